@@ -1,0 +1,101 @@
+//! Untyped put and get, on addresses.
+
+use super::endpoint::{Endpoint, Initiator};
+use crate::object::SymAddr;
+use crate::pe::Pe;
+use crate::segment::Miss;
+use crate::transport::shm;
+
+/// Untyped remote memory access, as `shmem_putmem` and `shmem_getmem`.
+///
+/// The address is the calling PE's own. Its segment is found by one shift and one load from a byte
+/// table, whatever the number of partitions, and the whole range is checked to lie in it.
+pub trait Raw: Initiator {
+    /// Writes bytes to `to` on `pe`.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not lie in one partition; the message lists the segments.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_putmem`.
+    #[inline]
+    #[track_caller]
+    fn putmem(&self, to: SymAddr, source: &[u8], pe: Pe) {
+        let endpoint = self.endpoint();
+        let (segment, offset) = locate(endpoint, "putmem", to, source.len());
+        if let Some(to) = endpoint.address(pe, offset) {
+            // SAFETY: the range lies in a segment, so it is memory of every PE.
+            unsafe { shm::put(to, source.as_ptr(), source.len()) };
+        } else {
+            let far = endpoint.far();
+            let to = Endpoint::remote(pe, segment, offset);
+            // SAFETY: as above; `source` is a reference.
+            unsafe { far.transport.put(far.channel, to, source.as_ptr(), source.len()) };
+        }
+    }
+
+    /// Reads bytes from `from` on `pe`.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not lie in one partition; the message lists the segments.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_getmem`.
+    #[inline]
+    #[track_caller]
+    fn getmem(&self, into: &mut [u8], from: SymAddr, pe: Pe) {
+        let endpoint = self.endpoint();
+        let (segment, offset) = locate(endpoint, "getmem", from, into.len());
+        if let Some(from) = endpoint.address(pe, offset) {
+            // SAFETY: the range lies in a segment, so it is memory of every PE.
+            unsafe { shm::get(into.as_mut_ptr(), from, into.len()) };
+        } else {
+            let far = endpoint.far();
+            let from = Endpoint::remote(pe, segment, offset);
+            // SAFETY: as above; `into` is an exclusive reference.
+            unsafe { far.transport.get(far.channel, into.as_mut_ptr(), from, into.len()) };
+        }
+    }
+
+    /// A pointer as a symmetric address.
+    ///
+    /// # Errors
+    ///
+    /// [`Miss`], which lists the segments, if it does not point into symmetric memory of this PE.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_addr_accessible`.
+    fn address<T>(&self, pointer: *const T) -> Result<SymAddr, Miss> {
+        let endpoint = self.endpoint();
+        let address = SymAddr::assume(pointer.cast_mut().cast());
+        let offset = offset_of(endpoint, address);
+        endpoint
+            .segments()
+            .find(offset, 1)
+            .map(|_| address)
+            .ok_or_else(|| endpoint.segments().miss("address", address.as_ptr() as usize, offset, 1))
+    }
+}
+
+impl<I: Initiator + ?Sized> Raw for I {}
+
+#[inline(always)]
+fn offset_of(endpoint: &Endpoint, address: SymAddr) -> usize {
+    (address.as_ptr() as usize).wrapping_sub(endpoint.mine(0) as usize)
+}
+
+#[inline(always)]
+#[track_caller]
+fn locate(endpoint: &Endpoint, operation: &'static str, address: SymAddr, bytes: usize) -> (u32, usize) {
+    let offset = offset_of(endpoint, address);
+    match endpoint.segments().find(offset, bytes) {
+        Some(segment) => (segment, offset),
+        None => missed(endpoint, operation, address, offset, bytes),
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn missed(endpoint: &Endpoint, operation: &'static str, address: SymAddr, offset: usize, bytes: usize) -> ! {
+    panic!("{}", endpoint.segments().miss(operation, address.as_ptr() as usize, offset, bytes))
+}

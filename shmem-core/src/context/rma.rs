@@ -1,0 +1,139 @@
+//! Typed put and get.
+
+use super::endpoint::{Endpoint, Initiator};
+use crate::data::{Contents, PlainData};
+use crate::object::On;
+use crate::transport::shm;
+
+/// Typed remote memory access. Destination first, as in SHMEM.
+///
+/// On the node every operation is a load, a store or a copy in the arena, inlined; the choice
+/// between that and the network is one branch on the `Pe`.
+pub trait Rma: Initiator {
+    /// Writes `source` to a place. `source` may be reused on return; the data is visible to every
+    /// PE after `quiet` or a barrier.
+    ///
+    /// # Panics
+    ///
+    /// If a slice and its place differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_put`.
+    #[inline(always)]
+    #[track_caller]
+    fn put<T>(&self, place: On<'_, T>, source: &T)
+    where
+        T: Contents<Item: PlainData> + ?Sized,
+    {
+        check_len::<T>(place.len(), source.len_of());
+        let endpoint = self.endpoint();
+        let bytes = size_of_val(source);
+        let from = source.start_of();
+        if let Some(to) = endpoint.address(place.pe(), place.offset()) {
+            if !T::IS_SLICE && bytes <= 8 {
+                // SAFETY: `source` is a reference to one item.
+                let value = unsafe { from.read() };
+                // SAFETY: the place is an aligned `Item` on every PE.
+                unsafe { shm::store(to.cast::<T::Item>(), value) };
+            } else {
+                // SAFETY: the place reserves `bytes` bytes on every PE, `source` is a reference to
+                // as many.
+                unsafe { shm::put(to, from.cast(), bytes) };
+            }
+        } else {
+            put_far(endpoint, place.pe(), place.segment(), place.offset(), from.cast(), bytes);
+        }
+    }
+
+    /// Reads a place into `into`; the data is there on return.
+    ///
+    /// # Panics
+    ///
+    /// If a slice and its place differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_get`.
+    #[inline(always)]
+    #[track_caller]
+    fn get<T>(&self, into: &mut T, place: On<'_, T>)
+    where
+        T: Contents<Item: PlainData> + ?Sized,
+    {
+        check_len::<T>(place.len(), into.len_of());
+        let endpoint = self.endpoint();
+        let bytes = size_of_val(into);
+        let to = into.start_of().cast_mut();
+        if let Some(from) = endpoint.address(place.pe(), place.offset()) {
+            // SAFETY: the place holds `bytes` bytes on every PE, `into` is an exclusive reference
+            // to as many.
+            unsafe { shm::get(to.cast(), from, bytes) };
+        } else {
+            get_far(endpoint, to.cast(), place.pe(), place.segment(), place.offset(), bytes);
+        }
+    }
+
+    /// Writes one value.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_p`.
+    #[inline(always)]
+    fn p<T: PlainData>(&self, place: On<'_, T>, value: T) {
+        self.put(place, &value);
+    }
+
+    /// Reads one value.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_g`.
+    #[inline(always)]
+    fn g<T: PlainData>(&self, place: On<'_, T>) -> T {
+        let endpoint = self.endpoint();
+        if let Some(from) = endpoint.address(place.pe(), place.offset()) {
+            // SAFETY: the place is an aligned `T` on every PE.
+            unsafe { shm::load(from.cast::<T>()) }
+        } else {
+            let mut value = T::zeroed();
+            let to = core::ptr::from_mut(&mut value).cast();
+            get_far(endpoint, to, place.pe(), place.segment(), place.offset(), size_of::<T>());
+            value
+        }
+    }
+}
+
+impl<I: Initiator + ?Sized> Rma for I {}
+
+#[inline(always)]
+#[track_caller]
+fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
+    if T::IS_SLICE && place != local {
+        differ(place, local);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn differ(place: usize, local: usize) -> ! {
+    panic!("the place has {place} elements, the local slice {local}")
+}
+
+#[cold]
+#[inline(never)]
+fn put_far(
+    endpoint: &Endpoint,
+    pe: crate::pe::Pe,
+    segment: u32,
+    offset: usize,
+    from: *const u8,
+    bytes: usize,
+) {
+    let far = endpoint.far();
+    let to = Endpoint::remote(pe, segment, offset);
+    // SAFETY: the callers pass a reference's bytes and a place of the same size.
+    unsafe { far.transport.put(far.channel, to, from, bytes) };
+}
+
+#[cold]
+#[inline(never)]
+fn get_far(endpoint: &Endpoint, to: *mut u8, pe: crate::pe::Pe, segment: u32, offset: usize, bytes: usize) {
+    let far = endpoint.far();
+    let from = Endpoint::remote(pe, segment, offset);
+    // SAFETY: the callers pass an exclusive reference's bytes and a place of the same size.
+    unsafe { far.transport.get(far.channel, to, from, bytes) };
+}

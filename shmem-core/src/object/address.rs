@@ -1,0 +1,47 @@
+//! Untyped symmetric addresses, for `putmem` and its relatives.
+
+use core::fmt;
+
+/// A symmetric address: the calling PE's own address of a byte in symmetric memory, which names the
+/// same byte on every PE.
+///
+/// From `Here::addr`, `World::malloc`, or `World::address` for a pointer that came from elsewhere.
+/// A pointer from `On::ptr` is another PE's memory and is not one of these.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct SymAddr(*mut u8);
+
+impl SymAddr {
+    #[inline(always)]
+    pub(crate) const fn new(address: *mut u8) -> Self {
+        Self(address)
+    }
+
+    /// An address taken on trust: whether it is symmetric is found out when it is used.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub const fn assume(address: *mut u8) -> Self {
+        Self(address)
+    }
+
+    /// `bytes` further on. Whether it still lies in the object is not checked; whether it lies in a
+    /// segment is, when it is used.
+    #[inline(always)]
+    #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "as on pointers")]
+    pub fn add(self, bytes: usize) -> Self {
+        Self(self.0.wrapping_add(bytes))
+    }
+
+    /// The address as this PE's pointer.
+    #[inline(always)]
+    pub fn as_ptr(self) -> *mut u8 {
+        self.0
+    }
+}
+
+impl fmt::Debug for SymAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SymAddr({:p})", self.0)
+    }
+}

@@ -1,0 +1,106 @@
+//! Objects on a symmetric heap.
+
+use core::fmt;
+use core::marker::PhantomData;
+use std::sync::Arc;
+
+use super::On;
+use crate::data::Contents;
+use crate::heap::Released;
+use crate::pe::Pe;
+
+/// An object on a symmetric heap: the same offset on every PE.
+///
+/// It owns its allocation and borrows nothing, so structs that hold one need no lifetime. Dropping
+/// it is local and never waits: the allocation is queued, and its memory is used again when every
+/// PE has dropped its handle and takes part in the next allocation or `World::reclaim`. Forgetting
+/// it leaks the memory until the job ends.
+pub struct SymBox<T: Contents + ?Sized> {
+    id: u64,
+    segment: u32,
+    offset: usize,
+    len: usize,
+    released: Arc<Released>,
+    _contents: PhantomData<fn() -> *const T>,
+}
+
+impl<T: Contents + ?Sized> SymBox<T> {
+    /// # Safety
+    ///
+    /// Allocation `id` must have reserved `len` items of `T`, aligned for them, at `offset` in
+    /// `segment` of every PE's place, initialised, and must not be released before `id` is queued
+    /// on `released`. There must be one box per allocation.
+    #[doc(hidden)]
+    pub unsafe fn __new(id: u64, segment: u32, offset: usize, len: usize, released: Arc<Released>) -> Self {
+        Self { id, segment, offset, len, released, _contents: PhantomData }
+    }
+
+    /// The object on `pe`.
+    #[inline(always)]
+    pub fn on(&self, pe: Pe) -> On<'_, T> {
+        // SAFETY: `__new` was promised the object; it is reserved until this box is dropped or
+        // consumed, which `'_` excludes.
+        unsafe { On::new(pe, self.segment, self.offset, self.len) }
+    }
+
+    /// Index of the segment.
+    #[inline(always)]
+    pub fn segment(&self) -> u32 {
+        self.segment
+    }
+
+    /// Bytes from the start of a PE's place.
+    #[inline(always)]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Number of the allocation: the same on every PE.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    #[inline(always)]
+    pub(crate) fn item_count(&self) -> usize {
+        self.len
+    }
+
+    /// Gives the allocation's number up without queueing it: for a collective free.
+    #[doc(hidden)]
+    pub fn __into_id(self) -> u64 {
+        let mut this = core::mem::ManuallyDrop::new(self);
+        // SAFETY: `this` is never used again nor dropped, so the field is dropped exactly once.
+        unsafe { core::ptr::drop_in_place(&mut this.released) };
+        this.id
+    }
+}
+
+impl<T: crate::data::SymmetricData> SymBox<[T]> {
+    /// Number of elements.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T: Contents + ?Sized> Drop for SymBox<T> {
+    fn drop(&mut self) {
+        self.released.push(self.id);
+    }
+}
+
+impl<T: Contents + ?Sized> fmt::Debug for SymBox<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "SymBox #{} ({} items at segment {} offset {:#x})",
+            self.id, self.len, self.segment, self.offset
+        )
+    }
+}

@@ -1,0 +1,156 @@
+//! The calling PE's own copy of an object, in the shared phase: by value.
+//!
+//! Other PEs may write it at any time, so there is no reference to it. Values of up to 8 bytes are
+//! read and written in one access and are never torn; larger ones and slices are copied byte by
+//! byte and may mix bytes of two writers (each of them still a value, since every bit pattern is).
+
+use core::marker::PhantomData;
+
+use super::index::PlaceIndex;
+use super::{SymAddr, SymBox, Symmetric};
+use crate::context::Initiator;
+use crate::data::{Contents, PlainData, SymmetricData};
+use crate::transport::shm;
+
+/// The calling PE's own copy of a symmetric object or of a part of it.
+pub struct Here<'a, T: Contents + ?Sized> {
+    start: *mut T::Item,
+    len: usize,
+    token: &'a crate::context::Endpoint,
+    _object: PhantomData<&'a ()>,
+}
+
+impl<T: Contents + ?Sized> Clone for Here<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Contents + ?Sized> Copy for Here<'_, T> {}
+
+impl<T: SymmetricData> Symmetric<T> {
+    /// The calling PE's own copy.
+    #[inline(always)]
+    pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
+        Here::new(token.endpoint(), self.position().offset(), 1)
+    }
+}
+
+impl<T: Contents + ?Sized> SymBox<T> {
+    /// The calling PE's own copy.
+    #[inline(always)]
+    pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
+        Here::new(token.endpoint(), self.offset(), self.item_count())
+    }
+}
+
+impl<'a, T: Contents + ?Sized> Here<'a, T> {
+    #[inline(always)]
+    fn new(token: &'a crate::context::Endpoint, offset: usize, len: usize) -> Self {
+        Self { start: token.mine(offset).cast(), len, token, _object: PhantomData }
+    }
+
+    /// A part: an element by number, or a slice by range.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    pub fn index<I: PlaceIndex<T>>(self, index: I) -> Here<'a, I::Output> {
+        let (first, len) = index.locate(self.len);
+        let start = self.start.cast::<<I::Output as Contents>::Item>().wrapping_add(first);
+        Here { start, len, token: self.token, _object: PhantomData }
+    }
+
+    /// Number of items: 1 for a value, the length of a slice.
+    #[inline(always)]
+    #[expect(clippy::len_without_is_empty, reason = "a place of a value has no emptiness")]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// The address, for the untyped routines.
+    #[inline(always)]
+    pub fn addr(self) -> SymAddr {
+        SymAddr::new(self.start.cast())
+    }
+
+    /// A pointer to the contents of `len` items. Reading or writing through it races with every PE
+    /// that may write; see `World::local` for references.
+    #[inline(always)]
+    pub fn as_ptr(self) -> *mut T {
+        T::from_raw(self.start, self.len)
+    }
+
+    /// The contents as a reference, without a phase.
+    ///
+    /// # Safety
+    ///
+    /// No PE, this one included, may write these bytes during `'a`.
+    #[inline(always)]
+    pub unsafe fn as_ref(self) -> &'a T {
+        // SAFETY: the pointer is to a live object of the handle (its segment is mapped for as long
+        // as a token exists); that nobody writes is the caller's promise.
+        unsafe { &*self.as_ptr() }
+    }
+
+    /// Bytes from the start of the PE's place.
+    pub(crate) fn offset(self) -> usize {
+        self.start as usize - self.token.mine(0) as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn endpoint(self) -> &'a crate::context::Endpoint {
+        self.token
+    }
+}
+
+impl<T: PlainData> Here<'_, T> {
+    /// Reads the value.
+    #[inline(always)]
+    pub fn load(self) -> T {
+        // SAFETY: `start` is an aligned `T` in the mapped arena of the token.
+        unsafe { shm::load(self.start) }
+    }
+
+    /// Writes the value.
+    #[inline(always)]
+    pub fn store(self, value: T) {
+        // SAFETY: as for `load`.
+        unsafe { shm::store(self.start, value) }
+    }
+}
+
+impl<T: PlainData> Here<'_, [T]> {
+    /// Copies the contents out.
+    ///
+    /// # Panics
+    ///
+    /// If `to` has another length.
+    #[track_caller]
+    pub fn copy_to(self, to: &mut [T]) {
+        assert_eq!(self.len, to.len(), "the place has {} elements, the destination {}", self.len, to.len());
+        // SAFETY: both sides have `len` elements; `to` is private memory, so they do not overlap.
+        unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
+    }
+
+    /// Copies contents in.
+    ///
+    /// # Panics
+    ///
+    /// If `from` has another length.
+    #[track_caller]
+    pub fn copy_from(self, from: &[T]) {
+        assert_eq!(self.len, from.len(), "the place has {} elements, the source {}", self.len, from.len());
+        // SAFETY: both sides have `len` elements; `from` is private memory, so they do not overlap.
+        unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }
+    }
+
+    /// Writes `value` to every element.
+    pub fn fill(self, value: T) {
+        for i in 0..self.len {
+            self.index(i).store(value);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a place can be indexed with.
+
+use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use crate::data::{Contents, SymmetricData};
+
+/// An index into a place: a number, or any range of numbers.
+///
+/// # Safety
+///
+/// `locate` must return (first, len) with `first + len` at most the number of elements.
+#[diagnostic::on_unimplemented(
+    message = "a place of `{T}` cannot be indexed by `{Self}`",
+    note = "places of arrays and slices are indexed by `usize` and by ranges of `usize`"
+)]
+pub unsafe trait PlaceIndex<T: Contents + ?Sized> {
+    /// The part: an element, or a slice of elements.
+    type Output: Contents + ?Sized;
+
+    /// First element and number of elements. `len` is the length of a slice.
+    #[track_caller]
+    fn locate(self, len: usize) -> (usize, usize);
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn beyond(index: usize, len: usize) -> ! {
+    panic!("index {index} is beyond the end: the place has {len} elements (0..{len})")
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn range_beyond(from: usize, to: usize, len: usize) -> ! {
+    panic!("range {from}..{to} does not lie in the place, which has {len} elements (0..{len})")
+}
+
+#[inline(always)]
+#[track_caller]
+fn one(index: usize, len: usize) -> (usize, usize) {
+    if index >= len {
+        beyond(index, len);
+    }
+    (index, 1)
+}
+
+#[inline(always)]
+#[track_caller]
+fn many(range: impl RangeBounds<usize>, len: usize) -> (usize, usize) {
+    let from = match range.start_bound() {
+        Bound::Included(&n) => n,
+        Bound::Excluded(&n) => n.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let to = match range.end_bound() {
+        Bound::Included(&n) => n.saturating_add(1),
+        Bound::Excluded(&n) => n,
+        Bound::Unbounded => len,
+    };
+    if from > to || to > len {
+        range_beyond(from, to, len);
+    }
+    (from, to - from)
+}
+
+// SAFETY: `one` panics unless `index < N`.
+unsafe impl<T: SymmetricData, const N: usize> PlaceIndex<[T; N]> for usize {
+    type Output = T;
+
+    #[inline(always)]
+    fn locate(self, _: usize) -> (usize, usize) {
+        one(self, N)
+    }
+}
+
+// SAFETY: `one` panics unless `index < len`.
+unsafe impl<T: SymmetricData> PlaceIndex<[T]> for usize {
+    type Output = T;
+
+    #[inline(always)]
+    fn locate(self, len: usize) -> (usize, usize) {
+        one(self, len)
+    }
+}
+
+macro_rules! ranges {
+    ($($range:ty)*) => {$(
+        // SAFETY: `many` panics unless the range lies in `0..N`.
+        unsafe impl<T: SymmetricData, const N: usize> PlaceIndex<[T; N]> for $range {
+            type Output = [T];
+
+            #[inline(always)]
+            fn locate(self, _: usize) -> (usize, usize) {
+                many(self, N)
+            }
+        }
+
+        // SAFETY: `many` panics unless the range lies in `0..len`.
+        unsafe impl<T: SymmetricData> PlaceIndex<[T]> for $range {
+            type Output = [T];
+
+            #[inline(always)]
+            fn locate(self, len: usize) -> (usize, usize) {
+                many(self, len)
+            }
+        }
+    )*};
+}
+ranges!(Range<usize> RangeInclusive<usize> RangeFrom<usize> RangeTo<usize> RangeToInclusive<usize> RangeFull);

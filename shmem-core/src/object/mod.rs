@@ -1,0 +1,31 @@
+//! Handles of symmetric objects.
+//!
+//! A handle is (segment, offset): the same numbers on every PE, so nothing is ever looked up. The
+//! address on an on-node PE is `base + slot * stride + offset`; off node the segment is the index
+//! of the key. Handles own or are static, operations borrow: a handle can do nothing without a
+//! token ([`Initiator`](crate::context::Initiator)), and only tokens borrow the world.
+//!
+//! * [`Symmetric`]: a static declared with `#[symmetric]`
+//! * [`SymBox`]: an object on a symmetric heap
+//! * [`On`]: either of them, or a part, on one PE: what put and get take
+//! * [`Here`]: the same on the calling PE, read and written by value
+//! * [`Atomic`], [`Signal`]: words for atomic operations and waiting
+//! * [`SymAddr`]: an untyped symmetric address
+
+mod address;
+mod boxed;
+mod here;
+mod index;
+mod objects;
+mod on;
+mod statics;
+mod word;
+
+pub use address::SymAddr;
+pub use boxed::SymBox;
+pub use here::Here;
+pub use index::PlaceIndex;
+pub use objects::{Extent, Objects};
+pub use on::On;
+pub use statics::{Descriptor, Position, Symmetric};
+pub use word::{AmoValue, Atomic, AtomicWord, BitValue, NumberValue, Signal, Waitable};

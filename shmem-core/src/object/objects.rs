@@ -1,0 +1,137 @@
+//! What the local phase can open: one object, or a tuple of objects.
+
+use super::{SymBox, Symmetric};
+use crate::data::{Contents, SymmetricData};
+
+/// Bytes of one object in every PE's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Bytes from the start of a PE's place.
+    pub offset: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+impl Extent {
+    /// Whether two objects share a byte.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.offset < other.offset + other.bytes && other.offset < self.offset + self.bytes
+    }
+}
+
+/// One symmetric object by reference, or a tuple of up to eight.
+///
+/// The references given out live as long as one call (`'x`), whatever the object's own lifetime:
+/// a static must not give a `&'static mut`.
+///
+/// # Safety
+///
+/// `open` and `freeze` must give references to exactly the bytes that `extents` lists, at `mine`
+/// plus the offset.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a symmetric object",
+    label = "not a symmetric object",
+    note = "`local` and `frozen` take `&OBJECT`, or a tuple such as `(&GRID, &scratch)`, of `#[symmetric]` statics and `SymBox`es"
+)]
+pub unsafe trait Objects: Copy {
+    /// The exclusive references.
+    type Mut<'x>;
+    /// The shared references.
+    type Ref<'x>;
+
+    /// The extent of each object.
+    fn extents(self, list: &mut Vec<Extent>);
+
+    /// # Safety
+    ///
+    /// `mine` must be the start of this PE's place, the extents must not overlap, and nothing else
+    /// may read or write them for `'x`.
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x>;
+
+    /// # Safety
+    ///
+    /// `mine` must be the start of this PE's place, and nothing may write the extents for `'x`.
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x>;
+}
+
+// SAFETY: both give the `size_of::<T>()` bytes at the static's position.
+unsafe impl<T: SymmetricData> Objects for &Symmetric<T> {
+    type Mut<'x> = &'x mut T;
+    type Ref<'x> = &'x T;
+
+    fn extents(self, list: &mut Vec<Extent>) {
+        list.push(Extent { offset: self.position().offset(), bytes: size_of::<T>() });
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> &'x mut T {
+        // SAFETY: `position` was reserved for a `T`, aligned and initialised (zeroes or an image);
+        // the caller promises that nothing else touches it for `'x`.
+        unsafe { &mut *mine.wrapping_add(self.position().offset()).cast() }
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
+        // SAFETY: as in `open`, for a shared reference and no writers.
+        unsafe { &*mine.wrapping_add(self.position().offset()).cast() }
+    }
+}
+
+// SAFETY: both give the box's items at its offset.
+unsafe impl<T: Contents + ?Sized + 'static> Objects for &SymBox<T> {
+    type Mut<'x> = &'x mut T;
+    type Ref<'x> = &'x T;
+
+    fn extents(self, list: &mut Vec<Extent>) {
+        list.push(Extent { offset: self.offset(), bytes: self.item_count() * size_of::<T::Item>() });
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> &'x mut T {
+        let start = mine.wrapping_add(self.offset()).cast();
+        // SAFETY: the allocation holds `item_count` aligned, initialised items; the caller promises
+        // that nothing else touches them for `'x`.
+        unsafe { &mut *T::from_raw(start, self.item_count()) }
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
+        let start = mine.wrapping_add(self.offset()).cast();
+        // SAFETY: as in `open`, for a shared reference and no writers.
+        unsafe { &*T::from_raw(start, self.item_count()) }
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident)+) => {
+        // SAFETY: each part gives references to its own extents only.
+        unsafe impl<$($name: Objects),+> Objects for ($($name,)+) {
+            type Mut<'x> = ($($name::Mut<'x>,)+);
+            type Ref<'x> = ($($name::Ref<'x>,)+);
+
+            fn extents(self, list: &mut Vec<Extent>) {
+                #[expect(non_snake_case, reason = "one binding per type parameter")]
+                let ($($name,)+) = self;
+                $($name.extents(list);)+
+            }
+
+            unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+                #[expect(non_snake_case, reason = "one binding per type parameter")]
+                let ($($name,)+) = self;
+                // SAFETY: the caller's promise for the tuple is the promise for each part.
+                ($(unsafe { $name.open(mine) },)+)
+            }
+
+            unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+                #[expect(non_snake_case, reason = "one binding per type parameter")]
+                let ($($name,)+) = self;
+                // SAFETY: the caller's promise for the tuple is the promise for each part.
+                ($(unsafe { $name.freeze(mine) },)+)
+            }
+        }
+    };
+}
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);

@@ -1,0 +1,110 @@
+//! A place: a symmetric object, or a part of one, on one PE.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::index::PlaceIndex;
+use crate::context::Initiator;
+use crate::data::Contents;
+use crate::pe::Pe;
+
+/// A symmetric object, or a part of one, on one PE: what put, get and the atomics take.
+///
+/// ```text
+/// GRID.on(right)                 the whole object
+/// GRID.on(right).index(3)        one element (one row, if the elements are arrays)
+/// GRID.on(right).index(1..=NX)   a slice
+/// ```
+///
+/// Bounds are checked when the place is made; with constant indices the check disappears.
+pub struct On<'a, T: Contents + ?Sized> {
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    len: usize,
+    _object: PhantomData<(&'a (), fn() -> *const T)>,
+}
+
+impl<T: Contents + ?Sized> Clone for On<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Contents + ?Sized> Copy for On<'_, T> {}
+
+impl<'a, T: Contents + ?Sized> On<'a, T> {
+    /// # Safety
+    ///
+    /// `len` items of `T` must lie at `offset` in segment `segment` of every PE's place, aligned
+    /// for the item, reserved for it for all of `'a`.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const unsafe fn new(pe: Pe, segment: u32, offset: usize, len: usize) -> Self {
+        Self { pe, segment, offset, len, _object: PhantomData }
+    }
+
+    /// The PE.
+    #[inline(always)]
+    pub fn pe(&self) -> Pe {
+        self.pe
+    }
+
+    /// Index of the segment.
+    #[inline(always)]
+    pub fn segment(&self) -> u32 {
+        self.segment
+    }
+
+    /// Bytes from the start of the PE's place.
+    #[inline(always)]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Number of items: 1 for a value, the length of a slice.
+    #[inline(always)]
+    #[expect(clippy::len_without_is_empty, reason = "a place of a value has no emptiness")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        self.len * size_of::<T::Item>()
+    }
+
+    /// A part of the place: an element by number, or a slice by range.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    pub fn index<I: PlaceIndex<T>>(self, index: I) -> On<'a, I::Output> {
+        let (first, len) = index.locate(self.len);
+        let offset = self.offset + first * size_of::<<I::Output as Contents>::Item>();
+        // SAFETY: `locate` returned a range inside the `len` items of this place, so the part is
+        // inside what `new` was promised, and a multiple of the item's size from its start.
+        unsafe { On::new(self.pe, self.segment, offset, len) }
+    }
+
+    /// The place as a pointer of this process, if the PE is on this node (`shmem_ptr`).
+    ///
+    /// Loads and stores through it are ordinary ones, unsynchronised with the owner: it is for code
+    /// that synchronises by itself. It is not a symmetric address: no operation takes it.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ptr`.
+    #[inline]
+    pub fn ptr(self, token: &(impl Initiator + ?Sized)) -> Option<*mut T> {
+        let start = token.endpoint().address(self.pe, self.offset)?;
+        Some(T::from_raw(start.cast(), self.len))
+    }
+}
+
+impl<T: Contents + ?Sized> fmt::Debug for On<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} items at segment {} offset {:#x} on {:?}", self.len, self.segment, self.offset, self.pe)
+    }
+}

@@ -1,0 +1,167 @@
+//! Words for atomic operations and waiting: their own types, so that no word is also moved by plain
+//! transfers.
+//!
+//! Neither type has interior mutability: nobody ever holds a reference to a word that another PE
+//! may change. All access goes through places and tokens; inside `World::local`, where the word is
+//! exclusively ours, [`value`](Atomic::value) and [`value_mut`](Atomic::value_mut) are ordinary.
+
+use bytemuck::Pod;
+
+use crate::data::SymmetricData;
+
+/// A number that PEs change atomically.
+///
+/// `#[symmetric] static HITS: Atomic<u64>;` and then `world.add(HITS.on(pe), 1)`.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Atomic<T>(T);
+
+/// A 64-bit word that says that data has arrived, and that a PE can wait for.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Signal(u64);
+
+impl<T: AmoValue> Atomic<T> {
+    /// A word with an initial value, for the image of a static.
+    pub const fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    /// The value, where nobody else can change it.
+    pub fn value(&self) -> T {
+        self.0
+    }
+
+    /// The value, where nobody else can see it.
+    pub fn value_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl Signal {
+    /// A signal with an initial value, for the image of a static.
+    pub const fn new(value: u64) -> Self {
+        Self(value)
+    }
+
+    /// The value, where nobody else can change it.
+    pub fn value(&self) -> u64 {
+        self.0
+    }
+
+    /// The value, where nobody else can see it.
+    pub fn value_mut(&mut self) -> &mut u64 {
+        &mut self.0
+    }
+}
+
+// SAFETY: transparent over a number (`AmoValue` is sealed to them).
+unsafe impl<T: AmoValue> SymmetricData for Atomic<T> {}
+// SAFETY: transparent over `u64`.
+unsafe impl SymmetricData for Signal {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A number that can be the value of an [`Atomic`]: 32 or 64 bits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be changed atomically",
+    note = "`Atomic` takes u32, i32, u64, i64, usize, isize, f32 and f64"
+)]
+pub trait AmoValue: Pod + SymmetricData + PartialOrd + core::fmt::Debug + sealed::Sealed {
+    /// The value's bits, zero-extended.
+    fn to_bits64(self) -> u64;
+    /// The value of the low bits.
+    fn from_bits64(bits: u64) -> Self;
+}
+
+/// A value that can be added to atomically: the integers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be added to atomically",
+    note = "add, inc and their fetching forms take integers; f32 and f64 have fetch, set, swap and compare_swap"
+)]
+pub trait NumberValue: AmoValue {
+    /// One.
+    const ONE: Self;
+}
+
+/// A value whose bits can be changed atomically: the integers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no atomic bit operations",
+    note = "and, or and xor take integers"
+)]
+pub trait BitValue: AmoValue {}
+
+macro_rules! values {
+    ($($t:ident as $bits:ident: $to:expr, $from:expr;)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl AmoValue for $t {
+            #[inline(always)]
+            fn to_bits64(self) -> u64 {
+                let bits: $bits = $to(self);
+                u64::from(bits)
+            }
+
+            #[inline(always)]
+            #[expect(clippy::cast_possible_truncation, reason = "the low bits are the value")]
+            fn from_bits64(bits: u64) -> Self {
+                $from(bits as $bits)
+            }
+        }
+    )*};
+}
+values! {
+    u32 as u32: |v| v, |b| b;
+    i32 as u32: |v: i32| v.cast_unsigned(), |b: u32| b.cast_signed();
+    f32 as u32: f32::to_bits, f32::from_bits;
+    u64 as u64: |v| v, |b| b;
+    i64 as u64: |v: i64| v.cast_unsigned(), |b: u64| b.cast_signed();
+    f64 as u64: f64::to_bits, f64::from_bits;
+    usize as u64: |v: usize| v as u64, |b: u64| b as usize;
+    isize as u64: |v: isize| v as u64, |b: u64| b as isize;
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl NumberValue for $t {
+            const ONE: Self = 1;
+        }
+        impl BitValue for $t {}
+    )*};
+}
+integers!(u32 i32 u64 i64 usize isize);
+
+/// What atomic operations act on: [`Atomic`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not atomic",
+    label = "declare the object as `Atomic<..>`",
+    note = "atomic operations act on `Atomic<u64>` and its relatives only, so that no word is also moved by put and get"
+)]
+pub trait AtomicWord: SymmetricData {
+    /// The value inside.
+    type Value: AmoValue;
+}
+
+impl<T: AmoValue> AtomicWord for Atomic<T> {
+    type Value = T;
+}
+
+/// What a PE can wait on: [`Atomic`] and [`Signal`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be waited on",
+    label = "declare the object as `Signal` or `Atomic<..>`",
+    note = "a plain store cannot wake a sleeper, so only `Signal` and `Atomic` words can be waited on"
+)]
+pub trait Waitable: SymmetricData {
+    /// The value compared.
+    type Value: AmoValue;
+}
+
+impl<T: AmoValue> Waitable for Atomic<T> {
+    type Value = T;
+}
+
+impl Waitable for Signal {
+    type Value = u64;
+}

@@ -1,0 +1,139 @@
+//! Partitions that a program declares, as types.
+
+use super::kind::{Kind, Policy, Traits};
+use crate::text::Text;
+
+/// A partition as a program declares it. Fixed size and without pointers, so that tools read it
+/// from a binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Declaration {
+    /// [`Declaration::MAGIC`].
+    pub magic: u64,
+    /// Bytes of the heap; 0: not given.
+    pub size: u64,
+    /// Bytes of a page, at least; 0: not given.
+    pub pgsize: u64,
+    /// 1..=255; 0: chosen at init.
+    pub id: u32,
+    /// [`Kind`] as a number; 0: not given.
+    pub kind: u32,
+    /// [`Policy`] as a number; 0: not given.
+    pub policy: u32,
+    /// 1 for the built-in ones, which a declaration of the same name replaces.
+    pub built_in: u32,
+    /// The name.
+    pub name: Text<32>,
+    /// File of the declaration.
+    pub file: Text<96>,
+    /// Line of the declaration.
+    pub line: u32,
+    reserved: u32,
+}
+
+/// A type that names a partition: made by `partitions!`, or one of [`default`], [`normal`], [`fast`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a partition",
+    label = "not declared by `partitions!`",
+    note = "the built-in partitions are `default`, `normal` and `fast` (in `shmem::partition`); declare others with `partitions! {{ pub name {{ id = 2, size = \"256M\" }} }}`"
+)]
+pub trait Partition {
+    /// What the program declares.
+    const DECLARATION: Declaration;
+}
+
+impl Declaration {
+    /// Marks a declaration and its version.
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"shmpar01");
+
+    /// A declaration.
+    ///
+    /// # Panics
+    ///
+    /// At compile time, if the ID is above [`MAX_PARTITION_ID`](super::MAX_PARTITION_ID).
+    #[track_caller]
+    pub const fn new(name: &str, id: u32, traits: Traits, file: &str, line: u32) -> Self {
+        assert!(id <= super::MAX_PARTITION_ID, "the ID of a partition lies in 1..=255");
+        Self {
+            magic: Self::MAGIC,
+            size: match traits.size {
+                Some(size) => size,
+                None => 0,
+            },
+            pgsize: match traits.pgsize {
+                Some(pgsize) => pgsize,
+                None => 0,
+            },
+            id,
+            kind: match traits.kind {
+                Some(kind) => kind as u32,
+                None => 0,
+            },
+            policy: match traits.policy {
+                Some(policy) => policy as u32,
+                None => 0,
+            },
+            built_in: 0,
+            name: Text::head(name),
+            file: Text::tail(file),
+            line,
+            reserved: 0,
+        }
+    }
+
+    const fn built_in(name: &str, id: u32, traits: Traits) -> Self {
+        let mut declaration = Self::new(name, id, traits, "(built in)", 0);
+        declaration.built_in = 1;
+        declaration
+    }
+
+    /// The traits declared.
+    pub const fn traits(&self) -> Traits {
+        Traits {
+            size: if self.size == 0 { None } else { Some(self.size) },
+            pgsize: if self.pgsize == 0 { None } else { Some(self.pgsize) },
+            kind: match self.kind {
+                1 => Some(Kind::NormalMem),
+                2 => Some(Kind::FastMem),
+                3 => Some(Kind::SysDefault),
+                4 => Some(Kind::LargeMem),
+                5 => Some(Kind::Pmem),
+                _ => None,
+            },
+            policy: match self.policy {
+                1 => Some(Policy::Mandatory),
+                2 => Some(Policy::Preferred),
+                3 => Some(Policy::Interleaved),
+                4 => Some(Policy::SysDefault),
+                _ => None,
+            },
+        }
+    }
+}
+
+macro_rules! built_in {
+    ($($(#[$doc:meta])* $name:ident = $id:literal, $traits:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[expect(non_camel_case_types, reason = "partitions are named as the user writes them")]
+            #[derive(Debug)]
+            pub enum $name {}
+
+            impl Partition for $name {
+                const DECLARATION: Declaration = Declaration::built_in(stringify!($name), $id, $traits);
+            }
+        )*
+
+        /// The built-in partitions.
+        pub const BUILT_IN: &[Declaration] = &[$($name::DECLARATION),*];
+    };
+}
+
+built_in! {
+    /// Partition 1: the default heap.
+    default = 1, Traits::NONE;
+    /// The fastest memory of the node, where it has such; otherwise its primary memory, reported.
+    fast = 2, Traits { kind: Some(Kind::FastMem), policy: Some(Policy::Preferred), ..Traits::NONE };
+    /// The node's primary memory.
+    normal = 3, Traits { kind: Some(Kind::NormalMem), policy: Some(Policy::Preferred), ..Traits::NONE };
+}

@@ -1,0 +1,32 @@
+//! What the machine gave.
+
+use super::kind::Kind;
+
+/// What stands behind the pages of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Pages {
+    /// Base pages; the kernel may merge them when told that it may.
+    Base = 1,
+    /// Base pages merged into huge ones (`MADV_COLLAPSE`).
+    Transparent = 2,
+    /// Pages of the huge-page pool.
+    HugeTlb = 3,
+}
+
+/// What one PE's part of a partition was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Bytes of the heap.
+    pub size: u64,
+    /// Bytes of a page.
+    pub pgsize: u64,
+    /// What the pages are.
+    pub pages: Pages,
+    /// The kind of memory; `None`: no placement was asked or made.
+    pub kind: Option<Kind>,
+    /// Whether all pages exist already.
+    pub populated: bool,
+    /// What was asked and not given, each with its reason, in words.
+    pub downgrades: Vec<String>,
+}

@@ -1,0 +1,96 @@
+//! The one place that chooses between the atomics of `core` and those of `loom`, so that models
+//! run the code that ships. Everything in [`sync`](crate::sync) imports its atomics from here.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use std::time::Duration;
+
+/// A pause between two looks at a word that another PE will change.
+#[inline(always)]
+pub(crate) fn spin_loop() {
+    #[cfg(loom)]
+    loom::thread::yield_now();
+    #[cfg(not(loom))]
+    core::hint::spin_loop();
+}
+
+/// Orders a read-modify-write before later loads, for all processors.
+///
+/// On x86-64 every locked instruction already is a full fence, and this is nothing.
+#[inline(always)]
+pub(crate) fn fence_after_rmw() {
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+    #[cfg(all(not(loom), target_arch = "x86_64"))]
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    #[cfg(all(not(loom), not(target_arch = "x86_64")))]
+    core::sync::atomic::fence(Ordering::SeqCst);
+}
+
+/// A 32-bit word that processes can sleep on. All zeroes is a valid one.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct FutexWord {
+    value: AtomicU32,
+    #[cfg(loom)]
+    queue: (loom::sync::Mutex<()>, loom::sync::Condvar),
+}
+
+impl FutexWord {
+    #[cfg(any(test, loom))]
+    pub(crate) fn new(value: u32) -> Self {
+        Self {
+            value: AtomicU32::new(value),
+            #[cfg(loom)]
+            queue: (loom::sync::Mutex::new(()), loom::sync::Condvar::new()),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(&self, order: Ordering) -> u32 {
+        self.value.load(order)
+    }
+
+    #[inline(always)]
+    pub(crate) fn fetch_add(&self, n: u32, order: Ordering) -> u32 {
+        self.value.fetch_add(n, order)
+    }
+
+    /// Sleeps while the word is `expected`, until woken or `timeout` has passed. May return early.
+    #[cfg(not(loom))]
+    pub(crate) fn wait(&self, expected: u32, timeout: Option<Duration>) {
+        use rustix::thread::futex;
+        let timeout = timeout.map(|t| rustix::time::Timespec {
+            tv_sec: t.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: t.subsec_nanos().into(),
+        });
+        // Every outcome (woken, changed, interrupted, timed out) means: look again.
+        let _ = futex::wait(&self.value, futex::Flags::empty(), expected, timeout.as_ref());
+    }
+
+    /// Wakes all who sleep on the word, in any process.
+    #[cfg(not(loom))]
+    pub(crate) fn wake_all(&self) {
+        use rustix::thread::futex;
+        let _ = futex::wake(&self.value, futex::Flags::empty(), i32::MAX as u32);
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn wait(&self, expected: u32, _: Option<Duration>) {
+        let queue = self.queue.0.lock().unwrap();
+        if self.value.load(Ordering::SeqCst) == expected {
+            drop(self.queue.1.wait(queue).unwrap());
+        }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn wake_all(&self) {
+        let queue = self.queue.0.lock().unwrap();
+        self.queue.1.notify_all();
+        drop(queue);
+    }
+}

@@ -1,0 +1,266 @@
+//! Which part of a PE's place is which segment.
+//!
+//! Segment 0 is the system area, segments 1..=127 are the partitions in the order of their IDs,
+//! 128..=254 are slots for what comes after init (partitions made at run time, separately registered
+//! arrays). A typed handle carries its segment, so it never looks anything up. A raw address finds
+//! its segment by one shift and one load from a byte table, then one comparison with its end; the
+//! cost is the same for 1 partition and for 127.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+use crate::text::Text;
+
+/// Number of segments of a place.
+pub const MAX_SEGMENTS: usize = 255;
+
+/// The segment that holds the words of the runtime.
+pub const SYSTEM: u32 = 0;
+
+/// The first segment for what comes after init.
+pub const FIRST_LATER: u32 = 128;
+
+const NONE: u8 = u8::MAX;
+
+/// A segment: bytes at one offset in every PE's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Bytes from the start of a place.
+    pub start: usize,
+    /// Bytes.
+    pub bytes: usize,
+    /// The partition's ID, or 0.
+    pub partition: u32,
+    /// The partition's name, or what else it is.
+    pub name: Text<32>,
+}
+
+/// The segments of a place, and the table that finds them.
+pub struct Segments {
+    shift: u32,
+    table: Box<[AtomicU8]>,
+    starts: [AtomicUsize; MAX_SEGMENTS],
+    lengths: [AtomicUsize; MAX_SEGMENTS],
+    generations: [AtomicU32; MAX_SEGMENTS],
+    names: std::sync::Mutex<Vec<(u32, Segment)>>,
+}
+
+impl Segments {
+    /// An empty table for places of `place` bytes, in granules of `1 << shift`.
+    ///
+    /// # Panics
+    ///
+    /// If the granule is not a power of two of at least a page.
+    pub fn new(place: usize, shift: u32) -> Self {
+        assert!((12..usize::BITS).contains(&shift), "a granule is at least a page");
+        let granules = place.div_ceil(1 << shift);
+        Self {
+            shift,
+            table: (0..granules).map(|_| AtomicU8::new(NONE)).collect(),
+            starts: [const { AtomicUsize::new(0) }; MAX_SEGMENTS],
+            lengths: [const { AtomicUsize::new(0) }; MAX_SEGMENTS],
+            generations: [const { AtomicU32::new(0) }; MAX_SEGMENTS],
+            names: std::sync::Mutex::default(),
+        }
+    }
+
+    /// Bytes of a granule: segments start on multiples of it.
+    pub fn granule(&self) -> usize {
+        1 << self.shift
+    }
+
+    /// Enters a segment; gives its generation, which counts the uses of the slot.
+    ///
+    /// # Panics
+    ///
+    /// If the slot is taken, or the segment does not start on a granule, lies outside the place, or
+    /// overlaps another.
+    pub fn insert(&self, index: u32, segment: Segment) -> u32 {
+        let slot = index as usize;
+        assert!(segment.start.is_multiple_of(self.granule()), "a segment starts on a granule");
+        assert_eq!(self.lengths[slot].load(Ordering::Relaxed), 0, "segment {index} is taken");
+        let granules = self.granules(segment.start, segment.bytes);
+        for entry in &self.table[granules.clone()] {
+            assert_eq!(entry.load(Ordering::Relaxed), NONE, "segments overlap");
+        }
+        self.starts[slot].store(segment.start, Ordering::Relaxed);
+        self.lengths[slot].store(segment.bytes, Ordering::Relaxed);
+        self.lock().push((index, segment));
+        for entry in &self.table[granules] {
+            entry.store(index as u8, Ordering::Release);
+        }
+        self.generations[slot].fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Removes a segment.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn remove(&self, index: u32) -> Segment {
+        let mut names = self.lock();
+        let at = names
+            .iter()
+            .position(|&(i, _)| i == index)
+            .unwrap_or_else(|| panic!("there is no segment {index}"));
+        let (_, segment) = names.swap_remove(at);
+        for entry in &self.table[self.granules(segment.start, segment.bytes)] {
+            entry.store(NONE, Ordering::Release);
+        }
+        self.lengths[index as usize].store(0, Ordering::Relaxed);
+        segment
+    }
+
+    /// How often the slot has been used: a handle made for an earlier use is stale.
+    pub fn generation(&self, index: u32) -> u32 {
+        self.generations[index as usize].load(Ordering::Relaxed)
+    }
+
+    fn granules(&self, start: usize, bytes: usize) -> core::ops::Range<usize> {
+        start >> self.shift..(start + bytes).div_ceil(self.granule())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(u32, Segment)>> {
+        self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The segment that holds all of `bytes` bytes at `offset`; never the system's.
+    #[inline(always)]
+    pub fn find(&self, offset: usize, bytes: usize) -> Option<u32> {
+        let index = self.table.get(offset >> self.shift)?.load(Ordering::Relaxed);
+        if index == NONE || u32::from(index) == SYSTEM {
+            return None;
+        }
+        let slot = usize::from(index);
+        let inside = offset - self.starts[slot].load(Ordering::Relaxed);
+        let length = self.lengths[slot].load(Ordering::Relaxed);
+        (inside <= length && bytes <= length - inside).then_some(u32::from(index))
+    }
+
+    /// The segments in order of their addresses.
+    pub fn list(&self) -> Vec<(u32, Segment)> {
+        let mut list = self.lock().clone();
+        list.sort_by_key(|(_, segment)| segment.start);
+        list
+    }
+
+    /// Why a range was not found.
+    pub fn miss(&self, operation: &'static str, address: usize, offset: usize, bytes: usize) -> Miss {
+        Miss {
+            operation,
+            address,
+            offset,
+            bytes,
+            origin: address.wrapping_sub(offset),
+            segments: self.list(),
+        }
+    }
+}
+
+impl fmt::Debug for Segments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segments").field("granule", &self.granule()).field("list", &self.list()).finish()
+    }
+}
+
+/// An address that is not symmetric: which operation, which address, and what there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Miss {
+    operation: &'static str,
+    address: usize,
+    offset: usize,
+    bytes: usize,
+    origin: usize,
+    segments: Vec<(u32, Segment)>,
+}
+
+impl std::error::Error for Miss {}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operation, address, bytes, .. } = self;
+        let (from, to) = (self.offset, self.offset.wrapping_add(*bytes));
+        write!(f, "`{operation}`: the {bytes} bytes at {address:#x} are not symmetric memory of this PE")?;
+        let beyond = self.segments.iter().find(|(i, s)| {
+            *i != SYSTEM && (s.start..s.start + s.bytes).contains(&from) && to > s.start + s.bytes
+        });
+        if let Some((_, segment)) = beyond {
+            write!(
+                f,
+                ": they start in `{}` and end {} bytes behind it",
+                segment.name,
+                to - (segment.start + segment.bytes)
+            )?;
+        }
+        write!(f, "; symmetric are")?;
+        for (_, segment) in self.segments.iter().filter(|(i, _)| *i != SYSTEM) {
+            let start = self.origin.wrapping_add(segment.start);
+            write!(f, "\n  {start:#x}..{:#x}  {}", start + segment.bytes, segment.name)?;
+            if segment.partition != 0 {
+                write!(f, " (partition {})", segment.partition)?;
+            }
+        }
+        write!(
+            f,
+            "\nsymmetric addresses come from `world.malloc`, from `here(&world).addr()` of an object, or from `world.address`; a pointer from `on(pe).ptr()` is another PE's memory"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three() -> Segments {
+        let segments = Segments::new(64 << 20, 21);
+        segments
+            .insert(SYSTEM, Segment { start: 0, bytes: 2 << 20, partition: 0, name: Text::head("system") });
+        segments
+            .insert(1, Segment { start: 2 << 20, bytes: 3 << 20, partition: 1, name: Text::head("default") });
+        segments
+            .insert(2, Segment { start: 6 << 20, bytes: 2 << 20, partition: 7, name: Text::head("fast") });
+        segments
+    }
+
+    #[test]
+    fn a_range_is_found_in_its_segment_and_nowhere_else() {
+        let s = three();
+        assert_eq!(s.find(2 << 20, 8), Some(1));
+        assert_eq!(s.find((5 << 20) - 8, 8), Some(1));
+        assert_eq!(s.find((5 << 20) - 8, 9), None, "ends behind the segment");
+        assert_eq!(s.find(5 << 20, 1), None, "between segments, in a granule that one touches");
+        assert_eq!(s.find(6 << 20, 2 << 20), Some(2));
+        assert_eq!(s.find(0, 8), None, "the system area is not addressable");
+        assert_eq!(s.find(8 << 20, 1), None, "unused");
+        assert_eq!(s.find(1 << 40, 1), None, "outside the place");
+        assert_eq!(s.find(usize::MAX, 1), None);
+        assert_eq!(s.find((5 << 20) - 8, usize::MAX), None);
+    }
+
+    #[test]
+    fn a_slot_counts_its_uses() {
+        let s = three();
+        let segment = Segment { start: 16 << 20, bytes: 100, partition: 0, name: Text::head("array") };
+        assert_eq!(s.insert(FIRST_LATER, segment), 1);
+        assert_eq!(s.find(16 << 20, 100), Some(FIRST_LATER));
+        assert_eq!(s.remove(FIRST_LATER), segment);
+        assert_eq!(s.find(16 << 20, 1), None);
+        assert_eq!(s.insert(FIRST_LATER, segment), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "segments overlap")]
+    fn segments_may_not_overlap() {
+        three().insert(3, Segment { start: 4 << 20, bytes: 1, partition: 0, name: Text::EMPTY });
+    }
+
+    #[test]
+    fn a_miss_says_what_there_is() {
+        let s = three();
+        let text = s.miss("putmem", 0x7000_0000_0000 + (5 << 20) - 8, (5 << 20) - 8, 16).to_string();
+        assert!(text.contains("`putmem`: the 16 bytes at 0x7000004ffff8 are not symmetric"), "{text}");
+        assert!(text.contains("start in `default` and end 8 bytes behind it"), "{text}");
+        assert!(text.contains("0x700000600000..0x700000800000  fast (partition 7)"), "{text}");
+        assert!(!text.contains("system"), "{text}");
+    }
+}

@@ -1,0 +1,95 @@
+//! A checked barrier of the PEs of one node.
+//!
+//! One word counts the arrivals in its low 16 bits and sums the arrivals' fingerprints in the other
+//! 48: one read-modify-write per PE both arrives and says what it arrived for. The last one compares
+//! the sum with its own fingerprint times the number of PEs. Equal fingerprints always pass;
+//! different ones pass with a chance of 2^-48, since fingerprints are hashes. The last one resets
+//! the word and opens the next generation, on which the others spin and then sleep.
+
+use std::time::Duration;
+
+use crate::primitive::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rmw};
+
+const COUNT_BITS: u32 = 16;
+const COUNT: u64 = (1 << COUNT_BITS) - 1;
+
+/// A line of its own: 128 bytes, because processors fetch lines in pairs.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct Line<T>(T);
+
+/// The shared words of a barrier. All zeroes is a barrier nobody has arrived at.
+#[derive(Debug)]
+#[repr(C)]
+pub struct NodeBarrier {
+    arrivals: Line<AtomicU64>,
+    generation: Line<FutexWord>,
+    sleepers: Line<AtomicU32>,
+}
+
+/// What an arrival found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// All others are here for the same purpose: the caller must [`open`](NodeBarrier::open).
+    Last,
+    /// All others are here, but not all for the same purpose. The barrier stays shut.
+    Mismatch,
+    /// Others are missing: wait until [`is_open`](NodeBarrier::is_open) for this generation.
+    Early(u32),
+}
+
+impl NodeBarrier {
+    /// Most PEs that can meet.
+    pub const MAX_PES: usize = COUNT as usize;
+
+    /// Arrives as one of `pes`, for the purpose `fingerprint` (its low 48 bits).
+    #[inline]
+    pub fn arrive(&self, pes: usize, fingerprint: u64) -> Arrival {
+        let generation = self.generation.0.load(Ordering::Acquire);
+        let mark = fingerprint << COUNT_BITS;
+        let before = self.arrivals.0.fetch_add(mark | 1, Ordering::AcqRel);
+        if before & COUNT != pes as u64 - 1 {
+            return Arrival::Early(generation);
+        }
+        let sum = (before & !COUNT).wrapping_add(mark);
+        if sum == mark.wrapping_mul(pes as u64) { Arrival::Last } else { Arrival::Mismatch }
+    }
+
+    /// Lets everybody go: for the last one.
+    #[inline]
+    pub fn open(&self) {
+        self.arrivals.0.store(0, Ordering::Relaxed);
+        self.generation.0.fetch_add(1, Ordering::AcqRel);
+        fence_after_rmw();
+        if self.sleepers.0.load(Ordering::Relaxed) != 0 {
+            self.generation.0.wake_all();
+        }
+    }
+
+    /// Whether the generation seen at arrival is over.
+    #[inline(always)]
+    pub fn is_open(&self, generation: u32) -> bool {
+        self.generation.0.load(Ordering::Acquire) != generation
+    }
+
+    /// Sleeps until the generation is over; at most `timeout`. May return early.
+    pub fn sleep(&self, generation: u32, timeout: Option<Duration>) {
+        self.sleepers.0.fetch_add(1, Ordering::SeqCst);
+        fence_after_rmw();
+        if !self.is_open(generation) {
+            self.generation.0.wait(generation, timeout);
+        }
+        self.sleepers.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(any(test, loom))]
+impl Default for NodeBarrier {
+    fn default() -> Self {
+        Self {
+            arrivals: Line(AtomicU64::new(0)),
+            generation: Line(FutexWord::new(0)),
+            sleepers: Line(AtomicU32::new(0)),
+        }
+    }
+}

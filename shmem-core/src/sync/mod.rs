@@ -1,0 +1,16 @@
+//! Waiting without burning a shared core: spin briefly, then sleep in the kernel.
+//!
+//! * [`Doorbell`]: one per PE. Whoever changes a word that its owner may wait for rings it.
+//! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
+//! * [`Patience`]: how long to spin before sleeping, by whether PEs outnumber cores.
+//!
+//! The algorithms import their atomics from [`primitive`](crate::primitive) and are checked
+//! exhaustively with loom (`ci/loom.sh`), lost wake-ups included.
+
+mod barrier;
+mod doorbell;
+mod patience;
+
+pub use barrier::{Arrival, NodeBarrier};
+pub use doorbell::Doorbell;
+pub use patience::Patience;

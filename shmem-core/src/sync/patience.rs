@@ -1,0 +1,46 @@
+//! How long to spin before sleeping.
+
+use std::time::{Duration, Instant};
+
+/// How long a PE spins before it sleeps in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    spin: Duration,
+}
+
+/// Longer than a round trip between cores and shorter than what a sleep and wake-up cost twice:
+/// who waits longer than this is not waiting for a neighbour in the same loop.
+const SPIN: Duration = Duration::from_micros(50);
+
+impl Patience {
+    /// For `pes` on this node sharing `cores`.
+    ///
+    /// When PEs outnumber cores, the one waited for may need the very core that the waiter spins
+    /// on: then nobody spins.
+    pub fn for_node(pes: usize, cores: usize) -> Self {
+        Self { spin: if pes > cores { Duration::ZERO } else { SPIN } }
+    }
+
+    /// Spins until `done`, or until patience ends; says which.
+    #[inline]
+    pub fn spin_until(self, mut done: impl FnMut() -> bool) -> bool {
+        if done() {
+            return true;
+        }
+        if self.spin.is_zero() {
+            return false;
+        }
+        let start = Instant::now();
+        loop {
+            for _ in 0..32 {
+                if done() {
+                    return true;
+                }
+                crate::primitive::spin_loop();
+            }
+            if start.elapsed() >= self.spin {
+                return false;
+            }
+        }
+    }
+}

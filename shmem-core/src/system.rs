@@ -1,0 +1,246 @@
+//! The words every PE keeps for the runtime, at the start of its place in the arena.
+//!
+//! ```text
+//! offset 0   Doorbell            rung by whoever changes a word of this PE
+//!        +   PeRecord            who this PE is and what it is doing, for peers and the launcher
+//!        +   TeamArea x MAX      barrier words and flags of each team
+//!        +   scratch             contributions to collectives
+//! ```
+//!
+//! It is the first segment of every place, and memory that no handle and no raw address can name.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::sync::{Doorbell, NodeBarrier};
+use crate::text::Text;
+
+/// Bytes reserved for the system area; only what is touched costs memory.
+pub const SYSTEM_BYTES: usize = 2 << 20;
+
+/// Most teams alive at once, the world included.
+pub const MAX_TEAMS: usize = 64;
+
+/// Bytes of one PE's contribution to a step of a collective.
+pub const SCRATCH_BYTES: usize = 256 << 10;
+
+/// Rounds of a dissemination barrier: enough for 2^24 PEs.
+pub const ROUNDS: usize = 24;
+
+/// What a PE keeps for the runtime. All zeroes is its initial state.
+#[repr(C, align(4096))]
+pub struct SystemArea {
+    /// Rung by whoever changes a word of this PE.
+    pub doorbell: Doorbell,
+    /// What this PE is doing.
+    pub record: PeRecord,
+    /// Words of the teams, by the team's index.
+    pub teams: [TeamArea; MAX_TEAMS],
+    /// Contributions to collectives.
+    pub scratch: UnsafeCell<[u8; SCRATCH_BYTES]>,
+}
+
+const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
+
+/// One team's words on one PE.
+#[repr(C, align(128))]
+pub struct TeamArea {
+    /// The node's barrier: that of the node's first member is used.
+    pub node: NodeBarrier,
+    /// Arrival counters of the rounds between nodes.
+    pub rounds: [AtomicU64; ROUNDS],
+    /// Fingerprints that came with them.
+    pub marks: [AtomicU64; ROUNDS],
+}
+
+/// Where a PE stands in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Stage {
+    /// Its memory exists, the job is being brought together.
+    Starting = 0,
+    /// The program runs.
+    Running = 1,
+    /// It has left the job in order.
+    Finished = 2,
+    /// It is ending the job.
+    Aborting = 3,
+}
+
+/// What a PE is doing inside the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// The operation: `barrier`, `local`, `alloc`, `wait_until`.
+    pub operation: Text<24>,
+    /// What it acts on: names of objects, sizes.
+    pub subject: Text<104>,
+    /// File of the call.
+    pub file: Text<96>,
+    /// Line of the call.
+    pub line: u32,
+    /// What all PEs of a collective must agree on; 0 when it is none.
+    pub fingerprint: u64,
+    /// Index of the team of a collective.
+    pub team: u32,
+    /// Number of the collective in its team, from 1; 0 when it is none.
+    pub count: u64,
+}
+
+impl Activity {
+    /// The program's own code.
+    pub const NONE: Self = Self {
+        operation: Text::EMPTY,
+        subject: Text::EMPTY,
+        file: Text::EMPTY,
+        line: 0,
+        fingerprint: 0,
+        team: 0,
+        count: 0,
+    };
+}
+
+impl core::fmt::Display for Activity {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if self.operation.is_empty() {
+            return f.write_str("in its own code");
+        }
+        write!(f, "in `{}", self.operation)?;
+        if !self.subject.is_empty() {
+            write!(f, "({})", self.subject)?;
+        }
+        write!(f, "` at {}:{}", self.file, self.line)
+    }
+}
+
+/// Who a PE is and what it is doing: written by the PE, read by its peers on the node and by the
+/// launcher, also after the PE has died.
+///
+/// The description is written when a PE goes to sleep, not when it spins: a wait that ends at once
+/// costs nothing here. Readers check a sequence number and may find it being written.
+#[repr(C, align(128))]
+pub struct PeRecord {
+    magic: AtomicU64,
+    pid: AtomicU32,
+    number: AtomicU32,
+    stage: AtomicU32,
+    sequence: AtomicU32,
+    waiting_since: AtomicU64,
+    collectives: AtomicU64,
+    busy: AtomicU32,
+    activity: UnsafeCell<Activity>,
+}
+
+// SAFETY: the description is written by the owning PE only, inside an odd `sequence`, and copied
+// out by volatile reads that are thrown away when the sequence changed meanwhile.
+unsafe impl Sync for PeRecord {}
+// SAFETY: the record is words; see `Sync`.
+unsafe impl Send for PeRecord {}
+// SAFETY: `scratch` is reached through raw pointers inside collectives only, whose barriers order
+// the owner's writes and the others' reads; the rest is atomics and `PeRecord`.
+unsafe impl Sync for SystemArea {}
+
+impl PeRecord {
+    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec01");
+
+    /// Fills the record in, at the start.
+    pub fn start(&self, number: u32, pid: u32) {
+        self.pid.store(pid, Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
+        self.magic.store(Self::MAGIC, Ordering::Release);
+    }
+
+    /// Whether the PE has filled it in.
+    pub fn is_started(&self) -> bool {
+        self.magic.load(Ordering::Acquire) == Self::MAGIC
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.pid.load(Ordering::Relaxed)
+    }
+
+    /// Its number in the job.
+    pub fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Where it stands.
+    pub fn stage(&self) -> Stage {
+        match self.stage.load(Ordering::Acquire) {
+            0 => Stage::Starting,
+            1 => Stage::Running,
+            2 => Stage::Finished,
+            _ => Stage::Aborting,
+        }
+    }
+
+    /// Moves on.
+    pub fn set_stage(&self, stage: Stage) {
+        self.stage.store(stage as u32, Ordering::Release);
+    }
+
+    /// Describes what the PE does now. By the owner only, from one thread at a time.
+    #[inline]
+    pub fn describe(&self, activity: &Activity) {
+        let n = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(n.wrapping_add(1), Ordering::Relaxed);
+        core::sync::atomic::fence(Ordering::Release);
+        // SAFETY: only the owner writes, from one thread at a time (caller); readers copy by
+        // volatile reads and discard what an odd or changed sequence covers.
+        unsafe { self.activity.get().write_volatile(*activity) };
+        self.busy.store(1, Ordering::Relaxed);
+        self.sequence.store(n.wrapping_add(2), Ordering::Release);
+    }
+
+    /// Says that what was described is over.
+    #[inline]
+    pub fn done(&self) {
+        self.busy.store(0, Ordering::Relaxed);
+    }
+
+    /// Counts a collective of the world team that this PE has entered.
+    #[inline(always)]
+    pub fn enter_collective(&self, count: u64) {
+        self.collectives.store(count, Ordering::Relaxed);
+    }
+
+    /// How many collectives of the world team this PE has entered.
+    pub fn collectives(&self) -> u64 {
+        self.collectives.load(Ordering::Relaxed)
+    }
+
+    /// What the PE does, if it can be read whole.
+    pub fn activity(&self) -> Option<Activity> {
+        if self.busy.load(Ordering::Relaxed) == 0 {
+            return Some(Activity::NONE);
+        }
+        for _ in 0..100 {
+            let before = self.sequence.load(Ordering::Acquire);
+            // SAFETY: the cell is valid for reads; `Activity` has no invalid bit patterns (texts
+            // check their UTF-8 when shown), and a torn copy is discarded below.
+            let copy = unsafe { self.activity.get().read_volatile() };
+            core::sync::atomic::fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
+                return Some(copy);
+            }
+            core::hint::spin_loop();
+        }
+        None
+    }
+
+    /// Marks the PE as asleep since `now` (monotonic nanoseconds, not 0), or as awake (0).
+    pub fn set_waiting_since(&self, now: u64) {
+        self.waiting_since.store(now, Ordering::Relaxed);
+    }
+
+    /// Since when it sleeps; 0: it does not.
+    pub fn waiting_since(&self) -> u64 {
+        self.waiting_since.load(Ordering::Relaxed)
+    }
+}
+
+/// Nanoseconds of the clock that `waiting_since` counts in: the same for all processes of a host.
+pub fn monotonic_now() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_nsec.cast_unsigned()
+}

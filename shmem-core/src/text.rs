@@ -1,0 +1,118 @@
+//! Short texts of fixed size, for records that other processes and tools read: no pointers, so a
+//! descriptor can be read from a binary that is not running, and a record from a PE that died.
+
+/// UTF-8 of at most `N` bytes, padded with zero bytes. What is too long keeps its end (paths) or
+/// its beginning (names), with `..` where it was cut.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Text<const N: usize>([u8; N]);
+
+impl<const N: usize> Text<N> {
+    /// The empty text.
+    pub const EMPTY: Self = Self([0; N]);
+
+    /// `s`, or its first bytes and `..`.
+    pub const fn head(s: &str) -> Self {
+        let s = s.as_bytes();
+        let mut t = [0; N];
+        let cut = s.len() > N;
+        let keep = if cut { boundary_before(s, N - 2) } else { s.len() };
+        copy(&mut t, 0, s, 0, keep);
+        if cut {
+            t[keep] = b'.';
+            t[keep + 1] = b'.';
+        }
+        Self(t)
+    }
+
+    /// `s`, or `..` and its last bytes.
+    pub const fn tail(s: &str) -> Self {
+        let s = s.as_bytes();
+        let mut t = [0; N];
+        if s.len() <= N {
+            copy(&mut t, 0, s, 0, s.len());
+        } else {
+            t[0] = b'.';
+            t[1] = b'.';
+            let from = boundary_after(s, s.len() - (N - 2));
+            copy(&mut t, 2, s, from, s.len() - from);
+        }
+        Self(t)
+    }
+
+    /// The text.
+    pub const fn as_str(&self) -> &str {
+        let mut n = 0;
+        while n < N && self.0[n] != 0 {
+            n += 1;
+        }
+        match core::str::from_utf8(self.0.split_at(n).0) {
+            Ok(s) => s,
+            Err(_) => "(unreadable)",
+        }
+    }
+
+    /// The bytes, as they stand in a record or a section of a binary.
+    pub const fn from_bytes(bytes: [u8; N]) -> Self {
+        Self(bytes)
+    }
+
+    /// Whether there is no text.
+    pub const fn is_empty(&self) -> bool {
+        N == 0 || self.0[0] == 0
+    }
+}
+
+impl<const N: usize> core::fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl<const N: usize> core::fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{:?}", self.as_str())
+    }
+}
+
+const fn copy<const N: usize>(to: &mut [u8; N], at: usize, from: &[u8], start: usize, n: usize) {
+    let mut i = 0;
+    while i < n {
+        to[at + i] = from[start + i];
+        i += 1;
+    }
+}
+
+const fn is_boundary(s: &[u8], i: usize) -> bool {
+    i == s.len() || s[i] & 0xC0 != 0x80
+}
+
+const fn boundary_before(s: &[u8], mut i: usize) -> usize {
+    while !is_boundary(s, i) {
+        i -= 1;
+    }
+    i
+}
+
+const fn boundary_after(s: &[u8], mut i: usize) -> usize {
+    while !is_boundary(s, i) {
+        i += 1;
+    }
+    i
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_stand_whole_long_ones_are_cut_at_a_character() {
+        assert_eq!(Text::<8>::head("GRID").as_str(), "GRID");
+        assert_eq!(Text::<8>::head("abcdefgh").as_str(), "abcdefgh");
+        assert_eq!(Text::<8>::head("abcdefghi").as_str(), "abcdef..");
+        assert_eq!(Text::<8>::tail("src/main.rs").as_str(), "..ain.rs");
+        assert_eq!(Text::<8>::head("aaaaaüüü").as_str(), "aaaaa..");
+        assert_eq!(Text::<8>::tail("üüüaaaaa").as_str(), "..aaaaa");
+        assert!(Text::<8>::EMPTY.is_empty());
+    }
+}

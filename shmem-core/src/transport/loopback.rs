@@ -1,0 +1,1 @@
+//! A transport inside one process.

@@ -1,0 +1,151 @@
+//! How bytes reach another PE.
+//!
+//! PEs of one node are reached through the arena, by the inlined functions of [`shm`]. All others
+//! are reached through a [`Transport`]: the one branch of every operation, taken by the slot that
+//! its `Pe` carries. On the target, what cannot be a plain store (atomics without hardware, strided
+//! data that came packed, signals) is carried out by [`target`], which also rings the bell.
+//!
+//! [`loopback`] is a transport inside one process, made to be hostile: it delays and reorders
+//! whatever the rules allow. The test suite runs on it as well.
+
+pub mod loopback;
+pub mod shm;
+pub mod target;
+
+use crate::pe::Pe;
+
+/// One operation's stream of completions, given out by a [`Resource`](crate::context::Resource).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel(pub u32);
+
+/// Bytes in another PE's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Remote {
+    /// The PE.
+    pub pe: Pe,
+    /// Index of the segment, which is the index of its key.
+    pub segment: u32,
+    /// Bytes from the start of the PE's place.
+    pub offset: usize,
+}
+
+/// Blocks at a constant distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Bytes of a block.
+    pub block: usize,
+    /// Number of blocks.
+    pub count: usize,
+    /// Bytes from the start of a block to that of the next; at least `block`.
+    pub stride: usize,
+}
+
+/// Width of an atomic word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 32 bits.
+    W4,
+    /// 64 bits.
+    W8,
+}
+
+/// An atomic operation on the bits of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicOp {
+    /// Reads.
+    Fetch,
+    /// Writes.
+    Set(u64),
+    /// Writes, and gives what was there.
+    Swap(u64),
+    /// Writes if the word is `expected`.
+    CompareSwap {
+        /// The bits to find.
+        expected: u64,
+        /// The bits to write then.
+        desired: u64,
+    },
+    /// Adds, wrapping.
+    Add(u64),
+    /// Bitwise and.
+    And(u64),
+    /// Bitwise or.
+    Or(u64),
+    /// Bitwise exclusive or.
+    Xor(u64),
+}
+
+/// A way to PEs that are not on this node.
+///
+/// Failures of the data plane are not returned: an implementation that cannot deliver ends the job
+/// with a message. "Remotely visible" means that any later load by any PE sees the bytes.
+///
+/// # Safety
+///
+/// Implementations must touch only the bytes named by the arguments, must not touch local memory
+/// after they return (except `put_from_symmetric`, until `quiet`), and must make `quiet` mean
+/// remotely visible: exclusive access in `World::local` rests on it.
+pub unsafe trait Transport: Send + Sync {
+    /// Its name, for reports.
+    fn name(&self) -> &'static str;
+
+    /// Writes `bytes` bytes. The source may be reused on return; the data is remotely visible
+    /// after [`quiet`](Self::quiet).
+    ///
+    /// # Safety
+    ///
+    /// `source` must be readable for `bytes` bytes, and `to` name `bytes` bytes of a segment.
+    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize);
+
+    /// Reads `bytes` bytes; they are there on return.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for `bytes` bytes, and `from` name `bytes` bytes of a segment.
+    unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize);
+
+    /// Writes blocks: one message where that pays, a put per block otherwise.
+    ///
+    /// # Safety
+    ///
+    /// As [`put`](Self::put), for every block of both sides. Both describe the same bytes in all.
+    unsafe fn put_blocks(
+        &self,
+        channel: Channel,
+        to: Remote,
+        to_blocks: Blocks,
+        source: *const u8,
+        source_blocks: Blocks,
+    ) {
+        debug_assert_eq!((to_blocks.block, to_blocks.count), (source_blocks.block, source_blocks.count));
+        for i in 0..to_blocks.count {
+            let to = Remote { offset: to.offset + i * to_blocks.stride, ..to };
+            // SAFETY: the caller's promise covers each block.
+            unsafe { self.put(channel, to, source.wrapping_add(i * source_blocks.stride), to_blocks.block) };
+        }
+    }
+
+    /// Changes a word and gives what was there before.
+    ///
+    /// # Safety
+    ///
+    /// `word` must name an aligned word of that width.
+    unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64;
+
+    /// Changes a word; remotely visible after [`quiet`](Self::quiet).
+    ///
+    /// # Safety
+    ///
+    /// As [`atomic`](Self::atomic).
+    unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp);
+
+    /// Orders puts and updates of a channel to each PE: those before are delivered before those
+    /// after.
+    fn fence(&self, channel: Channel);
+
+    /// Waits until all that the channel has started is remotely visible.
+    fn quiet(&self, channel: Channel);
+
+    /// Delivers what has arrived for this PE. Called by whoever waits.
+    fn progress(&self);
+}

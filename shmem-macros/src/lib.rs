@@ -1,0 +1,1 @@
+//! The attributes and macros of `shmem-rt`.

@@ -1,0 +1,3 @@
+//! One-sided programming.
+
+pub mod bootstrap;
