@@ -1,0 +1,31 @@
+#[automatically_derived]
+const _: () = {
+    #[diagnostic::on_unimplemented(
+        message = "`Particle` holds `{Self}`, which cannot live in symmetric memory",
+        label = "not plain data",
+        note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
+        note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
+        note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
+    )]
+    trait __Holds {}
+    #[diagnostic::do_not_recommend]
+    impl<T: ::shmem::__private::PlainData> __Holds for T {}
+    const fn __holds<T: __Holds>() {}
+    const fn __fields() {
+        __holds::<[f64; 3]>();
+        __holds::<f32>();
+        __holds::<[u8; 4]>();
+    }
+    ::shmem::__private::require_no_padding(
+        "Particle",
+        ::core::mem::size_of::<Particle>(),
+        &[
+            ::core::mem::size_of::<[f64; 3]>(),
+            ::core::mem::size_of::<f32>(),
+            ::core::mem::size_of::<[u8; 4]>(),
+        ],
+    );
+    unsafe impl ::shmem::__private::Zeroable for Particle {}
+    unsafe impl ::shmem::__private::Pod for Particle {}
+    unsafe impl ::shmem::__private::SymmetricData for Particle {}
+};
