@@ -1,4 +1,3 @@
-#[automatically_derived]
 const _: () = {
     #[diagnostic::on_unimplemented(
         message = "`Row` holds `{Self}`, which cannot live in symmetric memory",
@@ -7,28 +6,32 @@ const _: () = {
         note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
         note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
     )]
-    trait __Holds {}
+    trait __Holds {
+        const CHECKED: () = ();
+    }
     #[diagnostic::do_not_recommend]
     impl<T: ::shmem::__private::PlainData> __Holds for T {}
-    const fn __holds<T: __Holds>() {}
     const fn __fields<T: Copy, const N: usize>()
     where
         T: Default,
         T: ::shmem::__private::PlainData,
     {
-        __holds::<T>();
-        __holds::<[T; N]>();
+        let () = <T as __Holds>::CHECKED;
+        let () = <[T; N] as __Holds>::CHECKED;
     }
+    #[automatically_derived]
     unsafe impl<T: Copy, const N: usize> ::shmem::__private::Zeroable for Row<T, N>
     where
         T: Default,
         T: ::shmem::__private::PlainData,
     {}
+    #[automatically_derived]
     unsafe impl<T: Copy, const N: usize> ::shmem::__private::Pod for Row<T, N>
     where
         T: Default,
         T: ::shmem::__private::PlainData,
     {}
+    #[automatically_derived]
     unsafe impl<T: Copy, const N: usize> ::shmem::__private::SymmetricData for Row<T, N>
     where
         T: Default,

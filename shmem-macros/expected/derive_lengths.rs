@@ -1,4 +1,3 @@
-#[automatically_derived]
 const _: () = {
     #[diagnostic::on_unimplemented(
         message = "`Line` holds `{Self}`, which cannot live in symmetric memory",
@@ -7,19 +6,23 @@ const _: () = {
         note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
         note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
     )]
-    trait __Holds {}
+    trait __Holds {
+        const CHECKED: () = ();
+    }
     #[diagnostic::do_not_recommend]
     impl<T: ::shmem::__private::PlainData> __Holds for T {}
-    const fn __holds<T: __Holds>() {}
     const fn __fields<const N: usize>() {
-        __holds::<u64>();
-        __holds::<[f64; N]>();
+        let () = <u64 as __Holds>::CHECKED;
+        let () = <[f64; N] as __Holds>::CHECKED;
     }
     ::shmem::__private::require_one_alignment(
         "Line",
         &[::core::mem::align_of::<u64>(), ::core::mem::align_of::<f64>()],
     );
+    #[automatically_derived]
     unsafe impl<const N: usize> ::shmem::__private::Zeroable for Line<N> {}
+    #[automatically_derived]
     unsafe impl<const N: usize> ::shmem::__private::Pod for Line<N> {}
+    #[automatically_derived]
     unsafe impl<const N: usize> ::shmem::__private::SymmetricData for Line<N> {}
 };

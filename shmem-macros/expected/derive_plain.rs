@@ -1,4 +1,3 @@
-#[automatically_derived]
 const _: () = {
     #[diagnostic::on_unimplemented(
         message = "`Particle` holds `{Self}`, which cannot live in symmetric memory",
@@ -7,14 +6,15 @@ const _: () = {
         note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
         note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
     )]
-    trait __Holds {}
+    trait __Holds {
+        const CHECKED: () = ();
+    }
     #[diagnostic::do_not_recommend]
     impl<T: ::shmem::__private::PlainData> __Holds for T {}
-    const fn __holds<T: __Holds>() {}
     const fn __fields() {
-        __holds::<[f64; 3]>();
-        __holds::<f32>();
-        __holds::<[u8; 4]>();
+        let () = <[f64; 3] as __Holds>::CHECKED;
+        let () = <f32 as __Holds>::CHECKED;
+        let () = <[u8; 4] as __Holds>::CHECKED;
     }
     ::shmem::__private::require_no_padding(
         "Particle",
@@ -25,7 +25,10 @@ const _: () = {
             ::core::mem::size_of::<[u8; 4]>(),
         ],
     );
+    #[automatically_derived]
     unsafe impl ::shmem::__private::Zeroable for Particle {}
+    #[automatically_derived]
     unsafe impl ::shmem::__private::Pod for Particle {}
+    #[automatically_derived]
     unsafe impl ::shmem::__private::SymmetricData for Particle {}
 };

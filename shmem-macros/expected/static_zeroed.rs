@@ -8,11 +8,12 @@ const _: () = {
         note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
         note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
     )]
-    trait __Holds {}
+    trait __Holds {
+        const CHECKED: () = ();
+    }
     #[diagnostic::do_not_recommend]
     impl<T: ::shmem::__private::SymmetricData> __Holds for T {}
-    const fn __holds<T: __Holds>() {}
-    __holds::<[[f64; 4]; 2]>();
+    let () = <[[f64; 4]; 2] as __Holds>::CHECKED;
     const __PARTITION: ::shmem::__private::Declaration = <::shmem::__private::default as ::shmem::__private::Partition>::DECLARATION;
     ::shmem::__private::require_room(&__PARTITION, "GRID", &GRID);
     #[used]

@@ -18,19 +18,24 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     // complain once more.
     let implementations = (!hopeless).then(|| {
         quote! {
+            #[automatically_derived]
             unsafe impl #parameters #root::__private::Zeroable for #name #arguments #conditions {}
+            #[automatically_derived]
             unsafe impl #parameters #root::__private::Pod for #name #arguments #conditions {}
         }
     });
     let contents = (structure.generics.lifetimes().next().is_none()).then(|| {
-        quote!(unsafe impl #parameters #root::__private::SymmetricData for #name #arguments #conditions {})
+        quote! {
+            #[automatically_derived]
+            unsafe impl #parameters #root::__private::SymmetricData for #name #arguments #conditions {}
+        }
     });
     let holds = (!fields.is_empty() && !hopeless).then(|| {
         let holds = holds(&text, root);
         quote! {
             #holds
             const fn __fields #parameters () #conditions {
-                #(<#fields as __Holds>::CHECKED;)*
+                #(let () = <#fields as __Holds>::CHECKED;)*
             }
         }
     });
@@ -38,7 +43,6 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     let errors = errors.into_tokens();
     quote! {
         #errors
-        #[automatically_derived]
         const _: () = {
             #holds
             #proof

@@ -78,7 +78,7 @@ fn holds(name: &str, contents: &TokenStream, root: &TokenStream) -> TokenStream 
         }
         #[diagnostic::do_not_recommend]
         impl<T: #root::__private::SymmetricData> __Holds for T {}
-        <#contents as __Holds>::CHECKED;
+        let () = <#contents as __Holds>::CHECKED;
     }
 }
 
