@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Tree, paged, plain, word};
+use super::{Tree, in_child, paged, plain, word};
 use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, PlaceLayout, map};
 use crate::partition::{Kind, Pages, PartitionSpec, Policy, Traits};
 
@@ -79,6 +79,27 @@ fn a_mandatory_size_is_met_by_merged_pages() {
     }
 }
 
+#[test]
+fn pages_that_cannot_be_merged_are_base_pages_and_reported() {
+    let Some(tree) = without_pools() else { return };
+    in_child("memory::tests::pages::pages_that_cannot_be_merged_are_base_pages_and_reported", || {
+        // SAFETY: the option takes plain numbers.
+        let result = unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
+        assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+        let machine = Machine::at(tree.root());
+        let specs = [plain(1, M), paged(2, 8 * M, HUGE, Policy::Preferred)];
+        let arena = arena(&specs, machine.clone());
+        let mine = arena.create(0).unwrap();
+        let grant = &mine.grants[1];
+        assert_eq!((grant.pages, grant.pgsize, grant.populated), (Pages::Base, 4096, true));
+        assert!(grant.downgrades[0].contains("could not be made"), "{:?}", grant.downgrades);
+        assert_eq!(smaps(heap(&arena, 1), "Rss:"), 8 * M + 8192, "its colour included");
+        let specs = [paged(2, 8 * M, HUGE, Policy::Mandatory)];
+        let error = super::pages::arena(&specs, machine).create(0).unwrap_err();
+        assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
+    });
+}
+
 /// A machine that says it has huge pages of 2 MiB in a pool, in which there are none.
 fn empty_pool() -> Option<Tree> {
     let real = PageSizes::read("/sys".as_ref(), 4096);
@@ -131,15 +152,13 @@ fn pages_of_a_pool_are_shared_with_peers() {
         paged(2, 6 * M, HUGE, Policy::Mandatory),
         paged(3, 4 * M, HUGE, Policy::Preferred),
         plain(4, 5 * M),
-        paged(5, 1 << 40, 4096, Policy::Preferred),
     ];
-    let specs = &specs[..4];
-    let made = arena(specs, Machine::default());
+    let made = arena(&specs, Machine::default());
     let Mine { descriptors, pieces, grants } = made.create(0).unwrap();
     assert_eq!(descriptors.len(), 2, "base pages and one class of huge pages");
     let pages: Vec<_> = grants.iter().map(|grant| grant.pages).collect();
     assert_eq!(pages, [Pages::Base, Pages::HugeTlb, Pages::HugeTlb, Pages::Base]);
-    let attached = arena(specs, Machine::default());
+    let attached = arena(&specs, Machine::default());
     attached.attach(0, descriptors, &pieces).unwrap();
     for k in 0..4 {
         let heap = made.layout().heap(k);
