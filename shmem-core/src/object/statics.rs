@@ -78,17 +78,21 @@ pub struct Symmetric<T> {
     _contents: PhantomData<fn() -> T>,
 }
 
-impl<T: SymmetricData> Symmetric<T> {
+// Not bounded by `SymmetricData`: `#[symmetric]` checks the type once, with a message that names the
+// object, and a second complaint from here would say the same in other words.
+impl<T> Symmetric<T> {
     /// # Safety
     ///
-    /// The value must be a static to which exactly one [`Descriptor`] of a `T` in the section
-    /// `shmem_sym` points: only then is the position written, and `size_of::<T>()` bytes behind it
-    /// reserved. `#[symmetric]` does this.
+    /// `T` must be [`SymmetricData`]. The value must be a static to which exactly one [`Descriptor`]
+    /// of a `T` in the section `shmem_sym` points: only then is the position written, and
+    /// `size_of::<T>()` bytes behind it reserved. `#[symmetric]` does this.
     #[doc(hidden)]
     pub const unsafe fn __new() -> Self {
         Self { position: Position::poison(), _contents: PhantomData }
     }
+}
 
+impl<T: SymmetricData> Symmetric<T> {
     /// Where the object lies.
     #[inline(always)]
     pub const fn position(&self) -> &Position {
@@ -157,10 +161,11 @@ impl Descriptor {
     ///
     /// # Safety
     ///
-    /// The descriptor must be the only one of `object`, and stand in the section `shmem_sym`.
+    /// `T` must be [`SymmetricData`] (not a bound for the reason given at [`Symmetric`]). The
+    /// descriptor must be the only one of `object`, and stand in the section `shmem_sym`.
     #[doc(hidden)]
     #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-    pub const unsafe fn new<T: SymmetricData>(
+    pub const unsafe fn new<T>(
         object: &'static Symmetric<T>,
         image: Option<&'static T>,
         partition: Declaration,
@@ -182,7 +187,7 @@ impl Descriptor {
             file: Text::tail(file),
             line,
             has_image: image.is_some() as u32,
-            position: object.position(),
+            position: &object.position,
             image: match image {
                 Some(image) => ImagePointer(core::ptr::from_ref(image).cast()),
                 None => ImagePointer(core::ptr::null()),
