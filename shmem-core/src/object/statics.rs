@@ -32,9 +32,14 @@ impl Position {
         Self { offset: AtomicUsize::new(POISON), segment: AtomicU32::new(u32::MAX) }
     }
 
-    /// Writes the position: once per job, before any PE of this process has a token.
+    /// Writes the position.
+    ///
+    /// # Safety
+    ///
+    /// Before any PE of this process has a token, and the bytes of the object there must be
+    /// reserved for it in every PE's place and hold its initial image.
     #[doc(hidden)]
-    pub fn place(&self, segment: u32, offset: usize) {
+    pub unsafe fn place(&self, segment: u32, offset: usize) {
         self.segment.store(segment, Relaxed);
         self.offset.store(offset, Relaxed);
     }
