@@ -20,23 +20,19 @@ mod team;
 pub mod thread;
 mod world;
 
-pub use collective::Reducible;
+pub use collective::{Number, Reducible};
 pub use entry::{Outcome, init};
 pub use error::{Error, Result};
 pub use heap::{Free, Heap};
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
-pub use shmem_core::context::{
-    Amo, Condition, Initiator, Order, Raw, Rma, eq, ge, gt, le, lt, ne,
-};
+pub use report::PartitionReport;
+pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, eq, ge, gt, le, lt, ne};
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::Usage;
-pub use shmem_core::object::{
-    Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
-};
+pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
 pub use shmem_macros::{collective, main, partitions, symmetric, test};
-pub use report::PartitionReport;
 pub use team::Team;
 pub use world::World;
 
