@@ -6,8 +6,8 @@
 //! their partitions, in one order, and writes each position. Until then the position is a poison
 //! value outside every arena.
 
+use core::cell::UnsafeCell;
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::On;
 use crate::data::SymmetricData;
@@ -16,44 +16,54 @@ use crate::pe::Pe;
 use crate::text::Text;
 
 /// Where an object lies in every PE's place: written once, at init.
+///
+/// Plain cells, not atomics: every reader has a [`Pe`] or a token, which exist only after the
+/// position was written.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Position {
-    offset: AtomicUsize,
-    segment: AtomicU32,
+    offset: UnsafeCell<usize>,
+    segment: UnsafeCell<u32>,
 }
+
+// SAFETY: written by `place` before any reader can exist (its contract), never afterwards.
+unsafe impl Sync for Position {}
 
 /// An offset that no arena contains: adding it to any user-space base gives a non-canonical
 /// address on the machines we run on, so a use before init faults instead of hitting an object.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2);
 
 impl Position {
-    pub(crate) const fn poison() -> Self {
-        Self { offset: AtomicUsize::new(POISON), segment: AtomicU32::new(u32::MAX) }
+    const fn poison() -> Self {
+        Self { offset: UnsafeCell::new(POISON), segment: UnsafeCell::new(u32::MAX) }
     }
 
     /// Writes the position.
     ///
     /// # Safety
     ///
-    /// Before any PE of this process has a token, and the bytes of the object there must be
-    /// reserved for it in every PE's place and hold its initial image.
+    /// Before any thread of this process has a token or a [`Pe`], and the bytes of the object there
+    /// must be reserved for it in every PE's place and hold its initial image.
     #[doc(hidden)]
     pub unsafe fn place(&self, segment: u32, offset: usize) {
-        self.segment.store(segment, Relaxed);
-        self.offset.store(offset, Relaxed);
+        // SAFETY: nobody reads yet (caller).
+        unsafe { self.segment.get().write(segment) };
+        // SAFETY: as above.
+        unsafe { self.offset.get().write(offset) };
     }
 
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's place. For callers that were given a `Pe` or a token.
     #[inline(always)]
-    pub fn offset(&self) -> usize {
-        self.offset.load(Relaxed)
+    pub(super) fn offset(&self) -> usize {
+        // SAFETY: written before the caller's `Pe` or token came to be, never afterwards.
+        unsafe { self.offset.get().read() }
     }
 
-    /// Index of the segment.
+    /// Index of the segment. For callers that were given a `Pe` or a token.
     #[inline(always)]
-    pub fn segment(&self) -> u32 {
-        self.segment.load(Relaxed)
+    fn segment(&self) -> u32 {
+        // SAFETY: as in `offset`.
+        unsafe { self.segment.get().read() }
     }
 }
 
