@@ -51,7 +51,7 @@ impl<L: ThreadLevel> World<L> {
                 "shmem: {} PEs, brought together by {}, transport {}",
                 self.n_pes(),
                 job.bootstrap.name(),
-                job.far.as_ref().map_or("shm", |far| far.transport.name()),
+                job.transport,
             );
             eprint!("{}", report(job.table.specs(), &job.grants));
         }
