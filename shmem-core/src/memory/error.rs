@@ -35,7 +35,7 @@ pub enum MemoryError {
     },
     /// The process may not open enough files.
     #[error(
-        "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node", total = needed + open
+        "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node", total = needed.saturating_add(*open)
     )]
     Descriptors {
         /// Descriptors of symmetric memory.
