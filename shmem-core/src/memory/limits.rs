@@ -34,7 +34,7 @@ pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) ->
     place(request)?;
     fits(request, &machine.memory())?;
     populated(core::slice::from_ref(request), slots, machine)?;
-    file_size(request.segment_bytes() as u64)
+    file_size(request.bytes as u64)
 }
 
 fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
@@ -55,7 +55,7 @@ fn populated(requests: &[Request], slots: usize, machine: &Machine) -> Result<()
     let mut left = sizes.clone();
     let mut asked = 0_u64;
     for request in core::iter::repeat_n(&requests, slots).flatten() {
-        let bytes = request.segment_bytes() as u64;
+        let bytes = request.bytes as u64;
         let choice =
             left.choose(request, request.room()).map_err(|_| no_pages(request, slots, sizes.describe()))?;
         left.take(&choice, bytes);
@@ -67,7 +67,7 @@ fn populated(requests: &[Request], slots: usize, machine: &Machine) -> Result<()
     if asked <= available.bytes {
         return Ok(());
     }
-    let each = requests.iter().map(|request| request.segment_bytes() as u64).sum();
+    let each = requests.iter().map(|request| request.bytes as u64).sum();
     let mut who: Vec<_> = requests.iter().map(|request| request.what.as_str()).collect();
     if who.len() > 4 {
         who.truncate(3);
@@ -82,7 +82,7 @@ pub(super) fn no_pages(request: &Request, slots: usize, has: String) -> MemoryEr
     MemoryError::NoPages {
         what: request.what.clone(),
         asked: request.traits.pgsize.unwrap_or(0),
-        bytes: request.segment_bytes() as u64,
+        bytes: request.bytes as u64,
         slots,
         has,
     }

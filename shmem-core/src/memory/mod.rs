@@ -36,7 +36,7 @@ mod tests;
 pub use arena::{Arena, Mine};
 pub use error::MemoryError;
 pub use later::{LaterPlace, LaterRange};
-pub use layout::{PlaceLayout, colour};
+pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
 pub use request::Request;

@@ -93,7 +93,7 @@ impl Provider<'_> {
         let choice = loop {
             let room = request.room().min(self.site.unit);
             let choice = sizes.choose(request, room).map_err(|has| self.no_pages(request, has))?;
-            let bytes = request.segment_bytes().next_multiple_of(choice.size as usize);
+            let bytes = request.bytes.next_multiple_of(choice.size as usize);
             let part = range.start..range.start + bytes;
             let tried = match choice.pages {
                 Pages::HugeTlb => self.take_from_pool(part, choice.size),

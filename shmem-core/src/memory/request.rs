@@ -14,9 +14,7 @@ const LARGEST_PAGE: u64 = 16 << 30;
 pub struct Request {
     /// What it is and who asked for it, as messages begin.
     pub what: String,
-    /// Bytes that are left free in front of the first object ([`colour`](super::colour)).
-    pub lead: usize,
-    /// Bytes for objects.
+    /// Bytes.
     pub bytes: usize,
     /// What is asked of the memory; the size in it is not used.
     pub traits: Traits,
@@ -25,8 +23,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// The memory of a partition, with `lead` bytes free in front of its first object.
-    pub fn partition(spec: &PartitionSpec, lead: usize) -> Self {
+    /// The memory of a partition.
+    pub fn partition(spec: &PartitionSpec) -> Self {
         let PartitionSpec { id, name, origin, .. } = spec;
         let what = match origin {
             Origin::Environment(variable) => format!("partition {id} `{name}` ({variable})"),
@@ -36,17 +34,12 @@ impl Request {
         let bytes = usize::try_from(spec.size).unwrap_or(usize::MAX);
         // Huge pages that are not touched are not known to exist: they are always populated.
         let populate = spec.explicit || spec.traits.pgsize.is_some();
-        Self { what, lead, bytes, traits: spec.traits, populate }
+        Self { what, bytes, traits: spec.traits, populate }
     }
 
     /// Memory of an array, of which nothing is asked.
     pub fn array(name: &str, bytes: usize) -> Self {
-        Self { what: format!("array `{name}`"), lead: 0, bytes, traits: Traits::NONE, populate: false }
-    }
-
-    /// Bytes of the segment.
-    pub fn segment_bytes(&self) -> usize {
-        self.lead.saturating_add(self.bytes)
+        Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, populate: false }
     }
 
     /// What the start of the segment must be a multiple of, so that every page size that can be

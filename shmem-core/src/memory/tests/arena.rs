@@ -38,7 +38,7 @@ fn mappings(arena: &Arena) -> usize {
 fn sixteen_places_with_more_memory_than_any_machine_has() {
     let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
     let arena = arena(&specs, 16);
-    assert!(arena.stride() * 16 > 2 << 40);
+    assert!(arena.stride() * 16 > 127 * 16 * G);
     for slot in 0..16 {
         let mine = arena.create(slot).unwrap();
         assert_eq!(mine.grants.len(), 127);
@@ -49,12 +49,13 @@ fn sixteen_places_with_more_memory_than_any_machine_has() {
     }
     for slot in 0..16 {
         for (k, at) in [(0, 0), (126, G - 64)] {
-            word(&arena, slot, arena.layout().heap(k).start + at).store((slot * 127 + k) as u64, Relaxed);
+            word(&arena, slot, arena.layout().partition(k).start + at)
+                .store((slot * 127 + k) as u64, Relaxed);
         }
     }
     for slot in 0..16 {
         for (k, at) in [(0, 0), (126, G - 64)] {
-            let value = word(&arena, slot, arena.layout().heap(k).start + at).load(Relaxed);
+            let value = word(&arena, slot, arena.layout().partition(k).start + at).load(Relaxed);
             assert_eq!(value, (slot * 127 + k) as u64);
         }
     }
@@ -74,7 +75,7 @@ fn descriptors_and_mappings_grow_with_pes_and_not_with_partitions() {
     // The system area, the partitions with their advice, and the addresses behind them.
     assert!(mappings(&made) <= 3 * 64, "{}", mappings(&made));
     for slot in 0..64 {
-        let offset = made.layout().heap(126).start;
+        let offset = made.layout().partition(126).start;
         word(&made, slot, offset).store(7 + slot as u64, Relaxed);
         assert_eq!(word(&attached, slot, offset).load(Relaxed), 7 + slot as u64);
         word(&attached, slot, 0).store(slot as u64, Relaxed);
@@ -165,7 +166,7 @@ fn later_segments_come_and_go() {
     let request = Request::array("A", 3 * M);
     let mut offset = None;
     for round in 1..=3 {
-        let place = range.allocate(request.segment_bytes(), request.room()).unwrap();
+        let place = range.allocate(request.bytes, request.room()).unwrap();
         assert_eq!(*offset.get_or_insert(place.offset), place.offset, "the same addresses again");
         for slot in 0..2 {
             let Mine { descriptors, pieces, grants } =
@@ -204,12 +205,12 @@ fn threads_make_their_places_at_the_same_time() {
             let arena = &arena;
             scope.spawn(move || {
                 drop(arena.create(slot).unwrap());
-                word(arena, slot, arena.layout().heap(1).start).store(slot as u64, Relaxed);
+                word(arena, slot, arena.layout().partition(1).start).store(slot as u64, Relaxed);
             });
         }
     });
     for slot in 0..8 {
-        assert_eq!(word(&arena, slot, arena.layout().heap(1).start).load(Relaxed), slot as u64);
+        assert_eq!(word(&arena, slot, arena.layout().partition(1).start).load(Relaxed), slot as u64);
     }
 }
 
