@@ -9,17 +9,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::error::{MemoryError, Size};
 use super::layout::{PlaceLayout, largest};
 use super::machine::{Limit, Machine};
-use super::place::place;
 use super::request::Request;
 use crate::partition::Pages;
 
 /// Checks what each partition alone asks of the machine.
 pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
     let memory = machine.memory();
-    layout.requests().iter().try_for_each(|request| {
-        place(request)?;
-        fits(request, &memory)
-    })
+    layout.requests().iter().try_for_each(|request| fits(request, &memory))
 }
 
 /// Checks what `slots` PEs, which are all of the node, ask of the machine together.
@@ -31,7 +27,6 @@ pub(super) fn check_all(layout: &PlaceLayout, slots: usize, machine: &Machine) -
 
 /// Checks one segment that a running PE asks for.
 pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
-    place(request)?;
     fits(request, &machine.memory())?;
     populated(core::slice::from_ref(request), slots, machine)?;
     file_size(request.bytes as u64)
