@@ -50,7 +50,7 @@ fn what_is_populated_on_all_pes_fits_into_what_is_left() {
     reserve(&[plain(1, G), explicit(2, 150 * M)], 4, machine.clone()).unwrap();
     let error = reserve(&[plain(1, G), explicit(2, 151 * M)], 4, machine.clone()).unwrap_err();
     assert!(matches!(error, MemoryError::NotEnoughMemory { slots: 4, .. }), "{error}");
-    for part in ["partition 2 `partition2`", "4 x about 151M", "this node has left 600M"] {
+    for part in ["partition 2 `partition2`", "4 x 151M", "this node has left 600M"] {
         assert!(error.to_string().contains(part), "`{part}` in: {error}");
     }
     tree.write("proc/self/cgroup", "0::/job\n");
