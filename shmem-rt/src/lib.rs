@@ -1,3 +1,4 @@
 //! One-sided programming.
 
 pub mod bootstrap;
+pub mod launch;
