@@ -18,14 +18,14 @@ impl Job {
             // A process that the PE forked holds the same socket, and does not speak for the PE.
             _ if joined.is_some_and(|pid| pid != sender.pid) => {}
             Ok(request) if joined.is_some() => self.answer(pe, request, packet.descriptors),
-            _ => self.break_off(
-                pe,
-                &format!(
-                    "process {} wrote something to descriptor {} that only the library writes",
+            _ => {
+                let what = format!(
+                    "process {} wrote what is no message of the library's to the socket that {} names",
                     sender.pid,
                     super::SOCKET
-                ),
-            ),
+                );
+                self.break_off(pe, &what);
+            }
         }
     }
 

@@ -23,7 +23,7 @@ use super::spawn::Plan;
 use super::{Failure, Outcome, Output};
 
 /// How long the others may go on after a death, until all of them wait.
-const SETTLE: Duration = Duration::from_millis(100);
+const SETTLE: Duration = Duration::from_millis(250);
 
 /// Between SIGTERM and SIGKILL after a death.
 const GRACE: Duration = Duration::from_millis(200);
@@ -247,7 +247,7 @@ impl Job {
         let Some(first) = self.deaths.first().copied() else { return };
         let mut text = format!("{} {}", first.who(), first.how());
         if let Some(hint) = first.hint() {
-            text.push_str(&format!(" ({hint})"));
+            text.push_str(&format!(": {hint}"));
         }
         let failure = Failure::Died { pe: first.pe, how: first.how() };
         self.fail(&text, failure, first.code(), Some(first.pe));
