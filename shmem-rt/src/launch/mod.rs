@@ -7,7 +7,7 @@
 //! shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
 //!
 //! ```text
-//! job          the loop, and what ends a job
+//! job          the loop, and what ends a job      conversation   what it answers to PEs
 //! member       one PE: its process, its socket, what it does
 //! spawn        starting a process          program, limits, bind    before that
 //! rendezvous   fences and shared descriptors
@@ -18,6 +18,7 @@
 
 mod bind;
 pub(crate) mod channel;
+mod conversation;
 mod error;
 mod job;
 pub(crate) mod limits;
@@ -33,6 +34,7 @@ pub(crate) mod wire;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 
 pub use bind::Bind;
@@ -278,7 +280,7 @@ impl Launch {
 /// a program does that was started with `SHMEM_NPES` and without a launcher.
 ///
 /// To be called before the program has started threads.
-pub fn itself(pes: usize) -> u8 {
+pub fn itself(pes: usize) -> ExitCode {
     // The link still leads to the file when its name is taken by a newer build, or gone.
     let program = std::env::current_exe()
         .ok()
@@ -287,10 +289,10 @@ pub fn itself(pes: usize) -> u8 {
     let job =
         Launch::new(program, pes).args(std::env::args_os().skip(1)).env_remove(SELF_LAUNCH).watch_signals();
     match job.run() {
-        Ok(outcome) => outcome.code,
+        Ok(outcome) => ExitCode::from(outcome.code),
         Err(error) => {
             say(&error.to_string());
-            error.code()
+            ExitCode::from(error.code())
         }
     }
 }
