@@ -4,6 +4,8 @@
 #[path = "private.rs"]
 pub mod __private;
 pub mod bootstrap;
+pub mod env;
+pub mod info;
 
 pub use shmem_macros::{Symmetric, collective, main, partitions, symmetric, test};
 

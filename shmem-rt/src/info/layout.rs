@@ -52,7 +52,8 @@ impl Statics {
             if p.objects.is_empty() {
                 continue;
             }
-            let mut columns = Columns::new(["OFFSET", "SIZE", "ALIGN", "PAGES", "NAME", "PLACE"], &[0, 1, 2, 3]);
+            let mut columns =
+                Columns::new(["OFFSET", "SIZE", "ALIGN", "PAGES", "NAME", "PLACE"], &[0, 1, 2, 3]);
             for placed in &p.objects {
                 let o = &placed.object;
                 columns.push([

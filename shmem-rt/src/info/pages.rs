@@ -28,9 +28,8 @@ impl Pool {
         sizes
             .into_iter()
             .map(|kibibytes| {
-                let read = |file| {
-                    root.number(&format!("{directory}/hugepages-{kibibytes}kB/{file}")).unwrap_or(0)
-                };
+                let read =
+                    |file| root.number(&format!("{directory}/hugepages-{kibibytes}kB/{file}")).unwrap_or(0);
                 Self {
                     size: kibibytes << 10,
                     total: read("nr_hugepages"),
@@ -77,7 +76,9 @@ impl TransparentPages {
         match (self.size, self.shared.as_deref()) {
             (None, _) => "this kernel cannot merge pages",
             (_, Some("deny")) => "this kernel does not merge pages of shared memory",
-            (_, Some("always" | "force" | "within_size")) => "pages of symmetric memory are merged when touched",
+            (_, Some("always" | "force" | "within_size")) => {
+                "pages of symmetric memory are merged when touched"
+            }
             _ => "pages of symmetric memory are merged where PGSIZE asks for it",
         }
     }
@@ -162,7 +163,8 @@ mod tests {
 
     #[test]
     fn empty_pools_say_how_to_fill_them() {
-        let text = pages(&Machine::new(&[("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0")]).root());
+        let text =
+            pages(&Machine::new(&[("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0")]).root());
         assert!(text.contains("all pools are empty"), "{text}");
     }
 }

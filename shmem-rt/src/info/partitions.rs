@@ -41,7 +41,7 @@ pub fn partitions(binary: &Binary, environment: &Environment) -> Result<Resolved
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::partition::{Declaration, Kind, Traits};
+    use shmem_core::partition::{Declaration, Kind, Policy, Traits};
 
     use super::*;
 
@@ -51,10 +51,12 @@ mod tests {
 
     #[test]
     fn declarations_and_environment_are_joined() {
-        let traits = Traits { size: Some(8 << 20), kind: Some(Kind::LargeMem), ..Traits::NONE };
+        let (kind, policy) = (Some(Kind::LargeMem), Some(Policy::Preferred));
+        let traits = Traits { size: Some(8 << 20), kind, policy, ..Traits::NONE };
         let declarations = vec![Declaration::new("bulk", 9, traits, "src/main.rs", 3)];
         let binary = Binary { declarations, ..Binary::default() };
-        let resolved = partitions(&binary, &environment(&[("SHMEM_SYMMETRIC_PARTITION23", "SIZE=3M")])).unwrap();
+        let resolved =
+            partitions(&binary, &environment(&[("SHMEM_SYMMETRIC_PARTITION23", "SIZE=3M")])).unwrap();
         let line = |name: &str| {
             let line = resolved.text.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
             line.unwrap_or_else(|| panic!("{name}: {}", resolved.text)).to_owned()

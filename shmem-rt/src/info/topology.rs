@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_machine_that_tells_little() {
-        let machine = Machine::new(&[("sys/devices/system/cpu/cpu0/x", ""), ("sys/devices/system/cpu/cpu1/x", "")]);
+        let machine =
+            Machine::new(&[("sys/devices/system/cpu/cpu0/x", ""), ("sys/devices/system/cpu/cpu1/x", "")]);
         assert_eq!(
             topology(&machine.root()),
             "CPUs: 2 (0-1) on 2 cores in 1 package\nmemory nodes: the kernel tells of none\n"

@@ -88,6 +88,9 @@ fn a_declaration_moves_the_built_in_partition_of_its_id() {
 
 #[test]
 fn ids_depend_on_the_program_alone() {
+    // 2 and 3 stay those of `fast` and `normal`, also where these have moved.
+    let table = resolve(&[plain("fast", 7), plain("grid", 0)], &[], &[]).expect("a table");
+    assert_eq!(names(&table), [(1, "default"), (3, "normal"), (4, "grid"), (7, "fast")]);
     let variables = [("SHMEM_SYMMETRIC_PARTITION4", "SIZE=1G"), ("SHMEM_SYMMETRIC_PARTITION5", "SIZE=2G")];
     let table = resolve(&[plain("grid", 0)], &[], &variables).expect("a table");
     assert_eq!(names(&table)[3..], [(4, "grid"), (5, "partition5")]);
@@ -171,6 +174,7 @@ fn the_environment_replaces_single_traits() {
     // Who gave nothing but a size is not who asked for the kind.
     let table = resolve(&[grid], &[], &[("SHMEM_SYMMETRIC_PARTITION5", "size=2G")]).expect("a table");
     assert_eq!(table.specs()[3].origin, Origin::Program { file: grid.file, line: 3 });
+    assert!(table.specs()[3].explicit);
     let table = resolve(&[], &[], &[("SHMEM_SYMMETRIC_PARTITION2", "size=2G")]).expect("a table");
     assert_eq!(table.specs()[1].origin, Origin::Environment("SHMEM_SYMMETRIC_PARTITION2".into()));
     assert!(!table.specs()[1].explicit, "a size alone asks for no memory");
