@@ -155,12 +155,6 @@ pub enum HeapError {
         /// The allocation's number.
         id: u64,
     },
-    /// What the program says of its statics and partitions cannot be read.
-    #[error(transparent)]
-    Section(#[from] super::section::SectionError),
-    /// Its statics cannot be laid out.
-    #[error(transparent)]
-    Layout(#[from] super::statics::LayoutError),
     /// The segment has no heap.
     #[error("segment {segment} has no heap")]
     NoHeap {

@@ -112,8 +112,8 @@ pub enum LayoutError {
         count: usize,
         /// The largest objects.
         largest: Vec<StaticEntry>,
-        /// Where the program declares the partition, if it does.
-        declared: Option<(Text<96>, u32)>,
+        /// Where the program declares the partition, if it does: file and line.
+        declared: Option<String>,
     },
     /// An object's partition is not one of the job's.
     #[error(
@@ -231,6 +231,7 @@ impl PartitionLayout {
             return Ok(());
         }
         let declarations = self.objects.iter().map(|placed| placed.object.partition);
+        let declared = declarations.filter(|d| d.built_in == 0).map(|d| (d.file, d.line)).min();
         let mut largest: Vec<StaticEntry> = self.objects.iter().map(|placed| placed.object).collect();
         largest.sort_by_key(|object| core::cmp::Reverse(object.size));
         largest.truncate(NAMED);
@@ -241,7 +242,7 @@ impl PartitionLayout {
             needed: self.end,
             count: self.objects.len(),
             largest,
-            declared: declarations.filter(|d| d.built_in == 0).map(|d| (d.file, d.line)).min(),
+            declared: declared.map(|(file, line)| format!("{file}:{line}")),
         })
     }
 }
@@ -287,13 +288,13 @@ fn fingerprint(lines: impl IntoIterator<Item = String>) -> u64 {
     })
 }
 
-struct Remedy<'a>(u32, &'a Option<(Text<96>, u32)>);
+struct Remedy<'a>(u32, &'a Option<String>);
 
 impl fmt::Display for Remedy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&variable(self.0))?;
         match self.1 {
-            Some((file, line)) => write!(f, ", or its `size` at {file}:{line}"),
+            Some(place) => write!(f, ", or its `size` at {place}"),
             None => Ok(()),
         }
     }

@@ -1,5 +1,6 @@
 //! `shmem-info`: what this machine, this environment and a program offer to a job.
 
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -43,72 +44,81 @@ enum Command {
     Transports,
 }
 
+/// What is printed at the end.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    warnings: Vec<String>,
+}
+
 fn main() -> ExitCode {
-    // Writing into a pipe that nobody reads any more ends the program, as it ends other tools.
-    match run(Arguments::parse().command) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("shmem-info: {error}");
-            ExitCode::FAILURE
-        }
+    let mut answer = Answer::default();
+    let result = answer.add(Arguments::parse().command);
+    let written = std::io::stdout().write_all(answer.text.as_bytes());
+    for warning in answer.warnings {
+        eprintln!("shmem-info: warning: {warning}");
     }
+    let fault = match (result, written) {
+        (Err(error), _) => error.to_string(),
+        // Who stops reading, as `head` does, has seen enough.
+        (Ok(()), Err(error)) if error.kind() != ErrorKind::BrokenPipe => error.to_string(),
+        _ => return ExitCode::SUCCESS,
+    };
+    eprintln!("shmem-info: {fault}");
+    ExitCode::FAILURE
 }
 
-fn run(command: Option<Command>) -> Result<ExitCode, InfoError> {
-    match command {
-        Some(Command::Layout { binary, check }) => return layout(&Binary::read(&binary)?, check),
-        Some(Command::Env) => show_environment(),
-        Some(Command::Topology) => print!("{}", info::topology(&Root::default())),
-        Some(Command::Pages) => print!("{}", info::pages(&Root::default())),
-        Some(Command::Partitions { binary }) => {
-            let binary = binary.map(|path| Binary::read(&path)).transpose()?;
-            show_partitions(&binary.unwrap_or_default())?;
+impl Answer {
+    fn add(&mut self, command: Option<Command>) -> Result<(), InfoError> {
+        match command {
+            Some(Command::Layout { binary, check }) => self.layout(&Binary::read(&binary)?, check)?,
+            Some(Command::Env) => self.environment(),
+            Some(Command::Topology) => self.text += &info::topology(&Root::default()),
+            Some(Command::Pages) => self.text += &info::pages(&Root::default()),
+            Some(Command::Partitions { binary }) => {
+                let binary = binary.map(|path| Binary::read(&path)).transpose()?;
+                self.partitions(&binary.unwrap_or_default())?;
+            }
+            Some(Command::Transports) => self.text += &info::transports(),
+            None => {
+                let all = [Command::Env, Command::Topology, Command::Pages, Command::Transports];
+                for (command, title) in all.into_iter().zip(["VARIABLES", "TOPOLOGY", "PAGES", "TRANSPORTS"])
+                {
+                    self.text += &format!("{title}\n");
+                    self.add(Some(command))?;
+                    self.text.push('\n');
+                }
+                self.text += "PARTITIONS\n";
+                self.add(Some(Command::Partitions { binary: None }))?;
+            }
         }
-        Some(Command::Transports) => print!("{}", info::transports()),
-        None => {
-            println!("ENVIRONMENT VARIABLES");
-            show_environment();
-            println!("\nTOPOLOGY\n{}", info::topology(&Root::default()));
-            println!("PAGES\n{}", info::pages(&Root::default()));
-            println!("TRANSPORTS\n{}", info::transports());
-            println!("PARTITIONS");
-            show_partitions(&Binary::default())?;
+        Ok(())
+    }
+
+    fn layout(&mut self, binary: &Binary, check: bool) -> Result<(), InfoError> {
+        let statics = info::statics(binary, &Environment::collect(env::process())?)?;
+        self.warnings.extend(statics.warnings.clone());
+        match &statics.fault {
+            Some(fault) if check => return Err(fault.clone().into()),
+            Some(fault) => self.warnings.push(format!("a job would not start: {fault}")),
+            None => {}
         }
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn layout(binary: &Binary, check: bool) -> Result<ExitCode, InfoError> {
-    let statics = info::statics(binary, &Environment::collect(env::process())?)?;
-    if !check {
-        print!("{}", statics.text());
-    }
-    warn(&statics.warnings);
-    match statics.fault {
-        Some(fault) if check => Err(fault.into()),
-        Some(fault) => {
-            warn(&[format!("a job would not start: {fault}")]);
-            Ok(ExitCode::SUCCESS)
+        if !check {
+            self.text += &statics.text();
         }
-        None => Ok(ExitCode::SUCCESS),
+        Ok(())
     }
-}
 
-fn show_environment() {
-    let (text, unknown) = info::environment(env::process());
-    print!("{text}");
-    warn(&unknown);
-}
+    fn environment(&mut self) {
+        let (text, unknown) = info::environment(env::process());
+        self.text += &text;
+        self.warnings.extend(unknown);
+    }
 
-fn show_partitions(binary: &Binary) -> Result<(), InfoError> {
-    let resolved = info::partitions(binary, &Environment::collect(env::process())?)?;
-    print!("{}", resolved.text);
-    warn(&resolved.warnings);
-    Ok(())
-}
-
-fn warn(lines: &[String]) {
-    for line in lines {
-        eprintln!("shmem-info: warning: {line}");
+    fn partitions(&mut self, binary: &Binary) -> Result<(), InfoError> {
+        let resolved = info::partitions(binary, &Environment::collect(env::process())?)?;
+        self.text += &resolved.text;
+        self.warnings.extend(resolved.warnings);
+        Ok(())
     }
 }

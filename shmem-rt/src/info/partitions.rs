@@ -1,8 +1,8 @@
 //! The partitions that a job would have.
 
-use shmem_core::partition::{Environment, Origin, PartitionError, Table, placement, report};
+use shmem_core::partition::{Environment, Origin, PartitionError, Table, placement, show_size};
 
-use super::{Binary, InfoError};
+use super::{Binary, Columns, InfoError};
 
 /// The section `partitions`.
 #[derive(Clone, Debug)]
@@ -36,7 +36,20 @@ pub fn partitions(binary: &Binary, environment: &Environment) -> Result<Resolved
         let downgrade = placement(spec)?.downgrade;
         warnings.extend(downgrade.map(|why| format!("{} (from {}): {why}", spec.title(), spec.origin)));
     }
-    Ok(Resolved { text: report(table.specs(), &[]), warnings })
+    let mut columns = Columns::new(["ID", "NAME", "SIZE", "PGSIZE", "KIND", "POLICY", "FROM"], &[0, 2, 3]);
+    for spec in table.specs() {
+        let or_none = |trait_: Option<String>| trait_.unwrap_or_else(|| "-".to_owned());
+        columns.push([
+            spec.id.to_string(),
+            spec.name.to_string(),
+            show_size(spec.size),
+            or_none(spec.traits.pgsize.map(show_size)),
+            or_none(spec.traits.kind.map(|kind| kind.to_string())),
+            or_none(spec.traits.policy.map(|policy| policy.to_string())),
+            spec.origin.to_string(),
+        ]);
+    }
+    Ok(Resolved { text: columns.to_string(), warnings })
 }
 
 #[cfg(test)]
@@ -61,9 +74,12 @@ mod tests {
             let line = resolved.text.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
             line.unwrap_or_else(|| panic!("{name}: {}", resolved.text)).to_owned()
         };
-        assert!(line("default").starts_with('1'));
-        assert!(line("bulk").starts_with("9 ") && line("bulk").contains("8M"));
-        assert!(line("partition23").contains("3M"));
+        assert!(line("default").contains(" 1  default ") && line("default").contains(" 64M "));
+        assert!(line("bulk").contains(" 9  bulk ") && line("bulk").contains("  8M "));
+        assert!(line("bulk").ends_with("  LARGEMEM   PREFERRED  src/main.rs:3"), "{}", line("bulk"));
+        assert!(
+            line("partition23").ends_with("  3M       -  -          -          SHMEM_SYMMETRIC_PARTITION23")
+        );
         assert_eq!(resolved.warnings.len(), 1, "{:?}", resolved.warnings);
         assert!(resolved.warnings[0].contains("LARGEMEM"), "{:?}", resolved.warnings);
     }
