@@ -1,6 +1,4 @@
-use shmem::{Result, SymBox, World, partition::fast, partitions};
-
-partitions! { huge { id = 9, size = "256M", pgsize = "2M" } }
+use shmem::{Result, SymBox, World, partition::fast};
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<()> {
@@ -8,8 +6,6 @@ fn main(world: &mut World) -> Result<()> {
     let typo: SymBox<[f64]> = [0.0; 4];
     #[symmetric(partition = fast)]
     let elements: SymBox<[f64]> = [0u32; 4];
-    #[symmetric(partition = "huge", pgsize = "4M")]
-    let pages: SymBox<[f64]> = [0.0; 4];
     #[symmetric]
     let single: SymBox<f64> = 0.0;
     Ok(())

@@ -3,6 +3,6 @@ use shmem::{Result, SymBox, World};
 #[shmem::main]
 fn main(world: &mut World) -> Result<()> {
     #[symmetric(partition = "String", pgsize = "4M")]
-    let scratch: SymBox<[f64]> = [0.0; 4];
+    let _scratch: SymBox<[f64]> = [0.0; 4];
     Ok(())
 }

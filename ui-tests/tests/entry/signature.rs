@@ -6,31 +6,31 @@ mod nothing {
 mod two {
     use shmem::World;
     #[shmem::main]
-    fn main(world: &mut World, arguments: Vec<String>) {}
+    fn main(_: &mut World, _: Vec<String>) {}
 }
 
 mod shared {
     use shmem::World;
     #[shmem::main]
-    fn main(world: &World) {}
+    fn main(_: &World) {}
 }
 
 mod qualified {
     use shmem::World;
     #[shmem::main]
-    async fn main(world: &mut World) {}
+    async fn main(_: &mut World) {}
 }
 
 mod generic {
     use shmem::World;
     #[shmem::main]
-    fn main<T>(world: &mut World) {}
+    fn main<T>(_: &mut World) {}
 }
 
 mod other_name {
     use shmem::World;
     #[shmem::main]
-    fn run(world: &mut World) {}
+    fn run(_: &mut World) {}
 }
 
 mod no_function {

@@ -21,12 +21,19 @@ fn levels(depth: u32, world: &mut World) -> Result<usize> {
         scratch = world.alloc([0.0; 2])?;
         total += scratch.len();
     }
-    let mut again = || -> Result<usize> {
+    let again = || -> Result<usize> {
         #[symmetric]
         let bytes: SymBox<[u8]> = vec![1, 2, 3];
         Ok(bytes.len())
     };
     Ok(total + again()?)
+}
+
+#[shmem::collective]
+fn in_any<P: shmem::partition::Partition>(world: &World) -> Result<usize> {
+    #[symmetric(partition = P)]
+    let scratch: SymBox<[f64]> = [0.0; N];
+    Ok(scratch.len())
 }
 
 struct Solver;
@@ -43,6 +50,7 @@ impl Solver {
 #[shmem::main]
 fn main(world: &mut World) -> Result<()> {
     assert_eq!(levels(3, world)?, 3 * (N + 2) + 2 * 3 + 3);
+    assert_eq!(in_any::<fast>(world)?, N);
     assert_eq!(Solver.step(world)?, 7);
     Ok(())
 }
