@@ -19,8 +19,9 @@ failed=0
 while read -r mutant model; do
     status=0
     LOOM_MUTANT=$mutant models --exact "$model" >"$CARGO_TARGET_DIR/$mutant.log" 2>&1 || status=$?
-    # 101: cargo reports that a test failed. Anything else is no answer of the model.
-    if [ "$status" -eq 101 ] && grep -q "$model .*FAILED\|^    $model" "$CARGO_TARGET_DIR/$mutant.log"; then
+    # 101 is a failed test, and its thread bears the name of the model. Anything else, a fault that
+    # keeps the model from ending among them, is no answer.
+    if [ "$status" -eq 101 ] && grep -q "^thread '$model' .*panicked" "$CARGO_TARGET_DIR/$mutant.log"; then
         echo "caught: $mutant by $model"
     else
         echo "NOT CAUGHT: $mutant by $model (status $status, $CARGO_TARGET_DIR/$mutant.log)"

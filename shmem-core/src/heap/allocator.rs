@@ -48,7 +48,7 @@ pub enum Grown {
     Moved {
         /// Where it starts now.
         offset: usize,
-        /// How many bytes of the old contents to copy.
+        /// How many bytes to copy: all of the old contents, since only a block that grows moves.
         keep: usize,
     },
 }
@@ -153,7 +153,7 @@ impl Allocator {
             self.hold(hole, offset, new);
             return Ok(Grown::InPlace);
         }
-        let keep = old.bytes.min(bytes);
+        let keep = old.bytes;
         if let Some((hole, to)) = self.find(room, old.align) {
             self.hold(hole, to, new);
             self.release(offset, old);

@@ -22,10 +22,7 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
         ($atomic:ident, $bits:ident) => {{
             // SAFETY: the caller's promise.
             let word = unsafe { $atomic::from_ptr(word.cast()) };
-            #[allow(
-                clippy::unnecessary_cast,
-                reason = "the low bits are the value, whatever the width"
-            )]
+            #[allow(clippy::unnecessary_cast, reason = "the low bits are the value, whatever the width")]
             match op {
                 AtomicOp::Fetch => word.load(Ordering::SeqCst) as u64,
                 AtomicOp::Set(v) | AtomicOp::Swap(v) => word.swap(v as $bits, Ordering::SeqCst) as u64,
