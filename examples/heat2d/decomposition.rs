@@ -15,6 +15,11 @@ impl Decomposition {
         Self { rows, pes }
     }
 
+    /// All rows.
+    pub(crate) fn rows(self) -> usize {
+        self.rows
+    }
+
     /// The rows of a PE.
     pub(crate) fn rows_of(self, pe: usize) -> Range<usize> {
         let (each, larger) = (self.rows / self.pes, self.rows % self.pes);

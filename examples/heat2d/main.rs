@@ -43,7 +43,7 @@ struct Arguments {
     steps: u64,
 
     /// Stop when no cell changes by more in one step, in degrees.
-    #[arg(long, default_value = "0.001", value_parser = tolerance)]
+    #[arg(long, default_value = "0.001", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
 
     /// Where the picture of the result goes.
@@ -65,7 +65,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 /// Why there is no picture.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error(transparent)]
+    #[error("{}", .0.to_string().trim_end())]
     Usage(#[from] clap::Error),
     #[error(transparent)]
     Input(#[from] FieldError),

@@ -125,11 +125,9 @@ impl Plate {
 
     /// The whole field as it is after so many steps, from all PEs.
     pub(crate) fn gather(&self, world: &World, steps: u64) -> Field {
-        let blocks = world.pes().map(|pe| (pe, self.decomposition.rows_of(pe.number())));
-        let rows = blocks.clone().map(|(_, rows)| rows.len()).sum();
-        let mut field = Field::zeroed(rows, self.columns);
-        for (pe, rows) in blocks {
-            for (at, row) in rows.enumerate() {
+        let mut field = Field::zeroed(self.decomposition.rows(), self.columns);
+        for pe in world.pes() {
+            for (at, row) in self.decomposition.rows_of(pe.number()).enumerate() {
                 let place = block_after(steps).on(pe).index(1 + at).index(..self.columns);
                 world.get(field.row_mut(row), place);
             }
