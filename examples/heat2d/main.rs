@@ -39,7 +39,7 @@ struct Arguments {
     input: Option<PathBuf>,
 
     /// Most steps.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 200)]
     steps: u64,
 
     /// Stop when no cell changes by more in one step, in degrees.
