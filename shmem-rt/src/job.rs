@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use shmem_core::context::{Endpoint, Far, Resource};
+use shmem_core::context::{Endpoint, Resource};
 use shmem_core::heap::{Ledger, Released};
 use shmem_core::memory::Arena;
 use shmem_core::object::Extent;
@@ -27,7 +27,8 @@ pub(crate) struct Job {
     /// Extent and name of each static.
     pub(crate) statics: Vec<(Extent, String)>,
     pub(crate) resource: Box<dyn Resource>,
-    pub(crate) far: Option<Far>,
+    /// Name of the way to PEs on other nodes, or of shared memory.
+    pub(crate) transport: &'static str,
     pub(crate) released: Arc<Released>,
     pub(crate) ledger: Mutex<Ledger>,
     /// Calls that have been warned about.
@@ -45,10 +46,7 @@ impl Job {
     /// Completes what every endpoint of this PE has started, forgotten contexts included.
     #[inline]
     pub(crate) fn quiet_all(&self) {
-        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        if let Some(far) = &self.far {
-            far.transport.quiet(far.channel);
-        }
+        self.resource.quiet_all();
     }
 
     /// What lies at an extent: the name of a static, or the number of a heap object.

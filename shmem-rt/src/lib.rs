@@ -5,10 +5,12 @@
 pub mod __private;
 pub mod bootstrap;
 mod collective;
+mod context;
 mod entry;
 pub mod env;
 mod error;
 mod heap;
+pub mod info;
 mod initial;
 mod job;
 pub mod launch;
@@ -21,6 +23,7 @@ pub mod thread;
 mod world;
 
 pub use collective::{Number, Reducible};
+pub use context::{Context, Ctx};
 pub use entry::{Outcome, init};
 pub use error::{Error, Result};
 pub use heap::{Free, Heap};

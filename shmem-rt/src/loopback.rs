@@ -8,10 +8,8 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
-use shmem_core::context::Far;
 use shmem_core::memory::{Arena, Machine};
 use shmem_core::pe::Pe;
-use shmem_core::transport::Channel;
 use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
 
@@ -49,7 +47,7 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
         for me in 0..pes {
             let (plan, arena, grants, hosts) = (plan()?, Arc::clone(&arena), grants.clone(), &hosts);
             let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
-            let far = Far { transport: Arc::new(network.transport(me)), channel: Channel(0) };
+            let transport = Arc::new(network.transport(me));
             let body = move || {
                 let numbers = (0..pes)
                     .map(|number| {
@@ -59,7 +57,8 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                         unsafe { Pe::new(number as u32, slot) }
                     })
                     .collect();
-                let mut world = assemble::<L>(plan, bootstrap, arena, hosts, numbers, grants, Some(far));
+                let mut world =
+                    assemble::<L>(plan, bootstrap, arena, hosts, numbers, grants, Some(transport));
                 entry::run_body(&mut world, body);
             };
             let thread = std::thread::Builder::new().name(format!("PE {me}"));

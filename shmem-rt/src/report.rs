@@ -39,21 +39,24 @@ impl<L: ThreadLevel> World<L> {
         if job.settings.version {
             eprintln!("shmem: shmem-rt {}", env!("CARGO_PKG_VERSION"));
         }
-        let unknown = crate::env::unknown(std::env::vars());
-        for warning in unknown.iter().chain(job.table.warnings()) {
+        let unknown = crate::env::unknown(crate::env::process());
+        let downgrades = downgrades(job.table.specs(), &job.grants);
+        let settings = job.settings.warnings.iter();
+        for warning in unknown.iter().chain(settings).chain(job.table.warnings()).chain(&downgrades) {
             eprintln!("shmem: warning: {warning}");
-        }
-        for downgrade in downgrades(job.table.specs(), &job.grants) {
-            eprintln!("shmem: warning: {downgrade}");
         }
         if job.settings.info || job.settings.debug {
             eprintln!(
                 "shmem: {} PEs, brought together by {}, transport {}",
                 self.n_pes(),
                 job.bootstrap.name(),
-                job.far.as_ref().map_or("shm", |far| far.transport.name()),
+                job.transport,
             );
             eprint!("{}", report(job.table.specs(), &job.grants));
+            for row in crate::env::rows(crate::env::process()) {
+                let value = row.current.as_deref().unwrap_or(row.default);
+                eprintln!("shmem: {}={value}", row.name);
+            }
         }
     }
 }

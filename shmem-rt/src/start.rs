@@ -13,7 +13,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-use shmem_core::context::{Endpoint, Far, Options, Resource, SharedMemory, Waiting};
+use shmem_core::context::{Endpoints, Options, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger, section};
 use shmem_core::memory::{Arena, Machine, PlaceLayout};
@@ -22,6 +22,7 @@ use shmem_core::partition::{Environment, Grant, ObjectWish, Table};
 use shmem_core::pe::Pe;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
+use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
 use crate::env::Settings;
@@ -183,7 +184,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     hosts: &[u32],
     pes: Vec<Pe>,
     grants: Vec<Vec<Grant>>,
-    far: Option<Far>,
+    transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let Plan { settings, table, statics, layout, .. } = plan;
     let number = bootstrap.number();
@@ -224,27 +225,14 @@ pub(crate) fn assemble<L: ThreadLevel>(
         eprintln!("{}", report::long_wait(number, wait, peers));
     }));
 
-    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it.
+    let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());
+    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
+    // transport reaches the PEs that have none.
     let resource = unsafe {
-        SharedMemory::new(
-            base,
-            stride,
-            mine,
-            me,
-            Arc::clone(&segments),
-            Arc::clone(&waiting),
-            settings.max_resources,
-        )
+        Endpoints::new(base, stride, mine, me, transport, segments, waiting, settings.max_resources)
     };
-    let endpoint = match &far {
-        None => {
-            resource.open(Options::default()).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
-        }
-        // SAFETY: as above, and the transport reaches the PEs that have no slot.
-        Some(far) => unsafe {
-            Endpoint::new(base, stride, mine, me, Some(far.clone()), Arc::clone(&segments), waiting)
-        },
-    };
+    let endpoint =
+        resource.open(Options::default()).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
@@ -258,7 +246,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         grants,
         statics: names,
         resource: Box::new(resource),
-        far,
+        transport: transport_name,
         released: Arc::clone(ledger.released()),
         ledger: Mutex::new(ledger),
         warned: Mutex::default(),

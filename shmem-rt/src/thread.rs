@@ -25,6 +25,10 @@ pub struct Serialized(PhantomData<Cell<()>>);
 #[derive(Debug)]
 pub struct Multiple(());
 
+/// A context for the thread that made it.
+#[derive(Debug)]
+pub struct Private(PhantomData<*mut ()>);
+
 mod sealed {
     pub trait Sealed {}
 }
@@ -33,22 +37,55 @@ mod sealed {
 pub trait ThreadLevel: sealed::Sealed + 'static {
     /// Its name, for reports.
     const NAME: &'static str;
-    #[doc(hidden)]
-    const MARKER: Self;
 }
 
 macro_rules! levels {
-    ($($level:ident = $name:literal, $marker:expr;)*) => {$(
+    ($($level:ident = $name:literal;)*) => {$(
         impl sealed::Sealed for $level {}
         impl ThreadLevel for $level {
             const NAME: &'static str = $name;
-            const MARKER: Self = $level($marker);
         }
     )*};
 }
 levels! {
-    Single = "single", PhantomData;
-    Funneled = "funneled", PhantomData;
-    Serialized = "serialized", PhantomData;
-    Multiple = "multiple", ();
+    Single = "single";
+    Funneled = "funneled";
+    Serialized = "serialized";
+    Multiple = "multiple";
 }
+
+/// How a context may be used: [`Private`], [`Serialized`] or [`Multiple`].
+pub trait ContextKind: sealed::Sealed + 'static {
+    /// Whether one thread only can use it.
+    const PRIVATE: bool;
+}
+
+impl sealed::Sealed for Private {}
+
+impl ContextKind for Private {
+    const PRIVATE: bool = true;
+}
+
+impl ContextKind for Serialized {
+    const PRIVATE: bool = false;
+}
+
+impl ContextKind for Multiple {
+    const PRIVATE: bool = false;
+}
+
+/// That a world of this level can create contexts of kind `K`.
+#[diagnostic::on_unimplemented(
+    message = "a world of level `{Self}` cannot create a context of kind `{K}`",
+    label = "needs a world with more threads",
+    note = "`Serialized` contexts need `#[shmem::main(threads = serialized)]`, `Multiple` ones `#[shmem::main(threads = multiple)]`"
+)]
+pub trait Allows<K: ContextKind>: ThreadLevel {}
+
+impl Allows<Private> for Single {}
+impl Allows<Private> for Funneled {}
+impl Allows<Private> for Serialized {}
+impl Allows<Private> for Multiple {}
+impl Allows<Serialized> for Serialized {}
+impl Allows<Serialized> for Multiple {}
+impl Allows<Multiple> for Multiple {}

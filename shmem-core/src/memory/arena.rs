@@ -54,12 +54,13 @@ impl Arena {
     ///
     /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
     pub fn reserve(layout: PlaceLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
-        limits::check(&layout, slots, &machine)?;
+        limits::check_each(&layout, &machine)?;
         let reservation = layout
             .stride()
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, layout.unit()).ok())
             .ok_or_else(|| limits::address_space(&layout, slots))?;
+        limits::check_all(&layout, slots, &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 

@@ -49,7 +49,8 @@ impl PlaceLayout {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::TooLarge`] if it does not fit into an address space.
+    /// [`MemoryError::TooLarge`] if it does not fit into an address space, and
+    /// [`MemoryError::Placement`] if a partition must have a kind of memory that cannot be placed.
     ///
     /// # Panics
     ///
@@ -57,7 +58,7 @@ impl PlaceLayout {
     pub fn new(partitions: &[PartitionSpec], later_bytes: usize) -> Result<Self, MemoryError> {
         assert!(partitions.len() <= MAX_PARTITIONS, "more partitions than a job can have");
         assert!(partitions.is_sorted_by(|a, b| a.id < b.id), "partitions come in the order of their IDs");
-        let requests: Vec<_> = partitions.iter().map(Request::partition).collect();
+        let requests = partitions.iter().map(Request::partition).collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
         let mut granule = HUGE;
         loop {

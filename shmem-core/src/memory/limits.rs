@@ -9,17 +9,17 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::error::{MemoryError, Size};
 use super::layout::{PlaceLayout, largest};
 use super::machine::{Limit, Machine};
-use super::place::place;
 use super::request::Request;
 use crate::partition::Pages;
 
-/// Checks what `slots` PEs, which are all of the node, ask of the machine.
-pub(super) fn check(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+/// Checks what each partition alone asks of the machine.
+pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
     let memory = machine.memory();
-    for request in layout.requests() {
-        place(request)?;
-        fits(request, &memory)?;
-    }
+    layout.requests().iter().try_for_each(|request| fits(request, &memory))
+}
+
+/// Checks what `slots` PEs, which are all of the node, ask of the machine together.
+pub(super) fn check_all(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
     populated(layout.requests(), slots, machine)?;
     file_size(layout.bytes() as u64)?;
     descriptors(layout.requests(), slots, machine)
@@ -27,7 +27,6 @@ pub(super) fn check(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Re
 
 /// Checks one segment that a running PE asks for.
 pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
-    place(request)?;
     fits(request, &machine.memory())?;
     populated(core::slice::from_ref(request), slots, machine)?;
     file_size(request.bytes as u64)
@@ -96,13 +95,13 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
     let sizes = machine.page_sizes();
     let huge =
         requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > sizes.base)).count();
-    let needed = slots as u64 * (1 + huge.min(sizes.pools.len()) as u64);
+    let needed = (slots as u64).saturating_mul(1 + huge.min(sizes.pools.len()) as u64);
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |list| list.count() as u64);
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current.is_none_or(|limit| limit >= needed + open) {
+    if current.is_none_or(|limit| limit >= needed.saturating_add(open)) {
         return Ok(());
     }
-    if let Some(limit) = maximum.filter(|&limit| limit < needed + open) {
+    if let Some(limit) = maximum.filter(|&limit| limit < needed.saturating_add(open)) {
         return Err(MemoryError::Descriptors { needed, open, limit });
     }
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).map_err(|errno| MemoryError::System {

@@ -21,7 +21,6 @@ use super::machine::Machine;
 use super::map::{self, Reservation};
 use super::pages::{Choice, PageSizes};
 use super::piece::{Piece, encode, push};
-use super::place::place;
 use super::request::Request;
 use crate::partition::{Grant, Kind, Pages, Policy};
 
@@ -84,7 +83,6 @@ impl Site<'_> {
 impl Provider<'_> {
     /// Gives a segment its pages. It may use `range` up to its end.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
-        let (kind, missing) = place(request)?;
         let machine = self.site.machine;
         let mut sizes = match request.traits.pgsize {
             Some(_) => machine.page_sizes(),
@@ -113,9 +111,9 @@ impl Provider<'_> {
             size: request.bytes as u64,
             pgsize: size,
             pages,
-            kind,
+            kind: request.placement.kind,
             populated: request.populate || pages != Pages::Base,
-            downgrades: missing.into_iter().chain(downgrade).collect(),
+            downgrades: request.placement.downgrade.iter().cloned().chain(downgrade).collect(),
         })
     }
 

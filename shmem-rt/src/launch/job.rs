@@ -14,18 +14,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::channel::{Packet, Sender};
 use super::error::LaunchError;
-use super::member::{Member, Outgoing};
-use super::rendezvous::{Met, Mismatch, Rendezvous};
+use super::member::Member;
+use super::rendezvous::Rendezvous;
 use super::report::{Death, Standing, standings};
 use super::signals::{self, Received, Signals};
 use super::spawn::Plan;
-use super::wire::{MAX_DESCRIPTORS, Reply, Request, VERSION};
 use super::{Failure, Outcome, Output};
 
 /// How long the others may go on after a death, until all of them wait.
-const SETTLE: Duration = Duration::from_millis(100);
+const SETTLE: Duration = Duration::from_millis(250);
 
 /// Between SIGTERM and SIGKILL after a death.
 const GRACE: Duration = Duration::from_millis(200);
@@ -51,9 +49,9 @@ enum Phase {
 
 /// A job.
 pub(crate) struct Job {
-    plan: Plan,
-    members: Vec<Member>,
-    meeting: Rendezvous<OwnedFd>,
+    pub(super) plan: Plan,
+    pub(super) members: Vec<Member>,
+    pub(super) meeting: Rendezvous<OwnedFd>,
     signals: Option<Signals>,
     deadline: Option<(Instant, Duration)>,
     phase: Phase,
@@ -196,119 +194,6 @@ impl Job {
         self.members[pe].flush();
     }
 
-    fn take(&mut self, pe: usize, packet: Packet) {
-        let Some(sender) = packet.sender else { return };
-        let joined = self.members[pe].joined();
-        match Request::decode(&packet.bytes) {
-            Ok(Request::Hello { version, job, pe: as_pe }) => self.greet(pe, sender, (version, job, as_pe)),
-            // A process that the PE forked holds the same socket, and does not speak for the PE.
-            _ if joined.is_some_and(|pid| pid != sender.pid) => {}
-            Ok(request) if joined.is_some() => self.answer(pe, request, packet.descriptors),
-            _ => self.break_off(
-                pe,
-                &format!(
-                    "process {} wrote something to descriptor {} that only the library writes",
-                    sender.pid,
-                    super::SOCKET
-                ),
-            ),
-        }
-    }
-
-    fn greet(&mut self, pe: usize, sender: Sender, (version, job, as_pe): (u32, u64, u32)) {
-        let user = rustix::process::getuid().as_raw();
-        let member = &mut self.members[pe];
-        let reason = if version != VERSION {
-            format!(
-                "the program speaks version {version} of the launcher's protocol, and this launcher {VERSION}: build both from the same shmem-rt"
-            )
-        } else if job != self.plan.job || as_pe as usize != pe {
-            format!("{} and the socket belong to different jobs or PEs", super::JOB)
-        } else if sender.uid != user {
-            format!("the program runs as user {}, and the launcher as user {user}", sender.uid)
-        } else if member.finished {
-            format!("PE {pe} has left the job already: one process per PE")
-        } else if let Some(pid) = member.joined() {
-            format!("PE {pe} is process {pid} already: one process per PE")
-        } else {
-            let lifeline = member.lifeline.given.try_clone();
-            member.join(sender);
-            match lifeline {
-                Ok(lifeline) => {
-                    let pes = self.plan.pes as u32;
-                    member.send(Outgoing::new(&Reply::Welcome { pes }, vec![lifeline]));
-                }
-                Err(error) => self.break_off(pe, &format!("it could not be greeted: {error}")),
-            }
-            return;
-        };
-        member.send(Outgoing::new(&Reply::Refused { reason }, Vec::new()));
-    }
-
-    fn answer(&mut self, pe: usize, request: Request, descriptors: Vec<OwnedFd>) {
-        let met: Result<Option<Met<OwnedFd>>, Mismatch> = match request {
-            Request::Hello { .. } => Ok(None),
-            Request::Put { key, value } => {
-                self.meeting.put(pe, key, value);
-                Ok(None)
-            }
-            Request::Fence => self.meeting.fence(pe),
-            Request::Share { last } => {
-                let member = &mut self.members[pe];
-                if member.memory.is_none() {
-                    member.memory = descriptors.first().and_then(|first| first.try_clone().ok());
-                }
-                self.meeting.share(pe, descriptors, last)
-            }
-            Request::Abort { code, message } => {
-                self.abort(pe, code, message);
-                Ok(None)
-            }
-            Request::Finish => {
-                self.members[pe].finished = true;
-                Ok(None)
-            }
-        };
-        match met {
-            Ok(None) => {}
-            Ok(Some(Met::Fence(packets))) => {
-                let packets: Vec<Outgoing> = packets.into_iter().map(Outgoing::encoded).collect();
-                for member in &mut self.members {
-                    packets.iter().for_each(|packet| member.send(packet.clone()));
-                    member.flush();
-                }
-            }
-            Ok(Some(Met::Share(lists))) => self.hand_round(lists),
-            Err(mismatch) => self.break_off(pe, &mismatch.to_string()),
-        }
-    }
-
-    /// Sends each PE the descriptors of the others.
-    fn hand_round(&mut self, lists: Vec<Vec<OwnedFd>>) {
-        let all: usize = lists.iter().map(Vec::len).sum();
-        for (member, own) in self.members.iter_mut().zip(&lists) {
-            let coming = (all - own.len()) as u32;
-            member.send(Outgoing::new(&Reply::Sharing { descriptors: coming }, Vec::new()));
-        }
-        for (from, mut list) in lists.into_iter().enumerate() {
-            loop {
-                let rest = list.split_off(list.len().min(MAX_DESCRIPTORS));
-                let chunk = std::mem::replace(&mut list, rest);
-                let last = list.is_empty();
-                let packet = Outgoing::new(&Reply::Shared { pe: from as u32, last }, chunk);
-                for (to, member) in self.members.iter_mut().enumerate() {
-                    if to != from {
-                        member.send(packet.clone());
-                    }
-                }
-                if last {
-                    break;
-                }
-            }
-        }
-        self.members.iter_mut().for_each(Member::flush);
-    }
-
     /// What time brings: deaths, the end of patience.
     fn move_on(&mut self, now: Instant) {
         if matches!(self.phase, Phase::Running | Phase::Settling(_)) {
@@ -362,7 +247,7 @@ impl Job {
         let Some(first) = self.deaths.first().copied() else { return };
         let mut text = format!("{} {}", first.who(), first.how());
         if let Some(hint) = first.hint() {
-            text.push_str(&format!(" ({hint})"));
+            text.push_str(&format!(": {hint}"));
         }
         let failure = Failure::Died { pe: first.pe, how: first.how() };
         self.fail(&text, failure, first.code(), Some(first.pe));
@@ -372,7 +257,8 @@ impl Job {
         }
     }
 
-    fn abort(&mut self, pe: usize, code: i32, message: String) {
+    /// A PE ends the job.
+    pub(super) fn abort(&mut self, pe: usize, code: i32, message: String) {
         if matches!(self.phase, Phase::Ending(_) | Phase::Killed) {
             return;
         }
@@ -393,7 +279,7 @@ impl Job {
     }
 
     /// The launcher and a PE do not understand each other.
-    fn break_off(&mut self, pe: usize, what: &str) {
+    pub(super) fn break_off(&mut self, pe: usize, what: &str) {
         let failure = Failure::Broken { pe, what: what.into() };
         self.break_down(&format!("PE {pe}: {what}"), failure, 1, GRACE, Some(Signal::TERM));
     }

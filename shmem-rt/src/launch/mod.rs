@@ -7,7 +7,7 @@
 //! shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
 //!
 //! ```text
-//! job          the loop, and what ends a job
+//! job          the loop, and what ends a job      conversation   what it answers to PEs
 //! member       one PE: its process, its socket, what it does
 //! spawn        starting a process          program, limits, bind    before that
 //! rendezvous   fences and shared descriptors
@@ -18,6 +18,7 @@
 
 mod bind;
 pub(crate) mod channel;
+mod conversation;
 mod error;
 mod job;
 pub(crate) mod limits;
@@ -274,8 +275,8 @@ impl Launch {
     }
 }
 
-/// Launches the calling program, with its arguments, as `pes` PEs, and waits for the job's end: what
-/// a program does that was started with `SHMEM_NPES` and without a launcher.
+/// Launches the calling program, with its arguments, as `pes` PEs, and gives its exit code at the
+/// job's end: what a program does that was started with `SHMEM_NPES` and without a launcher.
 ///
 /// To be called before the program has started threads.
 pub fn itself(pes: usize) -> u8 {

@@ -29,10 +29,9 @@ pub(crate) enum Met<D> {
 
 /// Two PEs do different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("PE {a} is at a {a_step} of the start and PE {b} at a {b_step}: are they the same program?",
+#[error("it is at a {a_step} of the start, and PE {b} at a {b_step}: are they the same program?",
     a_step = .a_step.name(), b_step = .b_step.name())]
 pub(crate) struct Mismatch {
-    a: usize,
     a_step: Step,
     b: usize,
     b_step: Step,
@@ -86,7 +85,7 @@ impl<D> Rendezvous<D> {
         if let Some((b, b_step)) = other
             && b_step != step
         {
-            return Err(Mismatch { a: pe, a_step: step, b, b_step });
+            return Err(Mismatch { a_step: step, b, b_step });
         }
         self.arrived[pe] = Some(step);
         if self.arrived.contains(&None) {
@@ -179,6 +178,6 @@ mod tests {
         let mut meeting = Rendezvous::<()>::new(3);
         meeting.fence(2).unwrap();
         let error = meeting.share(0, vec![], true).unwrap_err().to_string();
-        assert!(error.starts_with("PE 0 is at a share of the start and PE 2 at a fence"), "{error}");
+        assert!(error.starts_with("it is at a share of the start, and PE 2 at a fence"), "{error}");
     }
 }

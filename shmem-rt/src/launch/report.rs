@@ -163,7 +163,7 @@ impl Death {
         let memory = || available_memory().map(|free| format!("; {free}")).unwrap_or_default();
         match self.status?.signal()? {
             libc::SIGKILL => Some(format!(
-                "perhaps by the kernel for want of memory (see `dmesg`), perhaps by a user{}",
+                "perhaps by the kernel for want of memory (see `dmesg`), or by a user{}",
                 memory()
             )),
             libc::SIGBUS => Some(format!(
