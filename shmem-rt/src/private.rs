@@ -7,6 +7,10 @@
 
 use shmem_core::message::Message;
 
+pub use crate::entry::{main, test};
+pub use crate::heap::alloc_in;
+pub use crate::thread::{Funneled, Multiple, Serialized, Single};
+
 pub use shmem_core::data::{PlainData, SymmetricData};
 pub use shmem_core::object::{Descriptor, Symmetric};
 pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, default};

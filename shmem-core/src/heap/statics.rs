@@ -13,7 +13,7 @@
 
 use core::fmt;
 
-use crate::partition::{Declaration, Origin, PartitionSpec};
+use crate::partition::{Declaration, ObjectWish, PartitionSpec};
 use crate::text::Text;
 
 use super::MIN_ALIGN;
@@ -38,6 +38,18 @@ pub struct StaticEntry {
     pub pgsize: u64,
     /// The partition as its declaration gives it.
     pub partition: Declaration,
+}
+
+impl From<&StaticEntry> for ObjectWish {
+    fn from(object: &StaticEntry) -> Self {
+        Self {
+            partition: object.partition,
+            pgsize: object.pgsize,
+            name: object.name,
+            file: object.file,
+            line: object.line,
+        }
+    }
 }
 
 /// Where one object lies.
@@ -85,7 +97,7 @@ pub enum LayoutError {
     #[error(
         "the {count} symmetric static(s) in partition `{name}` need {needed} bytes, but it has {size}{}; raise {}",
         Largest(.largest),
-        Remedy(.id, .origin)
+        Remedy(*.id, .declared)
     )]
     TooLarge {
         /// The partition's ID.
@@ -100,8 +112,8 @@ pub enum LayoutError {
         count: usize,
         /// The largest objects.
         largest: Vec<StaticEntry>,
-        /// Who gave the partition its size.
-        origin: Origin,
+        /// Where the program declares the partition, if it does: file and line.
+        declared: Option<String>,
     },
     /// An object's partition is not one of the job's.
     #[error(
@@ -146,13 +158,30 @@ pub const fn colour(index: u32, size: u64) -> u64 {
 ///
 /// If the partitions are not in order of their IDs.
 pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
+    let layout = arrange(entries, partitions)?;
+    layout.check()?;
+    Ok(layout)
+}
+
+/// As [`layout`], but statics may need more than their partition has: for tools that show how
+/// much.
+///
+/// # Errors
+///
+/// If a static names a partition that is not there.
+///
+/// # Panics
+///
+/// If the partitions are not in order of their IDs.
+pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");
     let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
     for (entry, object) in entries.iter().enumerate() {
         if !object.align.is_power_of_two() {
             return Err(LayoutError::Alignment { object: Box::new(*object) });
         }
-        let Some(at) = partitions.iter().position(|p| p.name == object.partition.name) else {
+        let name = object.partition.name.as_str();
+        let Some(at) = partitions.iter().position(|p| p.name.as_str().eq_ignore_ascii_case(name)) else {
             return Err(LayoutError::NoPartition { object: Box::new(*object) });
         };
         objects[at].push(Placed { entry, offset: 0, object: *object });
@@ -162,46 +191,72 @@ pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<L
         objects.sort_by_key(|Placed { object: o, .. }| {
             (core::cmp::Reverse(o.align), o.module, o.name, o.size, o.file, o.line)
         });
-        let with_colour = colour(index, spec.size);
-        let (colour, end) = match place(&mut objects, with_colour) {
-            Some(end) if end <= spec.size => (with_colour, end),
-            _ => match place(&mut objects, 0) {
-                Some(end) if end <= spec.size => (0, end),
-                needed => return Err(too_large(spec, &objects, needed.unwrap_or(u64::MAX))),
-            },
-        };
+        let mut colour = colour(index, spec.size);
+        let mut end = place(&mut objects, colour);
+        if end > spec.size {
+            colour = 0;
+            end = place(&mut objects, colour);
+        }
         let (id, name, size) = (spec.id, spec.name, spec.size);
         layout.push(PartitionLayout { index, id, name, size, colour, end, objects });
     }
     Ok(Layout { partitions: layout })
 }
 
-/// Gives the objects their offsets from `start` on; gives the end, unless it cannot be counted.
-fn place(objects: &mut [Placed], start: u64) -> Option<u64> {
+/// Gives the objects their offsets from `start` on; gives the end. What cannot be counted is
+/// `u64::MAX`, and more than every partition has.
+fn place(objects: &mut [Placed], start: u64) -> u64 {
+    let up = |offset: u64, align: u64| offset.checked_next_multiple_of(align).unwrap_or(u64::MAX);
     let mut end = start;
     for placed in objects {
-        placed.offset = end.checked_next_multiple_of(placed.object.align.max(MIN_ALIGN as u64))?;
-        end = placed.offset.checked_add(placed.object.size)?;
+        placed.offset = up(end, placed.object.align.max(MIN_ALIGN as u64));
+        end = placed.offset.saturating_add(placed.object.size);
     }
-    end.checked_next_multiple_of(MIN_ALIGN as u64)
+    up(end, MIN_ALIGN as u64)
 }
 
-fn too_large(spec: &PartitionSpec, objects: &[Placed], needed: u64) -> LayoutError {
-    let mut largest: Vec<StaticEntry> = objects.iter().map(|placed| placed.object).collect();
-    largest.sort_by_key(|object| core::cmp::Reverse(object.size));
-    largest.truncate(NAMED);
-    LayoutError::TooLarge {
-        id: spec.id,
-        name: spec.name,
-        size: spec.size,
-        needed,
-        count: objects.len(),
-        largest,
-        origin: spec.origin.clone(),
+impl PartitionLayout {
+    /// Bytes left for the heap.
+    pub fn room(&self) -> u64 {
+        self.size.saturating_sub(self.end)
+    }
+
+    /// Whether the statics fit.
+    ///
+    /// # Errors
+    ///
+    /// If they do not.
+    pub fn check(&self) -> Result<(), LayoutError> {
+        if self.end <= self.size {
+            return Ok(());
+        }
+        let declarations = self.objects.iter().map(|placed| placed.object.partition);
+        let declared = declarations.filter(|d| d.built_in == 0).map(|d| (d.file, d.line)).min();
+        let mut largest: Vec<StaticEntry> = self.objects.iter().map(|placed| placed.object).collect();
+        largest.sort_by_key(|object| core::cmp::Reverse(object.size));
+        largest.truncate(NAMED);
+        Err(LayoutError::TooLarge {
+            id: self.id,
+            name: self.name,
+            size: self.size,
+            needed: self.end,
+            count: self.objects.len(),
+            largest,
+            declared: declared.map(|(file, line)| format!("{file}:{line}")),
+        })
     }
 }
 
 impl Layout {
+    /// Whether the statics fit in every partition.
+    ///
+    /// # Errors
+    ///
+    /// If they do not: the first partition that is too small.
+    pub fn check(&self) -> Result<(), LayoutError> {
+        self.partitions.iter().try_for_each(PartitionLayout::check)
+    }
+
     /// One line per partition and per object, with all that PEs must agree on. The first line in
     /// which two PEs differ is what to tell the user.
     pub fn describe(&self) -> Vec<String> {
@@ -233,17 +288,14 @@ fn fingerprint(lines: impl IntoIterator<Item = String>) -> u64 {
     })
 }
 
-struct Remedy<'a>(&'a u32, &'a Origin);
+struct Remedy<'a>(u32, &'a Option<String>);
 
 impl fmt::Display for Remedy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(id, origin) = self;
-        match origin {
-            Origin::Environment(name) => f.write_str(name),
-            Origin::Program { file, line } => {
-                write!(f, "`size` in `partitions!` at {file}:{line}, or {}", variable(**id))
-            }
-            Origin::BuiltIn => f.write_str(&variable(**id)),
+        f.write_str(&variable(self.0))?;
+        match self.1 {
+            Some(place) => write!(f, ", or its `size` at {place}"),
+            None => Ok(()),
         }
     }
 }

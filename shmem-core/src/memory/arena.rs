@@ -54,12 +54,13 @@ impl Arena {
     ///
     /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
     pub fn reserve(layout: PlaceLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
-        limits::check(&layout, slots, &machine)?;
+        limits::check_each(&layout, &machine)?;
         let reservation = layout
             .stride()
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, layout.unit()).ok())
             .ok_or_else(|| limits::address_space(&layout, slots))?;
+        limits::check_all(&layout, slots, &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 
@@ -172,7 +173,7 @@ impl Arena {
     ) -> Result<(), MemoryError> {
         self.mapping(slot, self.later_area(offset, request), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { map_pieces(&site, slot, request.segment_bytes(), &descriptors, pieces) }
+            unsafe { map_pieces(&site, slot, request.bytes, &descriptors, pieces) }
         })
     }
 
@@ -200,10 +201,7 @@ impl Arena {
     fn later_area(&self, offset: usize, request: &Request) -> Range<usize> {
         let (later, granule) = (self.layout.later(), self.layout.granule());
         let room = request.room().max(granule);
-        let end = request
-            .segment_bytes()
-            .checked_next_multiple_of(room)
-            .and_then(|bytes| offset.checked_add(bytes));
+        let end = request.bytes.checked_next_multiple_of(room).and_then(|bytes| offset.checked_add(bytes));
         let inside = offset >= later.start && end.is_some_and(|end| end <= later.end);
         assert!(inside && offset.is_multiple_of(granule), "{} does not fit at {offset:#x}", request.what);
         offset..end.unwrap_or(later.end)

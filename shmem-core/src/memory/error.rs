@@ -4,6 +4,8 @@ use core::fmt;
 
 use rustix::io::Errno;
 
+use crate::partition::{PartitionError, show_size};
+
 /// Memory could not be reserved, mapped or populated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -35,7 +37,7 @@ pub enum MemoryError {
     },
     /// The process may not open enough files.
     #[error(
-        "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node", total = needed + open
+        "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node", total = needed.saturating_add(*open)
     )]
     Descriptors {
         /// Descriptors of symmetric memory.
@@ -109,15 +111,8 @@ pub enum MemoryError {
         has: String,
     },
     /// No placement by kind of memory.
-    #[error(
-        "{what}: KIND={kind} with POLICY=MANDATORY: this build cannot place memory of that kind; take KIND=NORMALMEM or SYSDEFAULT, or POLICY=PREFERRED"
-    )]
-    Unplaceable {
-        /// The partition and where it was asked for.
-        what: String,
-        /// The kind.
-        kind: &'static str,
-    },
+    #[error(transparent)]
+    Placement(#[from] PartitionError),
     /// Pages could not be made.
     #[error("{what}: {bytes} could not be populated: {reason}", bytes = Size(*bytes))]
     Populate {
@@ -167,25 +162,24 @@ pub enum MemoryError {
     },
 }
 
-/// Bytes, as messages write them: `2M`, `1.5G`, or the number itself.
+/// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size(pub(super) u64);
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(bytes) = *self;
-        for (shift, unit) in [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')] {
-            if bytes >> shift == 0 {
-                continue;
+        const SHORT: usize = "16256G".len();
+        let exact = show_size(bytes);
+        let unit =
+            [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')].into_iter().find(|(shift, _)| bytes >> shift > 0);
+        match unit {
+            Some((shift, unit)) if exact.len() > SHORT => {
+                let rest = bytes & ((1 << shift) - 1);
+                write!(f, "about {}.{}{unit}", bytes >> shift, (rest * 10) >> shift)
             }
-            let (whole, rest) = (bytes >> shift, bytes & ((1 << shift) - 1));
-            return match (rest, (rest * 10) >> shift) {
-                (0, _) => write!(f, "{whole}{unit}"),
-                (_, 0) => write!(f, "about {whole}{unit}"),
-                (_, tenths) => write!(f, "about {whole}.{tenths}{unit}"),
-            };
+            _ => f.write_str(&exact),
         }
-        write!(f, "{bytes} bytes")
     }
 }
 
@@ -200,9 +194,10 @@ mod tests {
         assert_eq!(text(1023), "1023 bytes");
         assert_eq!(text(4096), "4K");
         assert_eq!(text(2 << 20), "2M");
-        assert_eq!(text((3 << 30) / 2), "about 1.5G");
-        assert_eq!(text((1 << 30) + 1), "about 1G");
-        assert_eq!(text(2032 << 30), "about 1.9T");
+        assert_eq!(text((3 << 30) / 2), "1.5G");
+        assert_eq!(text((1 << 30) + 1), "about 1.0G");
+        assert_eq!(text(23_683_808 << 10), "about 22.5G");
+        assert_eq!(text(2032 << 30), "2032G");
         assert_eq!(text(u64::MAX), "about 16777215.9T");
     }
 }

@@ -12,16 +12,16 @@
 //!
 //! - Starts are multiples of 2 MiB (of the page size, if a larger one is asked for): otherwise
 //!   merging pages into huge ones fails without a word.
-//! - The stride is an *odd* multiple of that, and partition number `k` leaves `k` pages and lines
-//!   free in front of its first object. Otherwise equal offsets in all partitions and places meet in
-//!   the same cache set: random puts over 127 partitions cost 15 times as much.
+//! - The stride is an *odd* multiple of that, so that equal offsets on all PEs do not meet in the
+//!   same cache set. (Inside a place, the [colour](crate::heap::statics::colour) of each partition
+//!   does the same.)
 //! - The granule grows with the place, so that the byte table of [`Segments`] stays at about a
 //!   thousand entries.
 
 use core::ops::Range;
 
 use super::error::MemoryError;
-use super::request::{HUGE, Request, room};
+use super::request::{HUGE, Request};
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment::{SYSTEM, Segment, Segments};
 use crate::system::SYSTEM_BYTES;
@@ -29,16 +29,6 @@ use crate::text::Text;
 
 /// Most entries of the table that finds segments.
 const MOST_GRANULES: usize = 1024;
-
-/// The distance between the first objects of neighbouring partitions, modulo 2 MiB: a page and a
-/// line, so that both the pages and the lines of equal offsets differ.
-const COLOUR: usize = 4096 + 64;
-
-/// Bytes left free in front of the first object of segment number `number` of a kind (counted from
-/// 0), so that equal offsets in different segments do not meet in one cache set.
-pub const fn colour(number: usize) -> usize {
-    number * COLOUR % HUGE
-}
 
 /// The layout of a PE's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +49,8 @@ impl PlaceLayout {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::TooLarge`] if it does not fit into an address space.
+    /// [`MemoryError::TooLarge`] if it does not fit into an address space, and
+    /// [`MemoryError::Placement`] if a partition must have a kind of memory that cannot be placed.
     ///
     /// # Panics
     ///
@@ -67,8 +58,7 @@ impl PlaceLayout {
     pub fn new(partitions: &[PartitionSpec], later_bytes: usize) -> Result<Self, MemoryError> {
         assert!(partitions.len() <= MAX_PARTITIONS, "more partitions than a job can have");
         assert!(partitions.is_sorted_by(|a, b| a.id < b.id), "partitions come in the order of their IDs");
-        let requests: Vec<_> =
-            partitions.iter().enumerate().map(|(k, spec)| Request::partition(spec, lead(k, spec))).collect();
+        let requests = partitions.iter().map(Request::partition).collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
         let mut granule = HUGE;
         loop {
@@ -88,7 +78,7 @@ impl PlaceLayout {
         let system = Segment { start: 0, bytes: SYSTEM_BYTES, partition: 0, name: Text::head("system") };
         segments.insert(SYSTEM, system);
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
-            let segment = Segment { start: self.starts[k], bytes: request.segment_bytes(), partition, name };
+            let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };
             segments.insert(1 + k as u32, segment);
         }
         segments
@@ -109,24 +99,13 @@ impl PlaceLayout {
         self.starts[k]
     }
 
-    /// Bytes from the start of partition number `k` to its first object.
+    /// Where partition number `k` lies: bytes from the start of a place.
     ///
     /// # Panics
     ///
     /// If there is no such partition.
-    pub fn first_object(&self, k: usize) -> usize {
-        self.requests[k].lead
-    }
-
-    /// Where the heap of partition number `k` lies: bytes from the start of a place. It has all the
-    /// bytes that were asked for.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such partition.
-    pub fn heap(&self, k: usize) -> Range<usize> {
-        let first = self.starts[k] + self.requests[k].lead;
-        first..first + self.requests[k].bytes
+    pub fn partition(&self, k: usize) -> Range<usize> {
+        self.starts[k]..self.starts[k] + self.requests[k].bytes
     }
 
     /// Bytes of addresses for the system area and the partitions.
@@ -160,14 +139,6 @@ impl PlaceLayout {
     }
 }
 
-/// A partition in pages above 2 MiB takes its colour from what is left in its last page: one page
-/// more would be the dearer choice.
-fn lead(k: usize, spec: &PartitionSpec) -> usize {
-    let room = room(spec.traits.pgsize) as u64;
-    let slack = (room - spec.size % room) % room;
-    if room > HUGE as u64 && slack < colour(k) as u64 { 0 } else { colour(k) }
-}
-
 /// Starts of the partitions, the end of the last one, and the end of the place.
 fn arrange(
     requests: &[Request],
@@ -180,7 +151,7 @@ fn arrange(
         let room = request.room().max(granule);
         let start = end.and_then(|end| end.checked_next_multiple_of(room));
         end = start
-            .and_then(|start| start.checked_add(request.lead)?.checked_add(request.bytes))
+            .and_then(|start| start.checked_add(request.bytes))
             .and_then(|end| end.checked_next_multiple_of(room));
         starts.push(start.ok_or_else(|| too_large(requests))?);
     }

@@ -9,17 +9,17 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::error::{MemoryError, Size};
 use super::layout::{PlaceLayout, largest};
 use super::machine::{Limit, Machine};
-use super::place::place;
 use super::request::Request;
 use crate::partition::Pages;
 
-/// Checks what `slots` PEs, which are all of the node, ask of the machine.
-pub(super) fn check(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+/// Checks what each partition alone asks of the machine.
+pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
     let memory = machine.memory();
-    for request in layout.requests() {
-        place(request)?;
-        fits(request, &memory)?;
-    }
+    layout.requests().iter().try_for_each(|request| fits(request, &memory))
+}
+
+/// Checks what `slots` PEs, which are all of the node, ask of the machine together.
+pub(super) fn check_all(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
     populated(layout.requests(), slots, machine)?;
     file_size(layout.bytes() as u64)?;
     descriptors(layout.requests(), slots, machine)
@@ -27,10 +27,9 @@ pub(super) fn check(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Re
 
 /// Checks one segment that a running PE asks for.
 pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
-    place(request)?;
     fits(request, &machine.memory())?;
     populated(core::slice::from_ref(request), slots, machine)?;
-    file_size(request.segment_bytes() as u64)
+    file_size(request.bytes as u64)
 }
 
 fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
@@ -51,7 +50,7 @@ fn populated(requests: &[Request], slots: usize, machine: &Machine) -> Result<()
     let mut left = sizes.clone();
     let mut asked = 0_u64;
     for request in core::iter::repeat_n(&requests, slots).flatten() {
-        let bytes = request.segment_bytes() as u64;
+        let bytes = request.bytes as u64;
         let choice =
             left.choose(request, request.room()).map_err(|_| no_pages(request, slots, sizes.describe()))?;
         left.take(&choice, bytes);
@@ -63,7 +62,7 @@ fn populated(requests: &[Request], slots: usize, machine: &Machine) -> Result<()
     if asked <= available.bytes {
         return Ok(());
     }
-    let each = requests.iter().map(|request| request.segment_bytes() as u64).sum();
+    let each = requests.iter().map(|request| request.bytes as u64).sum();
     let mut who: Vec<_> = requests.iter().map(|request| request.what.as_str()).collect();
     if who.len() > 4 {
         who.truncate(3);
@@ -78,7 +77,7 @@ pub(super) fn no_pages(request: &Request, slots: usize, has: String) -> MemoryEr
     MemoryError::NoPages {
         what: request.what.clone(),
         asked: request.traits.pgsize.unwrap_or(0),
-        bytes: request.segment_bytes() as u64,
+        bytes: request.bytes as u64,
         slots,
         has,
     }
@@ -96,13 +95,13 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
     let sizes = machine.page_sizes();
     let huge =
         requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > sizes.base)).count();
-    let needed = slots as u64 * (1 + huge.min(sizes.pools.len()) as u64);
+    let needed = (slots as u64).saturating_mul(1 + huge.min(sizes.pools.len()) as u64);
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |list| list.count() as u64);
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current.is_none_or(|limit| limit >= needed + open) {
+    if current.is_none_or(|limit| limit >= needed.saturating_add(open)) {
         return Ok(());
     }
-    if let Some(limit) = maximum.filter(|&limit| limit < needed + open) {
+    if let Some(limit) = maximum.filter(|&limit| limit < needed.saturating_add(open)) {
         return Err(MemoryError::Descriptors { needed, open, limit });
     }
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).map_err(|errno| MemoryError::System {

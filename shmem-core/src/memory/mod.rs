@@ -5,7 +5,7 @@
 //! provide   makes one PE's memory, with the pages it can get
 //! later     who has which addresses behind the partitions
 //! limits    what is checked beforehand
-//! place     kinds of memory          pages   page sizes and the choice among them
+//! pages     page sizes and the choice among them
 //! piece     what peers are told      layout  how a place is divided
 //! machine   what /proc and /sys say  request what is asked of one piece of memory
 //! map       system calls
@@ -26,7 +26,6 @@ mod machine;
 mod map;
 mod pages;
 mod piece;
-mod place;
 mod provide;
 mod request;
 
@@ -36,7 +35,7 @@ mod tests;
 pub use arena::{Arena, Mine};
 pub use error::MemoryError;
 pub use later::{LaterPlace, LaterRange};
-pub use layout::{PlaceLayout, colour};
+pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
 pub use request::Request;

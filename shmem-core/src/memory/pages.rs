@@ -86,7 +86,7 @@ impl PageSizes {
     pub fn choose(&self, request: &Request, room: usize) -> Result<Choice, String> {
         let base = Choice { pages: Pages::Base, size: self.base, downgrade: None };
         let Some(asked) = request.traits.pgsize.filter(|&asked| asked > self.base) else { return Ok(base) };
-        let candidates = self.candidates(request.segment_bytes() as u64, room as u64);
+        let candidates = self.candidates(request.bytes as u64, room as u64);
         let enough = candidates.iter().filter(|c| c.size >= asked).min_by_key(|c| c.size);
         if let Some(choice) = enough {
             return Ok(choice.clone());

@@ -21,7 +21,6 @@ use super::machine::Machine;
 use super::map::{self, Reservation};
 use super::pages::{Choice, PageSizes};
 use super::piece::{Piece, encode, push};
-use super::place::place;
 use super::request::Request;
 use crate::partition::{Grant, Kind, Pages, Policy};
 
@@ -84,7 +83,6 @@ impl Site<'_> {
 impl Provider<'_> {
     /// Gives a segment its pages. It may use `range` up to its end.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
-        let (kind, missing) = place(request)?;
         let machine = self.site.machine;
         let mut sizes = match request.traits.pgsize {
             Some(_) => machine.page_sizes(),
@@ -93,7 +91,7 @@ impl Provider<'_> {
         let choice = loop {
             let room = request.room().min(self.site.unit);
             let choice = sizes.choose(request, room).map_err(|has| self.no_pages(request, has))?;
-            let bytes = request.segment_bytes().next_multiple_of(choice.size as usize);
+            let bytes = request.bytes.next_multiple_of(choice.size as usize);
             let part = range.start..range.start + bytes;
             let tried = match choice.pages {
                 Pages::HugeTlb => self.take_from_pool(part, choice.size),
@@ -113,9 +111,9 @@ impl Provider<'_> {
             size: request.bytes as u64,
             pgsize: size,
             pages,
-            kind,
+            kind: request.placement.kind,
             populated: request.populate || pages != Pages::Base,
-            downgrades: missing.into_iter().chain(downgrade).collect(),
+            downgrades: request.placement.downgrade.iter().cloned().chain(downgrade).collect(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! What is asked of one piece of memory: a partition, or an array registered later.
 
-use crate::partition::{Origin, PartitionSpec, Traits};
+use super::error::MemoryError;
+use crate::partition::{Origin, PartitionSpec, Placement, Traits, placement};
 
 /// The granule of everything here: places, segments and file offsets are multiples of it, because
 /// `MADV_COLLAPSE` refuses memory whose address and file offset differ modulo 2 MiB.
@@ -14,39 +15,38 @@ const LARGEST_PAGE: u64 = 16 << 30;
 pub struct Request {
     /// What it is and who asked for it, as messages begin.
     pub what: String,
-    /// Bytes that are left free in front of the first object ([`colour`](super::colour)).
-    pub lead: usize,
-    /// Bytes for objects.
+    /// Bytes.
     pub bytes: usize,
     /// What is asked of the memory; the size in it is not used.
     pub traits: Traits,
+    /// Where the memory comes from.
+    pub placement: Placement,
     /// Whether all pages are to exist from the start.
     pub populate: bool,
 }
 
 impl Request {
-    /// The memory of a partition, with `lead` bytes free in front of its first object.
-    pub fn partition(spec: &PartitionSpec, lead: usize) -> Self {
-        let PartitionSpec { id, name, origin, .. } = spec;
-        let what = match origin {
-            Origin::Environment(variable) => format!("partition {id} `{name}` ({variable})"),
-            Origin::Program { file, line } => format!("partition {id} `{name}` ({file}:{line})"),
-            Origin::BuiltIn => format!("partition {id} `{name}`"),
+    /// The memory of a partition.
+    ///
+    /// # Errors
+    ///
+    /// If it must have a kind of memory that this build cannot place.
+    pub fn partition(spec: &PartitionSpec) -> Result<Self, MemoryError> {
+        let what = match &spec.origin {
+            Origin::BuiltIn => spec.title(),
+            origin => format!("{} ({origin})", spec.title()),
         };
+        let placement = placement(spec)?;
         let bytes = usize::try_from(spec.size).unwrap_or(usize::MAX);
         // Huge pages that are not touched are not known to exist: they are always populated.
         let populate = spec.explicit || spec.traits.pgsize.is_some();
-        Self { what, lead, bytes, traits: spec.traits, populate }
+        Ok(Self { what, bytes, traits: spec.traits, placement, populate })
     }
 
     /// Memory of an array, of which nothing is asked.
     pub fn array(name: &str, bytes: usize) -> Self {
-        Self { what: format!("array `{name}`"), lead: 0, bytes, traits: Traits::NONE, populate: false }
-    }
-
-    /// Bytes of the segment.
-    pub fn segment_bytes(&self) -> usize {
-        self.lead.saturating_add(self.bytes)
+        let placement = Placement { kind: None, downgrade: None };
+        Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, placement, populate: false }
     }
 
     /// What the start of the segment must be a multiple of, so that every page size that can be

@@ -30,9 +30,9 @@ pub(super) fn declared(
         }
     }
     for built_in in BUILT_IN {
-        if !all.iter().any(|one| same_name(one, built_in)) {
-            let built_in = unless_taken(*built_in, &all, objects)?;
-            all.push(built_in);
+        match all.iter().find(|one| same_name(one, built_in)) {
+            Some(taker) => check_case(taker, built_in, objects)?,
+            None => all.push(unless_taken(*built_in, &all, objects)?),
         }
     }
     let count = all.len();
@@ -122,9 +122,7 @@ fn unless_taken(
     let Some(taker) = all.iter().find(|one| one.id == built_in.id) else {
         return Ok(built_in);
     };
-    let mut users: Vec<_> = objects.iter().filter(|object| same_name(&object.partition, &built_in)).collect();
-    users.sort_by_key(|object| (object.file, object.line, object.name));
-    match users.first() {
+    match user(&built_in, objects) {
         None => {
             built_in.id = 0;
             Ok(built_in)
@@ -132,13 +130,40 @@ fn unless_taken(
         Some(user) => Err(PartitionError::Conflict {
             what: format!("the ID {}", built_in.id),
             first: content(taker),
-            second: format!(
-                "the built-in partition `{}`, in which `{}` at {}:{} lies",
-                built_in.name, user.name, user.file, user.line
-            ),
+            second: user,
             remedy: "give the declared one another ID, or none: then it gets a free one",
         }),
     }
+}
+
+/// `Fast` replaces the built-in `fast`, unless an object relies on the latter: objects are found by
+/// the exact name.
+fn check_case(
+    taker: &Declaration,
+    built_in: &Declaration,
+    objects: &[ObjectWish],
+) -> Result<(), PartitionError> {
+    match user(built_in, objects) {
+        Some(user) if taker.name != built_in.name => Err(PartitionError::Conflict {
+            what: format!("the name `{}`", built_in.name),
+            first: content(taker),
+            second: user,
+            remedy: "rename the declared one: case does not count in environment variables",
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// A built-in partition with the first object in it, for messages, if there is one.
+fn user(built_in: &Declaration, objects: &[ObjectWish]) -> Option<String> {
+    let first = objects
+        .iter()
+        .filter(|object| object.partition.name == built_in.name)
+        .min_by_key(|object| (object.file, object.line, object.name))?;
+    Some(format!(
+        "the built-in partition `{}`, in which `{}` at {}:{} lies",
+        built_in.name, first.name, first.file, first.line
+    ))
 }
 
 fn has_id(all: &[Declaration], id: u32) -> bool {

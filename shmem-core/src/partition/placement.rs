@@ -7,7 +7,7 @@ use super::spec::PartitionSpec;
 /// Where the memory of a partition is to come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The kind given; `None`: none was asked for.
+    /// The kind given; `None`: none was asked for, or what was asked for is not placed.
     pub kind: Option<Kind>,
     /// What was asked and is not given, with its reason, in words; an entry of
     /// [`Grant::downgrades`](super::Grant).
@@ -21,7 +21,7 @@ enum Outcome {
     Given,
     /// It is given, but its pages lie where they are touched first.
     NotSpread,
-    /// Normal memory is given instead.
+    /// It is not placed: the memory is what a partition without traits gets.
     Normal,
     /// The system puts the pages where it likes.
     System,
@@ -59,12 +59,14 @@ pub fn placement(spec: &PartitionSpec) -> Result<Placement, PartitionError> {
             Some("POLICY=INTERLEAVED: this build does not spread pages over memory nodes; they lie where they are touched first".into()),
         ),
         Outcome::Normal => placement(
-            Some(Kind::NormalMem),
-            Some(format!("KIND={asked}: this build cannot place that kind of memory; {} is used", Kind::NormalMem)),
+            None,
+            Some(format!("KIND={asked}: this build cannot place that kind of memory; normal memory is used")),
         ),
         Outcome::System => placement(
-            Some(Kind::SysDefault),
-            Some(format!("KIND={asked}: POLICY=SYSDEFAULT leaves the placement to the system, no {asked} is looked for")),
+            None,
+            Some(format!(
+                "KIND={asked}: POLICY=SYSDEFAULT leaves the placement to the system, no {asked} is looked for"
+            )),
         ),
         Outcome::Refused => Err(PartitionError::CannotPlace {
             partition: spec.title(),

@@ -1,1 +1,102 @@
-fn main() {}
+//! `shmrun`: starts a program as several PEs on this host.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+use shmem::launch::{Bind, Launch};
+
+/// Starts PROGRAM as several PEs on this host, and ends with the exit code of the first that fails.
+///
+/// SIGINT, SIGTERM and SIGHUP end the job. SIGQUIT (Ctrl-\) shows what every PE waits for.
+#[derive(Parser)]
+#[command(name = "shmrun", version)]
+struct Arguments {
+    /// Number of PEs
+    #[arg(short = 'n', long = "npes", value_name = "PES")]
+    pes: usize,
+
+    /// Where PEs run: each on one CPU, each on one NUMA node, or anywhere
+    #[arg(long, value_enum, default_value_t = Binding::None)]
+    bind: Binding,
+
+    /// Write [PE] before each line of output
+    #[arg(long)]
+    tag_output: bool,
+
+    /// Run this PE under gdb, on this terminal
+    #[arg(long, value_name = "PE")]
+    gdb: Option<usize>,
+
+    /// Let every PE print its process number and wait for a debugger
+    #[arg(long)]
+    attach_wait: bool,
+
+    /// Set a variable for the PEs (can be repeated)
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
+    variables: Vec<(String, String)>,
+
+    /// End the job after so many seconds, with exit code 124
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Binding {
+    Core,
+    Numa,
+    None,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("expected KEY=VALUE".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut program = arguments.program.into_iter();
+    let bind = match arguments.bind {
+        Binding::Core => Bind::Core,
+        Binding::Numa => Bind::Numa,
+        Binding::None => Bind::None,
+    };
+    let mut launch = Launch::new(program.next().unwrap_or_default(), arguments.pes)
+        .args(program)
+        .bind(bind)
+        .watch_signals();
+    for (key, value) in arguments.variables {
+        launch = launch.env(key, value);
+    }
+    if arguments.tag_output {
+        launch = launch.tag_output();
+    }
+    if let Some(pe) = arguments.gdb {
+        launch = launch.gdb(pe);
+    }
+    if arguments.attach_wait {
+        launch = launch.attach_wait();
+    }
+    if let Some(time) = arguments.timeout {
+        launch = launch.timeout(time);
+    }
+    match launch.run() {
+        Ok(outcome) => ExitCode::from(outcome.code),
+        Err(error) => {
+            eprintln!("shmrun: {error}");
+            ExitCode::from(error.code())
+        }
+    }
+}

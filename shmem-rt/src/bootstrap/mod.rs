@@ -1,8 +1,58 @@
 //! Bringing a job together: who am I, how many are we, who else is on this host, and a way to tell
 //! each other small things until the arena exists.
 
+mod debugger;
+mod foreign;
+mod local;
+mod singleton;
+
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+
+pub use debugger::attach_wait;
+pub use local::Local;
+pub use singleton::Singleton;
+
+use crate::launch;
+
+/// What [`connect`] did.
+pub enum Connection {
+    /// This process is a PE.
+    Joined(Box<dyn Bootstrap>),
+    /// This process was the launcher of its own program, and the job has ended with this code.
+    Launched(u8),
+}
+
+/// Joins the job of the launcher that started this process; without one, launches the program itself
+/// as `pes` PEs (the value of `SHMEM_NPES`), or is one PE alone if `pes` is 1 or not given.
+///
+/// # Errors
+///
+/// If a launcher is announced and cannot be joined, or `pes` is 0.
+pub fn connect(pes: Option<usize>) -> io::Result<Connection> {
+    if let Some(local) = Local::connect()? {
+        return Ok(Connection::Joined(Box::new(local)));
+    }
+    match pes {
+        Some(0) => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "SHMEM_NPES=0 was asked for; a job has at least one PE",
+        )),
+        Some(pes) if pes > 1 => Ok(Connection::Launched(launch::itself(pes))),
+        _ => {
+            if let Some(warning) =
+                foreign::Foreign::find(|name| std::env::var(name).ok()).and_then(|f| f.warning())
+            {
+                eprintln!("shmem: {warning}");
+            }
+            Ok(Connection::Joined(Box::new(Singleton::new())))
+        }
+    }
+}
+
+fn no_value(pe: usize, key: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("PE {pe} has put nothing under `{key}`"))
+}
 
 /// What a launcher offers to its PEs.
 ///

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::plain;
-use crate::memory::{LaterRange, MemoryError, PlaceLayout, colour};
+use crate::memory::{LaterRange, MemoryError, PlaceLayout};
 use crate::partition::{PartitionSpec, Policy};
 use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
 use crate::system::SYSTEM_BYTES;
@@ -27,14 +27,14 @@ fn check(specs: &[PartitionSpec], layout: &PlaceLayout) {
     assert!(layout.stride() >= layout.place_bytes());
     let mut end = SYSTEM_BYTES;
     for (k, spec) in specs.iter().enumerate() {
-        let (start, heap) = (layout.start(k), layout.heap(k));
+        let (start, heap) = (layout.start(k), layout.partition(k));
         let page = match spec.traits.pgsize.unwrap_or(0) as usize {
             n if n <= 2 * M => 2 * M,
             n => n.next_power_of_two().clamp(G, 16 * G),
         };
         assert_eq!((start % granule, start % page), (0, 0));
         assert!(start >= end, "partition {k} starts at {start:#x}, before {end:#x}");
-        assert_eq!(heap.start, start + layout.first_object(k));
+        assert_eq!(heap.start, start);
         assert_eq!(heap.len(), spec.size as usize, "all bytes that were asked for");
         end = heap.end.next_multiple_of(page);
     }
@@ -45,7 +45,7 @@ fn check(specs: &[PartitionSpec], layout: &PlaceLayout) {
     // `insert` panics when segments overlap.
     let segments = layout.segments();
     for (k, spec) in specs.iter().enumerate() {
-        let heap = layout.heap(k);
+        let heap = layout.partition(k);
         let index = Some(1 + k as u32);
         assert_eq!(segments.find(heap.start, heap.len()), index);
         assert_eq!(segments.find(heap.end - 1, 2), None);
@@ -127,24 +127,7 @@ fn a_hundred_and_twenty_seven_partitions_of_a_gibibyte() {
     let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
     let layout = PlaceLayout::new(&specs, G).unwrap();
     check(&specs, &layout);
-    let colours: Vec<_> = (0..127).map(|k| layout.first_object(k)).collect();
-    assert_eq!(colours, (0..127).map(|k| k * (4096 + 64)).collect::<Vec<_>>());
     assert!(layout.stride() < 160 * G, "{}", layout.stride());
-}
-
-#[test]
-fn a_colour_costs_no_page_above_two_mebibytes() {
-    let full = [
-        plain(1, 1),
-        paged(2, G, G as u64),
-        paged(3, G - 8192, G as u64),
-        paged(4, G - 8320 - 4160, 64 << 20),
-    ];
-    let layout = PlaceLayout::new(&full, 0).unwrap();
-    check(&full, &layout);
-    assert_eq!([1, 2, 3].map(|k| layout.first_object(k)), [0, 0, colour(3)]);
-    let small = [plain(1, 1), paged(2, 2 * M, 2 << 20)];
-    assert_eq!(PlaceLayout::new(&small, 0).unwrap().first_object(1), colour(1));
 }
 
 #[test]

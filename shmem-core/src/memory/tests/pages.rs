@@ -13,8 +13,13 @@ fn arena(specs: &[PartitionSpec], machine: Machine) -> Arena {
     Arena::reserve(PlaceLayout::new(specs, 0).unwrap(), 1, machine).unwrap()
 }
 
-/// A field of /proc/self/smaps, in bytes, of the mapping that holds an address.
+/// A size in /proc/self/smaps, in bytes, of the mapping that holds an address.
 fn smaps(address: usize, key: &str) -> u64 {
+    let line = smaps_line(address, key);
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+fn smaps_line(address: usize, key: &str) -> String {
     let text = std::fs::read_to_string("/proc/self/smaps").unwrap();
     let mut inside = false;
     for line in text.lines() {
@@ -23,14 +28,14 @@ fn smaps(address: usize, key: &str) -> u64 {
             let hex = |n| usize::from_str_radix(n, 16).unwrap();
             inside = (hex(start)..hex(end)).contains(&address);
         } else if inside && first == key {
-            return line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10;
+            return line.into();
         }
     }
     panic!("no `{key}` for {address:#x}");
 }
 
 fn heap(arena: &Arena, k: usize) -> usize {
-    arena.place(0) as usize + arena.layout().heap(k).start
+    arena.place(0) as usize + arena.layout().partition(k).start
 }
 
 /// This machine without pools, so that they are not used up.
@@ -61,7 +66,7 @@ fn merged_pages_are_huge_when_the_grant_says_so() {
         return;
     }
     assert_eq!((grant.pgsize, grant.populated, grant.downgrades.len()), (HUGE, true, 0));
-    assert_eq!(smaps(heap(&arena, 1), "ShmemPmdMapped:"), 132 * M, "all of it, its colour included");
+    assert_eq!(smaps(heap(&arena, 1), "ShmemPmdMapped:"), 130 * M);
     assert_eq!((mine.grants[0].pages, mine.grants[0].populated), (Pages::Base, false));
     assert_eq!(mine.descriptors.len(), 1, "no file of its own");
 }
@@ -88,14 +93,14 @@ fn pages_that_cannot_be_merged_are_base_pages_and_reported() {
         assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
         let machine = Machine::at(tree.root());
         let specs = [plain(1, M), paged(2, 8 * M, HUGE, Policy::Preferred)];
-        let arena = arena(&specs, machine.clone());
-        let mine = arena.create(0).unwrap();
+        let one = arena(&specs, machine.clone());
+        let mine = one.create(0).unwrap();
         let grant = &mine.grants[1];
         assert_eq!((grant.pages, grant.pgsize, grant.populated), (Pages::Base, 4096, true));
         assert!(grant.downgrades[0].contains("could not be made"), "{:?}", grant.downgrades);
-        assert_eq!(smaps(heap(&arena, 1), "Rss:"), 8 * M + 8192, "its colour included");
+        assert_eq!(smaps(heap(&one, 1), "Rss:"), 8 * M);
         let specs = [paged(2, 8 * M, HUGE, Policy::Mandatory)];
-        let error = super::pages::arena(&specs, machine).create(0).unwrap_err();
+        let error = arena(&specs, machine).create(0).unwrap_err();
         assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
     });
 }
@@ -137,7 +142,7 @@ fn an_empty_pool_is_an_error_and_no_signal() {
     assert_eq!((grant.pages, grant.pgsize, grant.populated), (Pages::Base, 4096, true));
     assert!(grant.downgrades[0].contains("could not be taken"), "{:?}", grant.downgrades);
     assert_eq!(mine.descriptors.len(), 1);
-    assert_eq!(smaps(heap(&arena, 1), "Rss:"), 8 * M + 8192, "its colour included");
+    assert_eq!(smaps(heap(&arena, 1), "Rss:"), 8 * M);
 }
 
 #[test]
@@ -161,7 +166,7 @@ fn pages_of_a_pool_are_shared_with_peers() {
     let attached = arena(&specs, Machine::default());
     attached.attach(0, descriptors, &pieces).unwrap();
     for k in 0..4 {
-        let heap = made.layout().heap(k);
+        let heap = made.layout().partition(k);
         for offset in [heap.start.next_multiple_of(8), (heap.end - 8) / 8 * 8] {
             word(&made, 0, offset).store(offset as u64, Relaxed);
             assert_eq!(word(&attached, 0, offset).load(Relaxed), offset as u64);
@@ -183,4 +188,24 @@ fn explicit_partitions_are_populated_and_reserved_ones_cost_nothing() {
     assert_eq!((mine.grants[0].populated, mine.grants[1].populated), (false, true));
     let blocks = rustix::fs::fstat(&mine.descriptors[0]).unwrap().st_blocks as u64 * 512;
     assert!((200 * M..204 * M).contains(&blocks), "{blocks} bytes");
+}
+
+#[test]
+fn huge_pages_are_advised_where_nobody_said_anything() {
+    if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+        println!("skipped: no transparent huge pages");
+        return;
+    }
+    let with = |id, traits| PartitionSpec { traits, ..plain(id, 4 * M) };
+    let specs = [
+        plain(1, 4 * M),
+        with(2, Traits { kind: Some(Kind::SysDefault), ..Traits::NONE }),
+        with(3, Traits { policy: Some(Policy::SysDefault), ..Traits::NONE }),
+        paged(4, 4 * M, 4096, Policy::Preferred),
+        with(5, Traits { kind: Some(Kind::NormalMem), ..Traits::NONE }),
+    ];
+    let arena = arena(&specs, Machine::default());
+    arena.create(0).unwrap();
+    let advised = |k| smaps_line(heap(&arena, k), "VmFlags:").split_whitespace().any(|flag| flag == "hg");
+    assert_eq!([0, 1, 2, 3, 4].map(advised), [true, false, false, false, true]);
 }

@@ -41,7 +41,7 @@ fn attach(arena: &Arena, slot: usize, described: &str) {
 
 /// A word in each partition, at different offsets, and one in the system area.
 fn offsets(arena: &Arena) -> Vec<usize> {
-    let heap = |k: usize| (arena.layout().heap(k).start + k * 100_000).next_multiple_of(8);
+    let heap = |k: usize| (arena.layout().partition(k).start + k * 100_000).next_multiple_of(8);
     (0..5).map(heap).chain([64]).collect()
 }
 

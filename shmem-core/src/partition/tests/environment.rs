@@ -90,6 +90,16 @@ fn the_newer_prefix_counts_and_a_difference_is_said() {
     assert_eq!(both.warnings(), [warning]);
     assert_eq!(table.warnings(), [warning]);
 
+    let several: Vec<_> = ["SMA", "SHMEM"]
+        .into_iter()
+        .flat_map(|prefix| [4, 5, 6].map(|id| format!("{prefix}_SYMMETRIC_PARTITION{id}")))
+        .collect();
+    let sizes = ["SIZE=1G", "SIZE=1G", "SIZE=1G", "SIZE=2G", "SIZE=2G", "SIZE=2G"];
+    let several: Vec<_> = several.iter().map(String::as_str).zip(sizes).collect();
+    let several = environment(&several).and_then(|e| Table::resolve(&[], &[], &e)).expect("a table");
+    assert_eq!(several.specs()[3..].iter().map(|spec| spec.size >> 30).collect::<Vec<_>>(), [2, 2, 2]);
+    assert_eq!(several.warnings().len(), 3);
+
     let equal = environment(&[("SMA_SYMMETRIC_SIZE", "1G"), ("SHMEM_SYMMETRIC_SIZE", "1G")]).expect("equal");
     assert!(equal.warnings().is_empty());
     let alone = environment(&[("SMA_SYMMETRIC_SIZE", "1G")]).expect("an alias");
@@ -129,13 +139,20 @@ fn other_variables_are_passed_over() {
 
 proptest! {
     #[test]
-    fn any_environment_gives_a_table_or_an_error(
-        variables in proptest::collection::vec(
-            ("(SHMEM|SMA)_SYMMETRIC_(PARTITION(_?[a-zA-Z]{0,2}|[0-9]{0,3}|.{0,3})|SIZE)", "((SIZE|size|KIND)=[0-9A-Z.]{0,4}:?){0,2}|.*"),
+    fn any_environment_gives_a_table_or_an_error_whatever_its_order(
+        (variables, again) in proptest::collection::vec(
+            (
+                "(SHMEM|SMA)_SYMMETRIC_(PARTITION(_?[a-zA-Z]{0,2}|[0-9]{0,3}|.{0,3})|SIZE)",
+                "((SIZE|size|KIND)=[0-9A-Z.]{0,4}:?){0,2}|.*",
+            ),
             0..6,
-        ),
+        )
+        .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
     ) {
-        match Environment::collect(variables).and_then(|e| Table::resolve(&[], &[], &e)) {
+        let resolve = |variables| Environment::collect(variables).and_then(|e| Table::resolve(&[], &[], &e));
+        let resolved = resolve(variables);
+        prop_assert_eq!(&resolved, &resolve(again));
+        match resolved {
             Ok(table) => prop_assert_eq!(table.specs()[0].id, 1),
             Err(error) => prop_assert!(!error.to_string().chars().any(char::is_control), "{}", error),
         }

@@ -1,0 +1,65 @@
+//! Launchers that start processes and say so in the environment, but which PEs cannot join.
+
+/// A process of several that another launcher has started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Foreign {
+    launcher: &'static str,
+    variable: &'static str,
+    count: usize,
+    rank: usize,
+}
+
+/// Launcher, number of processes, number of this one.
+const LAUNCHERS: [(&str, &str, &str); 4] = [
+    ("mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("mpirun", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"),
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+    ("a PMI launcher", "PMI_SIZE", "PMI_RANK"),
+];
+
+impl Foreign {
+    /// The launcher that the environment tells of, if it started more than one process.
+    pub(super) fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
+        LAUNCHERS.iter().find_map(|&(launcher, size, rank)| {
+            let count = number(size).filter(|&count| count > 1)?;
+            Some(Self { launcher, variable: size, count, rank: number(rank)? })
+        })
+    }
+
+    /// What the first of the processes should tell the user.
+    pub(super) fn warning(&self) -> Option<String> {
+        let Self { launcher, variable, count, .. } = self;
+        (self.rank == 0).then(|| {
+            format!(
+                "{launcher} has started {count} processes ({variable}={count}), but each of them is PE 0 of 1: start the program with `shmrun -n {count}`"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(variables: &[(&str, &str)]) -> Option<Foreign> {
+        Foreign::find(|name| Some(variables.iter().find(|(n, _)| *n == name)?.1.to_owned()))
+    }
+
+    #[test]
+    fn several_processes_of_another_launcher_are_noticed_once() {
+        let first = find(&[("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "0")]).unwrap();
+        let text = first.warning().unwrap();
+        assert!(text.starts_with("mpirun has started 4 processes (OMPI_COMM_WORLD_SIZE=4)"), "{text}");
+        assert!(text.ends_with("`shmrun -n 4`"), "{text}");
+        let other = find(&[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "1")]).unwrap();
+        assert_eq!(other.warning(), None);
+    }
+
+    #[test]
+    fn one_process_is_no_mistake() {
+        assert_eq!(find(&[]), None);
+        assert_eq!(find(&[("PMI_SIZE", "1"), ("PMI_RANK", "0")]), None);
+        assert_eq!(find(&[("PMI_SIZE", "many"), ("PMI_RANK", "0")]), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! A PE's side of `shmrun`.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use rustix::io::FdFlags;
+use rustix::net::{AddressFamily, SocketType, sockopt};
+
+use super::Bootstrap;
+use crate::launch::channel::{Channel, Packet};
+use crate::launch::wire::{
+    MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Malformed, Reply, Request, VERSION, Value, cut,
+};
+use crate::launch::{JOB, NPES, PE, SOCKET, limits};
+
+/// How long the launcher may take to greet. It answers at once; whoever holds some other socket
+/// would wait for ever.
+const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
+
+/// The launcher of this host, `shmrun` or the program itself.
+#[derive(Debug)]
+pub struct Local {
+    channel: Channel,
+    number: usize,
+    count: usize,
+    /// What has become visible. Locked during each collective step, so that two threads of a PE
+    /// cannot mix theirs.
+    values: Mutex<HashMap<(usize, String), Vec<u8>>>,
+    /// Kept open: when the launcher's end closes, the kernel kills this process.
+    _lifeline: OwnedFd,
+}
+
+impl Local {
+    /// Joins the job that the environment announces; `None` if it announces none.
+    ///
+    /// The variables stay as they are, but the socket does not outlive `exec`: a process that this
+    /// one starts is not taken for the PE.
+    ///
+    /// # Errors
+    ///
+    /// If the variables are incomplete, the socket is not there or not the launcher's, or the
+    /// launcher refuses.
+    pub fn connect() -> io::Result<Option<Self>> {
+        let Some(descriptor) = std::env::var_os(SOCKET) else { return Ok(None) };
+        let descriptor: RawFd = number(SOCKET, &descriptor, 10)?;
+        let job: u64 = number(JOB, &variable(JOB)?, 16)?;
+        let pe: u32 = number(PE, &variable(PE)?, 10)?;
+        let pes: u32 = number(NPES, &variable(NPES)?, 10)?;
+        if pe >= pes {
+            return Err(invalid(format!("{PE}={pe}, but {NPES}={pes}: the PEs are 0 to {NPES} - 1")));
+        }
+        let channel = Channel::inherited(adopt(descriptor)?);
+        channel.send(&Request::Hello { version: VERSION, job, pe }.encode(), &[])?;
+        let mut ready = [PollFd::new(&channel, PollFlags::IN)];
+        if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? == 0 {
+            return Err(not_ours(descriptor, "whoever holds the other end does not answer"));
+        }
+        let (reply, mut lifelines) = receive(&channel)?;
+        match reply {
+            Reply::Welcome { pes: n } if n == pes => {}
+            Reply::Refused { reason } => return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
+            _ => return Err(unexpected()),
+        }
+        let lifeline = lifelines.pop().ok_or_else(unexpected)?;
+        hold_on_to(&lifeline)?;
+        Ok(Some(Self {
+            channel,
+            number: pe as usize,
+            count: pes as usize,
+            values: Mutex::default(),
+            _lifeline: lifeline,
+        }))
+    }
+
+    fn values(&self) -> MutexGuard<'_, HashMap<(usize, String), Vec<u8>>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn request(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        self.channel.send(&request.encode(), descriptors).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => gone(),
+            _ => error,
+        })
+    }
+
+    /// Sends the caller's descriptors, in as many packets as they need, and one at least.
+    fn give(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let mut rest = descriptors;
+        loop {
+            let (chunk, later) = rest.split_at(rest.len().min(MAX_DESCRIPTORS));
+            rest = later;
+            self.request(&Request::Share { last: rest.is_empty() }, chunk)?;
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Bootstrap for Local {
+    fn name(&self) -> &'static str {
+        "shmrun"
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn hosts(&self) -> Vec<u32> {
+        vec![0; self.count]
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        if key.len() > MAX_KEY || value.len() > MAX_VALUE {
+            return Err(invalid(format!(
+                "a key of {} bytes with a value of {} bytes: the launcher passes on at most {MAX_KEY} and {MAX_VALUE}",
+                key.len(),
+                value.len()
+            )));
+        }
+        let _step = self.values();
+        self.request(&Request::Put { key: key.into(), value: value.into() }, &[])
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        let mut visible = self.values();
+        self.request(&Request::Fence, &[])?;
+        loop {
+            let (Reply::Fenced { values, last }, _) = receive(&self.channel)? else {
+                return Err(unexpected());
+            };
+            for Value { pe, key, value } in values {
+                visible.insert((pe as usize, key), value);
+            }
+            if last {
+                return Ok(());
+            }
+        }
+    }
+
+    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
+        self.values().get(&(pe, key.to_owned())).cloned().ok_or_else(|| super::no_value(pe, key))
+    }
+
+    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        let _step = self.values();
+        self.give(descriptors)?;
+        let (Reply::Sharing { descriptors: coming }, _) = receive(&self.channel)? else {
+            return Err(unexpected());
+        };
+        // The caller's own are open already and are duplicated.
+        let needed = u64::from(coming) + 2 * descriptors.len() as u64;
+        limits::make_room(needed).map_err(|most| {
+            io::Error::other(format!(
+                "the {} PEs share {coming} descriptors, but this process may have {most} open (ulimit -Hn)",
+                self.count
+            ))
+        })?;
+        let mut lists: Vec<Vec<OwnedFd>> = (0..self.count).map(|_| Vec::new()).collect();
+        let mut missing = self.count - 1;
+        while missing > 0 {
+            let (Reply::Shared { pe, last }, descriptors) = receive(&self.channel)? else {
+                return Err(unexpected());
+            };
+            lists.get_mut(pe as usize).ok_or_else(unexpected)?.extend(descriptors);
+            missing -= usize::from(last);
+        }
+        lists[self.number] =
+            descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
+        Ok(lists)
+    }
+
+    fn abort(&self, code: i32, message: &str) -> ! {
+        // Past the lock: another thread may be in a collective step that will never end. If the
+        // launcher is gone, the lifeline kills this process anyway.
+        let _ = self.request(&Request::Abort { code, message: cut(message).into() }, &[]);
+        std::process::exit(code)
+    }
+
+    fn finish(&self) {
+        // If the launcher is gone, the lifeline kills this process anyway.
+        let _ = self.request(&Request::Finish, &[]);
+    }
+}
+
+/// Takes the descriptor that the environment names, if it is a socket that the launcher made.
+fn adopt(descriptor: RawFd) -> io::Result<OwnedFd> {
+    if descriptor < 3 {
+        return Err(invalid(format!("{SOCKET}={descriptor}: that is no socket of a launcher")));
+    }
+    // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it
+    // finds out, and nothing closes it meanwhile: the program has just begun.
+    let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    let flags = rustix::io::fcntl_getfd(socket)
+        .map_err(|_| not_ours(descriptor, "it is not open in this process"))?;
+    let is_channel = sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
+        && sockopt::socket_type(socket) == Ok(SocketType::SEQPACKET)
+        && !flags.contains(FdFlags::CLOEXEC);
+    if !is_channel {
+        return Err(not_ours(descriptor, "it is something else in this process"));
+    }
+    let maker = sockopt::socket_peercred(socket)?.uid;
+    if maker != rustix::process::getuid() {
+        let reason = format!(
+            "user {} made it, and this process runs as user {}",
+            maker.as_raw(),
+            rustix::process::getuid().as_raw()
+        );
+        return Err(not_ours(descriptor, &reason));
+    }
+    rustix::io::fcntl_setfd(socket, flags | FdFlags::CLOEXEC)?;
+    // SAFETY: it is open, it was inherited for this one purpose, and a second call finds it marked
+    // and does not come here.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Asks the kernel to kill this process when the launcher's end of the pipe closes, which it does
+/// when the launcher ends in whatever way. (The signal at the death of a parent, which the launcher
+/// has asked for too, does not reach a PE below a wrapper script.)
+fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
+    /// `F_SETSIG` of the kernel: which signal to send.
+    const F_SETSIG: libc::c_int = 10;
+    let raw = lifeline.as_raw_fd();
+    let pid = std::process::id().cast_signed();
+    // SAFETY: changes who is signalled for the pipe, which this process owns.
+    let owner = unsafe { libc::fcntl(raw, libc::F_SETOWN, pid) };
+    // SAFETY: changes which signal is sent for it.
+    let signal = unsafe { libc::fcntl(raw, F_SETSIG, libc::SIGKILL) };
+    if owner < 0 || signal < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
+    // What closed before the lines above sends nothing.
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut list = [PollFd::from_borrowed_fd(lifeline.as_fd(), PollFlags::IN)];
+    match poll(&mut list, Some(&now))? {
+        0 => Ok(()),
+        _ => Err(gone()),
+    }
+}
+
+fn receive(channel: &Channel) -> io::Result<(Reply, Vec<OwnedFd>)> {
+    let Packet { bytes, descriptors, .. } = channel.receive()?.ok_or_else(gone)?;
+    let reply = Reply::decode(&bytes).map_err(|error: Malformed| invalid(error.to_string()))?;
+    Ok((reply, descriptors))
+}
+
+fn variable(name: &str) -> io::Result<std::ffi::OsString> {
+    std::env::var_os(name).ok_or_else(|| {
+        invalid(format!("{SOCKET} is set and {name} is not: unset {SOCKET} to run without shmrun"))
+    })
+}
+
+fn number<N: TryFrom<u64>>(name: &str, value: &std::ffi::OsStr, radix: u32) -> io::Result<N> {
+    let number = value.to_str().and_then(|text| u64::from_str_radix(text, radix).ok());
+    number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
+        invalid(format!(
+            "{name}=`{}` is nothing that shmrun sets: unset {SOCKET} to run without it",
+            value.display()
+        ))
+    })
+}
+
+fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
+fn not_ours(descriptor: RawFd, why: &str) -> io::Error {
+    invalid(format!(
+        "{SOCKET}={descriptor} is set, but descriptor {descriptor} is not this process's socket to shmrun: {why}; a process that a PE starts is no PE; unset {SOCKET} to run it alone"
+    ))
+}
+
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, "shmrun is gone")
+}
+
+fn unexpected() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "shmrun answered something else than was asked")
+}

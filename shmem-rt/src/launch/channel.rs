@@ -1,0 +1,196 @@
+//! The socket between a PE and its launcher: whole packets, with descriptors beside the bytes.
+//!
+//! `SOCK_SEQPACKET` keeps the bounds of packets and the descriptors that came with each, and sends a
+//! packet whole or not at all: two threads of a PE never mix theirs. The kernel vouches for the
+//! sender of each packet (`SCM_CREDENTIALS`).
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{self, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags};
+
+use super::wire::{MAX_DESCRIPTORS, MAX_PACKET};
+
+const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
+
+/// One end of the socket.
+#[derive(Debug)]
+pub(crate) struct Channel(OwnedFd);
+
+/// What arrived.
+#[derive(Debug)]
+pub(crate) struct Packet {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) descriptors: Vec<OwnedFd>,
+    /// The process that sent it, as the kernel says; only at the end that asked for it.
+    pub(crate) sender: Option<Sender>,
+}
+
+/// Who sent a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sender {
+    pub(crate) pid: u32,
+    pub(crate) uid: u32,
+}
+
+impl Channel {
+    /// The launcher's end, which learns who sends, and the PE's. Both are closed on `exec`.
+    pub(crate) fn pair() -> io::Result<(Self, Self)> {
+        let (ours, theirs) = net::socketpair(
+            net::AddressFamily::UNIX,
+            net::SocketType::SEQPACKET,
+            net::SocketFlags::CLOEXEC,
+            None,
+        )?;
+        net::sockopt::set_socket_passcred(&ours, true)?;
+        Ok((Self(ours), Self(theirs)))
+    }
+
+    /// The end that was inherited.
+    pub(crate) fn inherited(socket: OwnedFd) -> Self {
+        Self(socket)
+    }
+
+    /// Sends, waiting for room.
+    pub(crate) fn send(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        // The kernel bounds the descriptors under way; the other side takes them out.
+        for _ in 0..10_000 {
+            match self.send_with(bytes, descriptors, SendFlags::NOSIGNAL) {
+                Err(Errno::TOOMANYREFS) => std::thread::sleep(Duration::from_millis(1)),
+                result => return Ok(result?),
+            }
+        }
+        Err(Errno::TOOMANYREFS.into())
+    }
+
+    /// Sends if there is room now; says whether it has.
+    pub(crate) fn try_send(&self, bytes: &[u8], descriptors: &[OwnedFd]) -> io::Result<bool> {
+        let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+        match self.send_with(bytes, &descriptors, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            Err(Errno::AGAIN) => Ok(false),
+            Err(Errno::TOOMANYREFS) => {
+                // No event says when the PEs have taken descriptors out.
+                std::thread::sleep(Duration::from_millis(1));
+                Ok(false)
+            }
+            result => Ok(result.map(|()| true)?),
+        }
+    }
+
+    fn send_with(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>], flags: SendFlags) -> Result<(), Errno> {
+        let mut space = [MaybeUninit::uninit(); SPACE];
+        let mut control = net::SendAncillaryBuffer::new(&mut space);
+        if !descriptors.is_empty() && !control.push(net::SendAncillaryMessage::ScmRights(descriptors)) {
+            return Err(Errno::INVAL);
+        }
+        retry_on_intr(|| net::sendmsg(&self.0, &[IoSlice::new(bytes)], &mut control, flags)).map(drop)
+    }
+
+    /// The next packet, waiting for it; `None`: the other side is gone.
+    pub(crate) fn receive(&self) -> io::Result<Option<Packet>> {
+        self.receive_with(RecvFlags::CMSG_CLOEXEC)
+    }
+
+    /// The next packet if there is one; the error is `WouldBlock` when there is none yet.
+    pub(crate) fn try_receive(&self) -> io::Result<Option<Packet>> {
+        self.receive_with(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
+    }
+
+    fn receive_with(&self, flags: RecvFlags) -> io::Result<Option<Packet>> {
+        let mut bytes = vec![0; MAX_PACKET];
+        let mut space = [MaybeUninit::uninit(); SPACE];
+        let mut control = net::RecvAncillaryBuffer::new(&mut space);
+        let received = match retry_on_intr(|| {
+            net::recvmsg(&self.0, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags)
+        }) {
+            // It died with packets of ours unread.
+            Err(Errno::CONNRESET) => return Ok(None),
+            result => result?,
+        };
+        let mut packet = Packet { bytes: Vec::new(), descriptors: Vec::new(), sender: None };
+        for message in control.drain() {
+            match message {
+                RecvAncillaryMessage::ScmRights(list) => packet.descriptors.extend(list),
+                RecvAncillaryMessage::ScmCredentials(who) => {
+                    packet.sender = Some(Sender {
+                        pid: who.pid.as_raw_nonzero().get().cast_unsigned(),
+                        uid: who.uid.as_raw(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        if received.flags.contains(ReturnFlags::CTRUNC) {
+            return Err(Errno::MFILE.into());
+        }
+        if received.flags.contains(ReturnFlags::TRUNC) {
+            return Err(Errno::MSGSIZE.into());
+        }
+        if received.bytes == 0 {
+            return Ok(None);
+        }
+        bytes.truncate(received.bytes);
+        packet.bytes = bytes;
+        Ok(Some(packet))
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl From<Channel> for OwnedFd {
+    fn from(channel: Channel) -> Self {
+        channel.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[test]
+    fn packets_keep_their_bounds_their_descriptors_and_their_sender() {
+        let (ours, theirs) = Channel::pair().unwrap();
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        theirs.send(b"one", &[]).unwrap();
+        theirs.send(b"two", &[write.as_fd(); MAX_DESCRIPTORS]).unwrap();
+        drop((theirs, write));
+
+        let one = ours.receive().unwrap().unwrap();
+        assert_eq!((&one.bytes[..], one.descriptors.len()), (&b"one"[..], 0));
+        let me = Sender { pid: std::process::id(), uid: rustix::process::getuid().as_raw() };
+        assert_eq!(one.sender, Some(me));
+        let two = ours.try_receive().unwrap().unwrap();
+        assert_eq!((&two.bytes[..], two.descriptors.len()), (&b"two"[..], MAX_DESCRIPTORS));
+        assert!(ours.receive().unwrap().is_none(), "the other side is gone");
+
+        rustix::io::write(&two.descriptors[252], b"through").unwrap();
+        drop(two);
+        let mut text = String::new();
+        std::fs::File::from(read).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "through");
+    }
+
+    #[test]
+    fn a_packet_that_is_too_long_is_an_error_and_not_a_part() {
+        let (ours, theirs) = Channel::pair().unwrap();
+        theirs.send(&vec![7; MAX_PACKET + 1], &[]).unwrap();
+        assert_eq!(ours.receive().unwrap_err().raw_os_error(), Some(Errno::MSGSIZE.raw_os_error()));
+    }
+
+    #[test]
+    fn who_must_not_wait_is_told_that_there_is_no_room() {
+        let (ours, _theirs) = Channel::pair().unwrap();
+        assert_eq!(ours.try_receive().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let sent = (0..100_000).take_while(|_| ours.try_send(&[0; 1000], &[]).unwrap()).count();
+        assert!((1..100_000).contains(&sent), "{sent}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Descriptors and processes that a job needs, against the limits of this user.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::error::LaunchError;
+
+/// Descriptors of the launcher for each PE: socket, lifeline, two handles of processes, two pipes
+/// for output, the PE's record.
+const PER_PE: u64 = 8;
+
+/// Descriptors for everything else.
+const BESIDE: u64 = 64;
+
+/// Makes sure that `pes` can be started, raising the launcher's soft limit on descriptors where the
+/// hard one lets it. Gives the limit that was in force if it has: the PEs are to start with it.
+pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
+    let processes = getrlimit(Resource::Nproc);
+    let descriptors = getrlimit(Resource::Nofile);
+    check(pes, processes.current, descriptors.maximum)?;
+    let needed = needed(pes);
+    if descriptors.current.is_none_or(|now| now >= needed) {
+        return Ok(None);
+    }
+    raise(descriptors);
+    Ok(Some(descriptors))
+}
+
+/// Raises the soft limit on descriptors until `needed` more fit; says what is allowed if the hard
+/// limit does not let it.
+pub(crate) fn make_room(needed: u64) -> Result<(), u64> {
+    let limit = getrlimit(Resource::Nofile);
+    let needed = needed.saturating_add(BESIDE);
+    match (limit.current, limit.maximum) {
+        (None, _) => Ok(()),
+        (Some(now), _) if now >= needed => Ok(()),
+        (_, Some(most)) if most < needed => Err(most),
+        _ => {
+            raise(limit);
+            Ok(())
+        }
+    }
+}
+
+fn raise(limit: Rlimit) {
+    // That a soft limit may be raised to the hard one is the definition of the two.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+fn needed(pes: usize) -> u64 {
+    (pes as u64).saturating_mul(PER_PE).saturating_add(BESIDE)
+}
+
+fn check(pes: usize, processes: Option<u64>, descriptors: Option<u64>) -> Result<(), LaunchError> {
+    let too_many =
+        |allowed: u64, limit| LaunchError::TooMany { asked: pes, allowed: allowed as usize, limit };
+    if pes == 0 {
+        return Err(LaunchError::NoPes);
+    }
+    if let Some(limit) = processes.filter(|&limit| limit < pes as u64) {
+        return Err(too_many(limit, format!("this user may have {limit} processes (ulimit -u)")));
+    }
+    if let Some(limit) = descriptors.filter(|&limit| limit < needed(pes)) {
+        let allowed = limit.saturating_sub(BESIDE) / PER_PE;
+        return Err(too_many(
+            allowed,
+            format!("the launcher may have {limit} open descriptors (ulimit -Hn)"),
+        ));
+    }
+    // PE numbers are 32-bit words in shared memory.
+    if u32::try_from(pes).is_err() {
+        return Err(too_many(u32::MAX.into(), "PE numbers have 32 bits".into()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_said_with_the_limit_and_what_does() {
+        assert!(check(4, None, None).is_ok());
+        assert!(check(4, Some(4), Some(needed(4))).is_ok());
+        let text = |r: Result<(), LaunchError>| r.unwrap_err().to_string();
+        assert_eq!(text(check(0, None, None)), "0 PEs were asked for; a job has at least one");
+        assert_eq!(
+            text(check(50, Some(49), None)),
+            "50 PEs were asked for; this user may have 49 processes (ulimit -u), which allows 49"
+        );
+        let (limit, most) = (1024, 120);
+        assert!(check(most, None, Some(limit)).is_ok());
+        assert_eq!(
+            text(check(most + 1, None, Some(limit))),
+            "121 PEs were asked for; the launcher may have 1024 open descriptors (ulimit -Hn), which allows 120"
+        );
+        assert!(check(usize::MAX, None, None).is_err());
+    }
+}

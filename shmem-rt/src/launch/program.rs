@@ -1,0 +1,153 @@
+//! Finding the program, before any process is started: a wrong name gets one message instead of one
+//! per PE.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Access;
+
+use super::error::LaunchError;
+
+/// The file that `program` means, as shells find it: by its path if it has a `/`, else in the
+/// directories of `path`.
+pub(crate) fn find(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, LaunchError> {
+    if program.as_bytes().contains(&b'/') {
+        let file = PathBuf::from(program);
+        return match check(&file) {
+            None => Ok(file),
+            Some(_) if !file.exists() => {
+                let directory = file.parent().unwrap_or(Path::new("."));
+                let hint = nearest(&file, &[directory.to_owned()])
+                    .map(|name| format!("did you mean `{}`?", directory.join(name).display()));
+                Err(LaunchError::NotFound { program: program.to_owned(), hint })
+            }
+            Some(reason) => Err(LaunchError::NotExecutable { program: file, reason }),
+        };
+    }
+    let directories: Vec<PathBuf> = path.map(|p| std::env::split_paths(p).collect()).unwrap_or_default();
+    let mut unusable = None;
+    for directory in &directories {
+        let file = directory.join(program);
+        if program.is_empty() || !file.exists() {
+            continue;
+        }
+        match check(&file) {
+            None => return Ok(file),
+            Some(reason) => unusable = Some(LaunchError::NotExecutable { program: file, reason }),
+        }
+    }
+    Err(unusable.unwrap_or_else(|| LaunchError::NotFound {
+        program: program.to_owned(),
+        hint: hint(program, &directories),
+    }))
+}
+
+/// Why the file cannot be run, as far as can be seen without trying.
+fn check(file: &Path) -> Option<String> {
+    let kind = match fs::metadata(file) {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) => return Some(error.to_string()),
+    };
+    if kind.is_dir() {
+        return Some("it is a directory".into());
+    }
+    if kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device() {
+        return Some("it is no regular file".into());
+    }
+    if rustix::fs::access(file, Access::EXEC_OK).is_err() {
+        return Some(format!("no permission to execute it (chmod +x {})", file.display()));
+    }
+    let interpreter = interpreter(file)?;
+    (!Path::new(&interpreter).exists())
+        .then(|| format!("its interpreter `{}` is missing", interpreter.display()))
+}
+
+/// What stands behind `#!`.
+fn interpreter(file: &Path) -> Option<OsString> {
+    use std::io::Read as _;
+    let mut head = Vec::new();
+    fs::File::open(file).ok()?.take(256).read_to_end(&mut head).ok()?;
+    let line = head.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
+    let name = line.trim_ascii().split(|b| b.is_ascii_whitespace()).next()?;
+    (!name.is_empty()).then(|| OsStr::from_bytes(name).to_owned())
+}
+
+fn hint(program: &OsStr, directories: &[PathBuf]) -> Option<String> {
+    if !program.is_empty() && Path::new(program).is_file() {
+        return Some(format!(
+            "a file of that name is in this directory: did you mean `./{}`?",
+            program.display()
+        ));
+    }
+    nearest(Path::new(program), directories).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// The name in the directories that is nearest to that of `file`, if it is near.
+fn nearest(file: &Path, directories: &[PathBuf]) -> Option<String> {
+    let wanted = file.file_name()?.to_str()?;
+    // One slip in a short name, two in a longer one.
+    let most = if wanted.chars().count() < 5 { 1 } else { 2 };
+    directories
+        .iter()
+        .filter_map(|directory| fs::read_dir(directory).ok())
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .map(|name| (strsim::damerau_levenshtein(wanted, &name), name))
+        .filter(|&(distance, _)| distance <= most)
+        .min()
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn directory() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str, mode| {
+            let file = directory.path().join(name);
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        file("stencil", "#!/bin/sh\n", 0o755);
+        file("notes.txt", "text", 0o644);
+        file("broken", "#! /no/such/shell -e\n", 0o755);
+        fs::create_dir(directory.path().join("results")).unwrap();
+        directory
+    }
+
+    #[test]
+    fn a_program_is_found_as_shells_find_it() {
+        let d = directory();
+        let path = std::env::join_paths([Path::new("/nowhere"), d.path()]).unwrap();
+        let stencil = d.path().join("stencil");
+        assert_eq!(find(OsStr::new("stencil"), Some(&path)).unwrap(), stencil);
+        assert_eq!(find(stencil.as_os_str(), None).unwrap(), stencil);
+        assert_eq!(find(OsStr::new("stencil"), None).unwrap_err().code(), 127);
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_said_with_the_reason() {
+        let d = directory();
+        for (name, code, text) in [
+            ("stencli", 127, "there is no program `stencli`; did you mean `stencil`?"),
+            ("tensile-test", 127, "there is no program `tensile-test`"),
+            ("notes.txt", 126, "no permission to execute it (chmod +x "),
+            ("broken", 126, "its interpreter `/no/such/shell` is missing"),
+            ("results", 126, "it is a directory"),
+            ("", 127, "there is no program ``"),
+        ] {
+            let error = find(OsStr::new(name), Some(d.path().as_os_str())).unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.to_string().contains(text), "{error}");
+        }
+        let error = find(d.path().join("stenci").as_os_str(), None).unwrap_err().to_string();
+        let meant = d.path().join("stencil");
+        assert!(error.ends_with(&format!("; did you mean `{}`?", meant.display())), "{error}");
+    }
+}

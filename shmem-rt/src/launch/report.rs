@@ -1,0 +1,266 @@
+//! What the launcher tells people: who died how, and what the others were doing.
+
+use std::fmt::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use super::record::Doing;
+use super::signals;
+
+/// Most lines or clauses about the others.
+const MOST_GROUPS: usize = 8;
+
+/// Where a PE stands, as the launcher and the PE's record together know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Its process runs, but has not joined.
+    NotJoined,
+    /// It waits for the others in the launcher.
+    Meeting,
+    /// Its process has ended.
+    Ended(String),
+    /// As its record says.
+    Inside(Doing),
+}
+
+impl Standing {
+    /// Whether it will stay so until something happens to the PE.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        match self {
+            Self::Meeting | Self::Ended(_) => true,
+            Self::Inside(doing) => matches!(doing, Doing::Waiting(..) | Doing::Finished),
+            Self::NotJoined => false,
+        }
+    }
+
+    /// What one PE does, what several do, and since when.
+    fn text(&self) -> (String, String, Option<Duration>) {
+        let both = |one: &str, many: &str| (one.to_owned(), many.to_owned(), None);
+        match self {
+            Self::NotJoined => both("has not joined the job", "have not joined the job"),
+            Self::Meeting => both("waits for the others to start", "wait for the others to start"),
+            Self::Ended(how) => (how.clone(), how.clone(), None),
+            Self::Inside(Doing::Unknown) => both("does not say what it does", "do not say what they do"),
+            Self::Inside(Doing::Starting) => both("is starting", "are starting"),
+            Self::Inside(Doing::OwnCode) => both("runs its own code", "run their own code"),
+            Self::Inside(Doing::Inside(place)) => (format!("is {place}"), format!("are {place}"), None),
+            Self::Inside(Doing::Waiting(place, waited)) => {
+                (format!("waits {place}"), format!("wait {place}"), Some(*waited))
+            }
+            Self::Inside(Doing::Finished) => both("has finished", "have finished"),
+            Self::Inside(Doing::Aborting) => both("is ending the job", "are ending the job"),
+        }
+    }
+}
+
+/// One clause for all PEs that do the same: `PEs 0, 2-5 wait in .. since 0.3 s`.
+pub(crate) fn standings(all: &[(usize, Standing)]) -> Vec<String> {
+    let mut groups: Vec<(String, String, Option<Duration>, Vec<usize>)> = Vec::new();
+    for (pe, standing) in all {
+        let (one, many, waited) = standing.text();
+        if let Some(group) = groups.iter_mut().find(|g| g.0 == one) {
+            group.2 = group.2.max(waited);
+            group.3.push(*pe);
+        } else {
+            groups.push((one, many, waited, vec![*pe]));
+        }
+    }
+    let beyond = groups.split_off(groups.len().min(MOST_GROUPS));
+    let mut clauses: Vec<String> = groups
+        .into_iter()
+        .map(|(one, many, waited, pes)| {
+            let mut clause = format!("{} {}", numbers(&pes), if pes.len() == 1 { one } else { many });
+            if let Some(waited) = waited {
+                let _ = write!(clause, " since {:.1} s", waited.as_secs_f64());
+            }
+            clause
+        })
+        .collect();
+    if !beyond.is_empty() {
+        let pes: usize = beyond.iter().map(|group| group.3.len()).sum();
+        clauses.push(format!("{pes} more PEs are elsewhere"));
+    }
+    clauses
+}
+
+/// `PE 3`, `PEs 0, 2-5`; the numbers ascend.
+pub(crate) fn numbers(pes: &[usize]) -> String {
+    let mut text = String::from(if pes.len() == 1 { "PE " } else { "PEs " });
+    let mut rest = pes;
+    while let Some(&first) = rest.first() {
+        let run = rest.iter().enumerate().take_while(|&(i, &pe)| pe == first + i).count();
+        if rest.len() != pes.len() {
+            text.push_str(", ");
+        }
+        let _ = match run {
+            1 => write!(text, "{first}"),
+            2 => write!(text, "{first}, {}", first + 1),
+            _ => write!(text, "{first}-{}", first + run - 1),
+        };
+        rest = &rest[run..];
+    }
+    text
+}
+
+/// The end of a process that should not have ended so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Death {
+    pub(crate) pe: usize,
+    /// The process that the launcher started.
+    pub(crate) started: u32,
+    /// The process that joined, if one has.
+    pub(crate) joined: Option<u32>,
+    /// How the started process ended; `None`: it has not, but the one that joined has.
+    pub(crate) status: Option<ExitStatus>,
+}
+
+impl Death {
+    /// The job's exit code for it.
+    pub(crate) fn code(&self) -> u8 {
+        let status = self.status.map(|status| match (status.code(), status.signal()) {
+            (Some(code), _) => code as u8,
+            (None, Some(signal)) => 128u8.saturating_add(signal as u8),
+            (None, None) => 1,
+        });
+        status.unwrap_or(1).max(1)
+    }
+
+    /// How, in words: `was killed by signal 11 (SIGSEGV)`.
+    pub(crate) fn how(&self) -> String {
+        let wrapped = self.joined.is_some_and(|pid| pid != self.started);
+        let Some(status) = self.status else {
+            return if wrapped {
+                format!("ended before it left the job; process {}, which started it, goes on", self.started)
+            } else {
+                "closed its connection to the launcher before it left the job".into()
+            };
+        };
+        if let Some(signal) = status.signal() {
+            let core = if status.core_dumped() { ", core dumped" } else { "" };
+            return format!("was killed by {}{core}", signals::name(signal));
+        }
+        let code = status.code().unwrap_or(-1);
+        match code {
+            0 if self.joined.is_none() => "exited with code 0 and never joined the job".into(),
+            0 => "exited with code 0 before it left the job".into(),
+            101 if !wrapped && self.joined.is_some() => "panicked (exit code 101)".into(),
+            129..=192 if wrapped || self.joined.is_none() => {
+                let signal = signals::name(code - 128);
+                format!("exited with code {code}, which shells use for {signal}")
+            }
+            _ => format!("exited with code {code}"),
+        }
+    }
+
+    /// The subject of the sentence.
+    pub(crate) fn who(&self) -> String {
+        format!("PE {} (pid {})", self.pe, self.joined.unwrap_or(self.started))
+    }
+
+    /// What may be behind it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let memory = || available_memory().map(|free| format!("; {free}")).unwrap_or_default();
+        match self.status?.signal()? {
+            libc::SIGKILL => Some(format!(
+                "perhaps by the kernel for want of memory (see `dmesg`), or by a user{}",
+                memory()
+            )),
+            libc::SIGBUS => Some(format!(
+                "memory that was reserved could not be had when it was touched: a heap larger than the memory, its cgroup's limit or the pool of huge pages{}",
+                memory()
+            )),
+            libc::SIGILL => Some("perhaps it was built for another processor".into()),
+            _ => None,
+        }
+    }
+}
+
+/// `MemAvailable` of `MemTotal`.
+fn available_memory() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let mib = |key: &str| -> Option<u64> {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? >> 10)
+    };
+    Some(format!("{} MiB of {} MiB are available now", mib("MemAvailable:")?, mib("MemTotal:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn numbers_name_each_pe_once(pes in prop::collection::btree_set(0..30usize, 1..30)) {
+            let pes: Vec<usize> = pes.into_iter().collect();
+            let text = numbers(&pes);
+            let list = text.trim_start_matches("PEs ").trim_start_matches("PE ");
+            let back: Vec<usize> = list.split(", ").flat_map(|part| {
+                let (a, b) = part.split_once('-').unwrap_or((part, part));
+                a.parse::<usize>().unwrap()..=b.parse().unwrap()
+            }).collect();
+            prop_assert_eq!(back, pes);
+        }
+    }
+
+    #[test]
+    fn pes_that_do_the_same_are_named_together() {
+        let waiting = |ms| {
+            Standing::Inside(Doing::Waiting(
+                "in `barrier` at src/main.rs:88".into(),
+                Duration::from_millis(ms),
+            ))
+        };
+        let all = [
+            (0, waiting(100)),
+            (1, Standing::Inside(Doing::OwnCode)),
+            (3, waiting(340)),
+            (4, waiting(0)),
+            (5, waiting(0)),
+        ];
+        assert_eq!(
+            standings(&all),
+            ["PEs 0, 3-5 wait in `barrier` at src/main.rs:88 since 0.3 s", "PE 1 runs its own code"]
+        );
+        let many: Vec<_> =
+            (0..20).map(|pe| (pe, Standing::Inside(Doing::Inside(format!("in `f` at {pe}"))))).collect();
+        let clauses = standings(&many);
+        assert_eq!((clauses.len(), clauses[8].as_str()), (9, "12 more PEs are elsewhere"));
+    }
+
+    #[test]
+    fn a_death_is_told_with_its_code() {
+        let exit = |code: i32| Some(ExitStatus::from_raw(code << 8));
+        let killed = |signal| Some(ExitStatus::from_raw(signal));
+        let cases = [
+            (exit(3), Some(10), "exited with code 3", 3),
+            (exit(0), Some(10), "exited with code 0 before it left the job", 1),
+            (exit(0), None, "exited with code 0 and never joined the job", 1),
+            (exit(101), Some(10), "panicked (exit code 101)", 101),
+            (exit(139), Some(10), "exited with code 139", 139),
+            (exit(139), Some(11), "exited with code 139, which shells use for signal 11 (SIGSEGV)", 139),
+            (killed(11), Some(10), "was killed by signal 11 (SIGSEGV)", 139),
+            (killed(0x80 | 6), Some(10), "was killed by signal 6 (SIGABRT), core dumped", 134),
+            (killed(40), Some(10), "was killed by signal 40", 168),
+            (None, Some(11), "ended before it left the job; process 10, which started it, goes on", 1),
+            (None, Some(10), "closed its connection to the launcher before it left the job", 1),
+        ];
+        for (status, joined, how, code) in cases {
+            let death = Death { pe: 2, started: 10, joined, status };
+            assert_eq!((death.how().as_str(), death.code()), (how, code));
+            assert_eq!(death.who(), format!("PE 2 (pid {})", joined.unwrap_or(10)));
+        }
+    }
+
+    #[test]
+    fn a_death_for_want_of_memory_says_how_much_there_is() {
+        for signal in [libc::SIGBUS, libc::SIGKILL] {
+            let status = Some(ExitStatus::from_raw(signal));
+            let death = Death { pe: 0, started: 1, joined: None, status };
+            assert!(death.hint().unwrap().ends_with(" MiB are available now"));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Signals to the launcher, read from a descriptor like everything else it waits for.
+//!
+//! They are blocked in the calling thread while a [`Signals`] lives; the processes that it starts
+//! begin with nothing blocked, as the standard library sees to it.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+
+/// The signals that end a job or ask about it.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    descriptor: OwnedFd,
+    before: libc::sigset_t,
+}
+
+/// A signal that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Received {
+    /// Its number.
+    pub(crate) number: i32,
+    /// Whether a key of the terminal sent it: then the PEs have got it too.
+    pub(crate) by_terminal: bool,
+}
+
+impl Signals {
+    /// Watches SIGINT, SIGTERM and SIGHUP, except those that are ignored (`nohup`), and SIGQUIT.
+    pub(crate) fn watch() -> io::Result<Self> {
+        let mut set = empty_set();
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            if !is_ignored(signal) {
+                add(&mut set, signal);
+            }
+        }
+        add(&mut set, libc::SIGQUIT);
+        // SAFETY: `set` is initialised; -1 asks for a new descriptor.
+        let raw = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        if raw < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call above made it, and nothing else knows it.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(raw) };
+        let mut before = empty_set();
+        // SAFETY: both sets are initialised and outlive the call.
+        let error = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before) };
+        if error != 0 {
+            return Err(io::Error::from_raw_os_error(error));
+        }
+        Ok(Self { descriptor, before })
+    }
+
+    /// The next signal that has come.
+    pub(crate) fn next(&self) -> Option<Received> {
+        let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
+        let bytes = size_of::<libc::signalfd_siginfo>();
+        // SAFETY: the buffer has room for `bytes` bytes.
+        let read = unsafe { libc::read(self.descriptor.as_raw_fd(), info.as_mut_ptr().cast(), bytes) };
+        if read != bytes.cast_signed() {
+            return None;
+        }
+        // SAFETY: numbers only, all zero before the kernel filled them in.
+        let info = unsafe { info.assume_init() };
+        Some(Received { number: info.ssi_signo.cast_signed(), by_terminal: info.ssi_code == libc::SI_KERNEL })
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // SAFETY: `before` is what the mask was; a null pointer: no answer wanted.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// The name of a signal, with its number.
+pub(crate) fn name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGUSR2 => "SIGUSR2",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        libc::SIGSYS => "SIGSYS",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+fn empty_set() -> libc::sigset_t {
+    let mut set = MaybeUninit::zeroed();
+    // SAFETY: the pointer is valid for writes.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: `sigemptyset` has initialised it, over zeroes.
+    unsafe { set.assume_init() }
+}
+
+fn add(set: &mut libc::sigset_t, signal: i32) {
+    // SAFETY: `set` is initialised, and the numbers are those of the C library.
+    unsafe { libc::sigaddset(set, signal) };
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: a null pointer changes nothing; the other is valid for writes.
+    let error = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: numbers and an optional pointer: zeroes are valid, and so is what the call wrote.
+    let action = unsafe { action.assume_init() };
+    error == 0 && action.sa_sigaction == libc::SIG_IGN
+}
