@@ -1,7 +1,8 @@
 //! Measures what operations cost on this machine, each against a limit measured beside it.
 //!
-//! The tool starts its own program as PEs, with the hidden subcommand `pe`. PE 0 prints its cases as
-//! JSON, and the tool shows them.
+//! The tool starts its own program as PEs, with the hidden subcommand `pe`. PE 0 prints its samples as
+//! JSON; the tool joins those of several jobs and shows what comes out. Several, because which pages
+//! a job gets is luck, and caches make a difference of it.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -13,10 +14,10 @@ use shmem::perf::jobs::{Job, Printed};
 use shmem::perf::lookup::{self, Buffers, Operation};
 use shmem::perf::put::{self, Row};
 use shmem::perf::startup::{self, Footprint};
-use shmem::perf::{self, Case, FEWEST, Samples, Site, affinity, alloc, barrier, table};
+use shmem::perf::{self, Case, FEWEST, Record, Samples, Site, affinity, alloc, barrier, table};
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::zeroed;
+use shmem::{PlainData, zeroed};
 
 /// Measures what operations cost, each against a limit that is measured beside it, in turn.
 ///
@@ -71,6 +72,9 @@ enum Measure {
     Footprint,
 }
 
+/// Jobs of a measure in which it matters where pages lie.
+const JOBS: usize = 5;
+
 #[symmetric]
 static ROW: Row;
 
@@ -118,34 +122,42 @@ impl Report {
 
     fn measure(&mut self, command: Command) -> Result<(), Box<dyn Error>> {
         match command {
-            Command::Put => self.job(Measure::Put, 2, 1),
-            Command::Get => self.job(Measure::Get, 2, 1),
+            Command::Put => self.jobs(&[Measure::Put; JOBS], 2, 1),
+            Command::Get => self.jobs(&[Measure::Get; JOBS], 2, 1),
             Command::Lookup => {
-                for n in lookup::PARTITIONS {
-                    self.job(Measure::Lookup, 2, n)?;
-                }
-                [1].into_iter().chain(lookup::PARTITIONS).try_for_each(|n| self.job(Measure::LookupPublished, 2, n))
+                let mut partitions = lookup::PARTITIONS.into_iter();
+                partitions.try_for_each(|n| self.jobs(&[Measure::Lookup; JOBS], 2, n))?;
+                let mut partitions = [1].into_iter().chain(lookup::PARTITIONS);
+                partitions.try_for_each(|n| self.jobs(&[Measure::LookupPublished], 2, n))
             }
-            Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.job(Measure::Barrier, pes, 1)),
-            Command::Alloc => self.job(Measure::Alloc, 2, 1),
+            Command::Barrier => {
+                [2, 16].into_iter().try_for_each(|pes| self.jobs(&[Measure::Barrier; JOBS], pes, 1))
+            }
+            Command::Alloc => self.jobs(&[Measure::Alloc], 2, 1),
             Command::Startup => self.startup(),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }
 
-    /// Runs a job whose PE 0 prints cases.
-    fn job(&mut self, measure: Measure, pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
+    /// Runs jobs whose PE 0 prints records, and shows what comes out of all of them.
+    fn jobs(&mut self, measures: &[Measure], pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
         let variables = if partitions == 1 { Vec::new() } else { lookup::variables(partitions) };
-        let printed = self.run(&self.plan(measure, pes, partitions, variables))?;
-        let cases = printed.lines().map(serde_json::from_str).collect::<Result<Vec<Case>, _>>()?;
-        self.show(&cases);
+        let mut records = Vec::new();
+        for &measure in measures {
+            let printed = self.run(&self.job(measure, pes, partitions, &variables))?;
+            for line in printed.lines() {
+                records.push(serde_json::from_str(line)?);
+            }
+        }
+        self.show(records);
         Ok(())
     }
 
-    fn plan(&self, measure: Measure, pes: usize, partitions: usize, variables: Vec<(String, String)>) -> Job {
+    fn job(&self, measure: Measure, pes: usize, partitions: usize, variables: &[(String, String)]) -> Job {
         let name = measure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-        let args = ["pe", &name, "--partitions", &partitions.to_string(), "--repetitions", &self.repetitions.to_string()];
-        Job { pes, args: args.map(str::to_owned).into(), variables }
+        let (partitions, repetitions) = (partitions.to_string(), self.repetitions.to_string());
+        let args = ["pe", &name, "--partitions", &partitions, "--repetitions", &repetitions];
+        Job { pes, args: args.map(str::to_owned).into(), variables: variables.to_vec() }
     }
 
     fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {
@@ -158,49 +170,53 @@ impl Report {
         Ok(results)
     }
 
-    fn show(&self, cases: &[Case]) {
+    fn show(&self, records: Vec<Record>) {
+        let cases: Vec<Case> = Record::join(records).iter().map(Record::case).collect();
         if self.json {
-            print!("{}", table::json(cases));
+            print!("{}", table::json(&cases));
         } else {
-            println!("{}", table::text(cases));
+            println!("{}", table::text(&cases));
         }
     }
 
     fn startup(&mut self) -> Result<(), Box<dyn Error>> {
-        let gibibytes = |n: usize| {
-            (1..=n).map(|id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), "SIZE=1G".to_owned())).collect()
-        };
-        self.start(4, "4", "the default heaps", Vec::new(), self.repetitions)?;
-        self.start(16, "16/127/1G", "127 partitions of 1 GiB", gibibytes(127), FEWEST)
+        let gibibyte = |id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), "SIZE=1G".to_owned());
+        let partitions: Vec<_> = (1..=127).map(gibibyte).collect();
+        self.starts(4, "4", "the default heaps", &[], self.repetitions)?;
+        self.starts(16, "16/127/1G", "127 partitions of 1 GiB", &partitions, FEWEST)
     }
 
-    /// Measures starts of jobs of `pes` PEs.
-    fn start(
+    /// Measures starts of jobs of `pes` PEs, and what their PEs keep.
+    fn starts(
         &mut self,
         pes: usize,
         case: &str,
         heaps: &str,
-        variables: Vec<(String, String)>,
+        variables: &[(String, String)],
         repetitions: usize,
     ) -> Result<(), Box<dyn Error>> {
         let cores = std::thread::available_parallelism()?.get();
-        let site = Site { pes, transport: "shm", shared_cores: pes > cores };
-        let job = self.plan(Measure::Nothing, pes, 1, variables.clone());
-        let samples = startup::startup(&job, repetitions)?;
-        let compared = format!("start and end of a job with {heaps}, against as many programs that do nothing");
-        self.show(&[site.case("startup", case, "ms", compared, &samples)]);
+        let site = Site { pes, transport: "shm".into(), shared_cores: pes > cores };
+        let samples = startup::startup(&self.job(Measure::Nothing, pes, 1, variables), repetitions)?;
+        let compared =
+            format!("start and end of a job with {heaps}, against as many programs that do nothing");
+        let start = Record::new(&site, "startup", case, "ms", compared, samples);
 
-        let job = self.plan(Measure::Footprint, pes, 1, variables);
+        let job = self.job(Measure::Footprint, pes, 1, variables);
         let (mut resident, mut mappings) = (Samples::new(), Samples::new());
         for _ in 0..FEWEST {
             let footprint: Footprint = serde_json::from_str(&self.run(&job)?)?;
             resident.push(footprint.resident as f64 / f64::from(1 << 20), 8.0);
             mappings.push(footprint.mappings as f64, startup::most_mappings()? as f64);
         }
-        let compared = format!("memory of a PE with {heaps} beyond what the program had before, against 8 MiB");
-        self.show(&[site.case("startup-resident", case, "MiB", compared, &resident)]);
-        let compared = format!("mappings of a PE with {heaps} beyond what the program had before, against vm.max_map_count");
-        self.show(&[site.case("startup-mappings", case, "", compared, &mappings)]);
+        let of = |what, limit| {
+            format!("{what} of a PE with {heaps} beyond those of the program itself, against {limit}")
+        };
+        self.show(vec![
+            start,
+            Record::new(&site, "startup-resident", case, "MiB", of("pages", "8 MiB"), resident),
+            Record::new(&site, "startup-mappings", case, "", of("mappings", "vm.max_map_count"), mappings),
+        ]);
         Ok(())
     }
 }
@@ -216,7 +232,7 @@ fn pe(measure: Measure, partitions: usize, repetitions: usize) -> Result<(), Box
     }
     let cores = affinity::take(world.my_pe(), world.n_pes())?;
     let bench = Bench { site: Site::of(&world, cores), world: &world, repetitions };
-    let cases = match measure {
+    let records = match measure {
         Measure::Put => bench.put(),
         Measure::Get => bench.get(),
         Measure::Lookup => bench.lookup(partitions),
@@ -226,7 +242,9 @@ fn pe(measure: Measure, partitions: usize, repetitions: usize) -> Result<(), Box
         Measure::Nothing | Measure::Footprint => unreachable!("taken above"),
     }?;
     if world.my_pe() == 0 {
-        print!("{}", table::json(&cases));
+        for record in records {
+            println!("{}", serde_json::to_string(&record)?);
+        }
     }
     Ok(())
 }
@@ -249,97 +267,100 @@ struct Bench<'w> {
     repetitions: usize,
 }
 
-type Cases = Result<Vec<Case>, Box<dyn Error>>;
+type Records = Result<Vec<Record>, Box<dyn Error>>;
 
 impl Bench<'_> {
+    fn record(&self, measure: &str, case: impl Into<String>, compared: &str, samples: Samples) -> Record {
+        Record::new(&self.site, measure, case, "ns", compared, samples)
+    }
+
     /// The PE that is written and read.
     fn other(&self) -> Pe {
         self.world.ring_neighbours().1
     }
 
     /// Runs `measure` on PE 0 while the others sleep.
-    fn alone(&self, measure: impl FnOnce() -> Vec<Case>) -> Vec<Case> {
+    fn alone(&self, measure: impl FnOnce() -> Vec<Record>) -> Vec<Record> {
         self.world.barrier_all();
-        let cases = if self.world.my_pe() == 0 { measure() } else { Vec::new() };
+        let records = if self.world.my_pe() == 0 { measure() } else { Vec::new() };
         self.world.barrier_all();
-        cases
+        records
     }
 
-    fn put(&self) -> Cases {
-        let Self { world, site, repetitions } = self;
+    fn put(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
         let object = world.alloc(zeroed::<u8>(4 << 20))?;
         let to = object.on(self.other());
         Ok(self.alone(|| {
-            let samples = put::put8_static(*world, ROW.on(self.other()), put_row, *repetitions);
+            let samples = put::put8_static(world, ROW.on(self.other()), put_row, repetitions);
             let compared = "an 8-byte put to a static, against a store to the same word";
-            let static_case = site.case("put8-static", "8", "ns", compared, &samples);
+            let to_static = self.record("put8-static", "8", compared, samples);
             let sizes = put::SIZES.iter().map(|&bytes| {
-                let samples = put::put(*world, to.index(..bytes), *repetitions);
+                let samples = put::put(world, to.index(..bytes), repetitions);
                 let compared = "a put, against memcpy into the same bytes; time for each byte";
-                site.case("put", bytes.to_string(), "ns", compared, &samples)
+                self.record("put", bytes.to_string(), compared, samples)
             });
-            std::iter::once(static_case).chain(sizes).collect()
+            std::iter::once(to_static).chain(sizes).collect()
         }))
     }
 
-    fn get(&self) -> Cases {
-        let Self { world, site, repetitions } = self;
+    fn get(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
         let object = world.alloc(zeroed::<u8>(4 << 20))?;
         let from = object.on(self.other());
         Ok(self.alone(|| {
             let sizes = put::SIZES.iter().map(|&bytes| {
-                let samples = perf::get::get(*world, from.index(..bytes), *repetitions);
+                let samples = perf::get::get(world, from.index(..bytes), repetitions);
                 let compared = "a get, against memcpy out of the same bytes; time for each byte";
-                site.case("get", bytes.to_string(), "ns", compared, &samples)
+                self.record("get", bytes.to_string(), compared, samples)
             });
             sizes.collect()
         }))
     }
 
-    fn lookup(&self, partitions: usize) -> Cases {
-        let mut cases = self.lookup_of::<u8>(partitions)?;
-        cases.extend(self.lookup_of::<u64>(partitions)?);
-        cases.extend(self.lookup_of::<[u64; 8]>(partitions)?);
-        cases.extend(self.lookup_of::<[u64; 64]>(partitions)?);
-        cases.extend(self.lookup_of::<[u64; 512]>(partitions)?);
-        cases.sort_by_key(|case| case.case.starts_with("raw"));
-        Ok(cases)
+    fn lookup(&self, partitions: usize) -> Records {
+        let mut records = self.lookup_of::<u8>(partitions)?;
+        records.extend(self.lookup_of::<u64>(partitions)?);
+        records.extend(self.lookup_of::<[u64; 8]>(partitions)?);
+        records.extend(self.lookup_of::<[u64; 64]>(partitions)?);
+        records.extend(self.lookup_of::<[u64; 512]>(partitions)?);
+        records.sort_by_key(|record| record.case.starts_with("raw"));
+        Ok(records)
     }
 
-    fn lookup_of<T: shmem::PlainData>(&self, partitions: usize) -> Cases {
-        let Self { world, site, repetitions } = self;
-        let buffers = Buffers::<T>::allocate(world, partitions)?;
-        let cases = self.alone(|| {
-            let case = |kind, samples| {
-                let name = format!("{kind}/{partitions}/{}", size_of::<T>());
-                let compared = "puts to random buffers in a partition each, against the same in one partition";
-                site.case("lookup", name, "ns", compared, &samples)
-            };
+    fn lookup_of<T: PlainData>(&self, partitions: usize) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let mut buffers = Buffers::<T>::allocate(world, partitions)?;
+        let record = |kind, samples| {
+            let case = format!("{kind}/{partitions}/{}", size_of::<T>());
+            let compared = "puts to random buffers in a partition each, against the same in one partition";
+            self.record("lookup", case, compared, samples)
+        };
+        let records = self.alone(|| {
             vec![
-                case("typed", lookup::typed(world, &buffers, self.other(), *repetitions)),
-                case("raw", lookup::raw(world, &buffers, self.other(), *repetitions)),
+                record("typed", lookup::typed(world, &mut buffers, self.other(), repetitions)),
+                record("raw", lookup::raw(world, &buffers, self.other(), repetitions)),
             ]
         });
         buffers.free(world)?;
-        Ok(cases)
+        Ok(records)
     }
 
-    fn published(&self, partitions: usize) -> Cases {
-        let Self { world, site, repetitions } = self;
-        let mut cases = Vec::new();
+    fn published(&self, partitions: usize) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let mut records = Vec::new();
         for operation in Operation::ALL {
-            let samples = lookup::published(world, partitions, operation, self.other(), *repetitions)?;
-            if world.my_pe() == 0 {
-                let name = format!("{}/{partitions}/8", operation.name());
-                let compared = "10000 operations on buffers of random partitions, then quiet, against one buffer";
-                cases.push(site.case("lookup-published", name, "ns", compared, &samples));
-            }
+            let samples = lookup::published(world, partitions, operation, self.other(), repetitions)?;
+            let case = format!("{}/{partitions}/8", operation.name());
+            let compared =
+                "10,000 operations on buffers of random partitions, then quiet, against all on one buffer";
+            records.push(self.record("lookup-published", case, compared, samples));
         }
-        Ok(cases)
+        Ok(records)
     }
 
-    fn barrier(&self) -> Cases {
-        let Self { world, site, repetitions } = self;
+    fn barrier(&self) -> Records {
+        let Self { world, repetitions, site } = self;
         let words = world.alloc(zeroed::<u64>(barrier::LIMIT_WORDS))?;
         let words = words.on(world.pe(0)?);
         let (samples, compared) = if site.pes == 2 && !site.shared_cores {
@@ -349,15 +370,18 @@ impl Bench<'_> {
             let samples = barrier::against_futex(world, words, *repetitions);
             (samples, "barrier_all, against a plain futex barrier of as many processes")
         };
-        Ok(vec![site.case("barrier", site.pes.to_string(), "ns", compared, &samples)])
+        Ok(vec![self.record("barrier", site.pes.to_string(), compared, samples)])
     }
 
-    fn alloc(&self) -> Cases {
-        let Self { world, site, repetitions } = self;
-        let of_size = |&bytes| {
-            let samples = alloc::alloc(world, bytes, *repetitions)?;
-            let compared = "allocating and freeing bytes, against two barriers";
-            Ok(site.case("alloc", bytes.to_string(), "ns", compared, &samples))
+    fn alloc(&self) -> Records {
+        let of_size = |&bytes: &usize| {
+            let samples = alloc::alloc(self.world, bytes, self.repetitions)?;
+            Ok(self.record(
+                "alloc",
+                bytes.to_string(),
+                "allocating and freeing bytes, against two barriers",
+                samples,
+            ))
         };
         alloc::SIZES.iter().map(of_size).collect()
     }

@@ -44,11 +44,7 @@ pub fn against_round_trip<L: ThreadLevel>(
 /// # Panics
 ///
 /// If `words` is not on this node.
-pub fn against_futex<L: ThreadLevel>(
-    world: &World<L>,
-    words: On<'_, [u64]>,
-    repetitions: usize,
-) -> Samples {
+pub fn against_futex<L: ThreadLevel>(world: &World<L>, words: On<'_, [u64]>, repetitions: usize) -> Samples {
     let words = near(words.index(..LIMIT_WORDS).ptr(world));
     // SAFETY: the place holds more zeroed bytes than a barrier, which consists of atomics, on a cache
     // line as it asks; it lives while the world does, and is used here only.

@@ -27,7 +27,9 @@ impl Goal {
                 .parse::<usize>()
                 .is_ok_and(|bytes| (4096..=4 << 20).contains(&bytes))
                 .then_some(Self::Ratio(1.0 / 0.95)),
-            "lookup" => Some(if first == "typed" { Self::RatioOr(1.01, 0.05) } else { Self::RatioOr(1.02, 0.3) }),
+            "lookup" => {
+                Some(if first == "typed" { Self::RatioOr(1.01, 0.05) } else { Self::RatioOr(1.02, 0.3) })
+            }
             "barrier" => match case.pes {
                 2 if !case.shared_cores => Some(Self::Ratio(3.0)),
                 16 if case.shared_cores => Some(Self::Ratio(2.0)),
@@ -84,7 +86,8 @@ mod tests {
 
     #[test]
     fn either_bound_is_enough_where_one_is() {
-        let case = |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m", "c") };
+        let case =
+            |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m", "c") };
         assert!(Goal::Ratio(1.2).is_met(&case(1.2, 9.0, 9.0, 1.0)));
         assert!(!Goal::Ratio(1.2).is_met(&case(1.21, 0.0, 0.0, 1.0)));
         let either = Goal::RatioOr(1.01, 0.05);

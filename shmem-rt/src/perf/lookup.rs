@@ -10,6 +10,7 @@
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), section 5.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 
 use shmem_core::context::{Amo, Order, Raw, Rma};
@@ -96,6 +97,10 @@ impl<T: PlainData> Buffers<T> {
         Ok(Self { apart, together, between })
     }
 
+    fn exchange(&mut self) {
+        self.apart.swap_with_slice(&mut self.together);
+    }
+
     /// Frees them. All PEs call it.
     ///
     /// # Errors
@@ -110,17 +115,26 @@ impl<T: PlainData> Buffers<T> {
 /// Random typed puts to [`Buffers`]: apart, with together as the limit; nanoseconds for each.
 pub fn typed<L: ThreadLevel, T: PlainData>(
     world: &World<L>,
-    buffers: &Buffers<T>,
+    buffers: &mut Buffers<T>,
     pe: Pe,
     repetitions: usize,
 ) -> Samples {
     let count = operations(size_of::<T>());
     let sequence = random_indices(count, buffers.apart.len());
     let value = T::zeroed();
-    let pass = |boxes: &[SymBox<[T]>]| {
+    let buffers = RefCell::new(buffers);
+    let pass = || {
+        let boxes = &buffers.borrow().apart;
         nanoseconds_each(count, || typed_pass(world, boxes, &sequence, pe, &value))
     };
-    Samples::alternate(repetitions, || pass(&buffers.apart), || pass(&buffers.together))
+    // Handles are read where they lie: both layouts take turns at one place.
+    let limit = || {
+        buffers.borrow_mut().exchange();
+        let time = pass();
+        buffers.borrow_mut().exchange();
+        time
+    };
+    Samples::alternate(repetitions, pass, limit)
 }
 
 /// Random untyped puts to [`Buffers`]: apart, with together as the limit; nanoseconds for each.
@@ -133,10 +147,13 @@ pub fn raw<L: ThreadLevel, T: PlainData>(
     let count = operations(size_of::<T>());
     let sequence = random_indices(count, buffers.apart.len());
     let source = vec![0_u8; size_of::<T>()];
-    let addresses = |boxes: &[SymBox<[T]>]| addresses(world, boxes);
-    let (apart, together) = (addresses(&buffers.apart), addresses(&buffers.together));
+    let (apart, together) = (addresses(world, &buffers.apart), addresses(world, &buffers.together));
+    // As above: both layouts take turns at one place.
+    let current = RefCell::new(apart.clone());
     let pass = |addresses: &[SymAddr]| {
-        nanoseconds_each(count, || raw_pass(world, addresses, &sequence, pe, &source))
+        current.borrow_mut().copy_from_slice(addresses);
+        let current = current.borrow();
+        nanoseconds_each(count, || raw_pass(world, &current, &sequence, pe, &source))
     };
     Samples::alternate(repetitions, || pass(&apart), || pass(&together))
 }
@@ -156,13 +173,7 @@ fn typed_pass<L: ThreadLevel, T: PlainData>(
 }
 
 #[inline(never)]
-fn raw_pass<L: ThreadLevel>(
-    world: &World<L>,
-    addresses: &[SymAddr],
-    sequence: &[u8],
-    pe: Pe,
-    source: &[u8],
-) {
+fn raw_pass<L: ThreadLevel>(world: &World<L>, addresses: &[SymAddr], sequence: &[u8], pe: Pe, source: &[u8]) {
     for &i in sequence {
         world.putmem(addresses[usize::from(i)], black_box(source), pe);
     }
@@ -220,8 +231,11 @@ pub fn published<L: ThreadLevel>(
         let sequence = random_indices(PUBLISHED, n);
         nanoseconds_each(PUBLISHED, || published_pass(world, operation, &words, &addresses, &sequence, pe))
     };
-    let samples =
-        if world.my_pe() == 0 { Samples::alternate(repetitions, || pass(partitions), || pass(1)) } else { Samples::new() };
+    let samples = if world.my_pe() == 0 {
+        Samples::alternate(repetitions, || pass(partitions), || pass(1))
+    } else {
+        Samples::new()
+    };
     words.into_iter().try_for_each(|word| world.free(word))?;
     Ok(samples)
 }

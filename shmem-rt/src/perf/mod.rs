@@ -26,6 +26,6 @@ mod sequence;
 pub mod startup;
 pub mod table;
 
-pub use case::{Case, Site};
+pub use case::{Case, Record, Site};
 pub use goal::Goal;
 pub use samples::{FEWEST, Quartiles, Samples, nanoseconds_each};

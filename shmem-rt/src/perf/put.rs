@@ -89,5 +89,6 @@ pub fn put<I: Initiator>(token: &I, to: On<'_, [u8]>, repetitions: usize) -> Sam
 
 /// A pointer that must be there, because what is measured is shared memory.
 pub(super) fn near<T: ?Sized>(pointer: Option<*mut T>) -> *mut T {
-    pointer.unwrap_or_else(|| panic!("the PE is not on this node: there is no limit to measure a transfer with"))
+    pointer
+        .unwrap_or_else(|| panic!("the PE is not on this node: there is no limit to measure a transfer with"))
 }

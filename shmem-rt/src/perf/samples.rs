@@ -7,11 +7,13 @@
 
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 /// Fewest pairs that a measure takes.
 pub const FEWEST: usize = 11;
 
 /// Pairs of what something cost and what its limit cost, in the order they were taken.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pairs: Vec<(f64, f64)>,
 }
@@ -58,16 +60,6 @@ impl Samples {
     /// Adds the pairs of another run of the same measure.
     pub fn append(&mut self, other: &Self) {
         self.pairs.extend_from_slice(&other.pairs);
-    }
-
-    /// The same times in another unit: `factor` of it make one of this.
-    #[must_use]
-    pub fn scaled(mut self, factor: f64) -> Self {
-        for (cost, limit) in &mut self.pairs {
-            *cost *= factor;
-            *limit *= factor;
-        }
-        self
     }
 
     /// Number of pairs.
@@ -184,7 +176,6 @@ mod tests {
         let samples = Samples::alternate(3, || say('a', 6.0), || say('b', 2.0));
         assert_eq!(*order.borrow(), "abababab");
         assert_eq!((samples.len(), samples.ratio().median, samples.difference().median), (3, 3.0, 4.0));
-        assert_eq!(samples.scaled(0.5).cost().median, 3.0);
     }
 
     proptest! {

@@ -16,7 +16,8 @@ pub fn text(cases: &[Case]) -> String {
 /// The cases as JSON, a line each.
 pub fn json(cases: &[Case]) -> String {
     let line = |case| {
-        serde_json::to_string(case).unwrap_or_else(|error| unreachable!("a case is texts and numbers: {error}"))
+        serde_json::to_string(case)
+            .unwrap_or_else(|error| unreachable!("a case is texts and numbers: {error}"))
     };
     cases.iter().map(|case| line(case) + "\n").collect()
 }
@@ -123,9 +124,14 @@ barrier (16 PEs, which share cores, shm): a barrier
 
     #[test]
     fn numbers_keep_three_digits() {
-        for (number, text) in
-            [(0.0, "0.00000000"), (0.000_012_345, "0.0000123"), (0.3125, "0.312"), (9.876, "9.88"), (123.4, "123"), (98765.4, "98765")]
-        {
+        for (number, text) in [
+            (0.0, "0.00000000"),
+            (0.000_012_345, "0.0000123"),
+            (0.3125, "0.312"),
+            (9.876, "9.88"),
+            (123.4, "123"),
+            (98765.4, "98765"),
+        ] {
             assert_eq!(digits(number), text);
         }
     }
