@@ -236,7 +236,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
         let location = Location::caller();
-        let len = initial.len();
+        let len = initial.items();
         let item = size_of::<<I::Contents as Contents>::Item>();
         let align = align_of::<<I::Contents as Contents>::Item>().max(LINE);
         let bytes = len.saturating_mul(item);
