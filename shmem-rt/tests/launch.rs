@@ -587,6 +587,7 @@ mod signals {
         let error = BufReader::new(child.stderr.take().unwrap());
         let answer = error.lines().map(Result::unwrap).skip_while(|line| !line.contains("the PEs now"));
         let answer = answer.take(lines + 1).collect();
+        std::thread::sleep(Duration::from_millis(500));
         assert!(child.try_wait().unwrap().is_none(), "it goes on");
         signal(&child, Signal::TERM);
         assert_eq!(child.wait().unwrap().code(), Some(143));
