@@ -14,7 +14,7 @@
 //! partition    what a partition is asked to be, and what it was granted
 //! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
 //! sync         waiting: doorbell and barrier algorithms, checked with loom
-//! data, pe, error, primitive
+//! data, pe, error, message, text, primitive
 //! ```
 
 pub mod context;
@@ -22,6 +22,7 @@ pub mod data;
 pub mod error;
 pub mod heap;
 pub mod memory;
+pub mod message;
 pub mod object;
 pub mod partition;
 pub mod pe;

@@ -3,11 +3,30 @@
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+#[cfg(loom)]
+pub(crate) use loom::sync::{Mutex, MutexGuard};
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+#[cfg(not(loom))]
+pub(crate) use std::sync::{Mutex, MutexGuard};
 
 use std::time::Duration;
+
+/// Whether the fault `name` is switched on: each model must fail when it is (`ci/loom.sh`). Faults
+/// exist in models only; in every other build this is `false`, and the faulty code is not there.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) const fn mutant(_name: &str) -> bool {
+    false
+}
+
+/// Whether the fault `name` is switched on, by the variable `LOOM_MUTANT`.
+#[cfg(loom)]
+pub(crate) fn mutant(name: &str) -> bool {
+    static CHOSEN: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    CHOSEN.get_or_init(|| std::env::var("LOOM_MUTANT").ok()).as_deref() == Some(name)
+}
 
 /// A pause between two looks at a word that another PE will change.
 #[inline(always)]

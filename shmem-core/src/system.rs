@@ -3,8 +3,7 @@
 //! ```text
 //! offset 0   Doorbell            rung by whoever changes a word of this PE
 //!        +   PeRecord            who this PE is and what it is doing, for peers and the launcher
-//!        +   TeamArea x MAX      barrier words and flags of each team
-//!        +   scratch             contributions to collectives
+//!        +   TeamArea x MAX      each team's barrier words, and room for contributions
 //! ```
 //!
 //! It is the first segment of every place, and memory that no handle and no raw address can name.
@@ -16,15 +15,15 @@ use crate::sync::{Doorbell, NodeBarrier};
 use crate::text::Text;
 
 /// Bytes reserved for the system area; only what is touched costs memory.
-pub const SYSTEM_BYTES: usize = 2 << 20;
+pub const SYSTEM_BYTES: usize = 4 << 20;
 
 /// Most teams alive at once, the world included.
 pub const MAX_TEAMS: usize = 64;
 
-/// Bytes of one PE's contribution to a step of a collective.
-pub const SCRATCH_BYTES: usize = 256 << 10;
+/// Bytes that one PE contributes to one step of a collective.
+pub const SCRATCH_BYTES: usize = 16 << 10;
 
-/// Rounds of a dissemination barrier: enough for 2^24 PEs.
+/// Rounds of a dissemination barrier: enough for 2^24 nodes.
 pub const ROUNDS: usize = 24;
 
 /// What a PE keeps for the runtime. All zeroes is its initial state.
@@ -36,8 +35,6 @@ pub struct SystemArea {
     pub record: PeRecord,
     /// Words of the teams, by the team's index.
     pub teams: [TeamArea; MAX_TEAMS],
-    /// Contributions to collectives.
-    pub scratch: UnsafeCell<[u8; SCRATCH_BYTES]>,
 }
 
 const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
@@ -47,10 +44,25 @@ const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
 pub struct TeamArea {
     /// The node's barrier: that of the node's first member is used.
     pub node: NodeBarrier,
-    /// Arrival counters of the rounds between nodes.
-    pub rounds: [AtomicU64; ROUNDS],
-    /// Fingerprints that came with them.
-    pub marks: [AtomicU64; ROUNDS],
+    /// What has arrived in the rounds between nodes, on a node's first member. Two sets, used in
+    /// turn: a node that is one barrier ahead must not disturb the one that is being read.
+    pub rounds: [[AtomicU64; ROUNDS]; 2],
+    /// What the rounds must show when all agree; for whoever acts for the node.
+    pub expected: [[AtomicU64; ROUNDS]; 2],
+    /// Contributions to collectives. Two, used in turn: a PE writes one again only after a barrier
+    /// behind the last read.
+    pub scratch: [Scratch; 2],
+}
+
+/// Room for one contribution.
+#[repr(C, align(128))]
+pub struct Scratch(UnsafeCell<[u8; SCRATCH_BYTES]>);
+
+impl Scratch {
+    /// Its first byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.0.get().cast()
+    }
 }
 
 /// Where a PE stands in its life.

@@ -1,1 +1,163 @@
-//! The attributes and macros of `shmem-rt`.
+//! The attributes and macros of `shmem-rt`. They are re-exported by the library `shmem`; use them
+//! from there.
+//!
+//! Macros are syntax only. Each one parses what was written (`parse.rs`), checks it as far as
+//! syntax can tell (`check.rs`; nothing changes behind it), and emits documented items
+//! (`emit.rs`); meaning lives in traits and constant functions that need no macro to be tested.
+//! Expansions name nothing but `::shmem::__private` (or the path that `crate = ..` gives).
+
+mod arguments;
+mod derive;
+mod diag;
+mod entry;
+#[cfg(test)]
+mod expected;
+mod partitions;
+mod size;
+mod symmetric;
+
+use proc_macro::TokenStream;
+
+/// Declares a symmetric object: one that exists on every PE, at the same place, so that every PE
+/// can name every other PE's copy.
+///
+/// On a `static` the written type is wrapped: `GRID` below is a `Symmetric<[f64; N]>`. Without an
+/// initial value the object is zeroed; with one, every PE starts with it.
+///
+/// ```ignore
+/// #[symmetric]                                          // on the default heap
+/// static GRID: [f64; N];
+///
+/// #[symmetric(partition = "fast", pgsize = "2M")]       // or: partition = fast, pgsize = 2M
+/// static HALO: [[f64; N]; 2];
+///
+/// #[symmetric]
+/// static NEXT: Atomic<u64> = Atomic::new(1);
+/// ```
+///
+/// * `partition`: where the object lies. A path to a type made by [`partitions!`] or to one of
+///   `shmem::partition`, as a string or bare.
+/// * `pgsize`: the smallest page the object wants to lie on: a power of two. If the partition
+///   declares smaller pages, that is a compile error; what the machine gave is checked at init.
+/// * `crate`: the path of this library, where it is re-exported.
+///
+/// # On `let`
+///
+/// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` the attribute
+/// also stands on a `let`. It allocates collectively, and returns the error if that fails:
+///
+/// ```ignore
+/// #[symmetric(partition = "fast")]
+/// let scratch: SymBox<[f64]> = [0.0; N];
+/// // is short for
+/// let scratch: SymBox<[f64]> = world.alloc_in::<fast, _>([0.0; N])?;
+/// ```
+///
+/// The world is the first parameter whose type mentions `World`. Attributes do not reach into the
+/// arguments of other macros and into functions inside the function.
+#[proc_macro_attribute]
+pub fn symmetric(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    symmetric::expand(arguments.into(), item.into()).into()
+}
+
+/// Declares partitions of symmetric memory, as types.
+///
+/// ```ignore
+/// partitions! {
+///     /// On-package memory, where the node has it.
+///     pub fast { id = 2, size = "256M", kind = FastMem, policy = Preferred, pgsize = "2M" }
+///     pub bulk { size = 1G }
+/// }
+/// ```
+///
+/// * `id`: 1 to 255, by which `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits; chosen at init
+///   if left out.
+/// * `size`: bytes of the heap, with K, M, G or T (powers of 1024); the default size if left out.
+/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`.
+/// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`. Kinds that a machine may
+///   lack (`FastMem`, `LargeMem`, `Pmem`) need one.
+/// * `pgsize`: the smallest page, a power of two.
+///
+/// `crate = my::shmem;` in front of the list gives the path of this library, where it is
+/// re-exported.
+#[proc_macro]
+pub fn partitions(body: TokenStream) -> TokenStream {
+    partitions::expand(body.into()).into()
+}
+
+/// Makes a struct plain data that may live in symmetric memory and be moved by put and get.
+///
+/// The struct must be `#[repr(C)]` or `#[repr(transparent)]`, derive `Clone` and `Copy`, consist of
+/// plain data, and have no padding. Implements `SymmetricData`, `bytemuck::Pod` and
+/// `bytemuck::Zeroable`.
+///
+/// ```ignore
+/// #[derive(Clone, Copy, Symmetric)]
+/// #[repr(C)]
+/// struct Particle {
+///     position: [f64; 3],
+///     charge: f32,
+///     _pad: [u8; 4],
+/// }
+/// ```
+///
+/// A generic struct must be built from elements of one type (`{ head: T, rest: [T; N] }`) or, if
+/// only lengths are generic, of one alignment: then it has no padding whatever the parameters are.
+///
+/// `#[shmem(crate = my::shmem)]` gives the path of this library, where it is re-exported.
+#[proc_macro_derive(Symmetric, attributes(shmem))]
+pub fn derive_symmetric(item: TokenStream) -> TokenStream {
+    derive::expand(item.into()).into()
+}
+
+/// Starts the job, calls the function with the world, and ends the job with its result.
+///
+/// ```ignore
+/// #[shmem::main]
+/// fn main(world: &mut World) -> Result<()> {
+///     println!("{} of {}", world.my_pe(), world.n_pes());
+///     Ok(())
+/// }
+/// ```
+///
+/// `threads = single`, `funneled`, `serialized` or `multiple` asks for a thread level: the
+/// parameter is then a `World` of that level.
+#[proc_macro_attribute]
+pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    entry::main::expand(arguments.into(), item.into()).into()
+}
+
+/// A test that runs on several PEs, each a process of its own.
+///
+/// ```ignore
+/// #[shmem::test(pes = 4, env("SHMEM_SYMMETRIC_SIZE" = "64M"))]
+/// fn everyone_arrives(world: &mut World) {
+///     world.barrier_all();
+/// }
+/// ```
+///
+/// * `pes`: how many; 1 if left out.
+/// * `env`: variables that the PEs find in their environment.
+/// * `threads`: as for [`main`](macro@main).
+///
+/// The test fails if the function panics or returns an error on any PE.
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    entry::test::expand(arguments.into(), item.into()).into()
+}
+
+/// Lets `#[symmetric] let` be used in a function that all PEs call together and that has the world
+/// among its parameters. Changes nothing else.
+///
+/// ```ignore
+/// #[shmem::collective]
+/// fn smooth(world: &World) -> Result<f64> {
+///     #[symmetric]
+///     let sums: SymBox<[f64]> = [0.0; 8];
+///     ..
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    entry::collective::expand(arguments.into(), item.into()).into()
+}

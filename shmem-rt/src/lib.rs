@@ -1,4 +1,60 @@
-//! One-sided programming.
+#![doc = include_str!("../../README.md")]
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 pub mod bootstrap;
+mod collective;
+mod context;
+mod entry;
+pub mod env;
+mod error;
+mod heap;
+pub mod info;
+mod initial;
+mod job;
 pub mod launch;
+mod loopback;
+pub mod perf;
+mod phase;
+mod report;
+mod start;
+mod team;
+pub mod thread;
+mod world;
+
+pub use collective::{Number, Reducible};
+pub use context::{Context, Ctx};
+pub use entry::{Outcome, init};
+pub use error::{Error, Result};
+pub use heap::{Free, Heap};
+pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
+pub use report::PartitionReport;
+pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, eq, ge, gt, le, lt, ne};
+pub use shmem_core::data::{Contents, PlainData, SymmetricData};
+pub use shmem_core::heap::Usage;
+pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
+pub use shmem_core::pe::Pe;
+pub use shmem_core::segment::Miss;
+pub use shmem_macros::{collective, main, partitions, symmetric, test};
+pub use team::Team;
+pub use world::World;
+
+/// `Symmetric`: the type of a symmetric static, and the derive for structs that may live in one.
+pub use shmem_core::object::Symmetric;
+pub use shmem_macros::Symmetric;
+
+/// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
+pub mod partition {
+    pub use shmem_core::partition::{Grant, Kind, Pages, Partition, Policy, default, fast, normal};
+}
+
+/// Everything that a program usually needs.
+pub mod prelude {
+    pub use crate::partition::{fast, normal};
+    pub use crate::{
+        Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, SymBox, Symmetric, World, partitions,
+        symmetric,
+    };
+    pub use crate::{eq, ge, gt, le, lt, ne};
+}

@@ -3,6 +3,7 @@
 use super::endpoint::{Endpoint, Initiator};
 use crate::data::SymmetricData;
 use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
+use crate::pe::Pe;
 use crate::transport::{AtomicOp, Width, shm};
 
 /// The bit operations, each with the form that gives what was there before.
@@ -158,26 +159,53 @@ fn update<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp) {
 
 #[inline(always)]
 fn fetching_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, width: Width, op: AtomicOp) -> u64 {
-    if let Some(slot) = word.pe().slot() {
-        on_node(endpoint, slot, word.offset(), width, op)
-    } else {
-        let far = endpoint.far();
-        let remote = Endpoint::remote(word.pe(), word.segment(), word.offset());
-        // SAFETY: the place is an aligned word of that width on every PE.
-        unsafe { far.transport.atomic(far.channel, remote, width, op) }
+    match word.pe().slot() {
+        Some(slot) => on_node(endpoint, slot, word.offset(), width, op),
+        None => {
+            let (code, a, b) = op.into_words();
+            fetching_far(endpoint, word.pe(), word.segment(), word.offset(), width, code, a, b)
+        }
     }
 }
 
 #[inline(always)]
 fn update_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, width: Width, op: AtomicOp) {
-    if let Some(slot) = word.pe().slot() {
-        on_node(endpoint, slot, word.offset(), width, op);
-    } else {
-        let far = endpoint.far();
-        let remote = Endpoint::remote(word.pe(), word.segment(), word.offset());
-        // SAFETY: as in `fetching_bits`.
-        unsafe { far.transport.atomic_update(far.channel, remote, width, op) };
+    match word.pe().slot() {
+        Some(slot) => {
+            on_node(endpoint, slot, word.offset(), width, op);
+        }
+        None => {
+            let (code, a, b) = op.into_words();
+            update_far(endpoint, word.pe(), word.segment(), word.offset(), width, code, a, b);
+        }
     }
+}
+
+macro_rules! far {
+    ($($name:ident = $method:ident -> $result:ty;)*) => {$(
+        #[cold]
+        #[inline(never)]
+        #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
+        fn $name(
+            endpoint: &Endpoint,
+            pe: Pe,
+            segment: u32,
+            offset: usize,
+            width: Width,
+            code: u32,
+            a: u64,
+            b: u64,
+        ) -> $result {
+            let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+            let op = AtomicOp::from_words((code, a, b));
+            // SAFETY: callers pass an aligned word of that width on every PE.
+            unsafe { far.transport.$method(far.channel, word, width, op) }
+        }
+    )*};
+}
+far! {
+    fetching_far = atomic -> u64;
+    update_far = atomic_update -> ();
 }
 
 #[inline(always)]

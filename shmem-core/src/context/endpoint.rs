@@ -75,7 +75,7 @@ impl Endpoint {
     }
 
     /// Which parts of a place are memory.
-    pub fn segments(&self) -> &Arc<Segments> {
+    pub(crate) fn segments(&self) -> &Arc<Segments> {
         &self.segments
     }
 
@@ -98,17 +98,33 @@ impl Endpoint {
     }
 
     /// The system area of the calling PE.
-    pub fn system(&self) -> &SystemArea {
+    ///
+    /// # Safety
+    ///
+    /// Its words are the runtime's: whoever changes them keeps to the protocols of barrier, doorbell
+    /// and record, on which exclusive phases rest.
+    pub unsafe fn system(&self) -> &SystemArea {
         // SAFETY: every place starts with a system area (`new`), which all zeroes initialise and
         // which is shared by atomics only.
         unsafe { &*self.mine.cast() }
     }
 
     /// The system area of a PE on this node.
-    pub fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
+    ///
+    /// # Safety
+    ///
+    /// As [`system`](Self::system).
+    pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
         let area = self.address(pe, 0)?;
         // SAFETY: as in `system`.
         Some(unsafe { &*area.cast() })
+    }
+
+    /// The bell of the calling PE.
+    #[inline(always)]
+    pub(crate) fn bell(&self) -> &Doorbell {
+        // SAFETY: `mine` is the start of a mapped place (`new`).
+        unsafe { Self::bell_at(self.mine) }
     }
 
     /// The bell of the place that starts at `place`.

@@ -18,6 +18,6 @@ pub use amo::Amo;
 pub use endpoint::{Endpoint, Far, Initiator};
 pub use order::Order;
 pub use raw::Raw;
-pub use resource::{Exhausted, Options, Resource, SharedMemory};
+pub use resource::{Endpoints, Exhausted, Options, Resource};
 pub use rma::Rma;
 pub use wait::{Condition, WaitReport, Waiting, eq, ge, gt, le, lt, ne};

@@ -1,6 +1,7 @@
 //! Untyped put and get, on addresses.
 
 use super::endpoint::{Endpoint, Initiator};
+use super::rma::{get_far, put_far};
 use crate::object::SymAddr;
 use crate::pe::Pe;
 use crate::segment::Miss;
@@ -27,10 +28,7 @@ pub trait Raw: Initiator {
             // SAFETY: the range lies in a segment, so it is memory of every PE.
             unsafe { shm::put(to, source.as_ptr(), source.len()) };
         } else {
-            let far = endpoint.far();
-            let to = Endpoint::remote(pe, segment, offset);
-            // SAFETY: as above; `source` is a reference.
-            unsafe { far.transport.put(far.channel, to, source.as_ptr(), source.len()) };
+            put_far(endpoint, pe, segment, offset, source.as_ptr(), source.len());
         }
     }
 
@@ -50,10 +48,7 @@ pub trait Raw: Initiator {
             // SAFETY: the range lies in a segment, so it is memory of every PE.
             unsafe { shm::get(into.as_mut_ptr(), from, into.len()) };
         } else {
-            let far = endpoint.far();
-            let from = Endpoint::remote(pe, segment, offset);
-            // SAFETY: as above; `into` is an exclusive reference.
-            unsafe { far.transport.get(far.channel, into.as_mut_ptr(), from, into.len()) };
+            get_far(endpoint, into.as_mut_ptr(), pe, segment, offset, into.len());
         }
     }
 

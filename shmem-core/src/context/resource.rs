@@ -1,12 +1,13 @@
 //! What gives out endpoints.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Far};
 use super::wait::Waiting;
 use crate::pe::Pe;
 use crate::segment::Segments;
+use crate::transport::{Channel, Transport};
 
 /// How an endpoint will be used: what a mapping on scarce resources may exploit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,45 +50,56 @@ pub trait Resource: Send + Sync {
 
     /// Takes one back. It has been quieted.
     fn close(&self, endpoint: Endpoint);
+
+    /// Waits until all that any endpoint has started is visible to every PE, endpoints included
+    /// that nobody can reach any more.
+    fn quiet_all(&self);
 }
 
-/// Endpoints on shared memory: they cost nothing. A limit can be set all the same.
-pub struct SharedMemory {
+/// Endpoints that cost nothing: stores in shared memory, and a channel each on the transport to
+/// other nodes, if there are any. A limit can be set all the same.
+pub struct Endpoints {
     base: *mut u8,
     stride: usize,
     mine: *mut u8,
     me: Pe,
+    transport: Option<Arc<dyn Transport>>,
     segments: Arc<Segments>,
     waiting: Arc<Waiting>,
     limit: Option<usize>,
     used: AtomicUsize,
+    /// Channels given out so far: each has its own, so that a forgotten one can still be quieted.
+    channels: AtomicU32,
 }
 
 // SAFETY: the pointers are addresses only; see `Endpoint`.
-unsafe impl Send for SharedMemory {}
+unsafe impl Send for Endpoints {}
 // SAFETY: as above.
-unsafe impl Sync for SharedMemory {}
+unsafe impl Sync for Endpoints {}
 
-impl SharedMemory {
+impl Endpoints {
     /// # Safety
     ///
-    /// As [`Endpoint::new`], without PEs off the node.
+    /// As [`Endpoint::new`]; `transport` must be given if any PE has no slot, and reach it.
+    #[expect(clippy::too_many_arguments, reason = "the facts of a node, once")]
     pub unsafe fn new(
         base: *mut u8,
         stride: usize,
         mine: *mut u8,
         me: Pe,
+        transport: Option<Arc<dyn Transport>>,
         segments: Arc<Segments>,
         waiting: Arc<Waiting>,
         limit: Option<usize>,
     ) -> Self {
-        Self { base, stride, mine, me, segments, waiting, limit, used: AtomicUsize::new(0) }
+        let (used, channels) = (AtomicUsize::new(0), AtomicU32::new(0));
+        Self { base, stride, mine, me, transport, segments, waiting, limit, used, channels }
     }
 }
 
-impl Resource for SharedMemory {
+impl Resource for Endpoints {
     fn name(&self) -> &'static str {
-        "shared-memory endpoints"
+        "endpoints"
     }
 
     fn limit(&self) -> Option<usize> {
@@ -99,12 +111,63 @@ impl Resource for SharedMemory {
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| (used < limit).then_some(used + 1))
             .map_err(|used| Exhausted { resource: self.name(), used, limit })?;
+        let far = self.transport.as_ref().map(|transport| Far {
+            transport: Arc::clone(transport),
+            channel: Channel(self.channels.fetch_add(1, Ordering::Relaxed)),
+        });
         let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
         // SAFETY: the promise of `new`.
-        Ok(unsafe { Endpoint::new(self.base, self.stride, self.mine, self.me, None, segments, waiting) })
+        Ok(unsafe { Endpoint::new(self.base, self.stride, self.mine, self.me, far, segments, waiting) })
     }
 
     fn close(&self, _: Endpoint) {
         self.used.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn quiet_all(&self) {
+        fence(Ordering::SeqCst);
+        if let Some(transport) = &self.transport {
+            for channel in 0..self.channels.load(Ordering::Relaxed) {
+                transport.quiet(Channel(channel));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::Patience;
+
+    fn endpoints(limit: Option<usize>) -> Endpoints {
+        let segments = Arc::new(Segments::new(1 << 21, 21));
+        let waiting = Arc::new(Waiting::new(Patience::for_node(1, 1), None, |_| ()));
+        let nowhere = core::ptr::null_mut();
+        // SAFETY: PE 0 is the only PE of a job that has no memory and issues no operation.
+        let me = unsafe { Pe::new(0, 0) };
+        // SAFETY: as above.
+        unsafe { Endpoints::new(nowhere, 0, nowhere, me, None, segments, waiting, limit) }
+    }
+
+    #[test]
+    fn a_limit_is_kept_and_said() {
+        let resource = endpoints(Some(2));
+        let first = resource.open(Options::default()).unwrap();
+        let _second = resource.open(Options::default()).unwrap();
+        let error = resource.open(Options::default()).map(|_| ()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no context can be created: 2 of 2 endpoints are in use on this PE; destroy one, or raise \
+             SHMEM_MAX_RESOURCES"
+        );
+        resource.close(first);
+        assert!(resource.open(Options::default()).is_ok());
+    }
+
+    #[test]
+    fn without_a_limit_there_is_always_another() {
+        let resource = endpoints(None);
+        assert!((0..1000).all(|_| resource.open(Options::default()).is_ok()));
     }
 }

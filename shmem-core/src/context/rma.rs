@@ -3,6 +3,7 @@
 use super::endpoint::{Endpoint, Initiator};
 use crate::data::{Contents, PlainData};
 use crate::object::On;
+use crate::pe::Pe;
 use crate::transport::shm;
 
 /// Typed remote memory access. Destination first, as in SHMEM.
@@ -75,7 +76,13 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
     fn p<T: PlainData>(&self, place: On<'_, T>, value: T) {
-        self.put(place, &value);
+        let endpoint = self.endpoint();
+        if let Some(to) = endpoint.address(place.pe(), place.offset()) {
+            // SAFETY: the place is an aligned `T` on every PE.
+            unsafe { shm::store(to.cast::<T>(), value) };
+        } else {
+            p_far(endpoint, place.pe(), place.segment(), place.offset(), value);
+        }
     }
 
     /// Reads one value.
@@ -88,10 +95,7 @@ pub trait Rma: Initiator {
             // SAFETY: the place is an aligned `T` on every PE.
             unsafe { shm::load(from.cast::<T>()) }
         } else {
-            let mut value = T::zeroed();
-            let to = core::ptr::from_mut(&mut value).cast();
-            get_far(endpoint, to, place.pe(), place.segment(), place.offset(), size_of::<T>());
-            value
+            g_far(endpoint, place.pe(), place.segment(), place.offset())
         }
     }
 }
@@ -113,11 +117,28 @@ fn differ(place: usize, local: usize) -> ! {
     panic!("the place has {place} elements, the local slice {local}")
 }
 
+// By value: a reference to `value` would keep it in memory on the way to the store, too.
 #[cold]
 #[inline(never)]
-fn put_far(
+fn p_far<T: PlainData>(endpoint: &Endpoint, pe: Pe, segment: u32, offset: usize, value: T) {
+    let from = core::ptr::from_ref(&value).cast();
+    put_far(endpoint, pe, segment, offset, from, size_of::<T>());
+}
+
+#[cold]
+#[inline(never)]
+fn g_far<T: PlainData>(endpoint: &Endpoint, pe: Pe, segment: u32, offset: usize) -> T {
+    let mut value = T::zeroed();
+    let to = core::ptr::from_mut(&mut value).cast();
+    get_far(endpoint, to, pe, segment, offset, size_of::<T>());
+    value
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn put_far(
     endpoint: &Endpoint,
-    pe: crate::pe::Pe,
+    pe: Pe,
     segment: u32,
     offset: usize,
     from: *const u8,
@@ -125,15 +146,15 @@ fn put_far(
 ) {
     let far = endpoint.far();
     let to = Endpoint::remote(pe, segment, offset);
-    // SAFETY: the callers pass a reference's bytes and a place of the same size.
+    // SAFETY: callers pass readable bytes and a place of the same size.
     unsafe { far.transport.put(far.channel, to, from, bytes) };
 }
 
 #[cold]
 #[inline(never)]
-fn get_far(endpoint: &Endpoint, to: *mut u8, pe: crate::pe::Pe, segment: u32, offset: usize, bytes: usize) {
+pub(super) fn get_far(endpoint: &Endpoint, to: *mut u8, pe: Pe, segment: u32, offset: usize, bytes: usize) {
     let far = endpoint.far();
     let from = Endpoint::remote(pe, segment, offset);
-    // SAFETY: the callers pass an exclusive reference's bytes and a place of the same size.
+    // SAFETY: callers pass writable bytes and a place of the same size.
     unsafe { far.transport.get(far.channel, to, from, bytes) };
 }

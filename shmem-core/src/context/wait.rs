@@ -141,7 +141,8 @@ impl Waiting {
         mut sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
         activity: &Activity,
     ) {
-        let record = &endpoint.system().record;
+        // SAFETY: the record of this PE, described here by whoever waits, as it is meant.
+        let record = &unsafe { endpoint.system() }.record;
         record.describe(activity);
         record.set_waiting_since(monotonic_now());
         let start = Instant::now();
@@ -193,7 +194,7 @@ impl<T: Waitable> Here<'_, T> {
                 value = self.now();
                 condition.holds(value)
             },
-            |timeout, done| endpoint.system().doorbell.sleep(timeout, done),
+            |timeout, done| endpoint.bell().sleep(timeout, done),
             || Activity {
                 operation: Text::head("wait_until"),
                 subject: Text::head(&format!("a word at offset {:#x} {condition}", self.offset())),

@@ -1,11 +1,18 @@
 //! Symmetric heaps: where objects lie in a partition.
+//!
+//! A partition starts with its statics ([`statics`]: one order on all PEs, computed from what the
+//! binary's [`section`] says), and the rest is its heap ([`Allocator`]). The [`Ledger`] joins the heaps
+//! of a job: it numbers allocations in lockstep and reclaims what every PE has dropped. All of it is
+//! arithmetic on offsets; nothing here reads or writes symmetric memory.
 
+mod allocator;
+mod error;
+mod ledger;
 mod released;
+pub mod section;
+pub mod statics;
 
+pub use allocator::{Allocator, Grown, MIN_ALIGN, Usage};
+pub use error::{Block, HeapError, HeapRange, Neighbours};
+pub use ledger::{Allocation, Ledger, Owner, Reclaimed};
 pub use released::Released;
-
-/// A heap has no room, or what was given back is not one of its blocks.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-#[error("placeholder")]
-pub enum HeapError {}

@@ -1,9 +1,10 @@
 //! Allocations whose handles this PE has dropped, waiting for the others.
 
-use std::sync::Mutex;
+use crate::primitive::{Mutex, mutant};
 
 /// Numbers of allocations that this PE no longer uses. `Drop` of a handle pushes here and does
-/// nothing else; collective operations drain what every PE has pushed.
+/// nothing else, from any thread; the [`Ledger`](super::Ledger) takes them out when the PEs are about
+/// to agree on what all of them have dropped.
 #[derive(Debug, Default)]
 pub struct Released(Mutex<Vec<u64>>);
 
@@ -13,12 +14,17 @@ impl Released {
         self.lock().push(id);
     }
 
-    /// Looks at what is queued, and may take some out.
-    pub fn with<R>(&self, f: impl FnOnce(&mut Vec<u64>) -> R) -> R {
-        f(&mut self.lock())
+    /// Takes out all that is queued.
+    pub fn take(&self) -> Vec<u64> {
+        if mutant("released-two-steps") {
+            let copy = self.lock().clone();
+            self.lock().clear();
+            return copy;
+        }
+        core::mem::take(&mut *self.lock())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<u64>> {
+    fn lock(&self) -> crate::primitive::MutexGuard<'_, Vec<u64>> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

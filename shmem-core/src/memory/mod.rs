@@ -1,7 +1,41 @@
 //! Memory of the heaps: memfds, page sizes, and the arena.
+//!
+//! ```text
+//! arena     the addresses of all PEs of the node; creates and attaches memory
+//! provide   makes one PE's memory, with the pages it can get
+//! later     who has which addresses behind the partitions
+//! limits    what is checked beforehand
+//! pages     page sizes and the choice among them
+//! piece     what peers are told      layout  how a place is divided
+//! machine   what /proc and /sys say  request what is asked of one piece of memory
+//! map       system calls
+//! ```
+//!
+//! The order in which a PE comes to its memory: lay out ([`PlaceLayout`]), reserve
+//! ([`Arena::reserve`]), create ([`Arena::create`]), hand descriptors and pieces over, attach the
+//! peers' ([`Arena::attach`]). There is one file per PE and class of page sizes, not per partition,
+//! so descriptors and mappings grow with the PEs only. Files have no name anywhere: the kernel
+//! removes them with the last process that has them.
 
-/// Memory could not be reserved, mapped or populated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-#[error("placeholder")]
-pub enum MemoryError {}
+mod arena;
+mod error;
+mod later;
+mod layout;
+mod limits;
+mod machine;
+mod map;
+mod pages;
+mod piece;
+mod provide;
+mod request;
+
+#[cfg(test)]
+mod tests;
+
+pub use arena::{Arena, Mine};
+pub use error::MemoryError;
+pub use later::{LaterPlace, LaterRange};
+pub use layout::PlaceLayout;
+pub use machine::{Limit, Machine};
+pub use pages::{Choice, PageSizes, Pool};
+pub use request::Request;

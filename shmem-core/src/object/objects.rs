@@ -1,6 +1,7 @@
 //! What the local phase can open: one object, or a tuple of objects.
 
 use super::{SymBox, Symmetric};
+use crate::context::Endpoint;
 use crate::data::{Contents, SymmetricData};
 
 /// Bytes of one object in every PE's place.
@@ -39,8 +40,8 @@ pub unsafe trait Objects: Copy {
     /// The shared references.
     type Ref<'x>;
 
-    /// The extent of each object.
-    fn extents(self, list: &mut Vec<Extent>);
+    /// The extent of each object. The token stands for positions that have been written.
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>);
 
     /// # Safety
     ///
@@ -59,7 +60,7 @@ unsafe impl<T: SymmetricData> Objects for &Symmetric<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
 
-    fn extents(self, list: &mut Vec<Extent>) {
+    fn extents(self, _: &Endpoint, list: &mut Vec<Extent>) {
         list.push(Extent { offset: self.position().offset(), bytes: size_of::<T>() });
     }
 
@@ -80,7 +81,7 @@ unsafe impl<T: Contents + ?Sized + 'static> Objects for &SymBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
 
-    fn extents(self, list: &mut Vec<Extent>) {
+    fn extents(self, _: &Endpoint, list: &mut Vec<Extent>) {
         list.push(Extent { offset: self.offset(), bytes: self.item_count() * size_of::<T::Item>() });
     }
 
@@ -105,10 +106,10 @@ macro_rules! tuples {
             type Mut<'x> = ($($name::Mut<'x>,)+);
             type Ref<'x> = ($($name::Ref<'x>,)+);
 
-            fn extents(self, list: &mut Vec<Extent>) {
+            fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
                 #[expect(non_snake_case, reason = "one binding per type parameter")]
                 let ($($name,)+) = self;
-                $($name.extents(list);)+
+                $($name.extents(token, list);)+
             }
 
             unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {

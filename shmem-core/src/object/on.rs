@@ -22,8 +22,11 @@ pub struct On<'a, T: Contents + ?Sized> {
     segment: u32,
     offset: usize,
     len: usize,
-    _object: PhantomData<(&'a (), fn() -> *const T)>,
+    _object: PhantomData<Borrowed<'a, T>>,
 }
+
+/// Borrows the handle, and neither owns nor shares a `T`.
+type Borrowed<'a, T> = (&'a (), fn() -> *const T);
 
 impl<T: Contents + ?Sized> Clone for On<'_, T> {
     fn clone(&self) -> Self {

@@ -6,8 +6,8 @@
 //! their partitions, in one order, and writes each position. Until then the position is a poison
 //! value outside every arena.
 
+use core::cell::UnsafeCell;
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::On;
 use crate::data::SymmetricData;
@@ -16,39 +16,54 @@ use crate::pe::Pe;
 use crate::text::Text;
 
 /// Where an object lies in every PE's place: written once, at init.
+///
+/// Plain cells, not atomics: every reader has a [`Pe`] or a token, which exist only after the
+/// position was written.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Position {
-    offset: AtomicUsize,
-    segment: AtomicU32,
+    offset: UnsafeCell<usize>,
+    segment: UnsafeCell<u32>,
 }
+
+// SAFETY: written by `place` before any reader can exist (its contract), never afterwards.
+unsafe impl Sync for Position {}
 
 /// An offset that no arena contains: adding it to any user-space base gives a non-canonical
 /// address on the machines we run on, so a use before init faults instead of hitting an object.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2);
 
 impl Position {
-    pub(crate) const fn poison() -> Self {
-        Self { offset: AtomicUsize::new(POISON), segment: AtomicU32::new(u32::MAX) }
+    const fn poison() -> Self {
+        Self { offset: UnsafeCell::new(POISON), segment: UnsafeCell::new(u32::MAX) }
     }
 
-    /// Writes the position: once per job, before any PE of this process has a token.
+    /// Writes the position.
+    ///
+    /// # Safety
+    ///
+    /// Before any thread of this process has a token or a [`Pe`], and the bytes of the object there
+    /// must be reserved for it in every PE's place and hold its initial image.
     #[doc(hidden)]
-    pub fn place(&self, segment: u32, offset: usize) {
-        self.segment.store(segment, Relaxed);
-        self.offset.store(offset, Relaxed);
+    pub unsafe fn place(&self, segment: u32, offset: usize) {
+        // SAFETY: nobody reads yet (caller).
+        unsafe { self.segment.get().write(segment) };
+        // SAFETY: as above.
+        unsafe { self.offset.get().write(offset) };
     }
 
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's place. For callers that were given a `Pe` or a token.
     #[inline(always)]
-    pub fn offset(&self) -> usize {
-        self.offset.load(Relaxed)
+    pub(super) fn offset(&self) -> usize {
+        // SAFETY: written before the caller's `Pe` or token came to be, never afterwards.
+        unsafe { self.offset.get().read() }
     }
 
-    /// Index of the segment.
+    /// Index of the segment. For callers that were given a `Pe` or a token.
     #[inline(always)]
-    pub fn segment(&self) -> u32 {
-        self.segment.load(Relaxed)
+    fn segment(&self) -> u32 {
+        // SAFETY: as in `offset`.
+        unsafe { self.segment.get().read() }
     }
 }
 
@@ -63,17 +78,21 @@ pub struct Symmetric<T> {
     _contents: PhantomData<fn() -> T>,
 }
 
-impl<T: SymmetricData> Symmetric<T> {
+// Not bounded by `SymmetricData`: `#[symmetric]` checks the type once, with a message that names the
+// object, and a second complaint from here would say the same in other words.
+impl<T> Symmetric<T> {
     /// # Safety
     ///
-    /// The value must be a static to which exactly one [`Descriptor`] of a `T` in the section
-    /// `shmem_sym` points: only then is the position written, and `size_of::<T>()` bytes behind it
-    /// reserved. `#[symmetric]` does this.
+    /// `T` must be [`SymmetricData`]. The value must be a static to which exactly one [`Descriptor`]
+    /// of a `T` in the section `shmem_sym` points: only then is the position written, and
+    /// `size_of::<T>()` bytes behind it reserved. `#[symmetric]` does this.
     #[doc(hidden)]
     pub const unsafe fn __new() -> Self {
         Self { position: Position::poison(), _contents: PhantomData }
     }
+}
 
+impl<T: SymmetricData> Symmetric<T> {
     /// Where the object lies.
     #[inline(always)]
     pub const fn position(&self) -> &Position {
@@ -142,10 +161,11 @@ impl Descriptor {
     ///
     /// # Safety
     ///
-    /// The descriptor must be the only one of `object`, and stand in the section `shmem_sym`.
+    /// `T` must be [`SymmetricData`] (not a bound for the reason given at [`Symmetric`]). The
+    /// descriptor must be the only one of `object`, and stand in the section `shmem_sym`.
     #[doc(hidden)]
     #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-    pub const unsafe fn new<T: SymmetricData>(
+    pub const unsafe fn new<T>(
         object: &'static Symmetric<T>,
         image: Option<&'static T>,
         partition: Declaration,
@@ -167,7 +187,7 @@ impl Descriptor {
             file: Text::tail(file),
             line,
             has_image: image.is_some() as u32,
-            position: object.position(),
+            position: &object.position,
             image: match image {
                 Some(image) => ImagePointer(core::ptr::from_ref(image).cast()),
                 None => ImagePointer(core::ptr::null()),

@@ -104,7 +104,6 @@ macro_rules! values {
             }
 
             #[inline(always)]
-            #[expect(clippy::cast_possible_truncation, reason = "the low bits are the value")]
             fn from_bits64(bits: u64) -> Self {
                 $from(bits as $bits)
             }

@@ -1,5 +1,9 @@
 //! The traits of a partition.
 
+use core::fmt;
+
+use super::size::short_size;
+
 /// A kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
@@ -16,6 +20,27 @@ pub enum Kind {
     Pmem = 5,
 }
 
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::NormalMem, Self::FastMem, Self::SysDefault, Self::LargeMem, Self::Pmem];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NormalMem => "NORMALMEM",
+            Self::FastMem => "FASTMEM",
+            Self::SysDefault => "SYSDEFAULT",
+            Self::LargeMem => "LARGEMEM",
+            Self::Pmem => "PMEM",
+        }
+    }
+
+    /// Whether not every machine has it: then it must be said what is to happen where it is missing.
+    pub const fn is_special(self) -> bool {
+        matches!(self, Self::FastMem | Self::LargeMem | Self::Pmem)
+    }
+}
+
 /// How strictly kind and page size are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
@@ -28,6 +53,21 @@ pub enum Policy {
     Interleaved = 3,
     /// The system's policy.
     SysDefault = 4,
+}
+
+impl Policy {
+    /// Every policy.
+    pub const ALL: [Self; 4] = [Self::Mandatory, Self::Preferred, Self::Interleaved, Self::SysDefault];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mandatory => "MANDATORY",
+            Self::Preferred => "PREFERRED",
+            Self::Interleaved => "INTERLEAVED",
+            Self::SysDefault => "SYSDEFAULT",
+        }
+    }
 }
 
 /// What is asked of a partition. A trait that is not given stays apart from
@@ -47,4 +87,44 @@ pub struct Traits {
 impl Traits {
     /// Nothing is asked.
     pub const NONE: Self = Self { size: None, pgsize: None, kind: None, policy: None };
+
+    /// Whether anything but the size is asked.
+    pub const fn is_explicit(&self) -> bool {
+        self.pgsize.is_some() || self.kind.is_some() || self.policy.is_some()
+    }
+
+    /// These traits, each replaced by that of `other` where `other` gives one.
+    pub fn overridden_by(self, other: Self) -> Self {
+        Self {
+            size: other.size.or(self.size),
+            pgsize: other.pgsize.or(self.pgsize),
+            kind: other.kind.or(self.kind),
+            policy: other.policy.or(self.policy),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// As the environment writes it: `SIZE=2G:PGSIZE=2M:KIND=FASTMEM:POLICY=MANDATORY`.
+impl fmt::Display for Traits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given = [
+            self.size.map(|size| format!("SIZE={}", short_size(size))),
+            self.pgsize.map(|pgsize| format!("PGSIZE={}", short_size(pgsize))),
+            self.kind.map(|kind| format!("KIND={kind}")),
+            self.policy.map(|policy| format!("POLICY={policy}")),
+        ];
+        f.pad(&given.into_iter().flatten().collect::<Vec<_>>().join(":"))
+    }
 }

@@ -3,29 +3,44 @@
 //! A partition is a part of symmetric memory with traits: size, page size, kind of memory, and a
 //! policy that says how strictly the traits are meant. It is declared by `partitions!` (name, ID and
 //! default traits, in a section of the binary), by the environment (traits, by ID or name), or built
-//! in. [`Table::resolve`] joins the three; what the machine gave is a [`Grant`].
+//! in. [`Table::resolve`] joins the three; what the machine gave is a [`Grant`]. Nothing here asks
+//! the system for anything: what a machine has is found out when memory is mapped.
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), with the decisions in
 //! `docs/design.md`.
 
 mod declaration;
+mod declared;
+mod environment;
+mod error;
+mod grammar;
 mod grant;
 mod kind;
+mod nearest;
+mod placement;
+mod report;
+mod resolve;
+mod size;
 mod spec;
+mod table;
+#[cfg(test)]
+mod tests;
 
 pub use declaration::{BUILT_IN, Declaration, Partition, default, fast, normal};
+pub use environment::{Environment, PARTITION_VARIABLE, SIZE_VARIABLE};
+pub use error::PartitionError;
+pub use grammar::{MIN_PAGE, TraitError, check_traits, parse_traits};
 pub use grant::{Grant, Pages};
 pub use kind::{Kind, Policy, Traits};
+pub use nearest::nearest;
+pub use placement::{Placement, placement};
+pub use report::{downgrades, report};
+pub use size::{SizeError, parse_size, show_size};
 pub use spec::{Origin, PartitionSpec};
+pub use table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, ObjectWish, Table};
 
 /// Largest partition ID.
 pub const MAX_PARTITION_ID: u32 = 255;
 
 /// Most partitions in one job.
 pub const MAX_PARTITIONS: usize = 127;
-
-/// A partition, or what describes it, is not usable.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-#[error("placeholder")]
-pub enum PartitionError {}

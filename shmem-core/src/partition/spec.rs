@@ -1,5 +1,7 @@
 //! A partition as this job asks for it: declarations and environment joined.
 
+use core::fmt;
+
 use super::kind::Traits;
 use crate::text::Text;
 
@@ -8,14 +10,14 @@ use crate::text::Text;
 pub enum Origin {
     /// An environment variable, by name.
     Environment(String),
-    /// `partitions!` in a program.
+    /// `partitions!` in a program, or the first static in a built-in partition.
     Program {
         /// File of the declaration.
         file: Text<96>,
         /// Line of the declaration.
         line: u32,
     },
-    /// Nobody said anything: a built-in partition as it is.
+    /// Nobody said anything: a built-in partition as it is, without statics.
     BuiltIn,
 }
 
@@ -28,11 +30,29 @@ pub struct PartitionSpec {
     pub name: Text<32>,
     /// Bytes of the heap, statics included.
     pub size: u64,
-    /// The traits, as far as somebody gave them (`size` is always given here).
+    /// The traits, as far as somebody gave them: without a size here, [`size`](Self::size) is the
+    /// default size.
     pub traits: Traits,
     /// Who asked.
     pub origin: Origin,
-    /// Whether kind, policy or page size was asked for by somebody (environment or `partitions!`):
-    /// then its pages are populated at start.
+    /// Whether kind, policy or page size was asked for by somebody (environment, `partitions!`, or
+    /// an object): then its pages are populated at start.
     pub explicit: bool,
+}
+
+impl PartitionSpec {
+    /// How messages name it: ``partition 2 `fast` ``.
+    pub fn title(&self) -> String {
+        format!("partition {} `{}`", self.id, self.name)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment(variable) => f.write_str(variable),
+            Self::Program { file, line } => write!(f, "{file}:{line}"),
+            Self::BuiltIn => f.write_str("the built-in partition"),
+        }
+    }
 }

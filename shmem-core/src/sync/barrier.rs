@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use crate::primitive::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rmw};
+use crate::primitive::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rmw, mutant};
 
 const COUNT_BITS: u32 = 16;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
@@ -52,16 +52,26 @@ impl NodeBarrier {
             return Arrival::Early(generation);
         }
         let sum = (before & !COUNT).wrapping_add(mark);
-        if sum == mark.wrapping_mul(pes as u64) { Arrival::Last } else { Arrival::Mismatch }
+        if mutant("barrier-blind") || sum == mark.wrapping_mul(pes as u64) {
+            Arrival::Last
+        } else {
+            Arrival::Mismatch
+        }
     }
 
     /// Lets everybody go: for the last one.
     #[inline]
     pub fn open(&self) {
-        self.arrivals.0.store(0, Ordering::Relaxed);
+        let early = mutant("barrier-early-look").then(|| self.sleepers.0.load(Ordering::Relaxed));
+        if !mutant("barrier-late-reset") {
+            self.arrivals.0.store(0, Ordering::Relaxed);
+        }
         self.generation.0.fetch_add(1, Ordering::AcqRel);
+        if mutant("barrier-late-reset") {
+            self.arrivals.0.store(0, Ordering::Relaxed);
+        }
         fence_after_rmw();
-        if self.sleepers.0.load(Ordering::Relaxed) != 0 {
+        if early.unwrap_or_else(|| self.sleepers.0.load(Ordering::Relaxed)) != 0 {
             self.generation.0.wake_all();
         }
     }

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw};
+use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw, mutant};
 
 /// The bell of one PE. All zeroes is a silent bell without sleepers.
 #[derive(Debug)]
@@ -22,7 +22,9 @@ impl Doorbell {
     /// To be called after a read-modify-write of a word that the bell's owner may wait for.
     #[inline(always)]
     pub fn ring(&self) {
-        fence_after_rmw();
+        if !mutant("doorbell-no-fence") {
+            fence_after_rmw();
+        }
         if self.sleepers.load(Ordering::Relaxed) != 0 {
             self.wake();
         }
@@ -37,11 +39,13 @@ impl Doorbell {
     /// Sleeps until the bell is rung, unless `done` already holds; at most `timeout`. May return
     /// early: the caller looks again.
     pub fn sleep(&self, timeout: Option<Duration>, mut done: impl FnMut() -> bool) {
+        let early = mutant("doorbell-late-announcement").then(&mut done);
         let epoch = self.epoch.load(Ordering::Acquire);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence_after_rmw();
-        if !done() {
-            self.epoch.wait(epoch, timeout);
+        if !early.unwrap_or_else(done) {
+            let late = mutant("doorbell-late-epoch").then(|| self.epoch.load(Ordering::Acquire));
+            self.epoch.wait(late.unwrap_or(epoch), timeout);
         }
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }

@@ -75,6 +75,38 @@ pub enum AtomicOp {
     Xor(u64),
 }
 
+impl AtomicOp {
+    /// The operation as three words: cold functions take them in registers, where the operation
+    /// itself would have to be written to memory on the hot path before the branch.
+    #[inline(always)]
+    pub(crate) fn into_words(self) -> (u32, u64, u64) {
+        match self {
+            Self::Fetch => (0, 0, 0),
+            Self::Set(v) => (1, v, 0),
+            Self::Swap(v) => (2, v, 0),
+            Self::CompareSwap { expected, desired } => (3, expected, desired),
+            Self::Add(v) => (4, v, 0),
+            Self::And(v) => (5, v, 0),
+            Self::Or(v) => (6, v, 0),
+            Self::Xor(v) => (7, v, 0),
+        }
+    }
+
+    /// What [`into_words`](Self::into_words) took apart.
+    pub(crate) fn from_words((code, a, b): (u32, u64, u64)) -> Self {
+        match code {
+            0 => Self::Fetch,
+            1 => Self::Set(a),
+            2 => Self::Swap(a),
+            3 => Self::CompareSwap { expected: a, desired: b },
+            4 => Self::Add(a),
+            5 => Self::And(a),
+            6 => Self::Or(a),
+            _ => Self::Xor(a),
+        }
+    }
+}
+
 /// A way to PEs that are not on this node.
 ///
 /// Failures of the data plane are not returned: an implementation that cannot deliver ends the job

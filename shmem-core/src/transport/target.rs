@@ -22,12 +22,7 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
         ($atomic:ident, $bits:ident) => {{
             // SAFETY: the caller's promise.
             let word = unsafe { $atomic::from_ptr(word.cast()) };
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_lossless,
-                clippy::unnecessary_cast,
-                reason = "the low bits are the value, whatever the width"
-            )]
+            #[allow(clippy::unnecessary_cast, reason = "the low bits are the value, whatever the width")]
             match op {
                 AtomicOp::Fetch => word.load(Ordering::SeqCst) as u64,
                 AtomicOp::Set(v) | AtomicOp::Swap(v) => word.swap(v as $bits, Ordering::SeqCst) as u64,
@@ -110,7 +105,7 @@ impl Target {
     /// # Panics
     ///
     /// If they do not lie in the place: a message that was checked by nobody.
-    fn at(self, offset: usize, bytes: usize) -> *mut u8 {
+    pub(crate) fn at(self, offset: usize, bytes: usize) -> *mut u8 {
         let end = offset.checked_add(bytes);
         assert!(
             end.is_some_and(|end| end <= self.bytes),
@@ -152,6 +147,11 @@ impl Target {
         // SAFETY: in bounds and aligned, as just checked (a place starts on a page); words are
         // changed through here or `shm::atomic` only.
         unsafe { super::shm::atomic(word, width, op, self.bell()) }
+    }
+
+    /// Rings the bell, after a read-modify-write.
+    pub fn ring(self) {
+        self.bell().ring();
     }
 
     fn bell(&self) -> &Doorbell {

@@ -1,1 +1,124 @@
-fn main() {}
+//! `shmem-info`: what this machine, this environment and a program offer to a job.
+
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use shmem::env;
+use shmem::info::{self, Binary, InfoError, Root};
+use shmem_core::partition::Environment;
+
+/// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
+///
+/// Without a command it shows all but `layout`.
+#[derive(Parser)]
+#[command(name = "shmem-info", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Shows where the symmetric statics of a program lie, as a job in this environment places them.
+    Layout {
+        /// The program.
+        binary: PathBuf,
+        /// Show nothing; fail if statics do not fit in their partition.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Lists the environment variables with defaults and current values.
+    Env,
+    /// Shows CPUs and memory nodes.
+    Topology,
+    /// Shows page sizes: huge-page pools and transparent huge pages.
+    Pages,
+    /// Shows the partitions that a job in this environment asks for.
+    Partitions {
+        /// A program whose declarations and statics count too.
+        binary: Option<PathBuf>,
+    },
+    /// Shows how bytes can reach other PEs.
+    Transports,
+}
+
+/// What is printed at the end.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    warnings: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let mut answer = Answer::default();
+    let result = answer.add(Arguments::parse().command);
+    let written = std::io::stdout().write_all(answer.text.as_bytes());
+    for warning in answer.warnings {
+        eprintln!("shmem-info: warning: {warning}");
+    }
+    let fault = match (result, written) {
+        (Err(error), _) => error.to_string(),
+        // Who stops reading, as `head` does, has seen enough.
+        (Ok(()), Err(error)) if error.kind() != ErrorKind::BrokenPipe => error.to_string(),
+        _ => return ExitCode::SUCCESS,
+    };
+    eprintln!("shmem-info: {fault}");
+    ExitCode::FAILURE
+}
+
+impl Answer {
+    fn add(&mut self, command: Option<Command>) -> Result<(), InfoError> {
+        match command {
+            Some(Command::Layout { binary, check }) => self.layout(&Binary::read(&binary)?, check)?,
+            Some(Command::Env) => self.environment(),
+            Some(Command::Topology) => self.text += &info::topology(&Root::default()),
+            Some(Command::Pages) => self.text += &info::pages(&Root::default()),
+            Some(Command::Partitions { binary }) => {
+                let binary = binary.map(|path| Binary::read(&path)).transpose()?;
+                self.partitions(&binary.unwrap_or_default())?;
+            }
+            Some(Command::Transports) => self.text += &info::transports(),
+            None => {
+                let all = [Command::Env, Command::Topology, Command::Pages, Command::Transports];
+                for (command, title) in all.into_iter().zip(["VARIABLES", "TOPOLOGY", "PAGES", "TRANSPORTS"])
+                {
+                    self.text += &format!("{title}\n");
+                    self.add(Some(command))?;
+                    self.text.push('\n');
+                }
+                self.text += "PARTITIONS\n";
+                self.add(Some(Command::Partitions { binary: None }))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn layout(&mut self, binary: &Binary, check: bool) -> Result<(), InfoError> {
+        let statics = info::statics(binary, &Environment::collect(env::process())?)?;
+        self.warnings.extend(statics.warnings.clone());
+        match &statics.fault {
+            Some(fault) if check => return Err(fault.clone().into()),
+            Some(fault) => self.warnings.push(format!("a job would not start: {fault}")),
+            None => {}
+        }
+        if !check {
+            self.text += &statics.text();
+        }
+        Ok(())
+    }
+
+    fn environment(&mut self) {
+        let (text, unknown) = info::environment(env::process());
+        self.text += &text;
+        self.warnings.extend(unknown);
+    }
+
+    fn partitions(&mut self, binary: &Binary) -> Result<(), InfoError> {
+        let resolved = info::partitions(binary, &Environment::collect(env::process())?)?;
+        self.text += &resolved.text;
+        self.warnings.extend(resolved.warnings);
+        Ok(())
+    }
+}

@@ -8,7 +8,6 @@ mod singleton;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::process::ExitCode;
 
 pub use debugger::attach_wait;
 pub use local::Local;
@@ -21,7 +20,7 @@ pub enum Connection {
     /// This process is a PE.
     Joined(Box<dyn Bootstrap>),
     /// This process was the launcher of its own program, and the job has ended with this code.
-    Launched(ExitCode),
+    Launched(u8),
 }
 
 /// Joins the job of the launcher that started this process; without one, launches the program itself

@@ -34,7 +34,6 @@ pub(crate) mod wire;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 pub use bind::Bind;
@@ -276,11 +275,11 @@ impl Launch {
     }
 }
 
-/// Launches the calling program, with its arguments, as `pes` PEs, and waits for the job's end: what
-/// a program does that was started with `SHMEM_NPES` and without a launcher.
+/// Launches the calling program, with its arguments, as `pes` PEs, and gives its exit code at the
+/// job's end: what a program does that was started with `SHMEM_NPES` and without a launcher.
 ///
 /// To be called before the program has started threads.
-pub fn itself(pes: usize) -> ExitCode {
+pub fn itself(pes: usize) -> u8 {
     // The link still leads to the file when its name is taken by a newer build, or gone.
     let program = std::env::current_exe()
         .ok()
@@ -289,10 +288,10 @@ pub fn itself(pes: usize) -> ExitCode {
     let job =
         Launch::new(program, pes).args(std::env::args_os().skip(1)).env_remove(SELF_LAUNCH).watch_signals();
     match job.run() {
-        Ok(outcome) => ExitCode::from(outcome.code),
+        Ok(outcome) => outcome.code,
         Err(error) => {
             say(&error.to_string());
-            ExitCode::from(error.code())
+            error.code()
         }
     }
 }

@@ -185,7 +185,7 @@ pub(crate) fn run(name: &str) -> ! {
                     job.exchange("k", b"v").unwrap();
                     job.finish();
                 }
-                Ok(Connection::Launched(code)) => std::process::exit(i32::from(code != 0.into())),
+                Ok(Connection::Launched(code)) => std::process::exit(code.into()),
                 Err(error) => {
                     eprintln!("{error}");
                     std::process::exit(99);

@@ -1,0 +1,184 @@
+//! What can go wrong with a heap.
+
+use core::fmt;
+use core::ops::Range;
+
+use crate::text::Text;
+
+/// A block of a heap, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Bytes from the start of a PE's place.
+    pub offset: usize,
+    /// Bytes, as they were asked for.
+    pub bytes: usize,
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at offset {:#x}", self.bytes, self.offset)
+    }
+}
+
+/// The blocks on both sides of an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbours {
+    /// The last block that starts before it.
+    pub before: Option<Block>,
+    /// The first block that starts behind it.
+    pub after: Option<Block>,
+}
+
+impl fmt::Display for Neighbours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.before, self.after) {
+            (None, None) => f.write_str("the heap has no blocks"),
+            (Some(before), None) => write!(f, "the last block before it has {before}, none is behind it"),
+            (None, Some(after)) => write!(f, "no block is before it, the first behind it has {after}"),
+            (Some(before), Some(after)) => {
+                write!(f, "the last block before it has {before}, the first behind it has {after}")
+            }
+        }
+    }
+}
+
+/// The part of a partition that is its heap, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeapRange {
+    /// The partition's ID.
+    pub partition: u32,
+    /// The partition's name.
+    pub name: Text<32>,
+    /// Bytes from the start of a PE's place.
+    pub offsets: Range<usize>,
+}
+
+/// A heap has no room, or what was given back is not one of its blocks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HeapError {
+    /// No free piece is large enough.
+    #[error(
+        "no room for {bytes} bytes aligned to {align} in partition `{name}`: its heap has {size} bytes, {free} are free, {largest_free} of them in one piece; raise {} by at least {short} bytes",
+        variable(*.partition)
+    )]
+    Exhausted {
+        /// The partition's ID.
+        partition: u32,
+        /// The partition's name.
+        name: Text<32>,
+        /// Bytes asked.
+        bytes: usize,
+        /// Alignment asked.
+        align: usize,
+        /// Bytes of the whole heap.
+        size: usize,
+        /// Bytes that are free.
+        free: usize,
+        /// Bytes of the largest free piece.
+        largest_free: usize,
+        /// How many more bytes at the heap's end would have done.
+        short: usize,
+    },
+    /// The alignment is not a power of two.
+    #[error("{align} is not an alignment: give a power of two")]
+    Alignment {
+        /// Alignment asked.
+        align: usize,
+    },
+    /// A block of no bytes.
+    #[error("a block on a symmetric heap has at least one byte")]
+    ZeroBytes,
+    /// There is no block any more, or there never was one.
+    #[error(
+        "`{operation}` of offset {offset:#x} in partition `{name}`: that memory is free; it was freed before or never allocated ({near})"
+    )]
+    DoubleFree {
+        /// What was tried.
+        operation: &'static str,
+        /// The offset given.
+        offset: usize,
+        /// The partition's name.
+        name: Text<32>,
+        /// What there is.
+        near: Neighbours,
+    },
+    /// The offset is not where the block starts.
+    #[error(
+        "`{operation}` of offset {offset:#x} in partition `{name}`: that is {} bytes inside a block of {block}; give the address that the allocation returned",
+        offset - block.offset
+    )]
+    InsideBlock {
+        /// What was tried.
+        operation: &'static str,
+        /// The offset given.
+        offset: usize,
+        /// The partition's name.
+        name: Text<32>,
+        /// The block it points into.
+        block: Block,
+    },
+    /// The offset lies in no heap.
+    #[error(
+        "`{operation}` of offset {offset:#x}: that is on no symmetric heap; heaps are {}",
+        Heaps(.heaps)
+    )]
+    Foreign {
+        /// What was tried.
+        operation: &'static str,
+        /// The offset given.
+        offset: usize,
+        /// The heaps there are.
+        heaps: Vec<HeapRange>,
+    },
+    /// An address was given back that a handle owns.
+    #[error(
+        "`{operation}` of offset {offset:#x}: allocation #{id} belongs to a `SymBox`; drop the box, or give it to its own `free`"
+    )]
+    OwnedByHandle {
+        /// What was tried.
+        operation: &'static str,
+        /// The offset given.
+        offset: usize,
+        /// The allocation's number.
+        id: u64,
+    },
+    /// No allocation has this number now.
+    #[error("there is no allocation #{id}: it was freed before")]
+    NoAllocation {
+        /// The number given.
+        id: u64,
+    },
+    /// Agreement on an allocation that this PE still uses.
+    #[error("allocation #{id} was to be reclaimed, but this PE has not dropped its handle")]
+    StillUsed {
+        /// The allocation's number.
+        id: u64,
+    },
+    /// The segment has no heap.
+    #[error("segment {segment} has no heap")]
+    NoHeap {
+        /// Index of the segment.
+        segment: u32,
+    },
+}
+
+/// The environment variable that sizes a partition.
+pub(super) fn variable(partition: u32) -> String {
+    match partition {
+        1 => "SHMEM_SYMMETRIC_SIZE (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..)".to_owned(),
+        id => format!("SHMEM_SYMMETRIC_PARTITION{id}=SIZE=.."),
+    }
+}
+
+struct Heaps<'a>(&'a [HeapRange]);
+
+impl fmt::Display for Heaps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, heap) in self.0.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{:#x}..{:#x} (`{}`)", heap.offsets.start, heap.offsets.end, heap.name)?;
+        }
+        Ok(())
+    }
+}

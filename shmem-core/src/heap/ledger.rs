@@ -1,0 +1,301 @@
+//! The allocations of a job, as one PE keeps them.
+//!
+//! Allocations get numbers in lockstep: the n-th allocation of the job is number n on every PE, and
+//! lies at the same offset. That makes freeing by `Drop` possible. A dropped handle only queues its
+//! number ([`Released`]); the memory stays reserved. When the PEs meet anyway, each turns what it has
+//! queued into a bitmap over the allocations that are alive, which are the same everywhere; the
+//! bitmaps are joined by AND; every PE frees what is left, in order of the numbers. So PEs may drop at
+//! different times and in different orders, and all allocators still see the same calls.
+//!
+//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle, and
+//! none for groups that are gone: it grows with what is alive, not with the age of the job. A window
+//! of it can be agreed on at a time.
+//!
+//! ```text
+//! let mine = ledger.pending_bitmap(first, words);     // equal length on all PEs
+//! let agreed = team.and(mine);
+//! let reclaimed = ledger.reclaim(first, &agreed)?;    // next window: reclaimed.next
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Allocator, Grown, HeapError, Released, Usage};
+
+/// Who gives an allocation back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A typed handle, by its number: dropped at any time, or freed collectively.
+    Handle,
+    /// The program, by its address: freed collectively.
+    Address,
+}
+
+/// An allocation: the same on every PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Its number, from 1; never used again.
+    pub id: u64,
+    /// Index of the segment.
+    pub segment: u32,
+    /// Bytes from the start of a PE's place.
+    pub offset: usize,
+    /// Bytes asked.
+    pub bytes: usize,
+    /// Alignment asked.
+    pub align: usize,
+    /// Who gives it back.
+    pub owner: Owner,
+}
+
+/// What was reclaimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reclaimed {
+    /// In order of their numbers.
+    pub freed: Vec<Allocation>,
+    /// Where the next window starts; 0 if there is none.
+    pub next: u64,
+}
+
+/// 64 consecutive numbers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// Handles that are alive somewhere.
+    live: u64,
+    /// Those that this PE has dropped.
+    pending: u64,
+}
+
+/// The allocations of a job, as one PE keeps them.
+#[derive(Debug)]
+pub struct Ledger {
+    heaps: BTreeMap<u32, Allocator>,
+    live: BTreeMap<u64, Allocation>,
+    by_offset: BTreeMap<usize, u64>,
+    groups: BTreeMap<u64, Group>,
+    next: u64,
+    released: Arc<Released>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            heaps: BTreeMap::new(),
+            live: BTreeMap::new(),
+            by_offset: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            next: 1,
+            released: Arc::default(),
+        }
+    }
+}
+
+impl Ledger {
+    /// A ledger without heaps.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the heap of a segment.
+    ///
+    /// # Panics
+    ///
+    /// If the segment has one.
+    pub fn add_heap(&mut self, segment: u32, heap: Allocator) {
+        let before = self.heaps.insert(segment, heap);
+        assert!(before.is_none(), "segment {segment} has a heap already");
+    }
+
+    /// Removes the heap of a segment and forgets its allocations: handles that are dropped later
+    /// find nothing to free.
+    pub fn remove_heap(&mut self, segment: u32) -> Option<Allocator> {
+        let heap = self.heaps.remove(&segment)?;
+        let gone: Vec<u64> = self.live.values().filter(|a| a.segment == segment).map(|a| a.id).collect();
+        for id in gone {
+            self.forget(id);
+        }
+        Some(heap)
+    }
+
+    /// Where handles queue their numbers.
+    pub fn released(&self) -> &Arc<Released> {
+        &self.released
+    }
+
+    /// Reserves memory on the heap of `segment`, under the next number. An allocation of no bytes is
+    /// given the smallest block, so that empty objects are objects like others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Allocator::allocate`], or if the segment has no heap. No number is used up.
+    pub fn allocate(
+        &mut self,
+        segment: u32,
+        bytes: usize,
+        align: usize,
+        owner: Owner,
+    ) -> Result<Allocation, HeapError> {
+        let heap = self.heaps.get_mut(&segment).ok_or(HeapError::NoHeap { segment })?;
+        let offset = heap.allocate(bytes.max(1), align)?;
+        let id = self.next;
+        self.next += 1;
+        let allocation = Allocation { id, segment, offset, bytes, align, owner };
+        self.live.insert(id, allocation);
+        self.by_offset.insert(offset, id);
+        if owner == Owner::Handle {
+            self.groups.entry(id / 64).or_default().live |= 1 << (id % 64);
+        }
+        Ok(allocation)
+    }
+
+    /// Frees an allocation by its number, now, on every PE: for a handle that is given up
+    /// collectively.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such allocation.
+    pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
+        let allocation = *self.live.get(&id).ok_or(HeapError::NoAllocation { id })?;
+        if let Some(heap) = self.heaps.get_mut(&allocation.segment) {
+            heap.free(allocation.offset)?;
+        }
+        self.forget(id);
+        Ok(allocation)
+    }
+
+    /// Frees an allocation by its offset, now, on every PE.
+    ///
+    /// # Errors
+    ///
+    /// If no allocation starts there, or a handle owns it.
+    pub fn free_at(&mut self, offset: usize) -> Result<Allocation, HeapError> {
+        let id = self.owned_by_address("free", offset)?;
+        self.free(id)
+    }
+
+    /// Resizes an allocation by its offset, inside its partition. It keeps its number. When it
+    /// moves, every PE copies its own bytes.
+    ///
+    /// # Errors
+    ///
+    /// If no allocation starts there, a handle owns it, `bytes` is 0, or there is no room; it stays
+    /// as it was.
+    pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<(Allocation, Grown), HeapError> {
+        let id = self.owned_by_address("realloc", offset)?;
+        let allocation = self.live.get_mut(&id).ok_or(HeapError::NoAllocation { id })?;
+        let segment = allocation.segment;
+        let heap = self.heaps.get_mut(&segment).ok_or(HeapError::NoHeap { segment })?;
+        let grown = heap.reallocate(offset, bytes)?;
+        allocation.bytes = bytes;
+        if let Grown::Moved { offset: to, .. } = grown {
+            allocation.offset = to;
+            self.by_offset.remove(&offset);
+            self.by_offset.insert(to, id);
+        }
+        Ok((*allocation, grown))
+    }
+
+    /// How many words the whole bitmap of live handles has: the same on every PE.
+    pub fn words(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// What this PE has dropped, as a bitmap over live handles: at most `words` words, from the
+    /// group of number `first_id` on. Length and meaning are the same on every PE.
+    pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
+        for id in self.released.take() {
+            // What is no longer alive went by other ways: its heap was removed.
+            if let Some(group) = self.groups.get_mut(&(id / 64)) {
+                group.pending |= group.live & (1 << (id % 64));
+            }
+        }
+        self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()
+    }
+
+    /// Frees what all PEs have dropped: `agreed` is the AND of all bitmaps from `first_id` on.
+    ///
+    /// # Errors
+    ///
+    /// If it holds an allocation that this PE has not dropped. Then nothing is freed.
+    ///
+    /// # Panics
+    ///
+    /// If it is longer than the bitmap of this PE can be.
+    pub fn reclaim(&mut self, first_id: u64, agreed: &[u64]) -> Result<Reclaimed, HeapError> {
+        let mut groups = self.groups.range(first_id / 64..);
+        let mut ids = Vec::new();
+        for &word in agreed {
+            let Some((number, group)) = groups.next() else {
+                panic!("the agreed bitmap is longer than the list of live allocations")
+            };
+            let id_of = |bits: u64| number * 64 + u64::from(bits.trailing_zeros());
+            let unasked = word & !group.pending;
+            if unasked != 0 {
+                return Err(HeapError::StillUsed { id: id_of(unasked) });
+            }
+            let mut rest = word;
+            while rest != 0 {
+                ids.push(id_of(rest));
+                rest &= rest - 1;
+            }
+        }
+        let next = groups.next().map_or(0, |(number, _)| number * 64);
+        let freed = ids.into_iter().map(|id| self.free(id)).collect::<Result<_, _>>()?;
+        Ok(Reclaimed { freed, next })
+    }
+
+    /// An allocation by its number.
+    pub fn get(&self, id: u64) -> Option<&Allocation> {
+        self.live.get(&id)
+    }
+
+    /// The allocation that holds the byte at `offset`.
+    pub fn find(&self, offset: usize) -> Option<&Allocation> {
+        let (_, id) = self.by_offset.range(..=offset).next_back()?;
+        self.live.get(id).filter(|a| offset - a.offset < a.bytes)
+    }
+
+    /// The allocations, in order of their numbers.
+    pub fn allocations(&self) -> impl Iterator<Item = &Allocation> {
+        self.live.values()
+    }
+
+    /// The heap of a segment in numbers.
+    pub fn usage(&self, segment: u32) -> Option<Usage> {
+        self.heaps.get(&segment).map(Allocator::usage)
+    }
+
+    fn owned_by_address(&self, operation: &'static str, offset: usize) -> Result<u64, HeapError> {
+        if let Some(&id) = self.by_offset.get(&offset) {
+            return match self.live.get(&id).map(|a| a.owner) {
+                Some(Owner::Address) => Ok(id),
+                _ => Err(HeapError::OwnedByHandle { operation, offset, id }),
+            };
+        }
+        let heap = self.heaps.values().find(|heap| heap.contains(offset));
+        Err(match heap {
+            Some(heap) => heap.not_a_block(operation, offset),
+            None => {
+                let heaps = self.heaps.values().map(Allocator::range).collect();
+                HeapError::Foreign { operation, offset, heaps }
+            }
+        })
+    }
+
+    fn forget(&mut self, id: u64) {
+        let Some(allocation) = self.live.remove(&id) else { return };
+        self.by_offset.remove(&allocation.offset);
+        let number = id / 64;
+        if let Some(group) = self.groups.get_mut(&number) {
+            let others = !(1 << (id % 64));
+            group.live &= others;
+            group.pending &= others;
+            if group.live == 0 {
+                self.groups.remove(&number);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

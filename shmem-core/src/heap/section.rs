@@ -1,0 +1,227 @@
+//! The records that `#[symmetric]` and `partitions!` leave in a binary, in the running process and in
+//! a file.
+//!
+//! Each is a fixed record in a linker section of its own. Linkers may pad between the sections of
+//! two object files; records start on multiples of 8 with a magic word, and whatever does not start
+//! with it is skipped. A magic word that differs only in its last two characters is a record of
+//! another version, and an error: skipping it would leave an object without a place.
+
+use core::mem::offset_of;
+
+use super::statics::StaticEntry;
+use crate::object::Descriptor;
+use crate::partition::Declaration;
+use crate::text::Text;
+
+/// The section of the records of symmetric statics.
+pub const STATICS: &str = "shmem_sym";
+
+/// The section of the records of partitions.
+pub const PARTITIONS: &str = "shmem_par";
+
+/// A section holds something that is not a record of this version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SectionError {
+    /// A record of another version.
+    #[error(
+        "section `{section}` holds a record `{found}`, but this version reads `{expected}`: the program, its libraries and `shmem-info` must use one version of shmem-rt"
+    )]
+    Version {
+        /// The section.
+        section: &'static str,
+        /// The magic word found.
+        found: Text<8>,
+        /// The magic word of this version.
+        expected: Text<8>,
+    },
+    /// The section ends inside a record.
+    #[error("section `{section}` ends inside the record at byte {at}: the binary is damaged")]
+    Cut {
+        /// The section.
+        section: &'static str,
+        /// Where the record starts.
+        at: usize,
+    },
+}
+
+/// Where records start in a section of `bytes` bytes, of which `word` reads eight at an offset.
+fn records(
+    section: &'static str,
+    magic: u64,
+    record: usize,
+    bytes: usize,
+    word: impl Fn(usize) -> u64,
+) -> Result<Vec<usize>, SectionError> {
+    const VERSION: u64 = u64::from_le_bytes([0, 0, 0, 0, 0, 0, 0xff, 0xff]);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at + 8 <= bytes {
+        let here = word(at);
+        if here == magic {
+            if bytes - at < record {
+                return Err(SectionError::Cut { section, at });
+            }
+            found.push(at);
+            at += record;
+        } else if here & !VERSION == magic & !VERSION {
+            let text = |word: u64| Text::from_bytes(word.to_le_bytes());
+            return Err(SectionError::Version { section, found: text(here), expected: text(magic) });
+        } else {
+            at += 8;
+        }
+    }
+    Ok(found)
+}
+
+fn static_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
+    records(STATICS, Descriptor::MAGIC, size_of::<Descriptor>(), bytes, word)
+}
+
+fn partition_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
+    records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), bytes, word)
+}
+
+// A section that no object file contributes to has no start and stop symbols; these keep both
+// sections in every program.
+#[used]
+#[unsafe(link_section = "shmem_sym")]
+static NO_STATICS: [Descriptor; 0] = [];
+#[used]
+#[unsafe(link_section = "shmem_par")]
+static NO_PARTITIONS: [Declaration; 0] = [];
+
+const _: () = assert!(size_of::<Descriptor>().is_multiple_of(8) && align_of::<Descriptor>() == 8);
+const _: () = assert!(size_of::<Declaration>().is_multiple_of(8) && align_of::<Declaration>() == 8);
+
+mod bounds {
+    // The symbols are places, not objects: no bytes are claimed.
+    unsafe extern "C" {
+        pub(super) static __start_shmem_sym: [u64; 0];
+        pub(super) static __stop_shmem_sym: [u64; 0];
+        pub(super) static __start_shmem_par: [u64; 0];
+        pub(super) static __stop_shmem_par: [u64; 0];
+    }
+}
+
+/// Descriptors of all symmetric statics of the running program, in no particular order.
+///
+/// # Errors
+///
+/// If the program was linked from several versions of this crate.
+pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
+    let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
+    let found = static_records(stop.addr() - start.addr(), |at| {
+        // SAFETY: `at + 8` bytes lie between the linker's bounds, in memory that is never written
+        // after relocation; `at` is a multiple of 8, and the section is aligned for its records.
+        unsafe { start.wrapping_byte_add(at).cast::<u64>().read() }
+    })?;
+    let record = |at| {
+        // SAFETY: only `#[symmetric]` writes records with this magic (`Descriptor::new` is unsafe),
+        // the record lies wholly in the section, and is neither written nor unmapped later.
+        unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() }
+    };
+    Ok(found.into_iter().map(record).collect())
+}
+
+/// Declarations of all partitions of the running program, in no particular order.
+///
+/// # Errors
+///
+/// If the program was linked from several versions of this crate.
+pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
+    let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
+    let found = partition_records(stop.addr() - start.addr(), |at| {
+        // SAFETY: as in `descriptors`.
+        unsafe { start.wrapping_byte_add(at).cast::<u64>().read() }
+    })?;
+    let record = |at| {
+        // SAFETY: the record lies wholly in the section and is never written; every bit pattern is
+        // a declaration (numbers and texts, which check their UTF-8 when shown).
+        unsafe { &*start.wrapping_byte_add(at).cast::<Declaration>() }
+    };
+    Ok(found.into_iter().map(record).collect())
+}
+
+/// The statics that a section `shmem_sym` of a file describes, in the order of the file.
+///
+/// # Errors
+///
+/// If it is of another version, or damaged.
+pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
+    let found = static_records(section.len(), |at| word(section, at))?;
+    Ok(found.into_iter().map(|at| static_entry(&section[at..])).collect())
+}
+
+/// The partitions that a section `shmem_par` of a file declares, in the order of the file.
+///
+/// # Errors
+///
+/// If it is of another version, or damaged.
+pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
+    let found = partition_records(section.len(), |at| word(section, at))?;
+    Ok(found.into_iter().map(|at| declaration(&section[at..])).collect())
+}
+
+impl From<&Descriptor> for StaticEntry {
+    fn from(d: &Descriptor) -> Self {
+        Self {
+            name: d.name,
+            module: d.module,
+            file: d.file,
+            line: d.line,
+            size: d.size,
+            align: d.align,
+            pgsize: d.pgsize,
+            partition: d.partition,
+        }
+    }
+}
+
+fn bytes<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
+    core::array::from_fn(|i| record[at + i])
+}
+
+fn word(record: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes(record, at))
+}
+
+fn number(record: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes(record, at))
+}
+
+fn text<const N: usize>(record: &[u8], at: usize) -> Text<N> {
+    Text::from_bytes(bytes(record, at))
+}
+
+fn static_entry(record: &[u8]) -> StaticEntry {
+    StaticEntry {
+        name: text(record, offset_of!(Descriptor, name)),
+        module: text(record, offset_of!(Descriptor, module)),
+        file: text(record, offset_of!(Descriptor, file)),
+        line: number(record, offset_of!(Descriptor, line)),
+        size: word(record, offset_of!(Descriptor, size)),
+        align: word(record, offset_of!(Descriptor, align)),
+        pgsize: word(record, offset_of!(Descriptor, pgsize)),
+        partition: declaration(&record[offset_of!(Descriptor, partition)..]),
+    }
+}
+
+fn declaration(record: &[u8]) -> Declaration {
+    let none = crate::partition::Traits::NONE;
+    let mut declaration = Declaration::new("", 0, none, "", 0);
+    declaration.magic = word(record, offset_of!(Declaration, magic));
+    declaration.size = word(record, offset_of!(Declaration, size));
+    declaration.pgsize = word(record, offset_of!(Declaration, pgsize));
+    declaration.id = number(record, offset_of!(Declaration, id));
+    declaration.kind = number(record, offset_of!(Declaration, kind));
+    declaration.policy = number(record, offset_of!(Declaration, policy));
+    declaration.built_in = number(record, offset_of!(Declaration, built_in));
+    declaration.name = text(record, offset_of!(Declaration, name));
+    declaration.file = text(record, offset_of!(Declaration, file));
+    declaration.line = number(record, offset_of!(Declaration, line));
+    declaration
+}
+
+#[cfg(test)]
+mod tests;

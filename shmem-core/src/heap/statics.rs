@@ -1,0 +1,316 @@
+//! The layout of symmetric statics: which object lies where in its partition.
+//!
+//! It is a pure function of what the binary says and of the partitions of the job, used at init by
+//! every PE and by `shmem-info layout` on a file, so both agree. Inside a partition objects lie in
+//! order of alignment (largest first), module, name and size: the order in which the linker left the
+//! descriptors differs between builds and decides nothing.
+//!
+//! The first object of the k-th partition starts at [`colour`]`(k)`. Without it, the beginnings of all
+//! partitions would compete for the same sets of the caches and of the TLB, and what costs a
+//! nanosecond in one partition costs fifteen in a hundred. The colour is taken out of the partition's
+//! own size. It stays under an eighth of the size, and is left out where statics would not fit beside
+//! it.
+
+use core::fmt;
+
+use crate::partition::{Declaration, ObjectWish, PartitionSpec};
+use crate::text::Text;
+
+use super::MIN_ALIGN;
+use super::error::variable;
+
+/// A symmetric static as the binary describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaticEntry {
+    /// The object's name.
+    pub name: Text<64>,
+    /// `module_path!()` of the declaration.
+    pub module: Text<96>,
+    /// File of the declaration.
+    pub file: Text<96>,
+    /// Line of the declaration.
+    pub line: u32,
+    /// Bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// The smallest page the object wants to lie on, in bytes; 0: no wish.
+    pub pgsize: u64,
+    /// The partition as its declaration gives it.
+    pub partition: Declaration,
+}
+
+impl From<&StaticEntry> for ObjectWish {
+    fn from(object: &StaticEntry) -> Self {
+        Self {
+            partition: object.partition,
+            pgsize: object.pgsize,
+            name: object.name,
+            file: object.file,
+            line: object.line,
+        }
+    }
+}
+
+/// Where one object lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Index of the object in the entries that were laid out.
+    pub entry: usize,
+    /// Bytes from the start of the partition.
+    pub offset: u64,
+    /// The object.
+    pub object: StaticEntry,
+}
+
+/// One partition and the statics in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionLayout {
+    /// 1 for the partition with the lowest ID, and so on: the index of its segment.
+    pub index: u32,
+    /// The partition's ID.
+    pub id: u32,
+    /// The partition's name.
+    pub name: Text<32>,
+    /// Bytes of the partition.
+    pub size: u64,
+    /// Where the first object may start, in bytes from the start of the partition.
+    pub colour: u64,
+    /// Where the heap starts: behind the last object.
+    pub end: u64,
+    /// In order of their offsets.
+    pub objects: Vec<Placed>,
+}
+
+/// The statics of a program in the partitions of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// In order of their IDs; also those without statics.
+    pub partitions: Vec<PartitionLayout>,
+}
+
+/// Statics cannot be laid out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// They need more than their partition has.
+    #[error(
+        "the {count} symmetric static(s) in partition `{name}` need {needed} bytes, but it has {size}{}; raise {}",
+        Largest(.largest),
+        Remedy(*.id, .declared)
+    )]
+    TooLarge {
+        /// The partition's ID.
+        id: u32,
+        /// The partition's name.
+        name: Text<32>,
+        /// Bytes of the partition.
+        size: u64,
+        /// Bytes of all objects in it, with what alignment costs.
+        needed: u64,
+        /// Number of objects.
+        count: usize,
+        /// The largest objects.
+        largest: Vec<StaticEntry>,
+        /// Where the program declares the partition, if it does: file and line.
+        declared: Option<String>,
+    },
+    /// An object's partition is not one of the job's.
+    #[error(
+        "symmetric static `{}::{}` ({}:{}) wants partition `{}`, which this job does not have",
+        .object.module, .object.name, .object.file, .object.line, .object.partition.name
+    )]
+    NoPartition {
+        /// The object.
+        object: Box<StaticEntry>,
+    },
+    /// A descriptor makes no sense.
+    #[error(
+        "symmetric static `{}::{}` ({}:{}) has alignment {}, which is no power of two",
+        .object.module, .object.name, .object.file, .object.line, .object.align
+    )]
+    Alignment {
+        /// The object.
+        object: Box<StaticEntry>,
+    },
+}
+
+/// How many objects [`LayoutError::TooLarge`] names.
+const NAMED: usize = 4;
+
+/// Distance between the colours of neighbouring partitions: a page, for the sets of the TLB, and a
+/// line, for the sets of the caches.
+const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
+
+/// Where the first object of the `index`-th partition (from 1) starts, in bytes.
+pub const fn colour(index: u32, size: u64) -> u64 {
+    let eighth = size / 8 / MIN_ALIGN as u64 * MIN_ALIGN as u64;
+    if eighth == 0 { 0 } else { index as u64 * COLOUR % eighth }
+}
+
+/// Lays statics out in the partitions of a job, given in order of their IDs.
+///
+/// # Errors
+///
+/// If statics need more than their partition has, or name a partition that is not there.
+///
+/// # Panics
+///
+/// If the partitions are not in order of their IDs.
+pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
+    let layout = arrange(entries, partitions)?;
+    layout.check()?;
+    Ok(layout)
+}
+
+/// As [`layout`], but statics may need more than their partition has: for tools that show how
+/// much.
+///
+/// # Errors
+///
+/// If a static names a partition that is not there.
+///
+/// # Panics
+///
+/// If the partitions are not in order of their IDs.
+pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
+    assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");
+    let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
+    for (entry, object) in entries.iter().enumerate() {
+        if !object.align.is_power_of_two() {
+            return Err(LayoutError::Alignment { object: Box::new(*object) });
+        }
+        let name = object.partition.name.as_str();
+        let Some(at) = partitions.iter().position(|p| p.name.as_str().eq_ignore_ascii_case(name)) else {
+            return Err(LayoutError::NoPartition { object: Box::new(*object) });
+        };
+        objects[at].push(Placed { entry, offset: 0, object: *object });
+    }
+    let mut layout = Vec::with_capacity(partitions.len());
+    for (index, (spec, mut objects)) in (1..).zip(partitions.iter().zip(objects)) {
+        objects.sort_by_key(|Placed { object: o, .. }| {
+            (core::cmp::Reverse(o.align), o.module, o.name, o.size, o.file, o.line)
+        });
+        let mut colour = colour(index, spec.size);
+        let mut end = place(&mut objects, colour);
+        if end > spec.size {
+            colour = 0;
+            end = place(&mut objects, colour);
+        }
+        let (id, name, size) = (spec.id, spec.name, spec.size);
+        layout.push(PartitionLayout { index, id, name, size, colour, end, objects });
+    }
+    Ok(Layout { partitions: layout })
+}
+
+/// Gives the objects their offsets from `start` on; gives the end. What cannot be counted is
+/// `u64::MAX`, and more than every partition has.
+fn place(objects: &mut [Placed], start: u64) -> u64 {
+    let up = |offset: u64, align: u64| offset.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+    let mut end = start;
+    for placed in objects {
+        placed.offset = up(end, placed.object.align.max(MIN_ALIGN as u64));
+        end = placed.offset.saturating_add(placed.object.size);
+    }
+    up(end, MIN_ALIGN as u64)
+}
+
+impl PartitionLayout {
+    /// Bytes left for the heap.
+    pub fn room(&self) -> u64 {
+        self.size.saturating_sub(self.end)
+    }
+
+    /// Whether the statics fit.
+    ///
+    /// # Errors
+    ///
+    /// If they do not.
+    pub fn check(&self) -> Result<(), LayoutError> {
+        if self.end <= self.size {
+            return Ok(());
+        }
+        let declarations = self.objects.iter().map(|placed| placed.object.partition);
+        let declared = declarations.filter(|d| d.built_in == 0).map(|d| (d.file, d.line)).min();
+        let mut largest: Vec<StaticEntry> = self.objects.iter().map(|placed| placed.object).collect();
+        largest.sort_by_key(|object| core::cmp::Reverse(object.size));
+        largest.truncate(NAMED);
+        Err(LayoutError::TooLarge {
+            id: self.id,
+            name: self.name,
+            size: self.size,
+            needed: self.end,
+            count: self.objects.len(),
+            largest,
+            declared: declared.map(|(file, line)| format!("{file}:{line}")),
+        })
+    }
+}
+
+impl Layout {
+    /// Whether the statics fit in every partition.
+    ///
+    /// # Errors
+    ///
+    /// If they do not: the first partition that is too small.
+    pub fn check(&self) -> Result<(), LayoutError> {
+        self.partitions.iter().try_for_each(PartitionLayout::check)
+    }
+
+    /// One line per partition and per object, with all that PEs must agree on. The first line in
+    /// which two PEs differ is what to tell the user.
+    pub fn describe(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for p in &self.partitions {
+            lines.push(format!("partition {} `{}` of {} bytes", p.id, p.name, p.size));
+            for Placed { offset, object: o, .. } in &p.objects {
+                lines.push(format!(
+                    "`{}::{}` ({}:{}) of {} bytes, alignment {}, pages of {}, at {offset:#x} in `{}`",
+                    o.module, o.name, o.file, o.line, o.size, o.align, o.pgsize, p.name
+                ));
+            }
+        }
+        lines
+    }
+
+    /// A hash of [`describe`](Self::describe), the same in every build of this crate.
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint(self.describe())
+    }
+}
+
+/// FNV-1a, with a line end behind each line.
+fn fingerprint(lines: impl IntoIterator<Item = String>) -> u64 {
+    lines.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, line| {
+        line.bytes()
+            .chain([b'\n'])
+            .fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    })
+}
+
+struct Remedy<'a>(u32, &'a Option<String>);
+
+impl fmt::Display for Remedy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&variable(self.0))?;
+        match self.1 {
+            Some(place) => write!(f, ", or its `size` at {place}"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Largest<'a>(&'a [StaticEntry]);
+
+impl fmt::Display for Largest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, o) in self.0.iter().enumerate() {
+            let before = if i == 0 { "; the largest: " } else { ", " };
+            write!(f, "{before}`{}::{}` {} bytes ({}:{})", o.module, o.name, o.size, o.file, o.line)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! The addresses in which every PE of the node has its place.
+//!
+//! The memory of PE `slot` starts at `base + slot * stride`, in every process of the node, so that
+//! the address of anything on the node is one multiplication and two additions away. The addresses
+//! are reserved at once; memory comes into them when a PE creates its own or attaches a peer's. What
+//! is not mapped faults.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::error::MemoryError;
+use super::layout::PlaceLayout;
+use super::limits;
+use super::machine::Machine;
+use super::map::Reservation;
+use super::piece;
+use super::provide::{Site, provide, system};
+use super::request::Request;
+use crate::partition::Grant;
+
+/// The places of all PEs of the node.
+#[derive(Debug)]
+pub struct Arena {
+    layout: PlaceLayout,
+    slots: usize,
+    machine: Machine,
+    reservation: Reservation,
+    /// What is mapped, or being mapped: the end, by slot and start.
+    mapped: Mutex<BTreeMap<(usize, usize), usize>>,
+}
+
+/// Memory that this process made.
+#[derive(Debug)]
+pub struct Mine {
+    /// The files that hold it, for the peers. The first one holds the system area, at its start.
+    /// This process needs them no longer.
+    pub descriptors: Vec<OwnedFd>,
+    /// Which bytes are in which file, for the peers: goes with the descriptors.
+    pub pieces: Vec<u8>,
+    /// What the segments were given, in the order of the requests.
+    pub grants: Vec<Grant>,
+}
+
+impl Arena {
+    /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask
+    /// for. No memory is used yet.
+    ///
+    /// What is to be populated is compared with the memory that is left on the node. So each PE of a
+    /// node calls this before any of them calls [`create`](Self::create).
+    ///
+    /// # Errors
+    ///
+    /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
+    pub fn reserve(layout: PlaceLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
+        limits::check_each(&layout, &machine)?;
+        let reservation = layout
+            .stride()
+            .checked_mul(slots)
+            .and_then(|bytes| Reservation::new(bytes, layout.unit()).ok())
+            .ok_or_else(|| limits::address_space(&layout, slots))?;
+        limits::check_all(&layout, slots, &machine)?;
+        Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
+    }
+
+    /// The layout of each place.
+    pub fn layout(&self) -> &PlaceLayout {
+        &self.layout
+    }
+
+    /// Number of places.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Start of the first place.
+    pub fn base(&self) -> *mut u8 {
+        self.reservation.start().as_ptr()
+    }
+
+    /// Bytes from one place to the next.
+    pub fn stride(&self) -> usize {
+        self.layout.stride()
+    }
+
+    /// Start of a place. It can be read and written once the memory there was created or attached,
+    /// until the arena is dropped.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such slot.
+    pub fn place(&self, slot: usize) -> *mut u8 {
+        assert!(slot < self.slots, "slot {slot} of {}", self.slots);
+        // SAFETY: the reservation has `slots` places of `stride` bytes.
+        unsafe { self.base().add(slot * self.stride()) }
+    }
+
+    /// Makes the system area and the partitions of the PE in `slot`, and maps them. Only partitions
+    /// for which kind, policy or page size was asked have all their pages afterwards.
+    ///
+    /// A process may do so for several slots, when its threads are the PEs.
+    ///
+    /// # Errors
+    ///
+    /// The machine does not give what is asked: see [`MemoryError`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such slot, or its memory is mapped already.
+    pub fn create(&self, slot: usize) -> Result<Mine, MemoryError> {
+        let requests = self.layout.requests().iter().enumerate();
+        let wanted: Vec<_> = requests.map(|(k, request)| (self.layout.start(k), request)).collect();
+        self.mapping(slot, 0..self.layout.bytes(), |site| {
+            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
+            unsafe { provide(site, &wanted) }
+        })
+    }
+
+    /// Maps what the PE in `slot` made: its descriptors and pieces. The peer is not trusted.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Peer`] if it does not fit the layout, or could change its size.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such slot, or its memory is mapped already.
+    pub fn attach(&self, slot: usize, descriptors: Vec<OwnedFd>, pieces: &[u8]) -> Result<(), MemoryError> {
+        let bytes = self.layout.bytes();
+        self.mapping(slot, 0..bytes, |site| {
+            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
+            unsafe { map_pieces(&site, slot, bytes, &descriptors, pieces) }
+        })
+    }
+
+    /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its
+    /// place, and maps it. The offset comes from a [`LaterRange`](super::LaterRange).
+    ///
+    /// # Errors
+    ///
+    /// The machine does not give what is asked: see [`MemoryError`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such slot, the range is not in [`PlaceLayout::later`], or something is mapped
+    /// there already.
+    pub fn create_later(&self, slot: usize, offset: usize, request: &Request) -> Result<Mine, MemoryError> {
+        limits::check_later(request, 1, &self.machine)?;
+        self.mapping(slot, self.later_area(offset, request), |site| {
+            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
+            unsafe { provide(site, &[(offset, request)]) }
+        })
+    }
+
+    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) with
+    /// the same offset and request.
+    ///
+    /// # Errors
+    ///
+    /// As [`attach`](Self::attach).
+    ///
+    /// # Panics
+    ///
+    /// As [`create_later`](Self::create_later).
+    pub fn attach_later(
+        &self,
+        slot: usize,
+        offset: usize,
+        request: &Request,
+        descriptors: Vec<OwnedFd>,
+        pieces: &[u8],
+    ) -> Result<(), MemoryError> {
+        self.mapping(slot, self.later_area(offset, request), |site| {
+            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
+            unsafe { map_pieces(&site, slot, request.bytes, &descriptors, pieces) }
+        })
+    }
+
+    /// Unmaps a later segment, created or attached. Its memory is free when all processes did so.
+    ///
+    /// # Safety
+    ///
+    /// Nothing refers to it any more.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub unsafe fn remove_later(&self, slot: usize, offset: usize) {
+        assert!(offset >= self.layout.later().start, "{offset:#x} is not a later segment");
+        let mut mapped = self.mapped();
+        let end = mapped
+            .remove(&(slot, offset))
+            .unwrap_or_else(|| panic!("slot {slot} has no later segment at {offset:#x}"));
+        let origin = slot * self.stride();
+        // SAFETY: the range is one segment's (it was in `mapped`), to which nothing refers (caller).
+        unsafe { self.reservation.clear(origin + offset..origin + end) };
+    }
+
+    /// The part of a place that a later segment takes up.
+    fn later_area(&self, offset: usize, request: &Request) -> Range<usize> {
+        let (later, granule) = (self.layout.later(), self.layout.granule());
+        let room = request.room().max(granule);
+        let end = request.bytes.checked_next_multiple_of(room).and_then(|bytes| offset.checked_add(bytes));
+        let inside = offset >= later.start && end.is_some_and(|end| end <= later.end);
+        assert!(inside && offset.is_multiple_of(granule), "{} does not fit at {offset:#x}", request.what);
+        offset..end.unwrap_or(later.end)
+    }
+
+    fn mapped(&self) -> MutexGuard<'_, BTreeMap<(usize, usize), usize>> {
+        self.mapped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs what maps an area of a slot in which nothing is mapped, and leaves nothing there after an
+    /// error.
+    fn mapping<R>(
+        &self,
+        slot: usize,
+        area: Range<usize>,
+        work: impl FnOnce(Site<'_>) -> Result<R, MemoryError>,
+    ) -> Result<R, MemoryError> {
+        assert!(slot < self.slots, "slot {slot} of {}", self.slots);
+        let mut mapped = self.mapped();
+        let below = mapped.range((slot, 0)..(slot, area.end)).next_back();
+        assert!(
+            below.is_none_or(|(_, &end)| end <= area.start),
+            "slot {slot} has memory at {:#x} already",
+            area.start
+        );
+        mapped.insert((slot, area.start), area.end);
+        drop(mapped);
+        let origin = slot * self.stride();
+        let result = work(Site {
+            reservation: &self.reservation,
+            machine: &self.machine,
+            slots: self.slots,
+            origin,
+            area: area.clone(),
+            unit: self.layout.unit(),
+        });
+        if result.is_err() {
+            // SAFETY: the area was empty when we took it, and nobody was told of what came there.
+            unsafe { self.reservation.clear(origin + area.start..origin + area.end) };
+            self.mapped().remove(&(slot, area.start));
+        }
+        result
+    }
+}
+
+/// Maps what a peer handed over into an area, if it covers at least `least` bytes of it.
+///
+/// # Safety
+///
+/// Nothing refers to what is mapped in the area now, and nobody else maps there.
+unsafe fn map_pieces(
+    site: &Site<'_>,
+    slot: usize,
+    least: usize,
+    descriptors: &[OwnedFd],
+    pieces: &[u8],
+) -> Result<(), MemoryError> {
+    let refused = |reason| MemoryError::Peer { slot, reason };
+    let (start, end) = (site.area.start as u64, site.area.end as u64);
+    let pieces =
+        piece::decode(pieces, start, start + least as u64..=end, descriptors.len()).map_err(refused)?;
+    for (number, file) in descriptors.iter().enumerate() {
+        piece::check_file(number, file, &pieces).map_err(refused)?;
+    }
+    for piece in &pieces {
+        let range = site.origin + piece.offset as usize..site.origin + piece.end() as usize;
+        // SAFETY: the range is inside the area (`decode`), for which the caller promises.
+        unsafe { site.reservation.map(range, &descriptors[piece.file as usize], piece.at) }
+            .map_err(system("mmap", "mapping the memory of a peer"))?;
+    }
+    Ok(())
+}

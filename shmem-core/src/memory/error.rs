@@ -1,0 +1,203 @@
+//! What can go wrong, and how sizes are written in messages.
+
+use core::fmt;
+
+use rustix::io::Errno;
+
+use crate::partition::{PartitionError, show_size};
+
+/// Memory could not be reserved, mapped or populated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The sizes asked for do not fit into any address space.
+    #[error("{what}: {asked} bytes are asked for, more than any address space has; lower it")]
+    TooLarge {
+        /// The partition and where it was asked for, or what else it is.
+        what: String,
+        /// Bytes asked for.
+        asked: u64,
+    },
+    /// The process may not reserve that many addresses.
+    #[error(
+        "symmetric memory of the {slots} PEs of this node needs {asked} of addresses, {place} for each, and {limit}; {hint}",
+        asked = Size(*asked), place = Size(*place)
+    )]
+    AddressSpace {
+        /// PEs on the node.
+        slots: usize,
+        /// Bytes of addresses of all of them.
+        asked: u64,
+        /// Bytes of addresses of one of them.
+        place: u64,
+        /// The limit, in words.
+        limit: String,
+        /// What to lower.
+        hint: String,
+    },
+    /// The process may not open enough files.
+    #[error(
+        "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node", total = needed.saturating_add(*open)
+    )]
+    Descriptors {
+        /// Descriptors of symmetric memory.
+        needed: u64,
+        /// Descriptors open already.
+        open: u64,
+        /// The hard limit.
+        limit: u64,
+    },
+    /// The memory of a PE is a file that may not be that large.
+    #[error(
+        "the memory of a PE is a memfd of {asked}, and files may have at most {limit} (ulimit -f, RLIMIT_FSIZE); raise the limit, or lower the sizes of the partitions",
+        asked = Size(*asked), limit = Size(*limit)
+    )]
+    FileSize {
+        /// Bytes of the file.
+        asked: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// One partition is larger than the memory of the node.
+    #[error("{what}: {asked} are asked for, and {memory}; lower it", asked = Size(*asked))]
+    LargerThanMemory {
+        /// The partition and where it was asked for.
+        what: String,
+        /// Bytes asked for.
+        asked: u64,
+        /// The memory there is, in words.
+        memory: String,
+    },
+    /// What is to be populated at start does not fit into the memory that is left.
+    #[error(
+        "{asked} of symmetric memory are to be populated at start on this node ({slots} x {each}: {who}), and {memory}; lower these sizes, start fewer PEs on a node, or leave KIND, POLICY and PGSIZE out, so that pages come when they are touched",
+        asked = Size(*asked), each = Size(*each)
+    )]
+    NotEnoughMemory {
+        /// Bytes to populate.
+        asked: u64,
+        /// PEs that populate.
+        slots: usize,
+        /// Bytes that each of them populates.
+        each: u64,
+        /// The partitions that are populated.
+        who: String,
+        /// The memory there is, in words.
+        memory: String,
+    },
+    /// No memfds.
+    #[error(
+        "memfd_create is not allowed here ({errno}): symmetric memory is made of memfds; allow the call, in a container in its seccomp profile, and have vm.memfd_noexec at most 1"
+    )]
+    NoMemfd {
+        /// What the kernel said.
+        errno: Errno,
+    },
+    /// No pages of the size asked for.
+    #[error(
+        "{what}: PGSIZE={asked} with POLICY=MANDATORY needs {bytes} in pages of at least that size on each of {slots} PEs, and this machine has {has}; reserve huge pages (vm.nr_hugepages), lower PGSIZE, or take POLICY=PREFERRED",
+        asked = Size(*asked), bytes = Size(*bytes)
+    )]
+    NoPages {
+        /// The partition and where it was asked for.
+        what: String,
+        /// Bytes of a page, at least.
+        asked: u64,
+        /// Bytes of the partition.
+        bytes: u64,
+        /// PEs that want it.
+        slots: usize,
+        /// The pages there are, in words.
+        has: String,
+    },
+    /// No placement by kind of memory.
+    #[error(transparent)]
+    Placement(#[from] PartitionError),
+    /// Pages could not be made.
+    #[error("{what}: {bytes} could not be populated: {reason}", bytes = Size(*bytes))]
+    Populate {
+        /// The partition and where it was asked for.
+        what: String,
+        /// Bytes to populate.
+        bytes: u64,
+        /// Why not.
+        reason: String,
+    },
+    /// A system call failed for no reason of its own.
+    #[error("{call} failed while {what}: {errno}")]
+    System {
+        /// The call.
+        call: &'static str,
+        /// What it was for.
+        what: &'static str,
+        /// What the kernel said.
+        errno: Errno,
+    },
+    /// A peer's memory is not what it has to be.
+    #[error(
+        "the memory that the PE in slot {slot} of this node handed over is refused: {reason}; all PEs must run the same program with the same partitions"
+    )]
+    Peer {
+        /// Its slot.
+        slot: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No room behind the partitions.
+    #[error(
+        "no room for another segment of {asked}: {segments} of {most} are in use, and the largest free range has {largest} of {total}; drop one, or ask for less",
+        asked = Size(*asked), largest = Size(*largest), total = Size(*total)
+    )]
+    NoLaterRoom {
+        /// Bytes asked for.
+        asked: u64,
+        /// Segments in use.
+        segments: usize,
+        /// Most segments.
+        most: usize,
+        /// Bytes of the largest free range.
+        largest: u64,
+        /// Bytes of the whole range.
+        total: u64,
+    },
+}
+
+/// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size(pub(super) u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(bytes) = *self;
+        const SHORT: usize = "16256G".len();
+        let exact = show_size(bytes);
+        let unit =
+            [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')].into_iter().find(|(shift, _)| bytes >> shift > 0);
+        match unit {
+            Some((shift, unit)) if exact.len() > SHORT => {
+                let rest = bytes & ((1 << shift) - 1);
+                write!(f, "about {}.{}{unit}", bytes >> shift, (rest * 10) >> shift)
+            }
+            _ => f.write_str(&exact),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short_and_say_when_they_are_rounded() {
+        let text = |n: u64| Size(n).to_string();
+        assert_eq!(text(0), "0 bytes");
+        assert_eq!(text(1023), "1023 bytes");
+        assert_eq!(text(4096), "4K");
+        assert_eq!(text(2 << 20), "2M");
+        assert_eq!(text((3 << 30) / 2), "1.5G");
+        assert_eq!(text((1 << 30) + 1), "about 1.0G");
+        assert_eq!(text(23_683_808 << 10), "about 22.5G");
+        assert_eq!(text(2032 << 30), "2032G");
+        assert_eq!(text(u64::MAX), "about 16777215.9T");
+    }
+}

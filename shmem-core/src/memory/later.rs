@@ -1,0 +1,93 @@
+//! Which part of a place belongs to which segment that comes after init.
+//!
+//! First fit, on granules, with the lowest free segment: the same calls in the same order give the
+//! same answers, so all PEs agree without talking.
+
+use core::ops::Range;
+
+use super::error::MemoryError;
+use super::layout::PlaceLayout;
+use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
+
+/// Most later segments.
+const MOST: usize = MAX_SEGMENTS - FIRST_LATER as usize;
+
+/// A later segment's place: its index and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaterPlace {
+    /// Index of the segment.
+    pub index: u32,
+    /// Bytes from the start of a PE's place.
+    pub offset: usize,
+}
+
+/// Who has which part of the range for later segments.
+#[derive(Clone, Debug)]
+pub struct LaterRange {
+    range: Range<usize>,
+    granule: usize,
+    /// In the order of their offsets.
+    used: Vec<(Range<usize>, u32)>,
+}
+
+impl LaterRange {
+    /// The empty range of a layout.
+    pub fn new(layout: &PlaceLayout) -> Self {
+        Self { range: layout.later(), granule: layout.granule(), used: Vec::new() }
+    }
+
+    /// Finds a place for `bytes` bytes, at a multiple of `room`
+    /// ([`Request::room`](super::Request::room)).
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::NoLaterRoom`].
+    ///
+    /// # Panics
+    ///
+    /// If `bytes` is 0 or `room` is not a power of two.
+    pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterPlace, MemoryError> {
+        assert!(bytes > 0, "a segment has bytes");
+        assert!(room.is_power_of_two(), "pages have sizes that are powers of two");
+        let room = room.max(self.granule);
+        let index = (FIRST_LATER..MAX_SEGMENTS as u32).find(|i| self.used.iter().all(|(_, used)| used != i));
+        let fit = self.gaps().enumerate().find_map(|(at, gap)| {
+            let start = gap.start.checked_next_multiple_of(room)?;
+            let end = start.checked_add(bytes.checked_next_multiple_of(room)?)?;
+            (end <= gap.end).then_some((at, start..end))
+        });
+        let (Some(index), Some((at, range))) = (index, fit) else {
+            return Err(MemoryError::NoLaterRoom {
+                asked: bytes as u64,
+                segments: self.used.len(),
+                most: MOST,
+                largest: self.gaps().map(|gap| gap.len()).max().unwrap_or(0) as u64,
+                total: self.range.len() as u64,
+            });
+        };
+        let offset = range.start;
+        self.used.insert(at, (range, index));
+        Ok(LaterPlace { index, offset })
+    }
+
+    /// Gives a place back.
+    ///
+    /// # Panics
+    ///
+    /// If it is not in use.
+    pub fn release(&mut self, place: LaterPlace) {
+        let at = self
+            .used
+            .iter()
+            .position(|(range, index)| range.start == place.offset && *index == place.index)
+            .unwrap_or_else(|| panic!("there is no later segment {} at {:#x}", place.index, place.offset));
+        self.used.remove(at);
+    }
+
+    /// The free ranges in the order of their offsets; gap number `i` lies in front of `used[i]`.
+    fn gaps(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = core::iter::once(self.range.start).chain(self.used.iter().map(|(range, _)| range.end));
+        let ends = self.used.iter().map(|(range, _)| range.start).chain(core::iter::once(self.range.end));
+        starts.zip(ends).map(|(start, end)| start..end)
+    }
+}

@@ -1,0 +1,139 @@
+//! What is checked before anything is reserved, each with one message that says what was asked, what
+//! is allowed and what to do.
+//!
+//! Sums of sizes may exceed the memory: pages come when they are touched. What may not exceed it is
+//! one partition alone, which could never be used up, and what is populated at start.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::error::{MemoryError, Size};
+use super::layout::{PlaceLayout, largest};
+use super::machine::{Limit, Machine};
+use super::request::Request;
+use crate::partition::Pages;
+
+/// Checks what each partition alone asks of the machine.
+pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
+    let memory = machine.memory();
+    layout.requests().iter().try_for_each(|request| fits(request, &memory))
+}
+
+/// Checks what `slots` PEs, which are all of the node, ask of the machine together.
+pub(super) fn check_all(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+    populated(layout.requests(), slots, machine)?;
+    file_size(layout.bytes() as u64)?;
+    descriptors(layout.requests(), slots, machine)
+}
+
+/// Checks one segment that a running PE asks for.
+pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+    fits(request, &machine.memory())?;
+    populated(core::slice::from_ref(request), slots, machine)?;
+    file_size(request.bytes as u64)
+}
+
+fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
+    let asked = request.bytes as u64;
+    if asked <= memory.bytes {
+        return Ok(());
+    }
+    Err(MemoryError::LargerThanMemory { what: request.what.clone(), asked, memory: memory.to_string() })
+}
+
+/// Plays through what the PEs will do, one after the other, on the pages there are now.
+fn populated(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+    let requests: Vec<_> = requests.iter().filter(|request| request.populate).collect();
+    if requests.is_empty() {
+        return Ok(());
+    }
+    let sizes = machine.page_sizes();
+    let mut left = sizes.clone();
+    let mut asked = 0_u64;
+    for request in core::iter::repeat_n(&requests, slots).flatten() {
+        let bytes = request.bytes as u64;
+        let choice =
+            left.choose(request, request.room()).map_err(|_| no_pages(request, slots, sizes.describe()))?;
+        left.take(&choice, bytes);
+        if choice.pages != Pages::HugeTlb {
+            asked = asked.saturating_add(bytes.next_multiple_of(choice.size));
+        }
+    }
+    let available = machine.available();
+    if asked <= available.bytes {
+        return Ok(());
+    }
+    let each = requests.iter().map(|request| request.bytes as u64).sum();
+    let mut who: Vec<_> = requests.iter().map(|request| request.what.as_str()).collect();
+    if who.len() > 4 {
+        who.truncate(3);
+        who.push("and more");
+    }
+    let who = who.join(", ");
+    Err(MemoryError::NotEnoughMemory { asked, slots, each, who, memory: available.to_string() })
+}
+
+/// The error for a mandatory page size that cannot be had.
+pub(super) fn no_pages(request: &Request, slots: usize, has: String) -> MemoryError {
+    MemoryError::NoPages {
+        what: request.what.clone(),
+        asked: request.traits.pgsize.unwrap_or(0),
+        bytes: request.bytes as u64,
+        slots,
+        has,
+    }
+}
+
+fn file_size(asked: u64) -> Result<(), MemoryError> {
+    match getrlimit(Resource::Fsize).current {
+        Some(limit) if limit < asked => Err(MemoryError::FileSize { asked, limit }),
+        _ => Ok(()),
+    }
+}
+
+/// Each PE hands over a descriptor per class of page sizes; all of them may be open at once.
+fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+    let sizes = machine.page_sizes();
+    let huge =
+        requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > sizes.base)).count();
+    let needed = (slots as u64).saturating_mul(1 + huge.min(sizes.pools.len()) as u64);
+    let open = std::fs::read_dir("/proc/self/fd").map_or(0, |list| list.count() as u64);
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_none_or(|limit| limit >= needed.saturating_add(open)) {
+        return Ok(());
+    }
+    if let Some(limit) = maximum.filter(|&limit| limit < needed.saturating_add(open)) {
+        return Err(MemoryError::Descriptors { needed, open, limit });
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).map_err(|errno| MemoryError::System {
+        call: "setrlimit",
+        what: "raising the limit on open files",
+        errno,
+    })
+}
+
+/// The error for addresses that cannot be reserved.
+pub(super) fn address_space(layout: &PlaceLayout, slots: usize) -> MemoryError {
+    let limit = match getrlimit(Resource::As).current {
+        Some(bytes) => format!(
+            "the limit on addresses (ulimit -v, RLIMIT_AS) is {}, what the program uses included",
+            Size(bytes)
+        ),
+        None => "the address space of a process does not have that much left".into(),
+    };
+    let hint = match (largest(layout.requests()), getrlimit(Resource::As).current) {
+        (Some(request), limit) => format!(
+            "{}lower the sizes of the partitions, the largest of which is {} with {}, or start fewer PEs on a node",
+            if limit.is_some() { "raise the limit, " } else { "" },
+            request.what,
+            Size(request.bytes as u64)
+        ),
+        (None, _) => "raise the limit, or start fewer PEs on a node".into(),
+    };
+    MemoryError::AddressSpace {
+        slots,
+        asked: (layout.stride() as u64).saturating_mul(slots as u64),
+        place: layout.stride() as u64,
+        limit,
+        hint,
+    }
+}

@@ -1,0 +1,216 @@
+//! What the machine has: memory, control groups, page sizes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::Size;
+use super::pages::PageSizes;
+
+/// Where to read what the machine has. Tests invent machines by giving another root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    root: PathBuf,
+    base: u64,
+}
+
+/// Some bytes, and what says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Bytes.
+    pub bytes: u64,
+    /// What says so: `this node has`, `the control group /x allows`.
+    pub source: String,
+}
+
+impl Limit {
+    fn least(limits: impl Iterator<Item = Self>) -> Self {
+        let none = Self { bytes: u64::MAX, source: "nothing is known of the memory:".into() };
+        limits.min_by_key(|limit| limit.bytes).unwrap_or(none)
+    }
+}
+
+impl core::fmt::Display for Limit {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} {}", self.source, Size(self.bytes))
+    }
+}
+
+impl Default for Machine {
+    /// This machine.
+    fn default() -> Self {
+        Self::at(Path::new("/"))
+    }
+}
+
+impl Machine {
+    /// The machine whose `proc` and `sys` are in `root`.
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.into(), base: rustix::param::page_size() as u64 }
+    }
+
+    /// Its page sizes.
+    pub fn page_sizes(&self) -> PageSizes {
+        PageSizes::read(&self.root.join("sys"), self.base)
+    }
+
+    /// Bytes of a base page.
+    pub fn base_page(&self) -> u64 {
+        self.base
+    }
+
+    /// The memory this process may ever have: the node's, or the control group's.
+    pub fn memory(&self) -> Limit {
+        let node = self.meminfo("MemTotal:").map(|bytes| Limit { bytes, source: "this node has".into() });
+        let groups = self.groups().into_iter().filter_map(|group| {
+            let bytes = group.limit()?;
+            Some(Limit { bytes, source: format!("the control group {} allows", group.shown()) })
+        });
+        Limit::least(node.into_iter().chain(groups))
+    }
+
+    /// The memory that can be had now, without pages that stand behind files on disk and can be
+    /// dropped.
+    pub fn available(&self) -> Limit {
+        let node =
+            self.meminfo("MemAvailable:").map(|bytes| Limit { bytes, source: "this node has left".into() });
+        let groups = self.groups().into_iter().filter_map(|group| {
+            let bytes = group.limit()?.saturating_sub(group.used());
+            Some(Limit { bytes, source: format!("the control group {} has left", group.shown()) })
+        });
+        Limit::least(node.into_iter().chain(groups))
+    }
+
+    fn meminfo(&self, key: &str) -> Option<u64> {
+        let text = fs::read_to_string(self.root.join("proc/meminfo")).ok()?;
+        let kibibytes = field(&text, key)?;
+        kibibytes.checked_mul(1024)
+    }
+
+    /// The control groups that limit memory of this process: its own and all above it. In a
+    /// container the path may not be visible; then those of its parents that are count.
+    fn groups(&self) -> Vec<Group> {
+        let text = fs::read_to_string(self.root.join("proc/self/cgroup")).unwrap_or_default();
+        let mut groups = Vec::new();
+        for line in text.lines() {
+            let mut parts = line.splitn(3, ':');
+            let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
+            else {
+                continue;
+            };
+            let (mounts, version): (&[&str], _) = if number == "0" && controllers.is_empty() {
+                (&["sys/fs/cgroup", "sys/fs/cgroup/unified"], Version::Two)
+            } else if controllers.split(',').any(|c| c == "memory") {
+                (&["sys/fs/cgroup/memory"], Version::One)
+            } else {
+                continue;
+            };
+            for mount in mounts {
+                for above in Path::new(path.trim_start_matches('/')).ancestors() {
+                    let directory = self.root.join(mount).join(above);
+                    groups.push(Group { directory, path: Path::new("/").join(above), version });
+                }
+            }
+        }
+        groups
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Version {
+    One,
+    Two,
+}
+
+struct Group {
+    directory: PathBuf,
+    path: PathBuf,
+    version: Version,
+}
+
+impl Group {
+    fn shown(&self) -> impl core::fmt::Display {
+        self.path.display()
+    }
+
+    /// `max` and files that do not exist are no limit.
+    fn limit(&self) -> Option<u64> {
+        number(&self.directory.join(match self.version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        }))
+    }
+
+    fn used(&self) -> u64 {
+        let (usage, key) = match self.version {
+            Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
+            Version::Two => ("memory.current", "inactive_file"),
+        };
+        let used = number(&self.directory.join(usage)).unwrap_or(0);
+        let stat = fs::read_to_string(self.directory.join("memory.stat")).unwrap_or_default();
+        used.saturating_sub(field(&stat, key).unwrap_or(0))
+    }
+}
+
+/// The number in a file of one number.
+pub(super) fn number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+/// The number behind `key` in a file of lines `key number ..`.
+fn field(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        (words.next() == Some(key)).then(|| words.next()?.parse().ok())?
+    })
+}
+
+#[cfg(test)]
+#[cfg(not(miri))]
+mod tests {
+    use super::*;
+    use crate::memory::tests::Tree;
+
+    const MEMINFO: &str = "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  600 kB\n";
+
+    #[test]
+    fn memory_of_a_node_without_control_groups() {
+        let tree = Tree::new();
+        tree.write("proc/meminfo", MEMINFO);
+        let machine = Machine::at(tree.root());
+        assert_eq!(machine.memory().bytes, 1000 << 10);
+        assert_eq!(machine.available().to_string(), "this node has left 600K");
+    }
+
+    #[test]
+    fn the_tightest_control_group_counts_also_one_above() {
+        let tree = Tree::new();
+        tree.write("proc/meminfo", MEMINFO);
+        tree.write("proc/self/cgroup", "0::/a/b\n");
+        tree.write("sys/fs/cgroup/a/b/memory.max", "max\n");
+        tree.write("sys/fs/cgroup/a/memory.max", "102400\n");
+        tree.write("sys/fs/cgroup/a/memory.current", "51200\n");
+        tree.write("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 10240\nactive_file 5\n");
+        let machine = Machine::at(tree.root());
+        assert_eq!(machine.memory().to_string(), "the control group /a allows 100K");
+        assert_eq!(machine.available().bytes, 102_400 - 51_200 + 10_240);
+    }
+
+    #[test]
+    fn control_groups_of_version_one() {
+        let tree = Tree::new();
+        tree.write("proc/meminfo", MEMINFO);
+        tree.write("proc/self/cgroup", "3:cpu:/x\n4:memory:/not/visible\n0::/\n");
+        tree.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "204800\n");
+        tree.write("sys/fs/cgroup/memory/memory.usage_in_bytes", "102400\n");
+        tree.write("sys/fs/cgroup/memory/memory.stat", "inactive_file 7\ntotal_inactive_file 1024\n");
+        let machine = Machine::at(tree.root());
+        assert_eq!(machine.memory().bytes, 204_800);
+        assert_eq!(machine.available().bytes, 102_400 + 1024);
+    }
+
+    #[test]
+    fn nothing_known_is_no_limit() {
+        let tree = Tree::new();
+        assert_eq!(Machine::at(tree.root()).memory().bytes, u64::MAX);
+    }
+}

@@ -1,0 +1,260 @@
+//! The system calls: memfds, and mappings inside one reservation.
+
+use core::ops::Range;
+use core::ptr::NonNull;
+use std::ffi::c_void;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::io::Errno;
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+use super::request::HUGE;
+
+/// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
+const COLLAPSE: libc::c_int = 25;
+
+/// What a memfd of symmetric memory is sealed against.
+pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
+
+/// Bytes that one thread populates before another one is worth starting.
+const PER_THREAD: usize = 64 << 20;
+
+/// A memfd of base pages, or of pages of `huge` bytes from their pool.
+pub(super) fn memfd(huge: Option<u64>) -> Result<OwnedFd, Errno> {
+    let mut flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    if let Some(size) = huge {
+        // The size is given as its logarithm in the upper bits.
+        flags |= MemfdFlags::HUGETLB | MemfdFlags::from_bits_retain(size.trailing_zeros() << 26);
+    }
+    // Nobody executes symmetric memory. Kernels before 6.3 do not know the flag.
+    match rustix::fs::memfd_create("shmem", flags | MemfdFlags::NOEXEC_SEAL) {
+        Err(Errno::INVAL) => rustix::fs::memfd_create("shmem", flags),
+        result => result,
+    }
+}
+
+/// Gives a memfd its size; it cannot have been sealed.
+pub(super) fn resize(memfd: &OwnedFd, bytes: u64) -> Result<(), Errno> {
+    rustix::fs::ftruncate(memfd, bytes)
+}
+
+/// Fixes the size of a memfd.
+pub(super) fn seal(memfd: &OwnedFd) -> Result<(), Errno> {
+    rustix::fs::fcntl_add_seals(memfd, SEALS)
+}
+
+/// Gives the pages of a range of a memfd back.
+pub(super) fn punch(memfd: &OwnedFd, offset: u64, bytes: u64) -> Result<(), Errno> {
+    rustix::fs::fallocate(memfd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
+}
+
+/// Makes all pages of a range of a memfd, which need not be mapped anywhere: for pools of huge pages,
+/// where a failure must not cost a mapping that exists.
+pub(super) fn make_pages(memfd: &OwnedFd, offset: u64, bytes: usize, page: u64) -> Result<(), Errno> {
+    let mapping = Reservation::of(memfd, offset, bytes)?;
+    mapping.populate(0..bytes, page as usize)
+}
+
+/// A range of addresses that belongs to us, mapped or not.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a reservation is a range of addresses; whoever reads or writes there goes through raw
+// pointers and answers for it.
+unsafe impl Send for Reservation {}
+// SAFETY: as above; the methods that change mappings are system calls on disjoint ranges.
+unsafe impl Sync for Reservation {}
+
+impl Reservation {
+    /// Reserves `bytes` addresses, a multiple of a page, at a multiple of `align`.
+    pub(super) fn new(bytes: usize, align: usize) -> Result<Self, Errno> {
+        let all = bytes.checked_add(align).ok_or(Errno::NOMEM)?;
+        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+        let start = unsafe {
+            rustix::mm::mmap_anonymous(
+                core::ptr::null_mut(),
+                all,
+                ProtFlags::empty(),
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )
+        }?;
+        let head = start.cast::<u8>().align_offset(align);
+        let tail = all - head - bytes;
+        let mut whole = Self { start: not_null(start)?, bytes: all };
+        if head > 0 {
+            // SAFETY: the first `head` bytes are ours and nobody knows of them.
+            unsafe { rustix::mm::munmap(start, head) }?;
+            whole = whole.without_head(head);
+        }
+        if tail > 0 {
+            // SAFETY: `bytes + tail` bytes are left of the mapping.
+            let end = unsafe { whole.start.as_ptr().add(bytes) };
+            // SAFETY: the last `tail` bytes are ours and nobody knows of them.
+            unsafe { rustix::mm::munmap(end.cast(), tail) }?;
+            whole.bytes = bytes;
+        }
+        Ok(whole)
+    }
+
+    fn without_head(self, head: usize) -> Self {
+        let whole = core::mem::ManuallyDrop::new(self);
+        // SAFETY: `head` is less than the length of the mapping.
+        let start = unsafe { whole.start.add(head) };
+        Self { start, bytes: whole.bytes - head }
+    }
+
+    /// A mapping of a memfd at an address that the kernel chooses.
+    fn of(memfd: &OwnedFd, offset: u64, bytes: usize) -> Result<Self, Errno> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+        let start =
+            unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, memfd, offset) }?;
+        Ok(Self { start: not_null(start)?, bytes })
+    }
+
+    /// Its first byte.
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    fn at(&self, range: &Range<usize>) -> *mut c_void {
+        assert!(range.start <= range.end && range.end <= self.bytes, "{range:x?} is outside the reservation");
+        // SAFETY: `range.start` lies in the reservation, as just checked.
+        unsafe { self.start.as_ptr().add(range.start) }.cast()
+    }
+
+    /// Maps a range to a memfd. After an error the range is unmapped.
+    ///
+    /// # Safety
+    ///
+    /// Nothing refers to what is mapped in `range` now.
+    pub(super) unsafe fn map(&self, range: Range<usize>, memfd: impl AsFd, offset: u64) -> Result<(), Errno> {
+        let start = self.at(&range);
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
+        let flags = flags | MapFlags::NORESERVE;
+        // SAFETY: the range is ours (`at`), and nothing refers to what was there (caller).
+        let result = unsafe { rustix::mm::mmap(start, range.len(), protection, flags, memfd, offset) };
+        if result.is_err() {
+            // The kernel may have removed what was there before it failed.
+            // SAFETY: as above.
+            unsafe { self.clear(range) };
+        }
+        result.map(drop)
+    }
+
+    /// Unmaps a range and keeps its addresses.
+    ///
+    /// # Safety
+    ///
+    /// Nothing refers to what is mapped in `range` now.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel does not allow it: then the addresses are lost, and could be given to others.
+    pub(super) unsafe fn clear(&self, range: Range<usize>) {
+        let start = self.at(&range);
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
+        // SAFETY: the range is ours (`at`), and nothing refers to what was there (caller).
+        let result = unsafe { rustix::mm::mmap_anonymous(start, range.len(), ProtFlags::empty(), flags) };
+        if let Err(errno) = result {
+            panic!("{} bytes of reserved addresses at {start:p} are lost: {errno}", range.len());
+        }
+    }
+
+    /// Tells the kernel that it may use huge pages. It may also not; so errors do not matter.
+    pub(super) fn advise_huge(&self, range: Range<usize>) {
+        // SAFETY: the range is ours (`at`), and the advice changes no contents.
+        _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxHugepage) };
+    }
+
+    /// Makes all pages of a mapped range, from several threads if it is large.
+    pub(super) fn populate(&self, range: Range<usize>, page: usize) -> Result<(), Errno> {
+        in_parallel(range, page.max(HUGE), |part| self.populate_part(part))
+    }
+
+    fn populate_part(&self, part: Range<usize>) -> Result<(), Errno> {
+        loop {
+            // SAFETY: the range is ours (`at`), and the advice changes no contents.
+            let result =
+                unsafe { rustix::mm::madvise(self.at(&part), part.len(), Advice::LinuxPopulateWrite) };
+            if result != Err(Errno::INTR) {
+                return result;
+            }
+        }
+    }
+
+    /// Merges the pages of a mapped range, whose ends are multiples of `huge`, into huge ones.
+    pub(super) fn collapse(&self, range: Range<usize>, huge: usize) -> Result<(), Errno> {
+        in_parallel(range, huge, |part| {
+            // A huge page is made from a file range that has at least one page.
+            for start in part.clone().step_by(huge) {
+                self.populate_part(start..start + rustix::param::page_size())?;
+            }
+            self.collapse_part(&part)?;
+            // Enters what is not yet in the page table; nothing is allocated any more.
+            self.populate_part(part)
+        })
+    }
+
+    fn collapse_part(&self, part: &Range<usize>) -> Result<(), Errno> {
+        const ATTEMPTS: usize = 5;
+        let mut last = Errno::AGAIN;
+        for _ in 0..ATTEMPTS {
+            // SAFETY: the range is ours (`at`), and merging changes no contents.
+            if unsafe { libc::madvise(self.at(part), part.len(), COLLAPSE) } == 0 {
+                return Ok(());
+            }
+            last = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+            if !matches!(last, Errno::AGAIN | Errno::BUSY | Errno::INTR) {
+                break;
+            }
+        }
+        Err(last)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        // SAFETY: the range is ours; whoever holds pointers into it promised to outlive them.
+        _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+fn not_null(start: *mut c_void) -> Result<NonNull<u8>, Errno> {
+    NonNull::new(start.cast()).ok_or(Errno::FAULT)
+}
+
+/// Splits a range at multiples of `step` from its start and works on the parts from as many threads as
+/// are worth it.
+fn in_parallel(
+    range: Range<usize>,
+    step: usize,
+    work: impl Fn(Range<usize>) -> Result<(), Errno> + Sync,
+) -> Result<(), Errno> {
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (range.len() / PER_THREAD).clamp(1, most);
+    let part = range.len().div_ceil(threads).next_multiple_of(step);
+    let parts = range.clone().step_by(part.max(1)).map(|start| start..range.end.min(start + part));
+    if threads == 1 {
+        return work(range);
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let running: Vec<_> = parts
+            .map(|part| {
+                let again = part.clone();
+                let spawned = std::thread::Builder::new().spawn_scoped(scope, move || work(part));
+                spawned.map_err(|_| again)
+            })
+            .collect();
+        running.into_iter().try_for_each(|thread| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // No thread is to be had: this one does it.
+            Err(part) => work(part),
+        })
+    })
+}

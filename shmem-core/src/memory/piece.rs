@@ -1,0 +1,139 @@
+//! What a PE tells its peers of its memory: which bytes of its place are in which file.
+//!
+//! Peers do not trust it: a list that does not fit the layout, or a file that could shrink under a
+//! mapping (a later access would kill the reader), is refused before anything is mapped.
+
+use core::ops::RangeInclusive;
+use std::os::fd::OwnedFd;
+
+use super::map::SEALS;
+
+/// Marks a list and its version.
+const MAGIC: u64 = u64::from_le_bytes(*b"shmpcs01");
+const WORDS: usize = 5;
+const WORD: usize = size_of::<u64>();
+
+/// Bytes of a place that lie in one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Bytes from the start of the place.
+    pub(super) offset: u64,
+    /// Bytes.
+    pub(super) bytes: u64,
+    /// Index of the file among those handed over.
+    pub(super) file: u64,
+    /// Bytes from the start of the file.
+    pub(super) at: u64,
+    /// Bytes of a page of the file.
+    pub(super) page: u64,
+}
+
+impl Piece {
+    pub(super) fn end(&self) -> u64 {
+        self.offset + self.bytes
+    }
+
+    fn words(&self) -> [u64; WORDS] {
+        [self.offset, self.bytes, self.file, self.at, self.page]
+    }
+}
+
+/// Adds a piece, to the last one if it continues it in the place and in the file.
+pub(super) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
+    match pieces.last_mut() {
+        _ if piece.bytes == 0 => {}
+        Some(last)
+            if last.end() == piece.offset && last.file == piece.file && last.at + last.bytes == piece.at =>
+        {
+            last.bytes += piece.bytes;
+        }
+        _ => pieces.push(piece),
+    }
+}
+
+/// The list as bytes.
+pub(super) fn encode(pieces: &[Piece]) -> Vec<u8> {
+    let words = core::iter::once(MAGIC).chain(pieces.iter().flat_map(Piece::words));
+    words.flat_map(u64::to_le_bytes).collect()
+}
+
+/// The list from bytes, if its pieces cover a range from `offset` without gaps up to an end in
+/// `ends`, with files below `files`.
+pub(super) fn decode(
+    bytes: &[u8],
+    offset: u64,
+    ends: RangeInclusive<u64>,
+    files: usize,
+) -> Result<Vec<Piece>, String> {
+    if !bytes.len().is_multiple_of(WORD) {
+        return Err(format!("its list of pieces has {} bytes", bytes.len()));
+    }
+    let words: Vec<_> = bytes.chunks_exact(WORD).map(word).collect();
+    let Some((&MAGIC, words)) = words.split_first() else {
+        return Err("its list of pieces is of another version".into());
+    };
+    if !words.len().is_multiple_of(WORDS) {
+        return Err("its list of pieces is cut off".into());
+    }
+    let pieces: Vec<_> = words.chunks_exact(WORDS).map(piece).collect();
+    let mut end = offset;
+    for (i, piece) in pieces.iter().enumerate() {
+        let Piece { offset, bytes, file, at, page } = *piece;
+        let wrong = |what: String| Err(format!("piece {i} of its list {what}"));
+        if offset != end || bytes == 0 {
+            return wrong(format!("has {bytes} bytes at {offset:#x}, and {end:#x} follows"));
+        }
+        if !page.is_power_of_two() || page < rustix::param::page_size() as u64 {
+            return wrong(format!("has pages of {page} bytes"));
+        }
+        if ![offset, bytes, at].iter().all(|n| n.is_multiple_of(page)) {
+            return wrong(format!("does not consist of pages of {page} bytes"));
+        }
+        if file >= files as u64 {
+            return wrong(format!("is in file {file} of {files}"));
+        }
+        end = match (offset.checked_add(bytes), at.checked_add(bytes)) {
+            (Some(end), Some(_)) if end <= *ends.end() => end,
+            _ => return wrong(format!("has {bytes} bytes at {offset:#x}, beyond {:#x}", ends.end())),
+        };
+    }
+    if end < *ends.start() {
+        return Err(format!("its pieces end at {end:#x} and not at {:#x}", ends.start()));
+    }
+    Ok(pieces)
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+fn piece(words: &[u64]) -> Piece {
+    Piece { offset: words[0], bytes: words[1], file: words[2], at: words[3], page: words[4] }
+}
+
+/// Checks that a file is what the pieces in it say.
+pub(super) fn check_file(number: usize, file: &OwnedFd, pieces: &[Piece]) -> Result<(), String> {
+    let wrong = |what: String| Err(format!("file {number} {what}"));
+    match rustix::fs::fcntl_get_seals(file) {
+        Ok(seals) if seals.contains(SEALS) => {}
+        Ok(_) => return wrong("is not sealed against resizing".into()),
+        Err(errno) => return wrong(format!("is not a memfd ({errno})")),
+    }
+    let size = match rustix::fs::fstat(file) {
+        Ok(stat) => stat.st_size as u64,
+        Err(errno) => return wrong(format!("has no size ({errno})")),
+    };
+    let page = match rustix::fs::fstatfs(file) {
+        Ok(stat) => stat.f_bsize as u64,
+        Err(errno) => return wrong(format!("has no page size ({errno})")),
+    };
+    for piece in pieces.iter().filter(|piece| piece.file == number as u64) {
+        if piece.at + piece.bytes > size {
+            return wrong(format!("has {size} bytes, and pieces up to {}", piece.at + piece.bytes));
+        }
+        if piece.page != page {
+            return wrong(format!("has pages of {page} bytes, and pieces with pages of {}", piece.page));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! Making one PE's memory.
+//!
+//! One memfd of base pages holds the whole area, holes included: it is sparse, so an offset in the
+//! file is an offset in the area, and a peer maps all of it at once. Pages merged into huge ones lie in it
+//! as well. Only pages of a pool need a file of their own, one for each size, whose parts are
+//! mapped over the area at the end. A partition that gets no pages from a pool thus stays where it
+//! is.
+//!
+//! Everything that may fail for want of pages is tried where it costs nothing that exists: pages of
+//! a pool are made through a mapping elsewhere, and merging is undone by giving the pages back.
+
+use core::ops::Range;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+
+use super::arena::Mine;
+use super::error::{MemoryError, Size};
+use super::limits::no_pages;
+use super::machine::Machine;
+use super::map::{self, Reservation};
+use super::pages::{Choice, PageSizes};
+use super::piece::{Piece, encode, push};
+use super::request::Request;
+use crate::partition::{Grant, Kind, Pages, Policy};
+
+/// Where memory is made: `area` of the place that starts at `origin` in the reservation.
+pub(super) struct Site<'a> {
+    pub(super) reservation: &'a Reservation,
+    pub(super) machine: &'a Machine,
+    pub(super) slots: usize,
+    pub(super) origin: usize,
+    pub(super) area: Range<usize>,
+    /// Pages larger than this cannot be aligned.
+    pub(super) unit: usize,
+}
+
+/// A file in pages of a pool.
+struct HugeFile {
+    file: OwnedFd,
+    page: u64,
+    bytes: u64,
+}
+
+struct Provider<'a> {
+    site: Site<'a>,
+    base: OwnedFd,
+    huge: Vec<HugeFile>,
+    /// Parts of `huge`, with their index there, in the order of their offsets.
+    overlays: Vec<Piece>,
+}
+
+/// Makes and maps the memory of an area with segments that start where `wanted` says.
+///
+/// # Safety
+///
+/// Nothing refers to what is mapped in the area now, and nobody else maps there.
+pub(super) unsafe fn provide(site: Site<'_>, wanted: &[(usize, &Request)]) -> Result<Mine, MemoryError> {
+    let base = map::memfd(None).map_err(no_memfd)?;
+    map::resize(&base, site.area.len() as u64).map_err(system("ftruncate", "sizing a memfd"))?;
+    map::seal(&base).map_err(system("fcntl", "sealing a memfd"))?;
+    let whole = site.inside(&site.area);
+    // SAFETY: the caller's promise.
+    unsafe { site.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
+    let mut provider = Provider { site, base, huge: Vec::new(), overlays: Vec::new() };
+    let mut grants = Vec::with_capacity(wanted.len());
+    for (i, &(start, request)) in wanted.iter().enumerate() {
+        let end = wanted.get(i + 1).map_or(provider.site.area.end, |&(next, _)| next);
+        grants.push(provider.segment(start..end, request)?);
+    }
+    // SAFETY: the caller's promise; the grants above did not give out pointers.
+    unsafe { provider.lay_over() }?;
+    Ok(provider.finish(grants))
+}
+
+impl Site<'_> {
+    /// A range of the place, in the reservation.
+    fn inside(&self, range: &Range<usize>) -> Range<usize> {
+        self.origin + range.start..self.origin + range.end
+    }
+}
+
+impl Provider<'_> {
+    /// Gives a segment its pages. It may use `range` up to its end.
+    fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
+        let machine = self.site.machine;
+        let mut sizes = match request.traits.pgsize {
+            Some(_) => machine.page_sizes(),
+            None => PageSizes::only(machine.base_page()),
+        };
+        let choice = loop {
+            let room = request.room().min(self.site.unit);
+            let choice = sizes.choose(request, room).map_err(|has| self.no_pages(request, has))?;
+            let bytes = request.bytes.next_multiple_of(choice.size as usize);
+            let part = range.start..range.start + bytes;
+            let tried = match choice.pages {
+                Pages::HugeTlb => self.take_from_pool(part, choice.size),
+                Pages::Transparent => self.merged(part, choice.size as usize),
+                Pages::Base => {
+                    self.base_pages(part, range.end, request)?;
+                    Ok(())
+                }
+            };
+            match tried {
+                Ok(()) => break choice,
+                Err(errno) => sizes.failed(&choice, &errno.to_string()),
+            }
+        };
+        let Choice { pages, size, downgrade } = choice;
+        Ok(Grant {
+            size: request.bytes as u64,
+            pgsize: size,
+            pages,
+            kind: request.placement.kind,
+            populated: request.populate || pages != Pages::Base,
+            downgrades: request.placement.downgrade.iter().cloned().chain(downgrade).collect(),
+        })
+    }
+
+    fn no_pages(&self, request: &Request, mut has: String) -> MemoryError {
+        let unit = self.site.unit;
+        if unit < request.room() {
+            has += &format!(
+                ", of which a job that did not start with larger ones can use those up to {}",
+                Size(unit as u64)
+            );
+        }
+        no_pages(request, self.site.slots, has)
+    }
+
+    fn take_from_pool(&mut self, part: Range<usize>, page: u64) -> Result<(), Errno> {
+        let file = match self.huge.iter().position(|huge| huge.page == page) {
+            Some(file) => file,
+            None => {
+                self.huge.push(HugeFile { file: map::memfd(Some(page))?, page, bytes: 0 });
+                self.huge.len() - 1
+            }
+        };
+        let huge = &mut self.huge[file];
+        let (at, bytes) = (huge.bytes, part.len() as u64);
+        map::resize(&huge.file, at + bytes)?;
+        if let Err(errno) = map::make_pages(&huge.file, at, part.len(), page) {
+            map::resize(&huge.file, at)?;
+            return Err(errno);
+        }
+        huge.bytes += bytes;
+        push(&mut self.overlays, Piece { offset: part.start as u64, bytes, file: file as u64, at, page });
+        Ok(())
+    }
+
+    fn merged(&self, part: Range<usize>, page: usize) -> Result<(), Errno> {
+        let result = self.site.reservation.collapse(self.site.inside(&part), page);
+        if result.is_err() {
+            map::punch(&self.base, (part.start - self.site.area.start) as u64, part.len() as u64)?;
+        }
+        result
+    }
+
+    fn base_pages(&self, part: Range<usize>, end: usize, request: &Request) -> Result<(), MemoryError> {
+        let traits = &request.traits;
+        let system = traits.kind == Some(Kind::SysDefault) || traits.policy == Some(Policy::SysDefault);
+        if traits.pgsize.is_none() && !system {
+            // Up to the next segment: neighbours with the same advice stay one mapping.
+            self.site.reservation.advise_huge(self.site.inside(&(part.start..end)));
+        }
+        if !request.populate {
+            return Ok(());
+        }
+        self.site
+            .reservation
+            .populate(self.site.inside(&part), self.site.machine.base_page() as usize)
+            .map_err(|errno| MemoryError::Populate {
+                what: request.what.clone(),
+                bytes: part.len() as u64,
+                reason: why(errno),
+            })
+    }
+
+    /// Maps what came from pools over the area.
+    ///
+    /// # Safety
+    ///
+    /// As [`provide`].
+    unsafe fn lay_over(&self) -> Result<(), MemoryError> {
+        for HugeFile { file, .. } in &self.huge {
+            map::seal(file).map_err(system("fcntl", "sealing a memfd"))?;
+        }
+        for piece in &self.overlays {
+            let range = self.site.inside(&(piece.offset as usize..piece.end() as usize));
+            let reservation = self.site.reservation;
+            let file = &self.huge[piece.file as usize].file;
+            // SAFETY: the caller's promise.
+            unsafe { reservation.map(range.clone(), file, piece.at) }
+                .map_err(system("mmap", "mapping huge pages"))?;
+            // The pages exist; this enters them in the page table.
+            reservation
+                .populate(range, piece.page as usize)
+                .map_err(system("madvise", "entering huge pages"))?;
+        }
+        Ok(())
+    }
+
+    /// The list of pieces: what is not laid over is in the file of base pages. Files that hold nothing
+    /// are left out.
+    fn finish(self, grants: Vec<Grant>) -> Mine {
+        let Self { site, base, huge, overlays } = self;
+        let start = site.area.start as u64;
+        let page = site.machine.base_page();
+        let mut files: Vec<_> =
+            core::iter::once(Some(base)).chain(huge.into_iter().map(|h| Some(h.file))).collect();
+        let mut pieces = Vec::new();
+        let mut end = start;
+        let rest =
+            |from: u64, to: u64| Piece { offset: from, bytes: to - from, file: 0, at: from - start, page };
+        for piece in overlays {
+            push(&mut pieces, rest(end, piece.offset));
+            end = piece.end();
+            push(&mut pieces, Piece { file: piece.file + 1, ..piece });
+        }
+        push(&mut pieces, rest(end, site.area.end as u64));
+        let used: Vec<_> = (0..files.len()).filter(|&f| pieces.iter().any(|p| p.file == f as u64)).collect();
+        for piece in &mut pieces {
+            piece.file = used.iter().take_while(|&&f| (f as u64) < piece.file).count() as u64;
+        }
+        let descriptors = used.iter().filter_map(|&f| files[f].take()).collect();
+        Mine { descriptors, pieces: encode(&pieces), grants }
+    }
+}
+
+fn no_memfd(errno: Errno) -> MemoryError {
+    match errno {
+        Errno::PERM | Errno::NOSYS | Errno::ACCESS => MemoryError::NoMemfd { errno },
+        _ => MemoryError::System { call: "memfd_create", what: "making symmetric memory", errno },
+    }
+}
+
+/// The error of a system call.
+pub(super) fn system(call: &'static str, what: &'static str) -> impl Fn(Errno) -> MemoryError {
+    move |errno| MemoryError::System { call, what, errno }
+}
+
+fn why(errno: Errno) -> String {
+    match errno {
+        Errno::NOMEM | Errno::FAULT => format!("no memory is left ({errno})"),
+        Errno::INVAL => "the kernel does not know MADV_POPULATE_WRITE; Linux 5.14 is needed".into(),
+        _ => errno.to_string(),
+    }
+}

@@ -1,0 +1,65 @@
+//! What is asked of one piece of memory: a partition, or an array registered later.
+
+use super::error::MemoryError;
+use crate::partition::{Origin, PartitionSpec, Placement, Traits, placement};
+
+/// The granule of everything here: places, segments and file offsets are multiples of it, because
+/// `MADV_COLLAPSE` refuses memory whose address and file offset differ modulo 2 MiB.
+pub(super) const HUGE: usize = 2 << 20;
+
+/// The largest huge page any machine has; asking for more does not move a partition further.
+const LARGEST_PAGE: u64 = 16 << 30;
+
+/// What is asked of one piece of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it is and who asked for it, as messages begin.
+    pub what: String,
+    /// Bytes.
+    pub bytes: usize,
+    /// What is asked of the memory; the size in it is not used.
+    pub traits: Traits,
+    /// Where the memory comes from.
+    pub placement: Placement,
+    /// Whether all pages are to exist from the start.
+    pub populate: bool,
+}
+
+impl Request {
+    /// The memory of a partition.
+    ///
+    /// # Errors
+    ///
+    /// If it must have a kind of memory that this build cannot place.
+    pub fn partition(spec: &PartitionSpec) -> Result<Self, MemoryError> {
+        let what = match &spec.origin {
+            Origin::BuiltIn => spec.title(),
+            origin => format!("{} ({origin})", spec.title()),
+        };
+        let placement = placement(spec)?;
+        let bytes = usize::try_from(spec.size).unwrap_or(usize::MAX);
+        // Huge pages that are not touched are not known to exist: they are always populated.
+        let populate = spec.explicit || spec.traits.pgsize.is_some();
+        Ok(Self { what, bytes, traits: spec.traits, placement, populate })
+    }
+
+    /// Memory of an array, of which nothing is asked.
+    pub fn array(name: &str, bytes: usize) -> Self {
+        let placement = Placement { kind: None, downgrade: None };
+        Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, placement, populate: false }
+    }
+
+    /// What the start of the segment must be a multiple of, so that every page size that can be
+    /// chosen fits. It depends on what is asked only: the same on every machine.
+    pub fn room(&self) -> usize {
+        room(self.traits.pgsize)
+    }
+}
+
+pub(super) fn room(pgsize: Option<u64>) -> usize {
+    match pgsize.unwrap_or(0) {
+        0..=0x20_0000 => HUGE,
+        0x20_0001..=0x4000_0000 => 1 << 30,
+        larger => larger.min(LARGEST_PAGE).next_power_of_two() as usize,
+    }
+}

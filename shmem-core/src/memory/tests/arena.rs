@@ -1,0 +1,229 @@
+//! Arenas in one process: what one arena creates, another attaches, as if it were another process.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering::Relaxed;
+
+use rustix::io::Errno;
+
+use super::{paged, plain, word};
+use crate::memory::{Arena, LaterRange, Machine, MemoryError, Mine, PlaceLayout, Request, map};
+use crate::partition::{Kind, Pages, PartitionSpec, Policy, Traits};
+
+const M: usize = 1 << 20;
+const G: usize = 1 << 30;
+
+fn arena(specs: &[PartitionSpec], slots: usize) -> Arena {
+    Arena::reserve(PlaceLayout::new(specs, 64 * M).unwrap(), slots, Machine::default()).unwrap()
+}
+
+fn copies(files: &[OwnedFd]) -> Vec<OwnedFd> {
+    files.iter().map(|file| file.try_clone().unwrap()).collect()
+}
+
+/// How many mappings an arena consists of. At its ends, unmapped addresses may be in one with a
+/// neighbour's.
+fn mappings(arena: &Arena) -> usize {
+    let start = arena.base() as usize;
+    let end = start + arena.slots() * arena.stride();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let inside = |line: &&str| {
+        let (from, to) = line.split(' ').next().unwrap().split_once('-').unwrap();
+        let hex = |n| usize::from_str_radix(n, 16).unwrap();
+        hex(from) < end && hex(to) > start
+    };
+    maps.lines().filter(inside).count()
+}
+
+#[test]
+fn sixteen_places_with_more_memory_than_any_machine_has() {
+    let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
+    let arena = arena(&specs, 16);
+    assert!(arena.stride() * 16 > 127 * 16 * G);
+    for slot in 0..16 {
+        let mine = arena.create(slot).unwrap();
+        assert_eq!(mine.grants.len(), 127);
+        for grant in &mine.grants {
+            assert_eq!((grant.size, grant.pages, grant.populated), (G as u64, Pages::Base, false));
+            assert!(grant.downgrades.is_empty() && grant.kind.is_none());
+        }
+    }
+    for slot in 0..16 {
+        for (k, at) in [(0, 0), (126, G - 64)] {
+            word(&arena, slot, arena.layout().partition(k).start + at)
+                .store((slot * 127 + k) as u64, Relaxed);
+        }
+    }
+    for slot in 0..16 {
+        for (k, at) in [(0, 0), (126, G - 64)] {
+            let value = word(&arena, slot, arena.layout().partition(k).start + at).load(Relaxed);
+            assert_eq!(value, (slot * 127 + k) as u64);
+        }
+    }
+}
+
+#[test]
+fn descriptors_and_mappings_grow_with_pes_and_not_with_partitions() {
+    let specs: Vec<_> = (1..=127).map(|id| plain(id, 10 * M as u64)).collect();
+    let (made, attached) = (arena(&specs, 64), arena(&specs, 64));
+    for slot in 0..64 {
+        let Mine { descriptors, pieces, .. } = made.create(slot).unwrap();
+        assert_eq!(descriptors.len(), 1);
+        attached.attach(slot, descriptors, &pieces).unwrap();
+    }
+    // The place, and the addresses behind it.
+    assert!(mappings(&attached) <= 2 * 64, "{}", mappings(&attached));
+    // The system area, the partitions with their advice, and the addresses behind them.
+    assert!(mappings(&made) <= 3 * 64, "{}", mappings(&made));
+    for slot in 0..64 {
+        let offset = made.layout().partition(126).start;
+        word(&made, slot, offset).store(7 + slot as u64, Relaxed);
+        assert_eq!(word(&attached, slot, offset).load(Relaxed), 7 + slot as u64);
+        word(&attached, slot, 0).store(slot as u64, Relaxed);
+        assert_eq!(word(&made, slot, 0).load(Relaxed), slot as u64, "the system area");
+    }
+}
+
+#[test]
+fn places_are_at_one_stride_on_multiples_of_the_unit() {
+    let arena = arena(&[paged(1, 3 << 20, 1 << 30, Policy::Preferred)], 3);
+    assert_eq!(arena.base() as usize % G, 0);
+    assert_eq!(arena.place(2) as usize - arena.base() as usize, 2 * arena.stride());
+}
+
+#[test]
+fn files_cannot_change_their_size() {
+    let arena = arena(&[plain(1, 4 << 20)], 1);
+    let mine = arena.create(0).unwrap();
+    let file = &mine.descriptors[0];
+    assert_eq!(rustix::fs::ftruncate(file, 0), Err(Errno::PERM));
+    assert_eq!(rustix::fs::ftruncate(file, 1 << 40), Err(Errno::PERM));
+    assert_eq!(rustix::fs::fcntl_add_seals(file, rustix::fs::SealFlags::WRITE), Err(Errno::PERM));
+}
+
+#[test]
+fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
+    let specs = [plain(1, 4 << 20), plain(2, 4 << 20)];
+    let (made, attached) = (arena(&specs, 1), arena(&specs, 1));
+    let Mine { descriptors, pieces, .. } = made.create(0).unwrap();
+    let size = made.layout().bytes() as u64;
+    let list = |words: &[u64]| -> Vec<u8> {
+        pieces[..8].iter().copied().chain(words.iter().flat_map(|word| word.to_le_bytes())).collect()
+    };
+    assert_eq!(pieces, list(&[0, size, 0, 0, 4096]), "one piece");
+    let lies: &[(&[u64], &str)] = &[
+        (&[], "end at 0x0"),
+        (&[0, size, 0, 0], "cut off"),
+        (&[0, size - 4096, 0, 0, 4096], "end at"),
+        (&[0, size + 4096, 0, 0, 4096], "beyond"),
+        (&[0, u64::MAX - 4095, 0, 4096, 4096], "beyond"),
+        (&[4096, size - 4096, 0, 0, 4096], "follows"),
+        (&[0, 4096, 0, 0, 4096, 8192, size - 8192, 0, 8192, 4096], "follows"),
+        (&[0, 8192, 0, 0, 4096, 4096, size - 4096, 0, 4096, 4096], "follows"),
+        (&[0, 0, 0, 0, 4096, 0, size, 0, 0, 4096], "follows"),
+        (&[0, size, 1, 0, 4096], "file 1 of 1"),
+        (&[0, size, 0, 4096, 4096], "pieces up to"),
+        (&[0, size, 0, 0, 2 << 20], "file 0 has pages of"),
+        (&[0, size, 0, 0, 0], "pages of 0"),
+        (&[0, size, 0, 0, 64], "pages of 64"),
+        (&[0, size, 0, 64, 4096], "does not consist of pages"),
+    ];
+    let refuse = |files: Vec<OwnedFd>, pieces: &[u8], part: &str| {
+        let error = attached.attach(0, files, pieces).unwrap_err();
+        assert!(matches!(error, MemoryError::Peer { slot: 0, .. }), "{error:?}");
+        assert!(error.to_string().contains(part), "`{part}` in: {error}");
+    };
+    for (words, part) in lies {
+        refuse(copies(&descriptors), &list(words), part);
+    }
+    refuse(copies(&descriptors), &pieces[1..], "bytes");
+    refuse(copies(&descriptors), &[], "another version");
+    refuse(copies(&descriptors), &[0; 48], "another version");
+    refuse(vec![], &pieces, "file 0 of 0");
+    let open = map::memfd(None).unwrap();
+    map::resize(&open, size).unwrap();
+    refuse(vec![open], &pieces, "not sealed");
+    let small = map::memfd(None).unwrap();
+    map::resize(&small, size - 4096).unwrap();
+    map::seal(&small).unwrap();
+    refuse(vec![small], &pieces, "has");
+    refuse(vec![std::fs::File::open("/dev/null").unwrap().into()], &pieces, "not a memfd");
+    let read_only = map::memfd(None).unwrap();
+    map::resize(&read_only, size).unwrap();
+    rustix::fs::fcntl_add_seals(&read_only, rustix::fs::SealFlags::WRITE | map::SEALS).unwrap();
+    let error = attached.attach(0, vec![read_only], &pieces).unwrap_err();
+    assert!(matches!(error, MemoryError::System { call: "mmap", errno: Errno::PERM, .. }), "{error}");
+    assert_eq!(mappings(&attached), 1);
+    attached.attach(0, descriptors, &pieces).unwrap();
+    word(&made, 0, 4096).store(5, Relaxed);
+    assert_eq!(word(&attached, 0, 4096).load(Relaxed), 5);
+}
+
+#[test]
+fn later_segments_come_and_go() {
+    let specs = [plain(1, 4 << 20)];
+    let (made, attached) = (arena(&specs, 2), arena(&specs, 2));
+    let mut range = LaterRange::new(made.layout());
+    let request = Request::array("A", 3 * M);
+    let mut offset = None;
+    for round in 1..=3 {
+        let place = range.allocate(request.bytes, request.room()).unwrap();
+        assert_eq!(*offset.get_or_insert(place.offset), place.offset, "the same addresses again");
+        for slot in 0..2 {
+            let Mine { descriptors, pieces, grants } =
+                made.create_later(slot, place.offset, &request).unwrap();
+            assert_eq!((grants.len(), grants[0].size), (1, 3 * M as u64));
+            attached.attach_later(slot, place.offset, &request, descriptors, &pieces).unwrap();
+            assert_eq!(word(&attached, slot, place.offset + 3 * M - 8).load(Relaxed), 0, "fresh memory");
+            word(&made, slot, place.offset + 3 * M - 8).store(round, Relaxed);
+            assert_eq!(word(&attached, slot, place.offset + 3 * M - 8).load(Relaxed), round);
+        }
+        assert_eq!((mappings(&made), mappings(&attached)), (5, 5));
+        for slot in 0..2 {
+            // SAFETY: the words above are no longer used.
+            unsafe { made.remove_later(slot, place.offset) };
+            // SAFETY: as above.
+            unsafe { attached.remove_later(slot, place.offset) };
+        }
+        assert_eq!((mappings(&made), mappings(&attached)), (1, 1));
+        range.release(place);
+    }
+}
+
+#[test]
+#[should_panic(expected = "has memory at")]
+fn a_slot_is_filled_once() {
+    let arena = arena(&[plain(1, 4 << 20)], 1);
+    drop(arena.create(0).unwrap());
+    drop(arena.create(0));
+}
+
+#[test]
+fn threads_make_their_places_at_the_same_time() {
+    let arena = arena(&[plain(1, 4 << 20), plain(2, 4 << 20)], 8);
+    std::thread::scope(|scope| {
+        for slot in 0..8 {
+            let arena = &arena;
+            scope.spawn(move || {
+                drop(arena.create(slot).unwrap());
+                word(arena, slot, arena.layout().partition(1).start).store(slot as u64, Relaxed);
+            });
+        }
+    });
+    for slot in 0..8 {
+        assert_eq!(word(&arena, slot, arena.layout().partition(1).start).load(Relaxed), slot as u64);
+    }
+}
+
+#[test]
+fn a_special_kind_is_reported_and_its_pages_exist() {
+    let mut spec = plain(2, 4 << 20);
+    spec.traits = Traits { kind: Some(Kind::FastMem), policy: Some(Policy::Preferred), ..Traits::NONE };
+    spec.explicit = true;
+    let one = arena(&[plain(1, 4 << 20), spec.clone()], 1);
+    let mine = one.create(0).unwrap();
+    assert!(mine.grants[0].downgrades.is_empty() && !mine.grants[0].populated);
+    assert!(mine.grants[1].downgrades[0].contains("KIND=FASTMEM") && mine.grants[1].populated);
+    spec.traits.policy = Some(Policy::Mandatory);
+    let error = PlaceLayout::new(&[spec], 0).unwrap_err();
+    assert!(matches!(error, MemoryError::Placement(_)), "{error}");
+}

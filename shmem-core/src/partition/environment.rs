@@ -1,0 +1,215 @@
+//! What the environment says about partitions.
+//!
+//! `SHMEM_SYMMETRIC_PARTITION<ID>` and `SHMEM_SYMMETRIC_PARTITION_<NAME>` give the traits of a
+//! partition, `SHMEM_SYMMETRIC_SIZE` the size of the default heap. Each may start with the older
+//! `SMA_` instead; where both are set, `SHMEM_` counts.
+
+use core::fmt;
+use std::collections::BTreeMap;
+
+use super::MAX_PARTITION_ID;
+use super::error::PartitionError;
+use super::grammar::parse_traits;
+use super::kind::Traits;
+use super::size::parse_size;
+
+/// The variables of partitions, up to the ID or name.
+pub const PARTITION_VARIABLE: &str = "SHMEM_SYMMETRIC_PARTITION";
+
+/// The variable of the default heap's size.
+pub const SIZE_VARIABLE: &str = "SHMEM_SYMMETRIC_SIZE";
+
+/// What one variable says, and which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Given {
+    pub(super) variable: String,
+    pub(super) value: String,
+    pub(super) traits: Traits,
+}
+
+/// What the environment says about partitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// By ID.
+    pub(super) ids: BTreeMap<u32, Given>,
+    /// By name in small letters: which names there are is known only to the program.
+    pub(super) names: BTreeMap<String, Given>,
+    /// The size of partition 1, from `SHMEM_SYMMETRIC_SIZE`.
+    pub(super) heap: Option<Given>,
+    /// What was set and does not count.
+    pub(super) warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Heap,
+    Id(u32),
+    Name(String),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Heap => f.write_str("the default heap"),
+            Self::Id(id) => write!(f, "partition {id}"),
+            Self::Name(name) => write!(f, "partition `{name}`"),
+        }
+    }
+}
+
+impl Environment {
+    /// Reads the variables of partitions out of an environment; others are passed over.
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be read, or if two say different things about one partition.
+    pub fn collect(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, PartitionError> {
+        let mut variables: Vec<_> =
+            variables.into_iter().filter(|(variable, _)| concerns_partitions(variable)).collect();
+        // Sorted, so that the first error does not depend on the order of the environment.
+        variables.sort();
+        let mut found = Vec::new();
+        for (variable, value) in variables {
+            let (variable, value) = (printable(&variable), printable(&value));
+            found.push((subject_of(&variable, &value)?, variable, value));
+        }
+        // `SHMEM_` sorts before `SMA_`: the one that counts comes first.
+        found.sort();
+        let mut environment = Self::default();
+        let mut rest = found.into_iter().peekable();
+        while let Some((subject, variable, value)) = rest.next() {
+            while let Some((_, other, ignored)) = rest.next_if(|(next, _, _)| *next == subject) {
+                if ignored == value {
+                    continue;
+                }
+                if is_alias(&variable) == is_alias(&other) {
+                    return Err(PartitionError::GivenTwice {
+                        first: format!("{variable}={value}"),
+                        second: format!("{other}={ignored}"),
+                        partition: subject.to_string(),
+                    });
+                }
+                environment.warnings.push(format!(
+                    "{variable}={value} and {other}={ignored} are both set and differ: {variable} counts; unset {other}"
+                ));
+            }
+            environment.enter(subject, variable, value)?;
+        }
+        environment.check_heap()?;
+        Ok(environment)
+    }
+
+    /// [`collect`](Self::collect) from the environment of this process. Bytes that are not UTF-8
+    /// are shown as `\u{fffd}`, which no variable of partitions may contain.
+    ///
+    /// # Errors
+    ///
+    /// As [`collect`](Self::collect).
+    pub fn from_process() -> Result<Self, PartitionError> {
+        Self::collect(
+            std::env::vars_os()
+                .map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into())),
+        )
+    }
+
+    /// What was set and does not count, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn enter(&mut self, subject: Subject, variable: String, value: String) -> Result<(), PartitionError> {
+        let traits = match subject {
+            Subject::Heap => heap_size(&variable, &value)?,
+            _ => parse_traits(&value).map_err(|fault| PartitionError::Traits {
+                variable: variable.clone(),
+                value: value.clone(),
+                fault: Box::new(fault),
+            })?,
+        };
+        let given = Given { variable, value, traits };
+        match subject {
+            Subject::Heap => self.heap = Some(given),
+            Subject::Id(id) => drop(self.ids.insert(id, given)),
+            Subject::Name(name) => drop(self.names.insert(name, given)),
+        }
+        Ok(())
+    }
+
+    fn check_heap(&self) -> Result<(), PartitionError> {
+        let first = self.ids.get(&1).or_else(|| self.names.get("default"));
+        match (&self.heap, first) {
+            (Some(heap), Some(first)) => Err(PartitionError::HeapTwice {
+                size: heap.variable.clone(),
+                partition: first.variable.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn heap_size(variable: &str, value: &str) -> Result<Traits, PartitionError> {
+    match parse_size(value) {
+        Ok(0) => Err(PartitionError::HeapZero { variable: variable.into(), value: value.into() }),
+        Ok(size) => Ok(Traits { size: Some(size), ..Traits::NONE }),
+        Err(fault) => Err(PartitionError::HeapSize { variable: variable.into(), value: value.into(), fault }),
+    }
+}
+
+fn is_alias(variable: &str) -> bool {
+    variable.starts_with("SMA_")
+}
+
+/// A variable without its prefix.
+fn stem_of(variable: &str) -> Option<&str> {
+    variable.strip_prefix("SHMEM_").or_else(|| variable.strip_prefix("SMA_"))
+}
+
+/// Whether a variable is one of partitions, rightly named or not.
+fn concerns_partitions(variable: &str) -> bool {
+    stem_of(variable).is_some_and(|stem| stem == "SYMMETRIC_SIZE" || stem.starts_with("SYMMETRIC_PARTITION"))
+}
+
+/// What a variable of partitions speaks of.
+fn subject_of(variable: &str, value: &str) -> Result<Subject, PartitionError> {
+    let Some(which) = stem_of(variable).and_then(|stem| stem.strip_prefix("SYMMETRIC_PARTITION")) else {
+        return Ok(Subject::Heap);
+    };
+    let fault = match which.strip_prefix('_') {
+        Some("") => "the name is missing".into(),
+        Some(name) => return Ok(Subject::Name(name.to_ascii_lowercase())),
+        None => match id_of(which) {
+            Ok(id) => return Ok(Subject::Id(id)),
+            Err(fault) => fault,
+        },
+    };
+    let stem = variable[..variable.len() - which.len()].into();
+    Err(PartitionError::Variable { variable: variable.into(), value: value.into(), stem, fault })
+}
+
+fn id_of(text: &str) -> Result<u32, String> {
+    if text.is_empty() {
+        return Err("the ID is missing".into());
+    }
+    if !text.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(format!("`{text}` is not an ID"));
+    }
+    match text.parse() {
+        Ok(0) => Err("0 is not the ID of a partition".into()),
+        Ok(id) if text.starts_with('0') => Err(format!("`{text}` is not an ID: write {id}")),
+        Ok(id) if id <= MAX_PARTITION_ID => Ok(id),
+        _ => Err(format!("the ID {text} is too large")),
+    }
+}
+
+/// `text` with characters that do not print made visible: it is shown in messages, and none of
+/// them belongs in a value.
+fn printable(text: &str) -> String {
+    text.chars().fold(String::new(), |mut shown, c| {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
+}

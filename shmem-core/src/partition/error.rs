@@ -1,0 +1,167 @@
+//! What can be wrong with partitions before any memory is asked for.
+
+use super::grammar::TraitError;
+use super::kind::{Kind, Policy};
+use super::size::{SizeError, show_size};
+use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
+
+/// A partition, or what describes it, is not usable.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PartitionError {
+    /// The value of a partition variable.
+    #[error("{variable}={value}: {fault}")]
+    Traits {
+        /// The variable.
+        variable: String,
+        /// Its whole value.
+        value: String,
+        /// What is wrong.
+        fault: Box<TraitError>,
+    },
+    /// The ID or name in the name of a partition variable.
+    #[error(
+        "{variable}={value}: {fault}; write {stem}<ID> with an ID in 1..={MAX_PARTITION_ID}, or {stem}_<NAME> with a name that the program declares"
+    )]
+    Variable {
+        /// The variable.
+        variable: String,
+        /// Its whole value.
+        value: String,
+        /// The variable without ID and name.
+        stem: String,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The value of `SHMEM_SYMMETRIC_SIZE`.
+    #[error("{variable}={value}: {fault}")]
+    HeapSize {
+        /// The variable.
+        variable: String,
+        /// Its whole value.
+        value: String,
+        /// What is wrong.
+        fault: SizeError,
+    },
+    /// `SHMEM_SYMMETRIC_SIZE` is zero.
+    #[error(
+        "{variable}={value}: the default heap cannot have no bytes; give a size of at least 1, or unset it"
+    )]
+    HeapZero {
+        /// The variable.
+        variable: String,
+        /// Its whole value.
+        value: String,
+    },
+    /// `SHMEM_SYMMETRIC_SIZE` and a variable of partition 1.
+    #[error(
+        "{size} and {partition} are both set, and both size the default heap, partition 1; unset one of them (with other partitions, {size} may stay)"
+    )]
+    HeapTwice {
+        /// The variable of the size.
+        size: String,
+        /// The variable of partition 1.
+        partition: String,
+    },
+    /// Two variables of one partition that say different things.
+    #[error("{first} and {second} are both set, describe {partition} and differ; unset one of them")]
+    GivenTwice {
+        /// One variable with its value.
+        first: String,
+        /// The other.
+        second: String,
+        /// The partition.
+        partition: String,
+    },
+    /// Traits in a declaration that do not fit together.
+    #[error("partition `{name}`, declared at {place}: {fault}")]
+    Declared {
+        /// Its name.
+        name: String,
+        /// File and line.
+        place: String,
+        /// What is wrong.
+        fault: Box<TraitError>,
+    },
+    /// The page size that an object wishes for.
+    #[error("`{object}` at {place}: {fault}")]
+    Wished {
+        /// The object.
+        object: String,
+        /// File and line.
+        place: String,
+        /// What is wrong.
+        fault: Box<TraitError>,
+    },
+    /// Two declarations that cannot both hold.
+    #[error("{what} is taken twice: by {first}, and by {second}; {remedy}")]
+    Conflict {
+        /// The ID or name.
+        what: String,
+        /// One taker, with its place.
+        first: String,
+        /// The other, with its place.
+        second: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// ID 1 and the name `default` belong together.
+    #[error("{declaration}: partition 1 is `default`, the default heap, and no other; {remedy}")]
+    DefaultHeap {
+        /// The declaration, with its place.
+        declaration: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// More partitions than a job can have.
+    #[error(
+        "{count} partitions are asked for, and a job has at most {MAX_PARTITIONS}, the built-in ones (`default`, `fast`, `normal`) counted; one partition for each kind of memory and page size is enough, since a heap holds any number of objects"
+    )]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
+    /// No partition has the ID or name.
+    #[error("there is no partition {asked}; there are {existing}{hint}")]
+    NoSuchPartition {
+        /// The ID or name.
+        asked: String,
+        /// The partitions there are.
+        existing: String,
+        /// What was probably meant, or how to make it.
+        hint: String,
+    },
+    /// A partition that must have small pages, with an object that needs large ones.
+    #[error(
+        "{partition} has PGSIZE={} under POLICY=MANDATORY (from {origin}), and `{object}` at {place} needs pages of {}; raise PGSIZE, or leave it out: then the object's wish is taken",
+        show_size(*.given), show_size(*.wished)
+    )]
+    PageSize {
+        /// The partition.
+        partition: String,
+        /// Where the page size comes from.
+        origin: String,
+        /// The page size given, in bytes.
+        given: u64,
+        /// The object.
+        object: String,
+        /// File and line of the object.
+        place: String,
+        /// The page size the object asks for, in bytes.
+        wished: u64,
+    },
+    /// A kind of memory that this build cannot place, and must.
+    #[error(
+        "{partition} must have KIND={kind} under POLICY={policy} (from {origin}), and this build cannot place that kind of memory; it places NORMALMEM and SYSDEFAULT; use POLICY=PREFERRED to run in normal memory"
+    )]
+    CannotPlace {
+        /// The partition.
+        partition: String,
+        /// Who asked.
+        origin: String,
+        /// The kind.
+        kind: Kind,
+        /// The policy.
+        policy: Policy,
+    },
+}

@@ -1,0 +1,260 @@
+//! The value of a partition variable: `SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]`.
+//!
+//! Names and values are read without regard to case, in any order; kinds and policies by name or
+//! by a beginning of it that no other has (`F`, `N`, `M`, `P`): the published examples of partitions use
+//! all of that. A special kind needs a policy, because it must be known what to do on a machine
+//! without it; NORMALMEM and SYSDEFAULT exist everywhere.
+
+use super::kind::{Kind, Policy, Traits};
+use super::nearest::{did_you_mean, nearest};
+use super::size::{SizeError, parse_size, short_size};
+
+/// The smallest page of any machine we run on.
+pub const MIN_PAGE: u64 = 4096;
+
+const NAMES: [&str; 4] = ["SIZE", "PGSIZE", "KIND", "POLICY"];
+const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]";
+
+/// The traits of a partition cannot be read, or do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraitError {
+    /// The value is empty.
+    #[error("no traits are given; write {FORM}")]
+    Nothing,
+    /// Two colons in a row, or one at an end.
+    #[error("trait {0} is empty; write one `:` between two traits and none at the ends")]
+    Empty(usize),
+    /// A space.
+    #[error("`{0}` contains a space; write the traits without spaces")]
+    Space(String),
+    /// A comma or semicolon where a colon belongs.
+    #[error("`{text}`: `{separator}` does not separate traits; write `:` instead")]
+    Separator {
+        /// The trait.
+        text: String,
+        /// What stands for the colon.
+        separator: char,
+    },
+    /// A trait without a value.
+    #[error("`{0}` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G")]
+    NoEquals(String),
+    /// A trait that does not exist.
+    #[error("unknown trait `{name}` in `{text}`; allowed are SIZE, PGSIZE, KIND, POLICY{}", did_you_mean(*.nearest))]
+    Unknown {
+        /// The trait.
+        text: String,
+        /// Its name.
+        name: String,
+        /// The name that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// The file of a PMEM partition.
+    #[error(
+        "`{0}`: this build has no partitions in files; allowed are SIZE, PGSIZE, KIND, POLICY; leave `PMEM=` out"
+    )]
+    File(String),
+    /// A trait given twice.
+    #[error(
+        "`{name}` is given twice, by `{first}` and by `{second}`; a partition takes each of the four traits once"
+    )]
+    Repeated {
+        /// Its name.
+        name: &'static str,
+        /// The first time.
+        first: String,
+        /// The second time.
+        second: String,
+    },
+    /// A size or page size that is not one.
+    #[error("`{text}`: {fault}")]
+    Size {
+        /// The trait.
+        text: String,
+        /// What is wrong with its value.
+        fault: SizeError,
+    },
+    /// A heap of no bytes.
+    #[error("`{0}`: a partition of no bytes cannot hold anything; give a size of at least 1")]
+    Zero(String),
+    /// There is no `SIZE`.
+    #[error("SIZE is missing; it is the one trait that must be given, for example SIZE=2G")]
+    NoSize,
+    /// A page size that no machine has.
+    #[error("`{text}`: a page size is a power of two of at least 4K; write {write}")]
+    PageSize {
+        /// The trait.
+        text: String,
+        /// Page sizes near it.
+        write: String,
+    },
+    /// A kind that does not exist.
+    #[error(
+        "`{text}`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one{}",
+        did_you_mean(*.nearest)
+    )]
+    Kind {
+        /// The trait.
+        text: String,
+        /// The name that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A policy that does not exist.
+    #[error(
+        "`{text}`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one{}",
+        did_you_mean(*.nearest)
+    )]
+    Policy {
+        /// The trait.
+        text: String,
+        /// The name that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A special kind, and no word about machines without it.
+    #[error(
+        "KIND={kind} needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED"
+    )]
+    NoPolicy {
+        /// The kind.
+        kind: Kind,
+    },
+}
+
+/// Reads the value of a partition variable.
+///
+/// # Errors
+///
+/// If it does not follow the grammar, or the traits do not fit together.
+pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
+    if value.is_empty() {
+        return Err(TraitError::Nothing);
+    }
+    let mut given: [Option<&str>; 4] = [None; 4];
+    let mut traits = Traits::NONE;
+    for (index, text) in value.split(':').enumerate() {
+        let (name, value) = split(index, text)?;
+        let place = place_of(name, text)?;
+        if let Some(first) = given[place] {
+            return Err(TraitError::Repeated {
+                name: NAMES[place],
+                first: first.into(),
+                second: text.into(),
+            });
+        }
+        given[place] = Some(text);
+        match place {
+            0 => traits.size = Some(size(text, value)?),
+            1 => traits.pgsize = Some(page_size(text, value)?),
+            2 => traits.kind = Some(kind(text, value)?),
+            _ => traits.policy = Some(policy(text, value)?),
+        }
+    }
+    if traits.size.is_none() {
+        return Err(TraitError::NoSize);
+    }
+    check_policy(&traits)?;
+    Ok(traits)
+}
+
+/// Checks traits that were not read from text, as those of a declaration: as [`parse_traits`], but
+/// without a size the default size is meant.
+///
+/// # Errors
+///
+/// If a page size is none, or the traits do not fit together.
+pub fn check_traits(traits: &Traits) -> Result<(), TraitError> {
+    if let Some(pgsize) = traits.pgsize {
+        check_page_size(pgsize, || format!("PGSIZE={}", short_size(pgsize)))?;
+    }
+    check_policy(traits)
+}
+
+fn check_policy(traits: &Traits) -> Result<(), TraitError> {
+    match traits.kind {
+        Some(kind) if kind.is_special() && traits.policy.is_none() => Err(TraitError::NoPolicy { kind }),
+        _ => Ok(()),
+    }
+}
+
+fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
+    if text.is_empty() {
+        return Err(TraitError::Empty(index + 1));
+    }
+    if text.contains(char::is_whitespace) {
+        return Err(TraitError::Space(text.into()));
+    }
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(TraitError::NoEquals(text.into()));
+    };
+    if let Some(at) = value.find([',', ';'])
+        && value[at + 1..].contains('=')
+    {
+        let separator = char::from(value.as_bytes()[at]);
+        return Err(TraitError::Separator { text: text.into(), separator });
+    }
+    Ok((name, value))
+}
+
+fn place_of(name: &str, text: &str) -> Result<usize, TraitError> {
+    NAMES.iter().position(|known| known.eq_ignore_ascii_case(name)).ok_or_else(|| {
+        if name.eq_ignore_ascii_case("PMEM") {
+            TraitError::File(text.into())
+        } else {
+            TraitError::Unknown { text: text.into(), name: name.into(), nearest: nearest(name, NAMES) }
+        }
+    })
+}
+
+fn size(text: &str, value: &str) -> Result<u64, TraitError> {
+    match parse_size(value) {
+        Ok(0) => Err(TraitError::Zero(text.into())),
+        Ok(size) => Ok(size),
+        Err(fault) => Err(TraitError::Size { text: text.into(), fault }),
+    }
+}
+
+fn page_size(text: &str, value: &str) -> Result<u64, TraitError> {
+    let pgsize = parse_size(value).map_err(|fault| TraitError::Size { text: text.into(), fault })?;
+    check_page_size(pgsize, || text.into())?;
+    Ok(pgsize)
+}
+
+fn check_page_size(pgsize: u64, text: impl FnOnce() -> String) -> Result<(), TraitError> {
+    if pgsize.is_power_of_two() && pgsize >= MIN_PAGE {
+        return Ok(());
+    }
+    let below = if pgsize == 0 { 0 } else { 1 << pgsize.ilog2() };
+    let write = match pgsize.checked_next_power_of_two() {
+        Some(above) if below >= MIN_PAGE => format!("{} or {}", short_size(below), short_size(above)),
+        Some(_) => short_size(MIN_PAGE),
+        None => short_size(below),
+    };
+    Err(TraitError::PageSize { text: text(), write })
+}
+
+fn kind(text: &str, value: &str) -> Result<Kind, TraitError> {
+    by_beginning(value, Kind::ALL, Kind::name).ok_or_else(|| TraitError::Kind {
+        text: text.into(),
+        nearest: nearest(value, Kind::ALL.map(Kind::name)),
+    })
+}
+
+fn policy(text: &str, value: &str) -> Result<Policy, TraitError> {
+    by_beginning(value, Policy::ALL, Policy::name).ok_or_else(|| TraitError::Policy {
+        text: text.into(),
+        nearest: nearest(value, Policy::ALL.map(Policy::name)),
+    })
+}
+
+/// The one value whose name begins with `beginning`. An empty beginning is one of all of them.
+fn by_beginning<T: Copy, const N: usize>(
+    beginning: &str,
+    values: [T; N],
+    name: impl Fn(T) -> &'static str,
+) -> Option<T> {
+    let mut matching = values.into_iter().filter(|&value| {
+        name(value).get(..beginning.len()).is_some_and(|head| head.eq_ignore_ascii_case(beginning))
+    });
+    let only = matching.next()?;
+    matching.next().is_none().then_some(only)
+}

@@ -1,0 +1,78 @@
+//! Which kinds of memory this build can place, and what happens to those it cannot.
+
+use super::error::PartitionError;
+use super::kind::{Kind, Policy};
+use super::spec::PartitionSpec;
+
+/// Where the memory of a partition is to come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The kind given; `None`: none was asked for, or what was asked for is not placed.
+    pub kind: Option<Kind>,
+    /// What was asked and is not given, with its reason, in words; an entry of
+    /// [`Grant::downgrades`](super::Grant).
+    pub downgrade: Option<String>,
+}
+
+/// What happens to a kind that is asked for.
+#[derive(Clone, Copy)]
+enum Outcome {
+    /// It is given.
+    Given,
+    /// It is given, but its pages lie where they are touched first.
+    NotSpread,
+    /// It is not placed: the memory is what a partition without traits gets.
+    Normal,
+    /// The system puts the pages where it likes.
+    System,
+    /// The job ends.
+    Refused,
+}
+
+/// The rule: for each kind, and for each policy in the order of [`Policy`] (mandatory, preferred,
+/// interleaved, system's). A kind without a policy is preferred. Without memory nodes to choose
+/// from, normal memory is what every page comes from.
+const fn outcomes(kind: Option<Kind>) -> [Outcome; 4] {
+    use Outcome::{Given, Normal, NotSpread, Refused, System};
+    match kind {
+        None | Some(Kind::NormalMem) => [Given, Given, NotSpread, Given],
+        Some(Kind::SysDefault) => [Given, Given, Given, Given],
+        Some(Kind::FastMem | Kind::LargeMem | Kind::Pmem) => [Refused, Normal, Normal, System],
+    }
+}
+
+/// Where this build places a partition.
+///
+/// # Errors
+///
+/// If the partition must have a kind of memory that this build cannot place.
+pub fn placement(spec: &PartitionSpec) -> Result<Placement, PartitionError> {
+    let kind = spec.traits.kind;
+    let policy = spec.traits.policy.unwrap_or(Policy::Preferred);
+    let asked = kind.unwrap_or(Kind::NormalMem);
+    let outcome = outcomes(kind)[policy as usize - 1];
+    let placement = |kind, downgrade| Ok(Placement { kind, downgrade });
+    match outcome {
+        Outcome::Given => placement(kind, None),
+        Outcome::NotSpread => placement(
+            kind,
+            Some("POLICY=INTERLEAVED: this build does not spread pages over memory nodes; they lie where they are touched first".into()),
+        ),
+        Outcome::Normal => placement(
+            None,
+            Some(format!("KIND={asked}: this build cannot place that kind of memory; normal memory is used")),
+        ),
+        Outcome::System => placement(
+            None,
+            Some(format!(
+                "KIND={asked}: POLICY=SYSDEFAULT leaves the placement to the system, no {asked} is looked for"
+            )),
+        ),
+        Outcome::Refused => Err(PartitionError::CannotPlace {
+            partition: spec.title(),
+            origin: spec.origin.to_string(),
+            kind: asked,
+            policy,
+        }),
+    }
+}

@@ -1,0 +1,150 @@
+//! What was asked and what was given, in words.
+//!
+//! A memory that is silently not the one asked for is the commonest complaint about symmetric
+//! heaps: so each partition has a line with both, and each difference a warning.
+
+use core::fmt::Write;
+use core::iter::once;
+
+use super::grant::{Grant, Pages};
+use super::size::show_size;
+use super::spec::{Origin, PartitionSpec};
+
+const HEADS: [&str; 12] =
+    ["ID", "NAME", "ASKED", "PAGE", "KIND", "POLICY", "PES", "GIVEN", "PAGE", "PAGES", "KIND", "POPULATED"];
+
+/// The columns of what was asked.
+const ASKED: usize = 6;
+
+type Row = [String; HEADS.len()];
+
+/// The table of partitions, asked and given: a line for each partition, and for each group of PEs
+/// that was given something else. `grants` holds for each PE what it was given for each of `specs`.
+///
+/// `-` stands for what nobody gave or asked for.
+pub fn report(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
+    let mut rows: Vec<Row> = vec![HEADS.map(String::from)];
+    for (index, spec) in specs.iter().enumerate() {
+        let asked = asked(spec);
+        let given = grants.iter().map(|grants| grants.get(index).map(given));
+        let groups = groups(given);
+        if groups.is_empty() {
+            rows.push(row(asked.clone(), [(); ASKED].map(|()| "-".into())));
+        }
+        for (number, (given, pes)) in groups.into_iter().enumerate() {
+            let [size, pgsize, pages, kind, populated] =
+                given.unwrap_or_else(|| [(); 5].map(|()| "-".into()));
+            let asked = if number == 0 { asked.clone() } else { [const { String::new() }; ASKED] };
+            rows.push(row(asked, [show_pes(&pes, grants.len()), size, pgsize, pages, kind, populated]));
+        }
+    }
+    columns(&rows)
+}
+
+/// One line for each thing that was asked and not given, with the PEs that it concerns.
+///
+/// What a built-in partition misses that nobody uses (neither a static nor the environment) is no
+/// warning: it stands in the [report] only.
+pub fn downgrades(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, spec) in specs.iter().enumerate().filter(|(_, spec)| spec.origin != Origin::BuiltIn) {
+        let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (pe, grant) in grants.iter().enumerate().filter_map(|(pe, all)| Some((pe, all.get(index)?))) {
+            for reason in &grant.downgrades {
+                match reasons.iter_mut().find(|(known, _)| known == reason) {
+                    Some((_, pes)) => pes.push(pe),
+                    None => reasons.push((reason, vec![pe])),
+                }
+            }
+        }
+        lines.extend(reasons.into_iter().map(|(reason, pes)| {
+            let pes = match show_pes(&pes, grants.len()) {
+                all if all == ALL => "all PEs".into(),
+                one if pes.len() == 1 => format!("PE {one}"),
+                several => format!("PEs {several}"),
+            };
+            format!("{} (from {}), {pes}: {reason}", spec.title(), spec.origin)
+        }));
+    }
+    lines
+}
+
+const ALL: &str = "all";
+
+fn asked(spec: &PartitionSpec) -> [String; ASKED] {
+    fn show<T>(given: Option<T>, show: impl Fn(T) -> String) -> String {
+        given.map_or_else(|| "-".into(), show)
+    }
+    [
+        spec.id.to_string(),
+        spec.name.to_string(),
+        show(spec.traits.size, show_size),
+        show(spec.traits.pgsize, show_size),
+        show(spec.traits.kind, |kind| kind.to_string()),
+        show(spec.traits.policy, |policy| policy.to_string()),
+    ]
+}
+
+fn given(grant: &Grant) -> [String; 5] {
+    [
+        show_size(grant.size),
+        show_size(grant.pgsize),
+        match grant.pages {
+            Pages::Base => "base".into(),
+            Pages::Transparent => "transparent".into(),
+            Pages::HugeTlb => "hugetlb".into(),
+        },
+        grant.kind.map_or_else(|| "-".into(), |kind| kind.to_string()),
+        if grant.populated { "yes".into() } else { "no".into() },
+    ]
+}
+
+/// Equal values with the PEs that have them, in the order of the first of these.
+fn groups<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<(T, Vec<usize>)> {
+    let mut groups: Vec<(T, Vec<usize>)> = Vec::new();
+    for (pe, value) in values.enumerate() {
+        match groups.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, pes)) => pes.push(pe),
+            None => groups.push((value, vec![pe])),
+        }
+    }
+    groups
+}
+
+/// Ascending numbers as ranges: `0-3,5`.
+fn show_pes(pes: &[usize], count: usize) -> String {
+    if pes.len() == count {
+        return ALL.into();
+    }
+    let ranges: Vec<_> = pes
+        .chunk_by(|pe, next| pe + 1 == *next)
+        .map(|range| match range {
+            [only] => only.to_string(),
+            [first, .., last] => format!("{first}-{last}"),
+            [] => String::new(),
+        })
+        .collect();
+    ranges.join(",")
+}
+
+fn row(asked: [String; ASKED], given: [String; ASKED]) -> Row {
+    let mut cells = asked.into_iter().chain(given);
+    [(); HEADS.len()].map(|()| cells.next().unwrap_or_default())
+}
+
+/// Columns as wide as their widest cell; nothing behind the last.
+fn columns(rows: &[Row]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEADS.len() - 1).map(width).chain(once(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            // Writing to a string cannot fail.
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,220 @@
+//! How declarations, objects and environment become one [`Table`].
+
+use core::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::MAX_PARTITIONS;
+use super::declaration::Declaration;
+use super::declared::{declared, same_name};
+use super::environment::{Environment, Given};
+use super::error::PartitionError;
+use super::grammar::check_traits;
+use super::kind::{Policy, Traits};
+use super::nearest::{did_you_mean, nearest};
+use super::size::show_size;
+use super::spec::{Origin, PartitionSpec};
+use super::table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, ObjectWish, Table};
+use crate::text::Text;
+
+pub(super) fn resolve(
+    declarations: &[Declaration],
+    objects: &[ObjectWish],
+    environment: &Environment,
+) -> Result<Table, PartitionError> {
+    check_wishes(objects)?;
+    let mut specs: Vec<_> =
+        declared(declarations, objects)?.iter().map(|declaration| spec_of(declaration, objects)).collect();
+    let mut warnings = environment.warnings.clone();
+    name_in_environment(&mut specs, environment, &mut warnings)?;
+    identify_in_environment(&mut specs, environment)?;
+    grant_wishes(&mut specs, objects, &mut warnings)?;
+    if specs.len() > MAX_PARTITIONS {
+        return Err(PartitionError::TooMany { count: specs.len() });
+    }
+    for spec in &mut specs {
+        let default = if spec.id == 1 { DEFAULT_HEAP_BYTES } else { DEFAULT_PARTITION_BYTES };
+        spec.size = spec.traits.size.unwrap_or(default);
+    }
+    specs.sort_by_key(|spec| spec.id);
+    warnings.extend(needless(&specs));
+    Ok(Table { specs, warnings })
+}
+
+fn spec_of(declaration: &Declaration, objects: &[ObjectWish]) -> PartitionSpec {
+    let traits = declaration.traits();
+    let built_in = declaration.built_in != 0;
+    let first = objects
+        .iter()
+        .filter(|object| same_name(&object.partition, declaration))
+        .map(|object| (object.file, object.line))
+        .min();
+    PartitionSpec {
+        id: declaration.id,
+        name: declaration.name,
+        size: 0,
+        traits,
+        origin: match first {
+            _ if !built_in => Origin::Program { file: declaration.file, line: declaration.line },
+            Some((file, line)) => Origin::Program { file, line },
+            None => Origin::BuiltIn,
+        },
+        explicit: !built_in && traits.is_explicit(),
+    }
+}
+
+/// Replaces traits. Who gave more than a size stays the one that messages name, until somebody
+/// else gives more than a size.
+fn override_by(spec: &mut PartitionSpec, given: &Given) {
+    let by_program = spec.traits.is_explicit() && matches!(spec.origin, Origin::Program { .. });
+    if given.traits.is_explicit() || !by_program {
+        spec.origin = Origin::Environment(given.variable.clone());
+    }
+    spec.traits = spec.traits.overridden_by(given.traits);
+    spec.explicit |= given.traits.is_explicit();
+}
+
+/// The variables that give a name: of a declared or built-in partition.
+fn name_in_environment(
+    specs: &mut [PartitionSpec],
+    environment: &Environment,
+    warnings: &mut Vec<String>,
+) -> Result<(), PartitionError> {
+    for (name, given) in &environment.names {
+        let Some(spec) = specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name)) else {
+            let nearest = nearest(name, specs.iter().map(|spec| spec.name.as_str()));
+            warnings.push(format!(
+                "{}={} has no effect: the program declares no partition `{name}`{}",
+                given.variable,
+                given.value,
+                did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref())
+            ));
+            continue;
+        };
+        if let Some(by_id) = environment.ids.get(&spec.id)
+            && by_id.traits != given.traits
+        {
+            return Err(PartitionError::GivenTwice {
+                first: format!("{}={}", by_id.variable, by_id.value),
+                second: format!("{}={}", given.variable, given.value),
+                partition: spec.title(),
+            });
+        }
+        override_by(spec, given);
+    }
+    Ok(())
+}
+
+/// The variables that give an ID, and the one of the default heap's size.
+fn identify_in_environment(
+    specs: &mut Vec<PartitionSpec>,
+    environment: &Environment,
+) -> Result<(), PartitionError> {
+    let heap = environment.heap.iter().map(|given| (1, given));
+    for (id, given) in environment.ids.iter().map(|(id, given)| (*id, given)).chain(heap) {
+        if let Some(spec) = specs.iter_mut().find(|spec| spec.id == id) {
+            override_by(spec, given);
+            continue;
+        }
+        let name = format!("partition{id}");
+        if let Some(other) = specs.iter().find(|spec| spec.name.as_str().eq_ignore_ascii_case(&name)) {
+            return Err(PartitionError::Conflict {
+                what: format!("the name `{name}`"),
+                first: format!("partition {}, declared at {}", other.id, other.origin),
+                second: format!("the partition that {} makes", given.variable),
+                remedy: "rename the declared one, or use another ID in the environment",
+            });
+        }
+        let mut spec = PartitionSpec {
+            id,
+            name: Text::head(&name),
+            size: 0,
+            traits: Traits::NONE,
+            origin: Origin::BuiltIn,
+            explicit: false,
+        };
+        override_by(&mut spec, given);
+        specs.push(spec);
+    }
+    Ok(())
+}
+
+/// The largest page size that an object of each partition wishes for.
+fn grant_wishes(
+    specs: &mut [PartitionSpec],
+    objects: &[ObjectWish],
+    warnings: &mut Vec<String>,
+) -> Result<(), PartitionError> {
+    for spec in specs {
+        let wish = objects
+            .iter()
+            .filter(|object| object.pgsize != 0)
+            .filter(|object| object.partition.name.as_str().eq_ignore_ascii_case(spec.name.as_str()))
+            .min_by_key(|wish| (Reverse(wish.pgsize), wish.file, wish.line, wish.name));
+        let Some(wish) = wish else {
+            continue;
+        };
+        let place = format!("{}:{}", wish.file, wish.line);
+        match spec.traits.pgsize {
+            None => {
+                spec.traits.pgsize = Some(wish.pgsize);
+                spec.explicit = true;
+            }
+            Some(given) if given >= wish.pgsize => {}
+            Some(given) if spec.traits.policy == Some(Policy::Mandatory) => {
+                return Err(PartitionError::PageSize {
+                    partition: spec.title(),
+                    origin: spec.origin.to_string(),
+                    given,
+                    object: wish.name.to_string(),
+                    place,
+                    wished: wish.pgsize,
+                });
+            }
+            Some(given) => warnings.push(format!(
+                "{} has pages of {} (from {}), smaller than the {} that `{}` at {place} asks for",
+                spec.title(),
+                show_size(given),
+                spec.origin,
+                show_size(wish.pgsize),
+                wish.name
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Page sizes that objects wish for can be page sizes.
+fn check_wishes(objects: &[ObjectWish]) -> Result<(), PartitionError> {
+    let mut wishes: Vec<_> = objects.iter().filter(|object| object.pgsize != 0).collect();
+    wishes.sort_by_key(|wish| (wish.file, wish.line, wish.name, wish.pgsize));
+    for wish in wishes {
+        check_traits(&Traits { pgsize: Some(wish.pgsize), ..Traits::NONE }).map_err(|fault| {
+            PartitionError::Wished {
+                object: wish.name.to_string(),
+                place: format!("{}:{}", wish.file, wish.line),
+                fault: Box::new(fault),
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Partitions that ask for the same memory. Every partition costs mappings and registrations, and
+/// one heap holds any number of objects.
+fn needless(specs: &[PartitionSpec]) -> Vec<String> {
+    let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
+    for spec in specs.iter().filter(|spec| spec.explicit) {
+        alike.entry(Traits { size: None, ..spec.traits }.to_string()).or_default().push(spec);
+    }
+    alike
+        .into_iter()
+        .filter(|(_, specs)| specs.len() > 1)
+        .map(|(traits, specs)| {
+            let each: Vec<_> = specs.iter().map(|spec| format!("{} `{}`", spec.id, spec.name)).collect();
+            format!(
+                "partitions {} all ask for {traits}; one partition for each kind of memory is enough, since a heap holds any number of objects",
+                each.join(", ")
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,160 @@
+use proptest::prelude::*;
+
+use crate::partition::{Environment, PartitionError, Table};
+
+pub(super) fn environment(variables: &[(&str, &str)]) -> Result<Environment, PartitionError> {
+    Environment::collect(variables.iter().map(|(name, value)| (name.to_string(), value.to_string())))
+}
+
+fn error(variables: &[(&str, &str)]) -> String {
+    environment(variables).and_then(|e| Table::resolve(&[], &[], &e)).expect_err("an error").to_string()
+}
+
+#[test]
+fn an_error_shows_the_variable_and_its_whole_value() {
+    assert_eq!(
+        error(&[("SHMEM_SYMMETRIC_PARTITION2", "KIND=N:SIZE=20MB")]),
+        "SHMEM_SYMMETRIC_PARTITION2=KIND=N:SIZE=20MB: `SIZE=20MB`: `20MB`: `B` stands behind the suffix; write 20M"
+    );
+    assert_eq!(
+        error(&[("SMA_SYMMETRIC_PARTITION_FAST", "")]),
+        "SMA_SYMMETRIC_PARTITION_FAST=: no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]"
+    );
+    assert_eq!(
+        error(&[("SHMEM_SYMMETRIC_SIZE", "1 GB")]),
+        "SHMEM_SYMMETRIC_SIZE=1 GB: `1 GB`: ` GB` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes"
+    );
+    assert_eq!(
+        error(&[("SMA_SYMMETRIC_SIZE", "0")]),
+        "SMA_SYMMETRIC_SIZE=0: the default heap cannot have no bytes; give a size of at least 1, or unset it"
+    );
+    assert_eq!(
+        error(&[("SHMEM_SYMMETRIC_PARTITION2", "SIZE=2G\n\u{1b}[31m")]),
+        "SHMEM_SYMMETRIC_PARTITION2=SIZE=2G\\n\\u{1b}[31m: `SIZE=2G\\n\\u{1b}[31m`: `2G\\n\\u{1b}[31m`: `\\n\\u{1b}[31m` stands behind the suffix; write 2G"
+    );
+}
+
+#[test]
+fn bad_ids_are_errors() {
+    let remedy = "write SHMEM_SYMMETRIC_PARTITION<ID> with an ID in 1..=255, or SHMEM_SYMMETRIC_PARTITION_<NAME> with a name that the program declares";
+    for (id, fault) in [
+        ("", "the ID is missing"),
+        ("0", "0 is not the ID of a partition"),
+        ("000", "0 is not the ID of a partition"),
+        ("256", "the ID 256 is too large"),
+        ("99999999999999999999", "the ID 99999999999999999999 is too large"),
+        ("007", "`007` is not an ID: write 7"),
+        ("S", "`S` is not an ID"),
+        ("FAST", "`FAST` is not an ID"),
+        ("-1", "`-1` is not an ID"),
+        ("+1", "`+1` is not an ID"),
+        ("1 ", "`1 ` is not an ID"),
+        ("٣", "`٣` is not an ID"),
+        ("_", "the name is missing"),
+    ] {
+        let variable = format!("SHMEM_SYMMETRIC_PARTITION{id}");
+        assert_eq!(error(&[(&variable, "SIZE=1G")]), format!("{variable}=SIZE=1G: {fault}; {remedy}"));
+    }
+    let alias = error(&[("SMA_SYMMETRIC_PARTITION0", "SIZE=1G")]);
+    assert!(alias.contains("write SMA_SYMMETRIC_PARTITION<ID>"), "{alias}");
+}
+
+#[test]
+fn the_size_of_the_default_heap_and_partition_1_exclude_each_other() {
+    for size in ["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"] {
+        for one in
+            ["SHMEM_SYMMETRIC_PARTITION1", "SMA_SYMMETRIC_PARTITION1", "SHMEM_SYMMETRIC_PARTITION_DEFAULT"]
+        {
+            let message = error(&[(size, "1G"), (one, "SIZE=1G")]);
+            assert_eq!(
+                message,
+                format!(
+                    "{size} and {one} are both set, and both size the default heap, partition 1; unset one of them (with other partitions, {size} may stay)"
+                )
+            );
+        }
+        let with_other = environment(&[(size, "1G"), ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=2G")]);
+        let table = with_other.and_then(|e| Table::resolve(&[], &[], &e)).expect("sizes partition 1");
+        assert_eq!(table.specs()[0].size, 1 << 30);
+        assert_eq!(table.specs()[1].size, 2 << 30);
+    }
+}
+
+#[test]
+fn the_newer_prefix_counts_and_a_difference_is_said() {
+    let both = [("SMA_SYMMETRIC_PARTITION2", "SIZE=1G"), ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=2G")];
+    let both = environment(&both).expect("one counts");
+    let table = Table::resolve(&[], &[], &both).expect("a table");
+    assert_eq!(table.specs()[1].size, 2 << 30);
+    let warning = "SHMEM_SYMMETRIC_PARTITION2=SIZE=2G and SMA_SYMMETRIC_PARTITION2=SIZE=1G are both set and differ: SHMEM_SYMMETRIC_PARTITION2 counts; unset SMA_SYMMETRIC_PARTITION2";
+    assert_eq!(both.warnings(), [warning]);
+    assert_eq!(table.warnings(), [warning]);
+
+    let several: Vec<_> = ["SMA", "SHMEM"]
+        .into_iter()
+        .flat_map(|prefix| [4, 5, 6].map(|id| format!("{prefix}_SYMMETRIC_PARTITION{id}")))
+        .collect();
+    let sizes = ["SIZE=1G", "SIZE=1G", "SIZE=1G", "SIZE=2G", "SIZE=2G", "SIZE=2G"];
+    let several: Vec<_> = several.iter().map(String::as_str).zip(sizes).collect();
+    let several = environment(&several).and_then(|e| Table::resolve(&[], &[], &e)).expect("a table");
+    assert_eq!(several.specs()[3..].iter().map(|spec| spec.size >> 30).collect::<Vec<_>>(), [2, 2, 2]);
+    assert_eq!(several.warnings().len(), 3);
+
+    let equal = environment(&[("SMA_SYMMETRIC_SIZE", "1G"), ("SHMEM_SYMMETRIC_SIZE", "1G")]).expect("equal");
+    assert!(equal.warnings().is_empty());
+    let alone = environment(&[("SMA_SYMMETRIC_SIZE", "1G")]).expect("an alias");
+    assert_eq!(Table::resolve(&[], &[], &alone).expect("a table").specs()[0].size, 1 << 30);
+    // What does not count is not read, either.
+    assert!(environment(&[("SMA_SYMMETRIC_SIZE", "junk"), ("SHMEM_SYMMETRIC_SIZE", "1G")]).is_ok());
+}
+
+#[test]
+fn names_that_differ_in_case_are_one_name() {
+    let twice =
+        [("SHMEM_SYMMETRIC_PARTITION_FAST", "SIZE=1G"), ("SHMEM_SYMMETRIC_PARTITION_fast", "SIZE=2G")];
+    assert_eq!(
+        error(&twice),
+        "SHMEM_SYMMETRIC_PARTITION_FAST=SIZE=1G and SHMEM_SYMMETRIC_PARTITION_fast=SIZE=2G are both set, describe partition `fast` and differ; unset one of them"
+    );
+    let by_both = [("SHMEM_SYMMETRIC_PARTITION_Fast", "SIZE=1G"), ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=2G")];
+    assert_eq!(
+        error(&by_both),
+        "SHMEM_SYMMETRIC_PARTITION2=SIZE=2G and SHMEM_SYMMETRIC_PARTITION_Fast=SIZE=1G are both set, describe partition 2 `fast` and differ; unset one of them"
+    );
+    let agreeing = [("SHMEM_SYMMETRIC_PARTITION_Fast", "size=1g"), ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1G")];
+    assert!(environment(&agreeing).and_then(|e| Table::resolve(&[], &[], &e)).is_ok());
+}
+
+#[test]
+fn other_variables_are_passed_over() {
+    let others = [
+        ("PATH", "/bin"),
+        ("SHMEM_INFO", "1"),
+        ("SYMMETRIC_SIZE", "junk"),
+        ("SHMEM_SYMMETRIC_SIZES", "junk"),
+        ("XSHMEM_SYMMETRIC_PARTITION0", "junk"),
+    ];
+    assert_eq!(environment(&others), Ok(Environment::default()));
+}
+
+proptest! {
+    #[test]
+    fn any_environment_gives_a_table_or_an_error_whatever_its_order(
+        (variables, again) in proptest::collection::vec(
+            (
+                "(SHMEM|SMA)_SYMMETRIC_(PARTITION(_?[a-zA-Z]{0,2}|[0-9]{0,3}|.{0,3})|SIZE)",
+                "((SIZE|size|KIND)=[0-9A-Z.]{0,4}:?){0,2}|.*",
+            ),
+            0..6,
+        )
+        .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
+    ) {
+        let resolve = |variables| Environment::collect(variables).and_then(|e| Table::resolve(&[], &[], &e));
+        let resolved = resolve(variables);
+        prop_assert_eq!(&resolved, &resolve(again));
+        match resolved {
+            Ok(table) => prop_assert_eq!(table.specs()[0].id, 1),
+            Err(error) => prop_assert!(!error.to_string().chars().any(char::is_control), "{}", error),
+        }
+    }
+}

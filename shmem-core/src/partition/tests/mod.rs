@@ -1,0 +1,8 @@
+//! The partition layer from outside: texts in, tables, messages and reports out.
+
+mod environment;
+mod grammar;
+mod placement;
+mod report;
+mod resolve;
+mod size;

@@ -1,0 +1,92 @@
+use super::environment::environment;
+use crate::partition::{Grant, Kind, Pages, PartitionSpec, Table, downgrades, report};
+
+fn specs() -> Vec<PartitionSpec> {
+    let environment = environment(&[
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=256M:PGSIZE=2M:KIND=F:POLICY=P"),
+        ("SHMEM_SYMMETRIC_PARTITION3", "SIZE=1.5G"),
+    ]);
+    let table = environment.and_then(|e| Table::resolve(&[], &[], &e)).expect("a table");
+    table.specs().to_vec()
+}
+
+fn base(size: u64) -> Grant {
+    Grant { size, pgsize: 4096, pages: Pages::Base, kind: None, populated: false, downgrades: vec![] }
+}
+
+fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
+    Grant {
+        size: 256 << 20,
+        pgsize: 2 << 20,
+        pages,
+        kind: Some(Kind::NormalMem),
+        populated: true,
+        downgrades: downgrades.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn grants() -> Vec<Vec<Grant>> {
+    (0..6)
+        .map(|pe| {
+            let pages = if pe == 3 || pe == 5 { Pages::Transparent } else { Pages::HugeTlb };
+            let lines: &[&str] =
+                if pages == Pages::Transparent { &["no FASTMEM", "no pool"] } else { &["no FASTMEM"] };
+            vec![
+                base(64 << 20),
+                huge(pages, lines),
+                Grant { downgrades: vec!["late".into()], ..base(3 << 29) },
+            ]
+        })
+        .collect()
+}
+
+#[test]
+fn equal_grants_are_one_line() {
+    let expected = "\
+ID  NAME     ASKED  PAGE  KIND       POLICY     PES    GIVEN  PAGE  PAGES        KIND       POPULATED
+1   default  -      -     -          -          all    64M    4K    base         -          no
+2   fast     256M   2M    FASTMEM    PREFERRED  0-2,4  256M   2M    hugetlb      NORMALMEM  yes
+                                                3,5    256M   2M    transparent  NORMALMEM  yes
+3   normal   1.5G   -     NORMALMEM  PREFERRED  all    1.5G   4K    base         -          no
+";
+    assert_eq!(report(&specs(), &grants()), expected);
+}
+
+#[test]
+fn before_anything_is_given_the_report_says_what_is_asked() {
+    let expected = "\
+ID  NAME     ASKED  PAGE  KIND       POLICY     PES  GIVEN  PAGE  PAGES  KIND  POPULATED
+1   default  -      -     -          -          -    -      -     -      -     -
+2   fast     256M   2M    FASTMEM    PREFERRED  -    -      -     -      -     -
+3   normal   1.5G   -     NORMALMEM  PREFERRED  -    -      -     -      -     -
+";
+    assert_eq!(report(&specs(), &[]), expected);
+}
+
+#[test]
+fn each_downgrade_is_one_line_with_its_pes() {
+    assert_eq!(
+        downgrades(&specs(), &grants()),
+        [
+            "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), all PEs: no FASTMEM",
+            "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PEs 3,5: no pool",
+            "partition 3 `normal` (from SHMEM_SYMMETRIC_PARTITION3), all PEs: late",
+        ]
+    );
+    let mut one = grants();
+    one[5][1].downgrades.clear();
+    assert_eq!(
+        downgrades(&specs(), &one)[..2],
+        [
+            "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PEs 0-4: no FASTMEM",
+            "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PE 3: no pool",
+        ]
+    );
+}
+
+#[test]
+fn what_nobody_uses_is_no_warning() {
+    let table = Table::resolve(&[], &[], &environment(&[]).expect("nothing")).expect("built-in ones");
+    let given = vec![base(1), huge(Pages::Base, &["no FASTMEM"]), base(1)];
+    assert!(downgrades(table.specs(), &[given]).is_empty());
+}

@@ -1,0 +1,162 @@
+//! Models of what PEs and threads share, run by loom in every interleaving (`ci/loom.sh`).
+//!
+//! A lost wake-up shows as a deadlock, which loom reports. The models also run with faults switched
+//! on that they must catch: `mutant` in `primitive.rs`, and the table in `ci/loom.sh`.
+
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::thread;
+use shmem_core::heap::Released;
+use shmem_core::sync::{Arrival, Doorbell, NodeBarrier};
+
+/// Runs a model with at most this many preemptions in one interleaving: two find nearly all
+/// faults, and three threads are beyond reach without a bound.
+fn bounded(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+/// Waits for `word` to reach `value` as `wait_until` does, without spinning.
+fn wait(bell: &Doorbell, word: &AtomicU32, value: u32) {
+    while word.load(Ordering::Acquire) < value {
+        bell.sleep(None, || word.load(Ordering::Acquire) >= value);
+    }
+}
+
+#[test]
+fn doorbell_wakes_its_owner() {
+    loom::model(|| {
+        let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
+        let ringer = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.1.fetch_add(1, Ordering::AcqRel);
+                shared.0.ring();
+            }
+        });
+        wait(&shared.0, &shared.1, 1);
+        ringer.join().unwrap();
+    });
+}
+
+#[test]
+fn doorbell_is_heard_from_two_ringers() {
+    bounded(3, || {
+        let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
+        let ringers = [(); 2].map(|()| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                shared.1.fetch_add(1, Ordering::AcqRel);
+                shared.0.ring();
+            })
+        });
+        wait(&shared.0, &shared.1, 2);
+        for ringer in ringers {
+            ringer.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn doorbell_wakes_two_waiters_of_one_pe() {
+    bounded(2, || {
+        let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
+        let waiters = [(); 2].map(|()| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || wait(&shared.0, &shared.1, 1))
+        });
+        shared.1.fetch_add(1, Ordering::AcqRel);
+        shared.0.ring();
+        for waiter in waiters {
+            waiter.join().unwrap();
+        }
+    });
+}
+
+/// Passes the barrier as the runtime does, without spinning.
+fn pass(barrier: &NodeBarrier, pes: usize) {
+    match barrier.arrive(pes, 0xabc) {
+        Arrival::Last => barrier.open(),
+        Arrival::Mismatch => panic!("all arrive for one purpose"),
+        Arrival::Early(generation) => {
+            while !barrier.is_open(generation) {
+                barrier.sleep(generation, None);
+            }
+        }
+    }
+}
+
+/// Each PE says which generation it enters, and finds behind the barrier that all have said so and
+/// nobody is more than one ahead.
+fn meet(pes: usize, generations: u32) {
+    let shared = Arc::new((NodeBarrier::default(), [(); 3].map(|()| AtomicU32::new(0))));
+    let run = move |shared: &(NodeBarrier, [AtomicU32; 3]), me: usize| {
+        for generation in 1..=generations {
+            shared.1[me].store(generation, Ordering::Relaxed);
+            pass(&shared.0, pes);
+            for other in &shared.1[..pes] {
+                let seen = other.load(Ordering::Relaxed);
+                assert!(seen == generation || seen == generation + 1, "{seen} in {generation}");
+            }
+        }
+    };
+    let others: Vec<_> = (1..pes)
+        .map(|me| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || run(&shared, me))
+        })
+        .collect();
+    run(&shared, 0);
+    for other in others {
+        other.join().unwrap();
+    }
+}
+
+#[test]
+fn barrier_holds_two_pes_for_two_generations() {
+    bounded(6, || meet(2, 2));
+}
+
+#[test]
+fn barrier_holds_three_pes_for_two_generations() {
+    bounded(3, || meet(3, 2));
+}
+
+#[test]
+fn barrier_finds_who_came_for_something_else() {
+    bounded(3, || {
+        let barrier = Arc::new(NodeBarrier::default());
+        let arrive = |fingerprint| {
+            let barrier = Arc::clone(&barrier);
+            thread::spawn(move || barrier.arrive(3, fingerprint))
+        };
+        let others = [arrive(7), arrive(7)];
+        let mut found = vec![barrier.arrive(3, 8)];
+        found.extend(others.map(|other| other.join().unwrap()));
+        let mismatches = found.iter().filter(|arrival| **arrival == Arrival::Mismatch).count();
+        assert_eq!(mismatches, 1, "{found:?}");
+        assert!(!found.contains(&Arrival::Last), "{found:?}");
+        assert!(!barrier.is_open(0));
+    });
+}
+
+#[test]
+fn released_numbers_arrive_once() {
+    loom::model(|| {
+        let released = Arc::new(Released::default());
+        let droppers = [1, 2].map(|id| {
+            let released = Arc::clone(&released);
+            thread::spawn(move || released.push(id))
+        });
+        let mut seen = released.take();
+        for dropper in droppers {
+            dropper.join().unwrap();
+        }
+        seen.extend(released.take());
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2]);
+    });
+}

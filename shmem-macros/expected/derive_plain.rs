@@ -1,0 +1,35 @@
+const _: () = {
+    #[diagnostic::on_unimplemented(
+        message = "`Particle` holds `{Self}`, which cannot live in symmetric memory",
+        label = "not plain data",
+        note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
+        note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
+        note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
+    )]
+    trait __Holds {
+        const CHECKED: () = ();
+    }
+    #[diagnostic::do_not_recommend]
+    impl<T: ::shmem::__private::PlainData> __Holds for T {}
+    #[allow(clippy::multiple_bound_locations)]
+    const fn __fields() {
+        let () = <[f64; 3] as __Holds>::CHECKED;
+        let () = <f32 as __Holds>::CHECKED;
+        let () = <[u8; 4] as __Holds>::CHECKED;
+    }
+    ::shmem::__private::require_no_padding(
+        "Particle",
+        ::core::mem::size_of::<Particle>(),
+        &[
+            ::core::mem::size_of::<[f64; 3]>(),
+            ::core::mem::size_of::<f32>(),
+            ::core::mem::size_of::<[u8; 4]>(),
+        ],
+    );
+    #[automatically_derived]
+    unsafe impl ::shmem::__private::Zeroable for Particle {}
+    #[automatically_derived]
+    unsafe impl ::shmem::__private::Pod for Particle {}
+    #[automatically_derived]
+    unsafe impl ::shmem::__private::SymmetricData for Particle {}
+};

@@ -1,0 +1,323 @@
+//! Errors, and every sentence that the macros can say.
+//!
+//! Rules that hold for all of them:
+//!
+//! * One mistake, one error. Stages push errors and go on; whatever happened, the item is still
+//!   emitted, so that uses of it do not fail as well.
+//! * A message stands at the token the user wrote, says what was asked and what is allowed.
+//! * What rustc reports well is left to rustc: unknown names, wrong types.
+//! * `Span::join` does nothing on stable. An error about several tokens takes the tokens, not a
+//!   span, so that rustc underlines from the first to the last.
+//! * User tokens go into the expansion once where possible, or rustc repeats what it has to say
+//!   about them.
+
+use std::fmt::Display;
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+
+/// The errors of one expansion, reported together.
+#[derive(Default)]
+pub(crate) struct Errors(Vec<syn::Error>);
+
+impl Errors {
+    /// Adds an error at `tokens`.
+    pub(crate) fn push(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.0.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// Adds an error of the parser.
+    pub(crate) fn push_error(&mut self, error: syn::Error) {
+        self.0.push(error);
+    }
+
+    /// Adds errors, each at its tokens.
+    pub(crate) fn extend<T: ToTokens>(&mut self, errors: impl IntoIterator<Item = (String, T)>) {
+        errors.into_iter().for_each(|(message, tokens)| self.push(tokens, message));
+    }
+
+    /// Whether there is any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The errors, as `compile_error!`s.
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        self.0.iter().map(syn::Error::to_compile_error).collect()
+    }
+}
+
+/// `path` at another place: a panic in a constant is shown where the called path begins.
+pub(crate) fn respanned(path: TokenStream, span: Span) -> TokenStream {
+    path.into_iter()
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
+}
+
+/// "`a`", "`a` and `b`", "`a`, `b` and `c`".
+pub(crate) fn list(names: &[&str], last: &str) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!("`{one}`"),
+        [first @ .., end] => {
+            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} {last} `{end}`", first.join(", "))
+        }
+    }
+}
+
+/// "; did you mean `partition`?", if a name is near.
+fn nearest(found: &str, allowed: &[&str]) -> String {
+    let near = |name: &&&str| strsim::jaro_winkler(&found.to_lowercase(), &name.to_lowercase());
+    allowed
+        .iter()
+        .max_by(|a, b| near(a).total_cmp(&near(b)))
+        .filter(|name| near(name) > 0.8)
+        .map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+// -- arguments --
+
+/// What a macro takes: "`#[symmetric]` takes `partition` and `pgsize`".
+fn takes(owner: &str, allowed: &[&str]) -> String {
+    match allowed {
+        [] => format!("{owner} takes no arguments"),
+        _ => format!("{owner} takes {}", list(allowed, "and")),
+    }
+}
+
+pub(crate) fn unknown_argument(owner: &str, found: &str, allowed: &[&str]) -> String {
+    let near = nearest(found, allowed);
+    let joint = if near.is_empty() { ";" } else { "" };
+    format!("unknown argument `{found}`{near}{joint} {}", takes(owner, allowed))
+}
+
+pub(crate) fn repeated_argument(found: &str) -> String {
+    format!("`{found}` is given twice")
+}
+
+pub(crate) fn not_an_argument(owner: &str, allowed: &[&str]) -> String {
+    format!("expected an argument of the form `name = value`; {}", takes(owner, allowed))
+}
+
+pub(crate) fn missing_value(key: &str) -> String {
+    format!("`{key}` needs a value: `{key} = ..`")
+}
+
+pub(crate) const CRATE: &str = "`crate` takes the path of this library: `crate = my::shmem`";
+
+// -- sizes --
+
+pub(crate) const SIZE: &str =
+    "expected a size: a number and one of `K`, `M`, `G` and `T` (powers of 1024), such as `\"64M\"`";
+
+pub(crate) fn not_a_size(found: &str) -> String {
+    format!(
+        "`{found}` is not a size; write a number and one of `K`, `M`, `G` and `T` (powers of 1024), such as `\"64M\"`"
+    )
+}
+
+pub(crate) fn unknown_unit(unit: &str) -> String {
+    format!("unknown size unit `{unit}`; use `K`, `M`, `G` or `T` (powers of 1024)")
+}
+
+pub(crate) fn size_too_large(found: &str) -> String {
+    format!("`{found}` is more than 64 bits can count")
+}
+
+pub(crate) fn page_size_not_a_power_of_two(found: &str) -> String {
+    format!("page size `{found}` is not a power of two")
+}
+
+pub(crate) const PAGE_SIZE_ZERO: &str =
+    "a page has at least one byte; leave `pgsize` out to take the pages that the partition has";
+
+pub(crate) const SIZE_ZERO: &str = "a partition has at least one byte; leave `size` out to take the default";
+
+// -- partitions by name --
+
+pub(crate) const PARTITION: &str =
+    "expected the name of a partition: `partition = \"fast\"` or `partition = fast`";
+
+pub(crate) const PARTITION_EMPTY: &str =
+    "the name of a partition is empty; leave `partition` out to take the default heap";
+
+pub(crate) fn not_a_partition_name(found: &str) -> String {
+    format!("`{found}` is not the name of a partition")
+}
+
+// -- #[symmetric] --
+
+pub(crate) const MUTABLE: &str =
+    "remove `mut`: a symmetric object is changed through `put`, `store` or `local`";
+
+pub(crate) fn wrong_item(found: &str) -> String {
+    format!("`#[symmetric]` goes on a `static` or a `let`, not on {found}")
+}
+
+pub(crate) const CONST: &str =
+    "write `static`: a symmetric object has one place in memory, and a `const` has none";
+
+pub(crate) fn already_wrapped(contents: &str) -> String {
+    format!("write the type of the contents, `{contents}`: `#[symmetric]` wraps it in `Symmetric`")
+}
+
+pub(crate) fn unsized_contents(name: &str, item: &str) -> String {
+    format!("`{name}` has no fixed size; give it one, as in `[{item}; N]`, or allocate a `SymBox<[{item}]>`")
+}
+
+pub(crate) fn unsized_text(name: &str) -> String {
+    format!("`{name}` has no fixed size; use an array of bytes, as in `[u8; N]`")
+}
+
+pub(crate) fn holds(name: &str) -> String {
+    format!("`{name}` holds `{{Self}}`, which cannot live in symmetric memory")
+}
+
+pub(crate) const HOLDS_LABEL: &str = "not plain data";
+
+pub(crate) const HOLDS_NOTE: &str = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)";
+
+pub(crate) const HOLDS_WORDS_NOTE: &str = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own";
+
+pub(crate) const HOLDS_DERIVE_NOTE: &str = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`";
+
+// -- #[symmetric] let --
+
+pub(crate) fn let_outside(call: &str) -> String {
+    format!(
+        "`#[symmetric] let` works inside `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` functions; elsewhere write `{call}`"
+    )
+}
+
+pub(crate) const LET_PATTERN: &str =
+    "a `#[symmetric] let` makes one object: name it, as in `let scratch: SymBox<[f64]> = ..`";
+
+pub(crate) const LET_VALUE: &str =
+    "a `#[symmetric] let` needs its initial contents, as in `let scratch: SymBox<[f64]> = [0.0; N];`";
+
+pub(crate) const LET_ELSE: &str = "a `#[symmetric] let` has no `else`: a failed allocation returns its error";
+
+pub(crate) const LET_WORLD: &str =
+    "`#[symmetric] let` allocates from the world: give the function a parameter such as `world: &mut World`";
+
+// -- partitions! --
+
+pub(crate) const PARTITION_ENTRY: &str = "expected a partition, as in `pub fast { id = 2, size = \"256M\" }`";
+
+pub(crate) fn partition_name_too_long(max: usize) -> String {
+    format!("the name of a partition has at most {max} bytes")
+}
+
+pub(crate) fn partition_declared_twice(name: &str) -> String {
+    format!("partition `{name}` is declared twice")
+}
+
+pub(crate) fn id_declared_twice(id: u32, name: &str) -> String {
+    format!("ID {id} belongs to partition `{name}` already")
+}
+
+pub(crate) const ID: &str = "the ID of a partition is a number in 1..=255; leave `id` out to have one chosen";
+
+pub(crate) fn unknown_value(trait_name: &str, found: &str, allowed: &[&str]) -> String {
+    let near = nearest(found, allowed);
+    let joint = if near.is_empty() { "; " } else { " " };
+    format!("unknown {trait_name} `{found}`{near}{joint}a {trait_name} is {}", list(allowed, "or"))
+}
+
+pub(crate) fn kind_needs_policy(kind: &str, policies: &[&str]) -> String {
+    format!("kind `{kind}` needs a policy: add `policy = ..` with {}", list(policies, "or"))
+}
+
+// -- #[derive(Symmetric)] --
+
+pub(crate) fn derive_on(found: &str) -> String {
+    format!(
+        "`#[derive(Symmetric)]` goes on a struct: {found} has invalid bit patterns or bytes without meaning; store a number, such as `u8`"
+    )
+}
+
+pub(crate) const DERIVE_REPR: &str = "add `#[repr(C)]`: without it each build may lay the fields out differently, and PEs read each other's bytes";
+
+pub(crate) const DERIVE_LIFETIME: &str =
+    "a symmetric object outlives every borrow and is read by other processes: it can hold no reference";
+
+pub(crate) fn address_field(name: &str, found: &str) -> String {
+    format!("`{name}` holds `{found}`, an address, which means nothing on another PE")
+}
+
+pub(crate) fn narrow_field(name: &str, found: &str) -> String {
+    format!(
+        "`{name}` holds `{found}`, which has invalid bit patterns; use `{}`",
+        if found == "char" { "u32" } else { "u8" }
+    )
+}
+
+pub(crate) fn generic_padding(name: &str) -> String {
+    format!(
+        "whether `{name}` has padding depends on its parameters; build all fields from one element type, as in `{{ head: T, rest: [T; N] }}`, or add `#[repr(transparent)]`"
+    )
+}
+
+// -- #[shmem::main], #[shmem::test], #[shmem::collective] --
+
+pub(crate) fn not_a_function(owner: &str) -> String {
+    format!("{owner} goes on a function")
+}
+
+pub(crate) const MAIN_NAME: &str =
+    "`#[shmem::main]` goes on `fn main`; for other functions that allocate there is `#[shmem::collective]`";
+
+pub(crate) fn qualified_function(owner: &str, found: &str) -> String {
+    format!("remove `{found}`: {owner} goes on a plain function")
+}
+
+pub(crate) fn generic_function(owner: &str) -> String {
+    format!("remove the parameters in `<..>`: {owner} calls the function itself")
+}
+
+pub(crate) fn one_world(owner: &str) -> String {
+    format!("{owner} calls the function with one argument: write one parameter, `world: &mut World`")
+}
+
+pub(crate) const WORLD_TYPE: &str = "the parameter is `world: &mut World`";
+
+pub(crate) fn unknown_level(found: &str, allowed: &[&str]) -> String {
+    unknown_value("thread level", found, allowed)
+}
+
+pub(crate) const LEVEL_TWICE: &str =
+    "the thread level is given twice; write `&mut World` and leave it to `threads`, or leave `threads` out";
+
+pub(crate) const PES: &str = "`pes` is the number of PEs the test runs on, 1 or more";
+
+pub(crate) const ENV: &str = "`env` takes variables and their values: `env(\"SHMEM_INFO\" = \"1\")`";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_offered_only_if_it_is_near() {
+        let message = unknown_argument("`#[symmetric]`", "partion", &["partition", "pgsize"]);
+        assert_eq!(
+            message,
+            "unknown argument `partion`; did you mean `partition`? `#[symmetric]` takes `partition` and `pgsize`"
+        );
+        let message = unknown_argument("`#[symmetric]`", "colour", &["partition", "pgsize"]);
+        assert_eq!(message, "unknown argument `colour`; `#[symmetric]` takes `partition` and `pgsize`");
+        let message = unknown_argument("`#[shmem::collective]`", "pes", &[]);
+        assert_eq!(message, "unknown argument `pes`; `#[shmem::collective]` takes no arguments");
+    }
+
+    #[test]
+    fn values_are_listed() {
+        assert_eq!(
+            unknown_value("policy", "Bind", &["Mandatory", "Preferred", "Interleaved"]),
+            "unknown policy `Bind`; a policy is `Mandatory`, `Preferred` or `Interleaved`"
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! A function behind one of the attributes, and the `#[symmetric] let`s in it.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::visit_mut::{self, VisitMut};
+use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Safety, Signature, Type, parse_quote};
+
+use crate::arguments::Value;
+use crate::diag::{self, Errors};
+use crate::symmetric;
+
+const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
+
+/// Reads the function. If it is none, that is said, and the item is given back.
+pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Result<ItemFn, TokenStream> {
+    match syn::parse2(item.clone()) {
+        Ok(Item::Fn(function)) => return Ok(function),
+        Ok(_) => errors.push(&item, diag::not_a_function(owner)),
+        Err(error) => errors.push_error(error),
+    }
+    Err(item)
+}
+
+/// Checks a function that the attribute calls by itself: nothing special about it, and one
+/// parameter, the world.
+pub(super) fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
+    let Signature { constness, asyncness, safety, abi, generics, variadic, .. } = signature;
+    let mut refuse = |token: Option<&dyn ToTokens>| {
+        if let Some(token) = token {
+            let tokens = token.to_token_stream();
+            errors.push(&tokens, diag::qualified_function(owner, &tokens.to_string()));
+        }
+    };
+    refuse(constness.as_ref().map(|token| token as &dyn ToTokens));
+    refuse(asyncness.as_ref().map(|token| token as &dyn ToTokens));
+    refuse(abi.as_ref().map(|token| token as &dyn ToTokens));
+    refuse(variadic.as_ref().map(|token| token as &dyn ToTokens));
+    refuse(if matches!(safety, Safety::Default) { None } else { Some(safety) });
+    if generics.type_params().next().is_some() || generics.const_params().next().is_some() {
+        errors.push(generics, diag::generic_function(owner));
+    }
+    match signature.inputs.first() {
+        Some(FnArg::Typed(parameter)) if signature.inputs.len() == 1 => {
+            if !matches!(&*parameter.ty, Type::Reference(reference) if reference.mutability.is_some()) {
+                errors.push(&parameter.ty, diag::WORLD_TYPE);
+            }
+        }
+        Some(_) => errors.push(&signature.inputs, diag::one_world(owner)),
+        None => errors.push(&signature.ident, diag::one_world(owner)),
+    }
+}
+
+/// The thread level that `threads = ..` names.
+pub(super) fn level(value: Option<Value>, errors: &mut Errors) -> Option<Ident> {
+    let value = value?;
+    let found = value.name().unwrap_or_else(|| value.to_token_stream().to_string());
+    let Some(level) = LEVELS.iter().find(|level| level.eq_ignore_ascii_case(&found)) else {
+        errors.push(value, diag::unknown_level(&found, LEVELS));
+        return None;
+    };
+    let mut name = level.to_string();
+    name[..1].make_ascii_uppercase();
+    Some(Ident::new(&name, Span::call_site()))
+}
+
+/// Writes the thread level into the type of the world: `World` becomes `World<Multiple>`.
+pub(super) fn set_level(signature: &mut Signature, level: &Ident, root: &TokenStream, errors: &mut Errors) {
+    let Some(FnArg::Typed(parameter)) = signature.inputs.first_mut() else { return };
+    let Type::Reference(reference) = &mut *parameter.ty else { return };
+    match &mut *reference.elem {
+        Type::Path(world) if world.path.segments.last().is_some_and(|last| last.ident == "World") => {
+            let arguments = &mut world.path.segments.last_mut().expect("seen above").arguments;
+            if arguments.is_none() {
+                *arguments = PathArguments::AngleBracketed(parse_quote!(<#root::__private::#level>));
+            } else {
+                errors.push(arguments, diag::LEVEL_TWICE);
+            }
+        }
+        other => errors.push(other, diag::WORLD_TYPE),
+    }
+}
+
+/// Rewrites the `#[symmetric] let`s of the function. They allocate from its first parameter whose
+/// type mentions `World`.
+pub(super) fn rewrite_lets(function: &mut ItemFn, errors: &mut Errors) {
+    let world = function.sig.inputs.iter().find_map(world);
+    Lets { world, errors }.visit_block_mut(&mut function.block);
+}
+
+/// An expression for a reference to the world, if the parameter is one.
+fn world(parameter: &FnArg) -> Option<TokenStream> {
+    let FnArg::Typed(parameter) = parameter else { return None };
+    let Pat::Ident(name) = &*parameter.pat else { return None };
+    let name = &name.ident;
+    let by_reference = matches!(&*parameter.ty, Type::Reference(_));
+    mentions_world(parameter.ty.to_token_stream())
+        .then(|| if by_reference { quote!(&*#name) } else { quote!(&#name) })
+}
+
+fn mentions_world(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(name) => name == "World",
+        TokenTree::Group(group) => mentions_world(group.stream()),
+        _ => false,
+    })
+}
+
+struct Lets<'a> {
+    world: Option<TokenStream>,
+    errors: &'a mut Errors,
+}
+
+impl VisitMut for Lets<'_> {
+    fn visit_local_mut(&mut self, local: &mut Local) {
+        visit_mut::visit_local_mut(self, local);
+        symmetric::rewrite(local, self.world.as_ref(), self.errors);
+    }
+
+    // A function inside the function does not see its parameters.
+    fn visit_item_mut(&mut self, _: &mut Item) {}
+}
+
+/// The function without its attributes and its name, to be called by the one that takes its place.
+pub(super) fn body(function: &ItemFn) -> TokenStream {
+    let mut function = function.clone();
+    function.attrs.clear();
+    function.vis = syn::Visibility::Inherited;
+    function.sig.ident = Ident::new("__body", function.sig.ident.span());
+    function.into_token_stream()
+}

@@ -1,0 +1,6 @@
+//! The attributes on functions: `#[shmem::main]`, `#[shmem::test]`, `#[shmem::collective]`.
+
+pub(crate) mod collective;
+mod function;
+pub(crate) mod main;
+pub(crate) mod test;

@@ -1,0 +1,205 @@
+//! The checked barrier.
+//!
+//! On a node the members meet in the words of the node's first member
+//! ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The last one to come acts for the node: in
+//! round k of a dissemination it tells the node 2^k further on and waits for the node 2^k before it;
+//! after log2(nodes) rounds all nodes are there, and it lets its node go. Every step carries the
+//! fingerprint of what the PE came for. Between nodes it travels inside the counter: a word grows by
+//! `fingerprint * 2^16 + 1`, so one comparison with what it must be shows both arrival and purpose.
+
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::sync::Arrival;
+use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
+use shmem_core::text::Text;
+use shmem_core::transport::{AtomicOp, Remote, Width};
+
+use crate::team::Team;
+
+/// What a PE enters a collective for: what all members must agree on.
+pub(crate) struct Purpose<'a> {
+    /// The operation.
+    pub operation: &'static str,
+    /// What else must agree: sizes, offsets, ranks.
+    pub arguments: &'a [u64],
+    /// The arguments in words, for messages.
+    pub subject: &'a dyn Fn() -> String,
+    /// The call.
+    pub location: &'static Location<'static>,
+}
+
+impl Purpose<'_> {
+    /// 48 bits of a hash (FNV-1a over the bytes, mixed).
+    fn fingerprint(&self) -> u64 {
+        let mut hash = 0xCBF2_9CE4_8422_2325_u64;
+        let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        self.operation.bytes().for_each(&mut eat);
+        self.arguments.iter().flat_map(|a| a.to_le_bytes()).for_each(&mut eat);
+        hash ^= hash >> 29;
+        hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (hash ^ (hash >> 32)) & ((1 << 48) - 1)
+    }
+
+    fn activity(&self, team: &Team, count: u64) -> Activity {
+        Activity {
+            operation: Text::head(self.operation),
+            subject: Text::head(&(self.subject)()),
+            file: Text::tail(self.location.file()),
+            line: self.location.line(),
+            fingerprint: self.fingerprint(),
+            team: team.index() as u32,
+            count,
+        }
+    }
+}
+
+/// How long the PE that finds a disagreement waits for the others to say where they are.
+const TESTIMONY: Duration = Duration::from_millis(500);
+
+impl Team {
+    /// Waits until all members are here, and all they have done is visible to all.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_barrier_all`.
+    #[track_caller]
+    pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
+        self.job.quiet_all();
+        let location = Location::caller();
+        self.meet(
+            token.endpoint(),
+            &Purpose { operation: "barrier", arguments: &[], subject: &String::new, location },
+        );
+    }
+
+    /// Waits until all members are here. Stores to this node are visible, transfers to others may
+    /// still be on their way.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_sync`.
+    #[track_caller]
+    pub fn sync(&self, token: &(impl Initiator + ?Sized)) {
+        let location = Location::caller();
+        self.meet(
+            token.endpoint(),
+            &Purpose { operation: "sync", arguments: &[], subject: &String::new, location },
+        );
+    }
+
+    /// Meets all members at a turn in the job's life.
+    #[track_caller]
+    pub(crate) fn meet_once(&self, endpoint: &Endpoint, operation: &'static str) {
+        let location = Location::caller();
+        self.meet(endpoint, &Purpose { operation, arguments: &[], subject: &String::new, location });
+    }
+
+    /// Meets all members, which must come for the same purpose.
+    pub(crate) fn meet(&self, endpoint: &Endpoint, purpose: &Purpose<'_>) {
+        let (count, _entered) = self.enter(endpoint);
+        let area = self.area(endpoint);
+        let mark = purpose.fingerprint();
+        match area.node.arrive(self.neighbours().len(), mark) {
+            Arrival::Early(generation) => endpoint.waiting().until(
+                endpoint,
+                || area.node.is_open(generation),
+                |timeout, _| area.node.sleep(generation, timeout),
+                || purpose.activity(self, count),
+            ),
+            Arrival::Last => {
+                if self.leaders().len() > 1 {
+                    self.disseminate(endpoint, area, purpose, mark, count);
+                }
+                area.node.open();
+            }
+            Arrival::Mismatch => self.disagree(endpoint, purpose, count),
+        }
+    }
+
+    /// The rounds between nodes, by the last one to arrive on this node.
+    fn disseminate(
+        &self,
+        endpoint: &Endpoint,
+        area: &TeamArea,
+        purpose: &Purpose<'_>,
+        mark: u64,
+        count: u64,
+    ) {
+        let nodes = self.leaders().len();
+        let parity = (count % 2) as usize;
+        let step = (mark << 16) | 1;
+        let system = self.leader_system(endpoint);
+        let far = endpoint.far_if_any().unwrap_or_else(|| unreachable!("several nodes have a transport"));
+        for round in 0..ROUNDS {
+            let distance = 1 << round;
+            if distance >= nodes {
+                break;
+            }
+            let to = self.leaders()[(self.node() + distance) % nodes];
+            let word = core::mem::offset_of!(SystemArea, teams)
+                + self.index() * size_of::<TeamArea>()
+                + core::mem::offset_of!(TeamArea, rounds)
+                + (parity * ROUNDS + round) * 8;
+            let remote = Remote { pe: to, segment: shmem_core::segment::SYSTEM, offset: word };
+            // SAFETY: the word is an aligned `AtomicU64` of the system area of every PE.
+            unsafe { far.transport.atomic_update(far.channel, remote, Width::W8, AtomicOp::Add(step)) };
+            let before = area.expected[parity][round].load(Ordering::Relaxed);
+            let expected = before.wrapping_add(step);
+            let arrived = &area.rounds[parity][round];
+            endpoint.waiting().until(
+                endpoint,
+                || arrived.load(Ordering::SeqCst) != before,
+                |timeout, done| system.doorbell.sleep(timeout, done),
+                || purpose.activity(self, count),
+            );
+            if arrived.load(Ordering::Acquire) != expected {
+                self.disagree(endpoint, purpose, count);
+            }
+            area.expected[parity][round].store(expected, Ordering::Relaxed);
+        }
+    }
+
+    /// Ends the job: the members are in different collectives.
+    #[cold]
+    fn disagree(&self, endpoint: &Endpoint, purpose: &Purpose<'_>, count: u64) -> ! {
+        let mine = purpose.activity(self, count);
+        // SAFETY: the record of this PE, told what it is meant for.
+        unsafe { endpoint.system() }.record.describe(&mine);
+        let start = Instant::now();
+        let mut places: Vec<(String, Vec<String>)> = Vec::new();
+        for pe in self.neighbours() {
+            // SAFETY: only the record is read.
+            let there = unsafe { endpoint.system_of(*pe) };
+            let activity = loop {
+                match there.and_then(|system| system.record.activity()) {
+                    Some(activity) if activity.count != 0 => break activity.to_string(),
+                    _ if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
+                    _ => std::thread::sleep(Duration::from_millis(1)),
+                }
+            };
+            match places.iter_mut().find(|(place, _)| *place == activity) {
+                Some((_, pes)) => pes.push(pe.to_string()),
+                None => places.push((activity, vec![pe.to_string()])),
+            }
+        }
+        let list = places
+            .iter()
+            .map(|(place, pes)| match pes.as_slice() {
+                [pe] => format!("PE {pe} is {place}"),
+                pes => format!("PEs {} are {place}", pes.join(", ")),
+            })
+            .collect::<Vec<_>>()
+            .join(" while ");
+        let list = if places.len() > 1 {
+            list
+        } else {
+            format!("{list} while a PE of another node is in another collective")
+        };
+        self.job.abort(
+            1,
+            &format!(
+                "the PEs are in different collectives: {list}; all PEs of a team must call the same \
+                 collectives in the same order with the same arguments"
+            ),
+        )
+    }
+}

@@ -1,0 +1,169 @@
+//! How a program becomes PEs: `#[shmem::main]`, `#[shmem::test]`, [`init`].
+//!
+//! A process that a launcher started joins its job. A program on its own is one PE, or launches
+//! itself `SHMEM_NPES` times. A test launches copies of the test binary that run this one test.
+//! With `SHMEM_TRANSPORT=loopback` the PEs are threads of one process instead.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::bootstrap::{self, Connection};
+use crate::env::{Settings, TransportChoice};
+use crate::error::{Error, Result};
+use crate::launch::Launch;
+use crate::loopback;
+use crate::start;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// Joins the job that this process was launched into, or makes one of its own.
+///
+/// When `SHMEM_NPES` asks for several PEs and nobody launched this process, it launches itself and
+/// does not return. `#[shmem::main]` calls this.
+///
+/// # Errors
+///
+/// If this process has had a world already, or the environment is malformed. What goes wrong with
+/// memory or between PEs ends the job with one message instead.
+pub fn init<L: ThreadLevel>() -> Result<World<L>> {
+    match join()? {
+        Joined::World(world) => Ok(*world),
+        Joined::Launched(code) => std::process::exit(code.into()),
+    }
+}
+
+/// What this process became.
+enum Joined<L: ThreadLevel> {
+    /// A PE.
+    World(Box<World<L>>),
+    /// The launcher of its own program; the job has ended with this code.
+    Launched(u8),
+}
+
+fn join<L: ThreadLevel>() -> Result<Joined<L>> {
+    let settings = Settings::from_process()?;
+    start::claim()?;
+    match bootstrap::connect(settings.npes).map_err(|error| Error::Launcher(error.to_string()))? {
+        Connection::Joined(bootstrap) => {
+            if settings.attach_wait {
+                bootstrap::attach_wait(bootstrap.number());
+            }
+            Ok(Joined::World(Box::new(start::start(settings, bootstrap.into()))))
+        }
+        Connection::Launched(code) => Ok(Joined::Launched(code)),
+    }
+}
+
+/// What the body of a program may return.
+#[diagnostic::on_unimplemented(
+    message = "a body of `#[shmem::main]` or `#[shmem::test]` cannot return `{Self}`",
+    note = "return nothing, or a `Result<(), E>` whose error can be displayed"
+)]
+pub trait Outcome {
+    /// The error, in words.
+    fn error(self) -> Option<String>;
+}
+
+impl Outcome for () {
+    fn error(self) -> Option<String> {
+        None
+    }
+}
+
+impl<E: Display> Outcome for std::result::Result<(), E> {
+    fn error(self) -> Option<String> {
+        self.err().map(|error| error.to_string())
+    }
+}
+
+/// Runs a program: what `#[shmem::main]` makes of `main`.
+pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCode {
+    let joined = Settings::from_process().map_err(Error::from).and_then(|settings| {
+        if settings.transport == TransportChoice::Loopback {
+            start::claim()?;
+            loopback::run(settings.npes.unwrap_or(1), body)?;
+            return Ok(None);
+        }
+        join::<L>().map(Some)
+    });
+    match joined {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(Joined::Launched(code))) => ExitCode::from(code),
+        Ok(Some(Joined::World(mut world))) => {
+            run_body(&mut world, body);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("shmem: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+const TRANSPORT: &str = "SHMEM_TRANSPORT";
+const NPES: &str = "SHMEM_NPES";
+
+/// Variable that tells a copy of a test binary which test it is to be a PE of.
+const TEST: &str = "SHMRUN_TEST";
+
+/// How long a test may run before it counts as hanging.
+const TEST_TIME: Duration = Duration::from_secs(300);
+
+/// Runs a test: what `#[shmem::test]` makes of its function.
+///
+/// # Panics
+///
+/// If a PE fails; the message holds what the PEs printed.
+pub fn test<L: ThreadLevel, R: Outcome>(
+    name: &str,
+    pes: usize,
+    environment: &[(&str, &str)],
+    body: fn(&mut World<L>) -> R,
+) {
+    if std::env::var(TEST).is_ok_and(|running| running == name) {
+        return as_pe(body);
+    }
+    let path = name.split_once("::").map_or(name, |(_, path)| path);
+    let program = std::env::current_exe().unwrap_or_else(|error| panic!("where is the test binary: {error}"));
+    let threads = std::env::var(TRANSPORT).is_ok_and(|choice| choice.eq_ignore_ascii_case("loopback"));
+    let processes = if threads { 1 } else { pes };
+    let mut job = Launch::new(program, processes)
+        .args(["--exact", path, "--nocapture", "--test-threads=1"])
+        .env(TEST, name)
+        .capture_output()
+        .timeout(TEST_TIME);
+    job = if threads { job.env(NPES, pes.to_string()) } else { job.env_remove(NPES) };
+    for (key, value) in environment {
+        job = job.env(key, value);
+    }
+    let outcome = job.run().unwrap_or_else(|error| panic!("{name} could not be started: {error}"));
+    let mut printed = String::new();
+    for (pe, output) in outcome.outputs.iter().enumerate() {
+        for stream in [&output.out, &output.err] {
+            let text = String::from_utf8_lossy(stream);
+            text.lines().for_each(|line| printed.push_str(&format!("[{pe}] {line}\n")));
+        }
+    }
+    assert!(outcome.code == 0, "{name} failed with code {}: {}\n{printed}", outcome.code, outcome.report);
+    assert!(printed.contains("1 passed"), "{name} did not run in the test binary:\n{printed}");
+}
+
+/// The test in a process that was started for it.
+fn as_pe<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) {
+    let ready = |error: Error| -> ! { panic!("{error}") };
+    let settings = Settings::from_process().unwrap_or_else(|error| ready(error.into()));
+    if settings.transport == TransportChoice::Loopback {
+        start::claim().unwrap_or_else(|error| ready(error));
+        return loopback::run(settings.npes.unwrap_or(1), body).unwrap_or_else(|error| ready(error));
+    }
+    let mut world = init::<L>().unwrap_or_else(|error| ready(error));
+    run_body(&mut world, body);
+}
+
+/// Runs the body on a world; an error ends the job.
+pub(crate) fn run_body<L: ThreadLevel, R: Outcome>(world: &mut World<L>, body: fn(&mut World<L>) -> R) {
+    if let Some(error) = body(world).error() {
+        world.job().abort(1, &error);
+    }
+}

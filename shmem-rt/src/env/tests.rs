@@ -1,0 +1,203 @@
+use proptest::prelude::*;
+use shmem_core::partition::DEFAULT_HEAP_BYTES;
+
+use super::*;
+
+fn environment(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+    variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
+fn settings(variables: &[(&str, &str)]) -> Settings {
+    Settings::from_env(environment(variables)).expect("settings")
+}
+
+#[test]
+fn defaults_are_those_of_the_table() {
+    assert_eq!(
+        settings(&[]),
+        Settings {
+            npes: None,
+            info: false,
+            debug: false,
+            version: false,
+            wait_warn: Some(Duration::from_secs(5)),
+            max_resources: None,
+            transport: TransportChoice::Auto,
+            later_size: 16 << 30,
+            attach_wait: false,
+            warnings: vec![],
+        }
+    );
+    assert_eq!(parse_size(HEAP.default), Ok(DEFAULT_HEAP_BYTES));
+    // Every default is a value that can be set.
+    let defaults = VARIABLES.iter().filter(|one| !one.default.is_empty());
+    let defaults: Vec<_> = defaults.map(|one| (one.name, one.default)).collect();
+    assert_eq!(settings(&defaults), settings(&[]));
+}
+
+#[test]
+fn values_are_read() {
+    let given = settings(&[
+        ("SHMEM_NPES", "4"),
+        ("SHMEM_INFO", "1"),
+        ("SMA_DEBUG", "yes"),
+        ("SHMEM_VERSION", "anything"),
+        ("SHMEM_WAIT_WARN", "2.5"),
+        ("SHMEM_MAX_RESOURCES", "120"),
+        ("SHMEM_TRANSPORT", "Loopback"),
+        ("SHMEM_LATER_SIZE", "1.5T"),
+        ("SHMEM_ATTACH_WAIT", "on"),
+        ("SHMEM_UNKNOWN", "x"),
+        ("PATH", "/bin"),
+    ]);
+    assert_eq!(
+        given,
+        Settings {
+            npes: Some(4),
+            info: true,
+            debug: true,
+            version: true,
+            wait_warn: Some(Duration::from_millis(2500)),
+            max_resources: Some(120),
+            transport: TransportChoice::Loopback,
+            later_size: 3 << 39,
+            attach_wait: true,
+            warnings: vec![],
+        }
+    );
+    assert_eq!(settings(&[("SHMEM_WAIT_WARN", "0")]).wait_warn, None);
+    assert_eq!(settings(&[("SHMEM_TRANSPORT", "shm")]).transport, TransportChoice::Shm);
+    for off in ["", "0", "no", "NO", "n", "Off", "false", "F", " 0 "] {
+        assert!(!settings(&[("SHMEM_INFO", off)]).info, "{off}");
+    }
+    for on in ["1", "yes", "on", "true", "2", "00", "verbose"] {
+        assert!(settings(&[("SHMEM_INFO", on)]).info, "{on}");
+    }
+}
+
+#[test]
+fn only_standard_variables_have_older_names_and_the_newer_count() {
+    let both = settings(&[("SMA_INFO", "1"), ("SHMEM_INFO", "0"), ("SMA_DEBUG", "1"), ("SHMEM_DEBUG", "1")]);
+    assert!(!both.info && both.debug);
+    assert_eq!(
+        both.warnings,
+        ["SHMEM_INFO=0 and SMA_INFO=1 are both set and differ: SHMEM_INFO counts; unset SMA_INFO"]
+    );
+    assert_eq!(settings(&[("SMA_NPES", "4"), ("SMA_WAIT_WARN", "1")]), settings(&[]));
+}
+
+#[test]
+fn bad_values_say_what_is_allowed() {
+    let count = "not a whole number from 1 up; write for example";
+    for (name, value, message) in [
+        ("SHMEM_NPES", "0", count),
+        ("SHMEM_NPES", "-1", count),
+        ("SHMEM_NPES", "four", count),
+        ("SHMEM_NPES", "", count),
+        ("SHMEM_NPES", "4 ", count),
+        ("SHMEM_NPES", "1.5", count),
+        ("SHMEM_NPES", "99999999999999999999", count),
+        ("SHMEM_MAX_RESOURCES", "all", "SHMEM_MAX_RESOURCES=4, or unset it"),
+        ("SHMEM_WAIT_WARN", "5s", "not a number of seconds; write a number from 0 up without a unit"),
+        ("SHMEM_WAIT_WARN", "-1", "not a number of seconds"),
+        ("SHMEM_WAIT_WARN", "nan", "not a number of seconds"),
+        ("SHMEM_WAIT_WARN", "inf", "not a number of seconds"),
+        ("SHMEM_WAIT_WARN", "", "not a number of seconds"),
+        ("SHMEM_TRANSPORT", "ofi", "not one of auto, shm, loopback; write one of them, or unset it"),
+        ("SHMEM_TRANSPORT", "", "not one of auto, shm, loopback"),
+        ("SHMEM_LATER_SIZE", "16GB", "`16GB`: `B` stands behind the suffix; write 16G"),
+        ("SHMEM_LATER_SIZE", "", "no size is given"),
+    ] {
+        let error = Settings::from_env(environment(&[(name, value)])).expect_err(value).to_string();
+        assert!(error.starts_with(&format!("{name}={value}: ")), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn unknown_variables_are_warnings_with_the_nearest_name() {
+    let known: Vec<_> = VARIABLES.iter().map(|variable| (variable.name, "")).collect();
+    assert!(unknown(environment(&known)).is_empty());
+    let others = [
+        ("SHMRUN_NUMBER", "0"),
+        ("PATH", ""),
+        ("SHMEM_SYMMETRIC_PARTITION17", ""),
+        ("SHMEM_SYMMETRIC_PARTITION_grid", ""),
+        ("SMA_SYMMETRIC_SIZE", ""),
+    ];
+    assert!(unknown(environment(&others)).is_empty());
+    for (name, meant) in [
+        ("SHMEM_NPE", "SHMEM_NPES"),
+        ("SHMEM_N_PES", "SHMEM_NPES"),
+        ("SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE"),
+        ("SHMEM_SYMMETRIC_SIZE2", "SHMEM_SYMMETRIC_SIZE"),
+        ("SHMEM_SYMMETRIC_PARTITON2", "SHMEM_SYMMETRIC_PARTITION<ID>"),
+        ("SHMEM_SYMETRIC_PARTITION23", "SHMEM_SYMMETRIC_PARTITION<ID>"),
+        ("SHMEM_SYMMETRIC_PARTITON_FAST", "SHMEM_SYMMETRIC_PARTITION_<NAME>"),
+        ("SHMEM_WAITWARN", "SHMEM_WAIT_WARN"),
+        ("SHMEM_TRANPSORT", "SHMEM_TRANSPORT"),
+        ("SHMEM_info", "SHMEM_INFO"),
+    ] {
+        assert_eq!(
+            unknown(environment(&[(name, "1")])),
+            [format!("{name} is set and not known; did you mean {meant}?")]
+        );
+    }
+    assert_eq!(
+        unknown(environment(&[("SHMEM_OFI_PROVIDER_NAME", "tcp")])),
+        ["SHMEM_OFI_PROVIDER_NAME is set and not known; `shmem-info` lists those that are"]
+    );
+}
+
+#[test]
+fn the_list_shows_every_variable_and_each_partition_that_is_set() {
+    let listed = rows(environment(&[
+        ("SMA_SYMMETRIC_SIZE", "1G"),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=2G"),
+        ("SMA_SYMMETRIC_PARTITION23", "SIZE=3G"),
+        ("SHMEM_SYMMETRIC_PARTITION_GRID", "SIZE=4G"),
+        ("SHMEM_NPES", "4"),
+        ("SHMEM_INF", "1"),
+    ]));
+    let shown: Vec<_> =
+        listed.iter().map(|row| (row.name.as_str(), row.default, row.current.as_deref())).collect();
+    assert_eq!(
+        shown,
+        [
+            ("SHMEM_SYMMETRIC_SIZE", "64M", Some("1G (from SMA_SYMMETRIC_SIZE)")),
+            ("SHMEM_SYMMETRIC_PARTITION2", "-", Some("SIZE=2G")),
+            ("SMA_SYMMETRIC_PARTITION23", "-", Some("SIZE=3G")),
+            ("SHMEM_SYMMETRIC_PARTITION_GRID", "-", Some("SIZE=4G")),
+            ("SHMEM_NPES", "-", Some("4")),
+            ("SHMEM_INFO", "0", None),
+            ("SHMEM_DEBUG", "0", None),
+            ("SHMEM_VERSION", "0", None),
+            ("SHMEM_WAIT_WARN", "5", None),
+            ("SHMEM_MAX_RESOURCES", "-", None),
+            ("SHMEM_TRANSPORT", "auto", None),
+            ("SHMEM_LATER_SIZE", "16G", None),
+            ("SHMEM_ATTACH_WAIT", "0", None),
+        ]
+    );
+    let nothing: Vec<_> = rows([]).into_iter().map(|row| row.name).collect();
+    let names: Vec<_> = VARIABLES.iter().map(|variable| variable.name).collect();
+    assert_eq!(nothing, names);
+}
+
+proptest! {
+    #[test]
+    fn any_environment_is_read_or_refused_in_any_order(
+        (one, other) in proptest::collection::btree_map(
+            proptest::sample::select(VARIABLES).prop_flat_map(|one| {
+                prop_oneof![Just(one.name.to_string()), Just(one.alias.unwrap_or("SHMEM_X").to_string())]
+            }),
+            "[0-9.]{0,3}|(auto|shm|no)?|.*",
+            0..4,
+        ).prop_map(|map| map.into_iter().collect::<Vec<_>>())
+            .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
+    ) {
+        prop_assert_eq!(rows(one.clone()), rows(other.clone()));
+        prop_assert_eq!(unknown(one.clone()), unknown(other.clone()));
+        prop_assert_eq!(Settings::from_env(one), Settings::from_env(other));
+    }
+}

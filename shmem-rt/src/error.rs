@@ -1,0 +1,83 @@
+//! What can go wrong in the control plane. The same value on every PE, so that `?` strands nobody.
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the control plane.
+///
+/// Errors of the layers below are boxed: this one travels through every `?` of a program.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such PE.
+    #[error("there is no PE {number}: the job has {count} (0..{count}); start more with `shmrun -n`")]
+    NoSuchPe {
+        /// The number asked for.
+        number: usize,
+        /// Number of PEs.
+        count: usize,
+    },
+    /// This process has, or had, a world: there is one per process, ever.
+    #[error(
+        "this process has joined its job already; there is one world per process, ever, so `main`, `init` \
+         and a test body run once"
+    )]
+    SecondWorld,
+    /// The launcher could not be reached, or did not do its part.
+    #[error("the launcher is lost: {0}")]
+    Launcher(String),
+    /// The PEs run different programs, or in different environments.
+    #[error(
+        "the PEs do not agree on the layout of symmetric memory: PE {me} has `{here}` where PE {pe} has \
+         `{there}`; run the same binary with the same SHMEM_ variables on all PEs"
+    )]
+    PlansDiffer {
+        /// The PE that found it.
+        me: usize,
+        /// The other PE.
+        pe: usize,
+        /// First line that differs, here.
+        here: String,
+        /// The same line there.
+        there: String,
+    },
+    /// The program was linked from several versions of this crate.
+    #[error(transparent)]
+    Section(Box<shmem_core::heap::section::SectionError>),
+    /// Symmetric statics do not fit their partition.
+    #[error(transparent)]
+    Statics(Box<shmem_core::heap::statics::LayoutError>),
+    /// A variable of the environment is malformed.
+    #[error(transparent)]
+    Environment(Box<crate::env::EnvError>),
+    /// A partition, or the environment that describes it, is not usable.
+    #[error(transparent)]
+    Partition(Box<shmem_core::partition::PartitionError>),
+    /// Memory could not be reserved, mapped or populated.
+    #[error(transparent)]
+    Memory(Box<shmem_core::memory::MemoryError>),
+    /// A heap has no room, or an address is not one of its blocks.
+    #[error(transparent)]
+    Heap(Box<shmem_core::heap::HeapError>),
+    /// No resource is left for another context.
+    #[error(transparent)]
+    Resource(#[from] shmem_core::context::Exhausted),
+}
+
+macro_rules! boxed {
+    ($($variant:ident($source:ty);)*) => {$(
+        impl From<$source> for Error {
+            fn from(source: $source) -> Self {
+                Self::$variant(Box::new(source))
+            }
+        }
+    )*};
+}
+boxed! {
+    Section(shmem_core::heap::section::SectionError);
+    Statics(shmem_core::heap::statics::LayoutError);
+    Environment(crate::env::EnvError);
+    Partition(shmem_core::partition::PartitionError);
+    Memory(shmem_core::memory::MemoryError);
+    Heap(shmem_core::heap::HeapError);
+}

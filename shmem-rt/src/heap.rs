@@ -1,0 +1,403 @@
+//! Symmetric heaps: collective allocation, one heap per partition.
+//!
+//! Every call here is collective: all PEs make it in the same order with the same arguments, which
+//! the barrier inside checks. The allocator is deterministic, so all PEs come to the same offset, or
+//! to the same error, without exchanging anything. Dropping a [`SymBox`] is the exception: it is
+//! local, and the memory is used again after the next collective here that finds it dropped by all.
+
+use std::panic::Location;
+
+use shmem_core::context::Initiator;
+use shmem_core::data::Contents;
+use shmem_core::heap::{Grown, Owner, Usage};
+use shmem_core::object::{SymAddr, SymBox};
+use shmem_core::partition::{Declaration, Partition, default, show_size};
+use shmem_core::system::SCRATCH_BYTES;
+
+use crate::collective::Purpose;
+use crate::error::Result;
+use crate::initial::Initial;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// The alignment of `malloc`: a cache line.
+const LINE: usize = 64;
+
+/// The heap of one partition. From [`World::heap`] and [`World::partition`].
+pub struct Heap<'w, L: ThreadLevel> {
+    world: &'w World<L>,
+    segment: u32,
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// The heap of a partition that the program names.
+    ///
+    /// # Errors
+    ///
+    /// If the job has no such partition.
+    pub fn heap<P: Partition>(&self) -> Result<Heap<'_, L>> {
+        self.heap_of(&P::DECLARATION)
+    }
+
+    fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
+        let index = self.job().table.position_of_name(partition.name.as_str())?;
+        Ok(Heap { world: self, segment: 1 + index as u32 })
+    }
+
+    /// The heap of the partition with an ID: for those that exist in the environment only.
+    ///
+    /// # Errors
+    ///
+    /// If the job has no such partition; lists those it has.
+    ///
+    /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
+    pub fn partition(&self, id: u32) -> Result<Heap<'_, L>> {
+        let index = self.job().table.position_of(id)?;
+        Ok(Heap { world: self, segment: 1 + index as u32 })
+    }
+
+    /// Allocates an object on the default heap. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room: the same error on every PE.
+    #[track_caller]
+    pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
+        self.heap::<default>()?.alloc(initial)
+    }
+
+    /// Allocates an object on the heap of a partition. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room: the same error on every PE.
+    #[track_caller]
+    pub fn alloc_in<P: Partition, I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
+        self.heap::<P>()?.alloc(initial)
+    }
+
+    /// Allocates bytes on the default heap, on a cache line. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_malloc`.
+    #[track_caller]
+    pub fn malloc(&self, bytes: usize) -> Result<SymAddr> {
+        self.heap::<default>()?.malloc(bytes)
+    }
+
+    /// Allocates aligned bytes on the default heap. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the alignment is not a power of two, or the heap has no room.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_align`.
+    #[track_caller]
+    pub fn align(&self, alignment: usize, bytes: usize) -> Result<SymAddr> {
+        self.heap::<default>()?.align(alignment, bytes)
+    }
+
+    /// Allocates zeroed bytes on the default heap. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_calloc`.
+    #[track_caller]
+    pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
+        self.heap::<default>()?.calloc(count, bytes)
+    }
+
+    /// Resizes a block in its partition, whichever that is; contents are kept up to the smaller
+    /// size. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the address is not that of a block from `malloc`, `align` or `calloc`, or there is no room:
+    /// then the block is untouched.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_realloc`.
+    #[track_caller]
+    pub fn realloc(&self, address: SymAddr, bytes: usize) -> Result<SymAddr> {
+        let location = Location::caller();
+        let offset = self.offset_of(address);
+        let arguments = [offset as u64, bytes as u64];
+        let subject = || format!("{bytes} bytes for the block at offset {offset:#x}");
+        let purpose = Purpose { operation: "realloc", arguments: &arguments, subject: &subject, location };
+        self.job().quiet_all();
+        self.team().meet(self.endpoint(), &purpose);
+        let before = self.job().ledger().find(offset).map_or(0, |a| a.bytes);
+        let (allocation, grown) = self.job().ledger().reallocate_at(offset, bytes)?;
+        let to = self.endpoint().mine(allocation.offset);
+        if grown != Grown::InPlace {
+            let from = self.endpoint().mine(offset);
+            // SAFETY: both blocks lie in this PE's heap and hold that many bytes; nobody else uses
+            // either: all PEs are between the two meetings of this call.
+            unsafe { core::ptr::copy(from, to, before.min(bytes)) };
+        }
+        self.team().meet(self.endpoint(), &purpose);
+        Ok(SymAddr::assume(to))
+    }
+
+    /// Gives memory back at once: a [`SymBox`], or an address from `malloc`, `align`, `calloc` or
+    /// `realloc`. Collective. (Dropping a `SymBox` gives it back later, without a barrier.)
+    ///
+    /// # Errors
+    ///
+    /// If an address is not that of a block that is in use; the message says what is there.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_free`.
+    #[track_caller]
+    pub fn free(&self, what: impl Free) -> Result<()> {
+        let location = Location::caller();
+        let block = what.into_block(|address| self.offset_of(address));
+        let (arguments, text) = match block {
+            Block::Id(id) => ([0, id], format!("object #{id}")),
+            Block::Offset(offset) => ([1, offset as u64], format!("the block at offset {offset:#x}")),
+        };
+        let subject = || text.clone();
+        let purpose = Purpose { operation: "free", arguments: &arguments, subject: &subject, location };
+        self.job().quiet_all();
+        self.team().meet(self.endpoint(), &purpose);
+        let mut ledger = self.job().ledger();
+        match block {
+            Block::Id(id) => ledger.free(id)?,
+            Block::Offset(offset) => ledger.free_at(offset)?,
+        };
+        Ok(())
+    }
+
+    /// Makes the memory of handles that all PEs have dropped usable again. Collective; also part of
+    /// every allocation.
+    #[track_caller]
+    pub fn reclaim(&self) {
+        let location = Location::caller();
+        self.reclaim_for(&Purpose { operation: "reclaim", arguments: &[], subject: &String::new, location });
+    }
+
+    /// Meets for `purpose`, and frees what all PEs have dropped.
+    fn reclaim_for(&self, purpose: &Purpose<'_>) {
+        self.job().quiet_all();
+        let (mut first, mut words) = (0, self.job().ledger().words());
+        if words == 0 {
+            self.team().meet(self.endpoint(), purpose);
+            return;
+        }
+        loop {
+            let mut window = self.job().ledger().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
+            let bytes = bytemuck::cast_slice_mut(&mut window);
+            self.team().reduce_for(self.endpoint(), purpose, bytes, |a: u64, b| a & b);
+            let reclaimed = self.job().ledger().reclaim(first, &window).unwrap_or_else(|error| {
+                self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
+            });
+            words = words.saturating_sub(window.len());
+            if reclaimed.next == 0 || words == 0 {
+                return;
+            }
+            first = reclaimed.next;
+        }
+    }
+
+    fn offset_of(&self, address: SymAddr) -> usize {
+        (address.as_ptr() as usize).wrapping_sub(self.endpoint().mine(0) as usize)
+    }
+}
+
+impl<L: ThreadLevel> Heap<'_, L> {
+    /// The partition's ID.
+    pub fn id(&self) -> u32 {
+        self.spec().id
+    }
+
+    /// The partition's name.
+    pub fn name(&self) -> &str {
+        self.spec().name.as_str()
+    }
+
+    fn spec(&self) -> &shmem_core::partition::PartitionSpec {
+        &self.world.job().table.specs()[self.segment as usize - 1]
+    }
+
+    /// Bytes used, free and used at most, on this PE's heap; the same on every PE.
+    pub fn usage(&self) -> Usage {
+        let usage = self.world.job().ledger().usage(self.segment);
+        usage.unwrap_or_else(|| unreachable!("every partition has a heap"))
+    }
+
+    /// Allocates an object. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room: the same error on every PE.
+    #[track_caller]
+    pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
+        let location = Location::caller();
+        let len = initial.items();
+        let item = size_of::<<I::Contents as Contents>::Item>();
+        let align = align_of::<<I::Contents as Contents>::Item>().max(LINE);
+        let bytes = len.saturating_mul(item);
+        let made = self.allocate("alloc", bytes, align, Owner::Handle, location, |to| {
+            // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
+            unsafe { initial.write(to.cast()) };
+        })?;
+        let released = std::sync::Arc::clone(&self.world.job().released);
+        // SAFETY: the ledger has just reserved `len` items under this number on every PE, and
+        // `allocate` has initialised them on all; the number is queued by the box alone.
+        Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, len, released) })
+    }
+
+    /// Allocates bytes, on a cache line. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room.
+    ///
+    /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
+    #[track_caller]
+    pub fn malloc(&self, bytes: usize) -> Result<SymAddr> {
+        let location = Location::caller();
+        let made = self.allocate("malloc", bytes, LINE, Owner::Address, location, |_| ())?;
+        Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
+    }
+
+    /// Allocates aligned bytes. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the alignment is not a power of two, or the heap has no room.
+    ///
+    /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_align`.
+    #[track_caller]
+    pub fn align(&self, alignment: usize, bytes: usize) -> Result<SymAddr> {
+        let location = Location::caller();
+        let made = self.allocate("align", bytes, alignment, Owner::Address, location, |_| ())?;
+        Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
+    }
+
+    /// Allocates zeroed bytes, on a cache line. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room.
+    #[track_caller]
+    pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
+        let location = Location::caller();
+        let bytes = count.saturating_mul(bytes);
+        let made = self.allocate("calloc", bytes, LINE, Owner::Address, location, |to| {
+            // SAFETY: a fresh block of `bytes` bytes of this PE.
+            unsafe { to.write_bytes(0, bytes) };
+        })?;
+        Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
+    }
+
+    fn allocate(
+        &self,
+        operation: &'static str,
+        bytes: usize,
+        align: usize,
+        owner: Owner,
+        location: &'static Location<'static>,
+        initialise: impl FnOnce(*mut u8),
+    ) -> Result<shmem_core::heap::Allocation> {
+        let Self { world, segment } = *self;
+        let arguments = [u64::from(segment), bytes as u64, align as u64];
+        let subject = || format!("{bytes} bytes in partition `{}`", self.name());
+        let purpose = Purpose { operation, arguments: &arguments, subject: &subject, location };
+        world.reclaim_for(&purpose);
+        let made = world.job().ledger().allocate(segment, bytes, align, owner)?;
+        initialise(world.endpoint().mine(made.offset));
+        world.team().meet(world.endpoint(), &purpose);
+        Ok(made)
+    }
+}
+
+/// A world of any thread level: what `#[symmetric] let` allocates through.
+pub trait AnyWorld: sealed::Sealed {
+    #[doc(hidden)]
+    #[track_caller]
+    fn __alloc_in<I: Initial>(
+        &self,
+        partition: &Declaration,
+        initial: I,
+        pgsize: u64,
+    ) -> Result<SymBox<I::Contents>>;
+}
+
+impl<L: ThreadLevel> AnyWorld for World<L> {
+    #[track_caller]
+    fn __alloc_in<I: Initial>(
+        &self,
+        partition: &Declaration,
+        initial: I,
+        pgsize: u64,
+    ) -> Result<SymBox<I::Contents>> {
+        let heap = self.heap_of(partition)?;
+        let granted = self.job().grants[self.my_pe()][heap.segment as usize - 1].pgsize;
+        if pgsize > granted && self.job().first_time_at(Location::caller()) {
+            let (id, name, location) = (heap.id(), heap.name(), Location::caller());
+            eprintln!(
+                "shmem: warning: PE {}: {}:{} asks for pages of {}, but partition `{name}` has pages of {}; \
+                 ask for them with SHMEM_SYMMETRIC_PARTITION{id}=SIZE=..:PGSIZE={}",
+                self.me(),
+                location.file(),
+                location.line(),
+                show_size(pgsize),
+                show_size(granted),
+                show_size(pgsize),
+            );
+        }
+        heap.alloc(initial)
+    }
+}
+
+/// What `#[symmetric] let` becomes. The partition is a value, so that the expansion names its type
+/// once, and a wrong one is one error.
+///
+/// # Errors
+///
+/// As [`World::alloc_in`].
+#[track_caller]
+pub fn alloc_in<I: Initial>(
+    world: &impl AnyWorld,
+    partition: &Declaration,
+    initial: I,
+    pgsize: u64,
+) -> Result<SymBox<I::Contents>> {
+    world.__alloc_in(partition, initial, pgsize)
+}
+
+/// What [`World::free`] takes: a [`SymBox`] or a [`SymAddr`].
+pub trait Free: sealed::Sealed {
+    #[doc(hidden)]
+    fn into_block(self, offset_of: impl FnOnce(SymAddr) -> usize) -> Block;
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Block {
+    Id(u64),
+    Offset(usize),
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T: shmem_core::data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
+    impl Sealed for shmem_core::object::SymAddr {}
+    impl<L: crate::thread::ThreadLevel> Sealed for crate::World<L> {}
+}
+
+impl<T: Contents + ?Sized> Free for SymBox<T> {
+    fn into_block(self, _: impl FnOnce(SymAddr) -> usize) -> Block {
+        Block::Id(self.__into_id())
+    }
+}
+
+impl Free for SymAddr {
+    fn into_block(self, offset_of: impl FnOnce(SymAddr) -> usize) -> Block {
+        Block::Offset(offset_of(self))
+    }
+}

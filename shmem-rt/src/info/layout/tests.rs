@@ -1,0 +1,53 @@
+use shmem_core::heap::statics::StaticEntry;
+use shmem_core::partition::{Declaration, Traits};
+use shmem_core::text::Text;
+
+use super::*;
+
+fn binary() -> Binary {
+    let traits = Traits { size: Some(64 << 10), ..Traits::NONE };
+    let bulk = Declaration::new("bulk", 7, traits, "src/parts.rs", 3);
+    let object = |name: &str, size, line| StaticEntry {
+        name: Text::head(name),
+        module: Text::head("heat"),
+        file: Text::tail("src/main.rs"),
+        line,
+        size,
+        align: 64,
+        pgsize: 0,
+        partition: bulk,
+    };
+    Binary { statics: vec![object("NEW", 16000, 9), object("HALO", 800, 12)], declarations: vec![bulk] }
+}
+
+fn environment(size: &str) -> Environment {
+    Environment::collect([("SHMEM_SYMMETRIC_PARTITION7".to_owned(), format!("SIZE={size}"))]).unwrap()
+}
+
+#[test]
+fn objects_are_shown_where_a_job_puts_them() {
+    let shown = statics(&binary(), &Environment::default()).unwrap();
+    assert_eq!(shown.fault, None);
+    let text = shown.text();
+    // The fourth partition behind `default`, `fast`, `normal`: 4 * 4160 bytes, within an eighth.
+    let colour = 4 * 4160 % 8192;
+    let expected = format!(
+        "partition 7 `bulk`, 64K: 2 static(s), 16800 bytes; {} bytes left for the heap\n  OFFSET   SIZE  ALIGN  PAGES  NAME        PLACE\n   {:#x}    800     64      -  heat::HALO  src/main.rs:12\n   {:#x}  16000     64      -  heat::NEW   src/main.rs:9\n",
+        65536 - colour - 832 - 16000,
+        colour,
+        colour + 832,
+    );
+    assert!(text.contains(&expected), "{text}\n{expected}");
+    assert!(text.contains("partition 1 `default`, 64M: 0 static(s), 0 bytes; "), "{text}");
+    assert!(text.ends_with(&format!("fingerprint {:016x}\n", shown.layout.fingerprint())), "{text}");
+}
+
+#[test]
+fn the_environment_counts_as_it_does_in_a_job() {
+    let shown = statics(&binary(), &environment("1M")).unwrap();
+    assert!(shown.text().contains("partition 7 `bulk`, 1M: "));
+    let small = statics(&binary(), &environment("8K")).unwrap();
+    let fault = small.fault.clone().expect("8K are too small").to_string();
+    assert!(fault.contains("in partition `bulk` need 16832 bytes, but it has 8192"), "{fault}");
+    assert!(small.text().contains("8640 bytes too much"), "{}", small.text());
+}

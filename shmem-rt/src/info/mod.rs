@@ -1,0 +1,40 @@
+//! What `shmem-info` tells: one module per section, each of which gives its text.
+//!
+//! Nothing is printed or decided here that a running job does otherwise. Layouts come from
+//! [`shmem_core::heap::statics`], partitions from [`shmem_core::partition::Table`], variables from
+//! [`env`](crate::env). What a machine has is read below a [`Root`], so that tests can invent machines.
+
+mod binary;
+mod columns;
+mod environment;
+mod layout;
+mod pages;
+mod partitions;
+mod root;
+mod topology;
+mod transports;
+
+pub use binary::{Binary, BinaryError};
+pub use columns::{Approximate, Columns};
+pub use environment::environment;
+pub use layout::{Statics, statics};
+pub use pages::{Pool, TransparentPages, pages};
+pub use partitions::{Resolved, partitions, resolve};
+pub use root::Root;
+pub use topology::{Node, Topology, topology};
+pub use transports::transports;
+
+/// A section cannot be shown.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InfoError {
+    /// A binary cannot be read.
+    #[error(transparent)]
+    Binary(#[from] BinaryError),
+    /// Partitions, or the environment that describes them, are not usable.
+    #[error(transparent)]
+    Partition(#[from] shmem_core::partition::PartitionError),
+    /// Statics cannot be laid out.
+    #[error(transparent)]
+    Layout(#[from] shmem_core::heap::statics::LayoutError),
+}

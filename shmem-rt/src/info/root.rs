@@ -1,0 +1,116 @@
+//! Where `proc` and `sys` are read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A directory with `proc` and `sys` in it: `/`, or a machine that a test invented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root(PathBuf);
+
+impl Default for Root {
+    /// This machine.
+    fn default() -> Self {
+        Self::at(Path::new("/"))
+    }
+}
+
+impl Root {
+    /// The machine in `directory`.
+    pub fn at(directory: &Path) -> Self {
+        Self(directory.to_owned())
+    }
+
+    /// The text of a file, without blanks around it. What cannot be read is not there: kernels and
+    /// containers leave out what they do not have.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        Some(fs::read_to_string(self.0.join(path)).ok()?.trim().to_owned())
+    }
+
+    /// The number in a file of one number.
+    pub(super) fn number(&self, path: &str) -> Option<u64> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// The numbers in a file of ranges, `0-3,8`.
+    pub(super) fn list(&self, path: &str) -> Option<Vec<usize>> {
+        parse_list(&self.text(path)?)
+    }
+
+    /// The numbers `n` for which the directory holds a `<prefix>n<suffix>`, in ascending order.
+    pub(super) fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
+        let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
+        let mut numbers: Vec<u64> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                name.to_str()?.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
+            })
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+/// Numbers written as ranges: `0-3,8`. Nothing is an empty list.
+pub(super) fn parse_list(text: &str) -> Option<Vec<usize>> {
+    let mut numbers = Vec::new();
+    for range in text.split(',').filter(|range| !range.is_empty()) {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        numbers.extend(first.trim().parse::<usize>().ok()?..=last.trim().parse().ok()?);
+    }
+    Some(numbers)
+}
+
+/// Ascending numbers as ranges: the reverse of what the kernel's lists are read by.
+pub(super) fn show_list(numbers: &[usize]) -> String {
+    let ranges: Vec<String> = numbers
+        .chunk_by(|one, next| one + 1 == *next)
+        .map(|range| match range {
+            [first, .., last] => format!("{first}-{last}"),
+            only => only.iter().map(ToString::to_string).collect(),
+        })
+        .collect();
+    if ranges.is_empty() { "-".to_owned() } else { ranges.join(",") }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A machine made of files, gone when dropped.
+    pub(in crate::info) struct Machine(tempfile::TempDir);
+
+    impl Machine {
+        pub(in crate::info) fn new(files: &[(&str, &str)]) -> Self {
+            let machine = Self(tempfile::tempdir().unwrap());
+            for (path, text) in files {
+                let path = machine.0.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            machine
+        }
+
+        pub(in crate::info) fn root(&self) -> Root {
+            Root::at(self.0.path())
+        }
+    }
+
+    #[test]
+    fn lists_are_read_and_shown() {
+        for text in ["0", "0-3", "0-3,8", "1,3,5-6"] {
+            assert_eq!(show_list(&parse_list(text).unwrap()), text);
+        }
+        assert_eq!(parse_list(""), Some(vec![]));
+        assert_eq!(show_list(&[]), "-");
+        assert_eq!(parse_list("a-b"), None);
+        assert_eq!(parse_list("3-"), None);
+    }
+
+    #[test]
+    fn files_that_are_not_there_have_no_text() {
+        let machine = Machine::new(&[("sys/a", "12\n"), ("sys/n10/x", ""), ("sys/n2/x", ""), ("sys/nx", "")]);
+        assert_eq!(machine.root().number("sys/a"), Some(12));
+        assert_eq!(machine.root().number("sys/b"), None);
+        assert_eq!(machine.root().numbered("sys", "n", ""), [2, 10]);
+    }
+}

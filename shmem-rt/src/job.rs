@@ -1,0 +1,79 @@
+//! What one PE knows and owns of a running job, whoever holds it: the world, a team, a dropped
+//! handle on its way to be reclaimed.
+
+use std::collections::HashSet;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use shmem_core::context::{Endpoint, Resource};
+use shmem_core::heap::{Ledger, Released};
+use shmem_core::memory::Arena;
+use shmem_core::object::Extent;
+use shmem_core::partition::{Grant, Table};
+use shmem_core::pe::Pe;
+use shmem_core::system::Stage;
+
+use crate::bootstrap::Bootstrap;
+use crate::env::Settings;
+
+/// One PE's part of a running job.
+pub(crate) struct Job {
+    pub(crate) bootstrap: Arc<dyn Bootstrap>,
+    pub(crate) settings: Settings,
+    pub(crate) pes: Vec<Pe>,
+    pub(crate) table: Table,
+    /// What was granted: per PE, per partition.
+    pub(crate) grants: Vec<Vec<Grant>>,
+    /// Extent and name of each static.
+    pub(crate) statics: Vec<(Extent, String)>,
+    pub(crate) resource: Box<dyn Resource>,
+    /// Name of the way to PEs on other nodes, or of shared memory.
+    pub(crate) transport: &'static str,
+    pub(crate) released: Arc<Released>,
+    pub(crate) ledger: Mutex<Ledger>,
+    /// Calls that have been warned about.
+    pub(crate) warned: Mutex<HashSet<(&'static str, u32)>>,
+    /// Keeps the memory mapped.
+    pub(crate) _arena: Arc<Arena>,
+}
+
+impl Job {
+    /// Ends the job on all PEs, with a message of this one.
+    pub(crate) fn abort(&self, code: i32, message: &str) -> ! {
+        self.bootstrap.abort(code, message)
+    }
+
+    /// Completes what every endpoint of this PE has started, forgotten contexts included.
+    #[inline]
+    pub(crate) fn quiet_all(&self) {
+        self.resource.quiet_all();
+    }
+
+    /// What lies at an extent: the name of a static, or the number of a heap object.
+    pub(crate) fn name_of(&self, extent: Extent) -> String {
+        if let Some((_, name)) = self.statics.iter().find(|(there, _)| *there == extent) {
+            return name.clone();
+        }
+        match self.ledger().find(extent.offset) {
+            Some(allocation) => format!("heap object #{}", allocation.id),
+            None => format!("{} bytes at offset {:#x}", extent.bytes, extent.offset),
+        }
+    }
+
+    /// Whether nothing has been said about this call yet.
+    pub(crate) fn first_time_at(&self, location: &'static Location<'static>) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        warned.insert((location.file(), location.line()))
+    }
+
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves the job in order.
+    pub(crate) fn finish(&self, endpoint: &Endpoint) {
+        // SAFETY: the record of this PE, told what it is meant for.
+        unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
+        self.bootstrap.finish();
+    }
+}

@@ -1,0 +1,151 @@
+//! Exclusive and read-only phases: references into symmetric memory, soundly.
+//!
+//! In the shared phase, the default, any PE may write at any time, and symmetric memory is accessed
+//! by value only. [`World::local`] opens objects exclusively on all PEs at once, as `&mut`;
+//! [`World::frozen`] opens them as `&`. Why this is sound:
+//!
+//! 1. Every operation of this PE on any symmetric object needs a token
+//!    ([`Initiator`](shmem_core::context::Initiator)), and every token borrows the world.
+//! 2. `local` takes the world by `&mut`. So during the body no thread of this PE holds a token, no
+//!    operation of this PE is under way, and none can start. There is one world per process, ever,
+//!    so no second one can be used instead.
+//! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
+//!    earlier arrives later.
+//! 4. The barrier in front of the body is checked: all PEs must come to `local` for the same
+//!    objects, or the job ends. So when it opens, every PE is in (2) and (3) for the same objects,
+//!    and none can leave before all have come to the barrier behind the body.
+//! 5. Hence nobody writes the objects during the body, except the body through its reference.
+//! 6. The objects of one call do not overlap (tested before the barrier), so their references do not
+//!    alias. They live for one call: the body is generic over their lifetime, so no reference
+//!    escapes, not even one into a static.
+//! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
+//!    while others still hold references.
+//!
+//! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
+//! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
+
+use std::panic::Location;
+
+use shmem_core::context::Initiator;
+use shmem_core::object::{Extent, Objects};
+
+use crate::collective::Purpose;
+use crate::job::Job;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// Opens objects exclusively on all PEs: two barriers, and in between `body` with a `&mut` to
+    /// the calling PE's own copy of each.
+    ///
+    /// ```text
+    /// world.local(&GRID, |grid| relax(grid));
+    /// world.local((&GRID, &scratch), |(grid, scratch)| { .. });
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If two of the objects overlap. A panic inside `body` ends the job.
+    #[track_caller]
+    pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
+        let phase = Phase::enter(self, "local", objects, Location::caller());
+        // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, (6) the
+        // extents do not overlap (`enter`), and `mine` is the start of this PE's place.
+        let opened = unsafe { objects.open(self.endpoint().mine(0)) };
+        let result = body(opened);
+        phase.leave(self);
+        result
+    }
+
+    /// Opens objects for reading on all PEs: two barriers, and in between `body` with a `&` to the
+    /// calling PE's own copy of each.
+    ///
+    /// # Panics
+    ///
+    /// A panic inside `body` ends the job.
+    #[track_caller]
+    pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
+        let phase = Phase::enter(self, "frozen", objects, Location::caller());
+        // SAFETY: as in `local`, for shared references: nobody writes until `leave`.
+        let opened = unsafe { objects.freeze(self.endpoint().mine(0)) };
+        let result = body(opened);
+        phase.leave(self);
+        result
+    }
+}
+
+/// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
+struct Phase {
+    kind: &'static str,
+    arguments: Vec<u64>,
+    subject: String,
+    location: &'static Location<'static>,
+    job: std::sync::Arc<Job>,
+    left: bool,
+}
+
+impl Phase {
+    fn enter<L: ThreadLevel, O: Objects>(
+        world: &mut World<L>,
+        kind: &'static str,
+        objects: O,
+        location: &'static Location<'static>,
+    ) -> Self {
+        let mut extents = Vec::new();
+        objects.extents(world.endpoint(), &mut extents);
+        let job = std::sync::Arc::clone(world.job());
+        if kind == "local" {
+            refuse_overlap(&job, &extents, location);
+        }
+        let arguments: Vec<u64> = extents.iter().flat_map(|e| [e.offset as u64, e.bytes as u64]).collect();
+        let subject = extents.iter().map(|e| job.name_of(*e)).collect::<Vec<_>>().join(", ");
+        job.quiet_all();
+        let phase = Self { kind, arguments, subject, location, job, left: false };
+        phase.meet(world, kind);
+        phase
+    }
+
+    fn leave<L: ThreadLevel>(mut self, world: &mut World<L>) {
+        let end = if self.kind == "local" { "local, at its end" } else { "frozen, at its end" };
+        self.meet(world, end);
+        self.left = true;
+    }
+
+    fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str) {
+        let subject = || self.subject.clone();
+        let purpose =
+            Purpose { operation, arguments: &self.arguments, subject: &subject, location: self.location };
+        world.team().meet(world.endpoint(), &purpose);
+    }
+}
+
+impl Drop for Phase {
+    fn drop(&mut self) {
+        if self.left {
+            return;
+        }
+        let Self { kind, subject, location, job, .. } = self;
+        job.abort(
+            101,
+            &format!(
+                "a panic inside `{kind}({subject})` at {}:{} ends the job: other PEs are in the same phase",
+                location.file(),
+                location.line()
+            ),
+        );
+    }
+}
+
+fn refuse_overlap(job: &Job, extents: &[Extent], location: &'static Location<'static>) {
+    for (i, a) in extents.iter().enumerate() {
+        for b in &extents[i + 1..] {
+            assert!(
+                !a.overlaps(*b),
+                "`{}` is named twice in one `local` at {}:{}; name each object once",
+                job.name_of(*a),
+                location.file(),
+                location.line()
+            );
+        }
+    }
+}

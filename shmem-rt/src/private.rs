@@ -1,0 +1,186 @@
+//! What the macros may name. Not for use by hand, and outside every promise of compatibility.
+//!
+//! Expansions say `::shmem::__private::X` and nothing else of this crate, so that a program may
+//! shadow or re-export whatever it likes. The macros are syntax only: what they require of a
+//! program beyond syntax is a trait bound or one of the `require_*` functions here, evaluated in a
+//! constant at the user's token. Each panics with one sentence.
+
+use shmem_core::message::Message;
+
+pub use crate::entry::{main, test};
+pub use crate::heap::alloc_in;
+use crate::initial::Initial;
+pub use crate::thread::{Funneled, Multiple, Serialized, Single};
+
+pub use shmem_core::data::{PlainData, SymmetricData};
+use shmem_core::object::SymBox;
+pub use shmem_core::object::{Descriptor, Symmetric};
+pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, default};
+
+pub use bytemuck::{Pod, Zeroable};
+
+/// Stands for the allocation of a `#[symmetric] let` that was refused at compile time, so that the
+/// rest of the function is still typed as if it were there, and the partition `P` is still used.
+///
+/// # Panics
+///
+/// Always: a program that contains it does not compile.
+pub fn refused_box<P, I: Initial>(_: I) -> SymBox<I::Contents> {
+    refused()
+}
+
+/// Stands for a value of a type the user wrote; see [`refused_box`].
+///
+/// # Panics
+///
+/// Always: a program that contains it does not compile.
+pub fn refused<T>() -> T {
+    unreachable!("a program with a refused `#[symmetric] let` does not compile")
+}
+
+/// Requires pages of at least `pgsize` bytes, if the partition says how large its pages are.
+///
+/// # Panics
+///
+/// At compile time, if its pages are smaller.
+#[track_caller]
+pub const fn require_pages(partition: &Declaration, pgsize: u64) {
+    if partition.pgsize != 0 && partition.pgsize < pgsize {
+        let message = Message::new()
+            .text("the partition has ")
+            .number(partition.pgsize)
+            .text("-byte pages but the object asks for ")
+            .number(pgsize)
+            .text("-byte pages");
+        panic!("{}", message.as_str());
+    }
+}
+
+/// Requires room for one object, if the partition says how large it is.
+///
+/// # Panics
+///
+/// At compile time, if the object alone is larger than the partition.
+#[track_caller]
+pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Symmetric<T>) {
+    let bytes = size_of::<T>() as u64;
+    if partition.size != 0 && partition.size < bytes {
+        let message = Message::new()
+            .text("`")
+            .text(name)
+            .text("` has ")
+            .number(bytes)
+            .text(" bytes but partition `")
+            .text(partition.name.as_str())
+            .text("` has ")
+            .number(partition.size);
+        panic!("{}", message.as_str());
+    }
+}
+
+/// Requires that the fields of a struct fill it.
+///
+/// # Panics
+///
+/// At compile time, if there is padding.
+#[track_caller]
+pub const fn require_no_padding(name: &str, size: usize, fields: &[usize]) {
+    let mut padding = size;
+    let mut i = 0;
+    while i < fields.len() {
+        padding -= fields[i];
+        i += 1;
+    }
+    if padding != 0 {
+        let message = Message::new()
+            .text("`")
+            .text(name)
+            .text("` has ")
+            .number(padding as u64)
+            .text(" byte(s) of padding; add a field such as `_pad: [u8; ")
+            .number(padding as u64)
+            .text("]`");
+        panic!("{}", message.as_str());
+    }
+}
+
+/// Requires that the elements of all fields have one alignment: then a struct whose sizes depend
+/// on constant parameters has no padding, whatever the parameters are.
+///
+/// # Panics
+///
+/// At compile time, if two differ.
+#[track_caller]
+pub const fn require_one_alignment(name: &str, fields: &[usize]) {
+    let mut i = 1;
+    while i < fields.len() {
+        if fields[i] != fields[0] {
+            let message = Message::new()
+                .text("`")
+                .text(name)
+                .text("` is generic, and its fields are aligned to ")
+                .number(fields[0] as u64)
+                .text(" and to ")
+                .number(fields[i] as u64)
+                .text(" bytes, so it may have padding; use element types of one alignment");
+            panic!("{}", message.as_str());
+        }
+        i += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRAITS: Traits = Traits { size: Some(64), pgsize: Some(4096), ..Traits::NONE };
+    const SMALL: Declaration = Declaration::new("small", 9, TRAITS, "a.rs", 1);
+    const OPEN: Declaration = Declaration::new("open", 9, Traits::NONE, "a.rs", 1);
+
+    /// The message of the panic in `requirement`.
+    fn refusal(requirement: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
+        std::panic::catch_unwind(requirement).err().map(|panic| *panic.downcast::<String>().unwrap())
+    }
+
+    #[test]
+    fn pages_are_compared_with_the_declaration() {
+        assert_eq!(refusal(|| require_pages(&SMALL, 4096)), None);
+        assert_eq!(refusal(|| require_pages(&OPEN, 1 << 30)), None);
+        assert_eq!(
+            refusal(|| require_pages(&SMALL, 8192)).unwrap(),
+            "the partition has 4096-byte pages but the object asks for 8192-byte pages"
+        );
+    }
+
+    #[test]
+    fn an_object_must_fit_into_its_partition() {
+        // SAFETY: never placed and never used: the size is all that is looked at.
+        static FITS: Symmetric<[u8; 64]> = unsafe { Symmetric::__new() };
+        // SAFETY: as above.
+        static LARGE: Symmetric<[u8; 65]> = unsafe { Symmetric::__new() };
+        assert_eq!(refusal(|| require_room(&SMALL, "FITS", &FITS)), None);
+        assert_eq!(refusal(|| require_room(&OPEN, "LARGE", &LARGE)), None);
+        assert_eq!(
+            refusal(|| require_room(&SMALL, "LARGE", &LARGE)).unwrap(),
+            "`LARGE` has 65 bytes but partition `small` has 64"
+        );
+    }
+
+    #[test]
+    fn padding_is_counted() {
+        assert_eq!(refusal(|| require_no_padding("Pair", 16, &[8, 8])), None);
+        assert_eq!(
+            refusal(|| require_no_padding("Pair", 16, &[8, 4])).unwrap(),
+            "`Pair` has 4 byte(s) of padding; add a field such as `_pad: [u8; 4]`"
+        );
+    }
+
+    #[test]
+    fn one_alignment_means_no_padding() {
+        assert_eq!(refusal(|| require_one_alignment("Row", &[])), None);
+        assert_eq!(refusal(|| require_one_alignment("Row", &[8, 8])), None);
+        assert!(
+            refusal(|| require_one_alignment("Row", &[8, 8, 4])).unwrap().contains("to 8 and to 4 bytes")
+        );
+    }
+}

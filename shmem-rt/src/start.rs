@@ -1,0 +1,279 @@
+//! Bringing a job up.
+//!
+//! ```text
+//! plan      environment + what the binary declares -> partitions, statics, layout of a place
+//! agree     every PE's plan is compared with every other's
+//! memory    reserve the arena, make the own place, pass descriptors, map the neighbours' places
+//! objects   write each static's position and initial image
+//! meet      nobody leaves before all are here
+//! ```
+//!
+//! Every step fails on all PEs or on none: who finds an error ends the job with one message.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+
+use shmem_core::context::{Endpoints, Options, Resource, Waiting};
+use shmem_core::heap::statics::{self, Layout, StaticEntry};
+use shmem_core::heap::{Allocator, Ledger, section};
+use shmem_core::memory::{Arena, Machine, PlaceLayout};
+use shmem_core::object::{Descriptor, Extent};
+use shmem_core::partition::{Environment, Grant, ObjectWish, Table};
+use shmem_core::pe::Pe;
+use shmem_core::sync::Patience;
+use shmem_core::system::{Stage, SystemArea};
+use shmem_core::transport::Transport;
+
+use crate::bootstrap::Bootstrap;
+use crate::env::Settings;
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::report;
+use crate::team::Team;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// Whether this process has had its world: 0 never, 1 has or had.
+static WORLD: AtomicU8 = AtomicU8::new(0);
+
+/// Takes the one right to a world of this process.
+pub(crate) fn claim() -> Result<()> {
+    if WORLD.swap(1, Ordering::Relaxed) == 0 { Ok(()) } else { Err(Error::SecondWorld) }
+}
+
+/// What the job is to look like, before anything exists.
+pub(crate) struct Plan {
+    pub(crate) settings: Settings,
+    pub(crate) table: Table,
+    descriptors: Vec<&'static Descriptor>,
+    pub(crate) statics: Layout,
+    pub(crate) layout: PlaceLayout,
+}
+
+impl Plan {
+    /// Joins the environment with what the binary declares.
+    pub(crate) fn make(settings: Settings) -> Result<Self> {
+        let descriptors = section::descriptors()?;
+        let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
+        let entries: Vec<StaticEntry> = descriptors.iter().map(|d| StaticEntry::from(*d)).collect();
+        let wishes: Vec<_> = entries.iter().map(wish).collect();
+        let table = Table::resolve(&declared, &wishes, &Environment::from_process()?)?;
+        let statics = statics::layout(&entries, table.specs())?;
+        let layout = PlaceLayout::new(table.specs(), settings.later_size as usize)?;
+        Ok(Self { settings, table, descriptors, statics, layout })
+    }
+
+    /// Gives every static its position, and the PE whose place starts at `place` the initial images.
+    /// Before any token exists in this process.
+    pub(crate) fn place_statics(&self, place: *mut u8) {
+        for part in &self.statics.partitions {
+            let start = self.layout.start(part.index as usize - 1);
+            for placed in &part.objects {
+                let offset = start + placed.offset as usize;
+                let descriptor = self.descriptors[placed.entry];
+                place_static(descriptor, part.index, offset, place.wrapping_add(offset));
+            }
+        }
+    }
+
+    /// Everything that all PEs must agree on, a line each.
+    fn describe(&self) -> String {
+        let mut lines = vec![
+            format!("shmem-rt {}", env!("CARGO_PKG_VERSION")),
+            format!("words of the runtime: {} bytes", size_of::<SystemArea>()),
+            format!("address space for later segments: {} bytes", self.settings.later_size),
+        ];
+        lines.extend(self.table.describe());
+        lines.extend(self.statics.describe());
+        lines.join("\n")
+    }
+}
+
+/// What a static asks of its partition.
+fn wish(entry: &StaticEntry) -> ObjectWish {
+    ObjectWish {
+        partition: entry.partition,
+        pgsize: entry.pgsize,
+        name: entry.name,
+        file: entry.file,
+        line: entry.line,
+    }
+}
+
+/// The first line in which two descriptions differ.
+fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
+    let (mut a, mut b) = (a.lines(), b.lines());
+    loop {
+        match (a.next(), b.next()) {
+            (Some(x), Some(y)) if x == y => {}
+            (x, y) => return (x.unwrap_or("nothing more"), y.unwrap_or("nothing more")),
+        }
+    }
+}
+
+/// Brings the job up, as one of the PEs that the launcher started.
+pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
+    try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
+}
+
+fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
+    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
+    let plan = Plan::make(settings)?;
+    let me = bootstrap.number();
+    agree(&plan, bootstrap.as_ref())?;
+
+    let hosts = bootstrap.hosts();
+    let mut slots = 0;
+    let pes: Vec<Pe> = hosts
+        .iter()
+        .enumerate()
+        .map(|(number, host)| {
+            let slot = if *host == hosts[me] { slots } else { Pe::OFF_NODE };
+            slots += u32::from(*host == hosts[me]);
+            // SAFETY: the launcher says that PE `number` exists, and on our host PEs take the slots
+            // of the arena in the order of their numbers.
+            unsafe { Pe::new(number as u32, slot) }
+        })
+        .collect();
+    let my_slot = pes[me].slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+
+    let arena = Arena::reserve(plan.layout.clone(), slots as usize, Machine::default())?;
+    // What is left of the node's memory is looked at by all before anyone takes of it.
+    bootstrap.fence().map_err(lost)?;
+    let mine = arena.create(my_slot)?;
+    plan.place_statics(arena.place(my_slot));
+    let descriptors: Vec<_> = mine.descriptors.iter().map(std::os::fd::AsFd::as_fd).collect();
+    let shared = bootstrap.share(&descriptors).map_err(lost)?;
+    let pieces = bootstrap.exchange("pieces", &mine.pieces).map_err(lost)?;
+    for ((pe, pieces), shared) in pes.iter().zip(&pieces).filter(|(pe, _)| pe.slot().is_some()).zip(shared) {
+        match pe.slot() {
+            Some(slot) if slot != my_slot => arena.attach(slot, shared, pieces)?,
+            _ => {}
+        }
+    }
+    let grants = bootstrap.exchange("grants", &report::encode(&mine.grants)).map_err(lost)?;
+    let grants = grants.iter().map(|bytes| report::decode(bytes)).collect::<Option<_>>();
+    let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
+    Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), &hosts, pes, grants, None))
+}
+
+fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
+    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
+    let mine = plan.describe();
+    let all = bootstrap.exchange("plan", mine.as_bytes()).map_err(lost)?;
+    for (pe, theirs) in all.iter().enumerate() {
+        let theirs = String::from_utf8_lossy(theirs);
+        if theirs != mine {
+            let (here, there) = first_difference(&mine, &theirs);
+            return Err(Error::PlansDiffer {
+                me: bootstrap.number(),
+                pe,
+                here: here.to_owned(),
+                there: there.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Puts a world together, once the memory exists.
+pub(crate) fn assemble<L: ThreadLevel>(
+    plan: Plan,
+    bootstrap: Arc<dyn Bootstrap>,
+    arena: Arc<Arena>,
+    hosts: &[u32],
+    pes: Vec<Pe>,
+    grants: Vec<Vec<Grant>>,
+    transport: Option<Arc<dyn Transport>>,
+) -> World<L> {
+    let Plan { settings, table, statics, layout, .. } = plan;
+    let number = bootstrap.number();
+    let me = pes[number];
+    let slot = me.slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+    let mine = arena.place(slot);
+    let (base, stride) = (arena.base(), arena.stride());
+    let segments = Arc::new(layout.segments());
+
+    let mut ledger = Ledger::new();
+    for part in &statics.partitions {
+        let start = layout.start(part.index as usize - 1);
+        let heap = start + part.end as usize..start + part.size as usize;
+        ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
+    }
+    let names = statics
+        .partitions
+        .iter()
+        .flat_map(|part| {
+            let start = layout.start(part.index as usize - 1);
+            part.objects.iter().map(move |placed| {
+                let offset = start + placed.offset as usize;
+                (Extent { offset, bytes: placed.object.size as usize }, placed.object.name.to_string())
+            })
+        })
+        .collect();
+
+    let neighbours: Vec<(usize, usize)> =
+        pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.slot()?) as usize))).collect();
+    let patience = Patience::for_node(neighbours.len(), cores());
+    let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, move |wait| {
+        let peers = neighbours.iter().map(|(number, place)| {
+            // SAFETY: the place of a PE on this node, mapped for the rest of the process; only its
+            // record is read.
+            let system = unsafe { &*(*place as *const SystemArea) };
+            report::Peer { number: *number, record: &system.record }
+        });
+        eprintln!("{}", report::long_wait(number, wait, peers));
+    }));
+
+    let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());
+    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
+    // transport reaches the PEs that have none.
+    let resource = unsafe {
+        Endpoints::new(base, stride, mine, me, transport, segments, waiting, settings.max_resources)
+    };
+    let endpoint =
+        resource.open(Options::default()).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    // SAFETY: the record of this PE, told what it is meant for.
+    let record = &unsafe { endpoint.system() }.record;
+    record.start(number as u32, std::process::id());
+    record.set_stage(Stage::Running);
+
+    let job = Arc::new(Job {
+        bootstrap,
+        settings,
+        pes: pes.clone(),
+        table,
+        grants,
+        statics: names,
+        resource: Box::new(resource),
+        transport: transport_name,
+        released: Arc::clone(ledger.released()),
+        ledger: Mutex::new(ledger),
+        warned: Mutex::default(),
+        _arena: arena,
+    });
+    let team = Team::world(Arc::clone(&job), &pes, hosts, number);
+    team.assemble(&endpoint);
+    let world = World::new(job, team, endpoint);
+    if number == 0 {
+        world.introduce();
+    }
+    world
+}
+
+/// Gives a static its position, and this PE's copy its initial image.
+fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: *mut u8) {
+    if !descriptor.image.0.is_null() {
+        // SAFETY: the image has `size` bytes, the layout reserves as many at `here` in this PE's
+        // mapped place, and they do not overlap: the image is part of the binary.
+        unsafe { core::ptr::copy_nonoverlapping(descriptor.image.0, here, descriptor.size as usize) };
+    }
+    // SAFETY: no token exists yet in this process; the layout reserves the object's bytes there in
+    // every PE's place, and all PEs have agreed on the layout.
+    unsafe { descriptor.position.place(segment, offset) };
+}
+
+/// Cores that this process may run on.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,169 @@
+//! The job, as a value.
+//!
+//! There is one [`World`] per process, ever. It is the token that proves that the job runs, that
+//! this thread may communicate, and, by being borrowed, that no exclusive phase is open.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::data::{Contents, PlainData};
+use shmem_core::pe::Pe;
+
+use crate::collective::Reducible;
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::team::Team;
+use crate::thread::{Single, ThreadLevel};
+
+/// The job. See the [module](self).
+///
+/// Operations on other PEs' memory are in the traits [`Rma`](crate::Rma), [`Amo`](crate::Amo),
+/// [`Order`](crate::Order) and [`Raw`](crate::Raw), which the prelude brings.
+pub struct World<L: ThreadLevel = Single> {
+    inner: Inner,
+    _level: PhantomData<L>,
+}
+
+struct Inner {
+    job: Arc<Job>,
+    team: Team,
+    endpoint: Endpoint,
+}
+
+// SAFETY: the endpoint is lent by a borrow of the world only, and the world is handed out by the
+// start of the job alone; `local` takes it exclusively.
+unsafe impl<L: ThreadLevel> Initiator for World<L> {
+    #[inline(always)]
+    fn endpoint(&self) -> &Endpoint {
+        &self.inner.endpoint
+    }
+}
+
+impl<L: ThreadLevel> World<L> {
+    pub(crate) fn new(job: Arc<Job>, team: Team, endpoint: Endpoint) -> Self {
+        Self { inner: Inner { job, team, endpoint }, _level: PhantomData }
+    }
+
+    pub(crate) fn job(&self) -> &Arc<Job> {
+        &self.inner.job
+    }
+
+    /// The calling PE.
+    #[inline(always)]
+    pub fn me(&self) -> Pe {
+        self.inner.endpoint.me()
+    }
+
+    /// The calling PE's number, from 0.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_my_pe`.
+    pub fn my_pe(&self) -> usize {
+        self.me().number()
+    }
+
+    /// Number of PEs.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_n_pes`.
+    pub fn n_pes(&self) -> usize {
+        self.inner.job.pes.len()
+    }
+
+    /// The PE with a number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchPe`] if the number is not below [`n_pes`](Self::n_pes).
+    #[inline]
+    pub fn pe(&self, number: usize) -> Result<Pe> {
+        let pes = &self.inner.job.pes;
+        pes.get(number).copied().ok_or(Error::NoSuchPe { number, count: pes.len() })
+    }
+
+    /// All PEs, in the order of their numbers.
+    pub fn pes(&self) -> impl ExactSizeIterator<Item = Pe> + '_ {
+        self.inner.job.pes.iter().copied()
+    }
+
+    /// The PEs before and behind this one in a ring.
+    pub fn ring_neighbours(&self) -> (Pe, Pe) {
+        let pes = &self.inner.job.pes;
+        let (me, last) = (self.my_pe(), pes.len() - 1);
+        let west = pes[if me == 0 { last } else { me - 1 }];
+        let east = pes[if me == last { 0 } else { me + 1 }];
+        (west, east)
+    }
+
+    /// The team of all PEs.
+    pub fn team(&self) -> &Team {
+        &self.inner.team
+    }
+
+    /// Waits until all PEs are here, and all they have done is visible to all.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_barrier_all`.
+    #[track_caller]
+    pub fn barrier_all(&self) {
+        self.team().barrier(self);
+    }
+
+    /// Waits until all PEs are here. Stores to this node are visible, transfers to other nodes may
+    /// still be on their way.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_sync_all`.
+    #[track_caller]
+    pub fn sync_all(&self) {
+        self.team().sync(self);
+    }
+
+    /// Gives every PE what `root` has in `data`; see [`Team::broadcast`].
+    #[track_caller]
+    pub fn broadcast<T: Contents<Item: PlainData> + ?Sized>(&self, data: &mut T, root: Pe) {
+        self.team().broadcast(self, data, root);
+    }
+
+    /// Sum over all PEs, in place; see [`Team::sum`].
+    #[track_caller]
+    pub fn sum<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
+        self.team().sum(self, data);
+    }
+
+    /// Minimum over all PEs, in place; see [`Team::min`].
+    #[track_caller]
+    pub fn min<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
+        self.team().min(self, data);
+    }
+
+    /// Maximum over all PEs, in place; see [`Team::max`].
+    #[track_caller]
+    pub fn max<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
+        self.team().max(self, data);
+    }
+
+    /// Ends the job on all PEs.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_global_exit`.
+    pub fn global_exit(&self, code: i32) -> ! {
+        self.inner.job.abort(code, &format!("global_exit({code})"))
+    }
+}
+
+impl<L: ThreadLevel> Drop for World<L> {
+    /// Leaves the job together with all PEs. A PE that is panicking leaves alone; its exit ends the
+    /// job.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let Inner { job, team, endpoint } = &self.inner;
+        job.quiet_all();
+        team.part(endpoint);
+        job.finish(endpoint);
+    }
+}
+
+impl<L: ThreadLevel> std::fmt::Debug for World<L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World<{}> (PE {} of {})", L::NAME, self.me(), self.n_pes())
+    }
+}

@@ -1,0 +1,8 @@
+use shmem::Symmetric;
+
+#[derive(Clone, Copy, Symmetric)]
+struct Particle {
+    position: [f64; 3],
+}
+
+fn main() {}

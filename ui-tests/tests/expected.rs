@@ -1,0 +1,60 @@
+//! The expansions that `shmem-macros` is compared with compile.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::undocumented_unsafe_blocks,
+    reason = "expansions in a user's crate are seen by these lints only here, where they are source"
+)]
+
+mod static_zeroed {
+    include!("../../shmem-macros/expected/static_zeroed.rs");
+}
+mod static_image {
+    include!("../../shmem-macros/expected/static_image.rs");
+}
+mod static_of_a_renamed_crate {
+    include!("../../shmem-macros/expected/static_of_a_renamed_crate.rs");
+}
+mod partitions {
+    include!("../../shmem-macros/expected/partitions.rs");
+}
+mod derive_plain {
+    #[derive(Clone, Copy)]
+    #[repr(C)]
+    pub struct Particle {
+        pub position: [f64; 3],
+        pub charge: f32,
+        pub pad: [u8; 4],
+    }
+    include!("../../shmem-macros/expected/derive_plain.rs");
+}
+mod derive_generic {
+    #[derive(Clone, Copy)]
+    #[repr(C)]
+    pub struct Row<T: Copy, const N: usize>
+    where
+        T: Default,
+    {
+        pub head: T,
+        pub rest: [T; N],
+    }
+    include!("../../shmem-macros/expected/derive_generic.rs");
+}
+mod derive_lengths {
+    #[derive(Clone, Copy)]
+    #[repr(C)]
+    pub struct Line<const N: usize>(pub u64, pub [f64; N]);
+    include!("../../shmem-macros/expected/derive_lengths.rs");
+}
+mod main {
+    use shmem::prelude::*;
+    include!("../../shmem-macros/expected/main.rs");
+}
+mod test {
+    use shmem::prelude::*;
+    include!("../../shmem-macros/expected/test.rs");
+}
+mod collective {
+    use shmem::prelude::*;
+    include!("../../shmem-macros/expected/collective.rs");
+}

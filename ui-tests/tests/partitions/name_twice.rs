@@ -1,0 +1,6 @@
+shmem::partitions! {
+    pub bulk { id = 4 }
+    pub bulk { id = 5 }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use shmem::symmetric;
+
+#[symmetric]
+fn relax() {}
+
+fn main() {
+    relax();
+}

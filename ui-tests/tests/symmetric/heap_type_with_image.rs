@@ -1,0 +1,6 @@
+use shmem::symmetric;
+
+#[symmetric]
+static NAMES: String = String::new();
+
+fn main() {}

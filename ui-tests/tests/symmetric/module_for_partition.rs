@@ -1,0 +1,8 @@
+use shmem::symmetric;
+
+mod fast {}
+
+#[symmetric(partition = "fast")]
+static A: [f64; 4];
+
+fn main() {}

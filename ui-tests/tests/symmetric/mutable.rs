@@ -1,0 +1,6 @@
+use shmem::symmetric;
+
+#[symmetric]
+static mut COUNTER: u64;
+
+fn main() {}

@@ -1,0 +1,6 @@
+use shmem::symmetric;
+
+#[symmetric]
+static TITLE: &str = "heat";
+
+fn main() {}

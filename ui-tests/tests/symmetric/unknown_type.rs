@@ -1,0 +1,6 @@
+use shmem::symmetric;
+
+#[symmetric]
+static GRID: Grid = 3;
+
+fn main() {}

@@ -1,0 +1,6 @@
+use shmem::symmetric;
+
+#[symmetric]
+static N: u64 = "many";
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! Every misuse that must not compile, with its message; and uses that must.
+//!
+//! Each `.rs` file is one mistake, named after it; the `.stderr` file beside it is all that rustc
+//! may say. `TRYBUILD=overwrite cargo test -p ui-tests` rewrites the messages. Their wording
+//! belongs to one compiler version: `ci/` runs this on the pinned one only.
+
+#[test]
+fn misuse_is_one_readable_error() {
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/symmetric/*.rs");
+    cases.compile_fail("tests/partitions/*.rs");
+    cases.compile_fail("tests/derive/*.rs");
+    cases.compile_fail("tests/entry/*.rs");
+    cases.compile_fail("tests/phase/*.rs");
+}
+
+#[test]
+fn good_use_compiles_and_runs() {
+    trybuild::TestCases::new().pass("tests/pass/*.rs");
+}
