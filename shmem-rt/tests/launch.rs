@@ -5,7 +5,7 @@
 mod programs;
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -49,6 +49,17 @@ fn shmrun(options: &[&str], name: &str) -> Command {
 fn bare_shmrun(options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shmrun"));
     command.args(options).stdin(Stdio::null());
+    // Whoever runs the tests may ignore signals (a shell without job control does, for what it runs
+    // in the background).
+    let default = || {
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+            // SAFETY: allowed between `fork` and `exec`; no handler is installed.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: the closure makes system calls only.
+    unsafe { command.pre_exec(default) };
     command
 }
 
@@ -354,6 +365,22 @@ mod command_line {
     }
 
     #[test]
+    fn the_launchers_need_of_descriptors_does_not_change_what_pes_may_have() {
+        let limit = |soft| {
+            let script = format!("ulimit -Sn {soft}; exec \"$0\" -n 3 sh -c 'ulimit -Sn; ulimit -Hn'");
+            let output = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_shmrun")]).output();
+            text(&output.unwrap().stdout)
+        };
+        let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+        let hard = hard.map_or("unlimited".into(), |hard| hard.to_string());
+        for soft in [70, 200] {
+            let out = limit(soft);
+            let count = |limit: &str| out.lines().filter(|&line| line == limit).count();
+            assert_eq!((count(&soft.to_string()), count(&hard)), (3, 3), "{out}");
+        }
+    }
+
+    #[test]
     fn arguments_of_the_program_are_its_own() {
         let output = bare_shmrun(&["-n", "1", "echo", "-n", "4", "--bind"]).output().unwrap();
         assert_eq!(text(&output.stdout), "4 --bind");
@@ -497,7 +524,7 @@ mod signals {
 
     #[test]
     fn nothing_is_left_when_a_wrapper_has_gone_before() {
-        let inner = format!("{} {} & sleep 1000", itself().display(), ENTRY.join(" "));
+        let inner = format!("{} {} & wait", itself().display(), ENTRY.join(" "));
         let mut command = bare_shmrun(&["-n", "1", "sh", "-c", &inner]);
         command.env(programs::NAME, "kill-parent-and-hang");
         let (mut child, pids) = started(command, 1);
@@ -560,6 +587,7 @@ mod signals {
         let error = BufReader::new(child.stderr.take().unwrap());
         let answer = error.lines().map(Result::unwrap).skip_while(|line| !line.contains("the PEs now"));
         let answer = answer.take(lines + 1).collect();
+        std::thread::sleep(Duration::from_millis(500));
         assert!(child.try_wait().unwrap().is_none(), "it goes on");
         signal(&child, Signal::TERM);
         assert_eq!(child.wait().unwrap().code(), Some(143));
