@@ -15,6 +15,7 @@ mod initial;
 mod job;
 pub mod launch;
 mod loopback;
+pub mod perf;
 mod phase;
 mod report;
 mod start;

@@ -1,0 +1,100 @@
+//! What each measure ought to reach.
+
+use std::fmt;
+
+use super::case::Case;
+
+/// What a case ought to reach against its limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// At most so many times the limit.
+    Ratio(f64),
+    /// At most so many times the limit, or at most so much more, in the unit of the case.
+    RatioOr(f64, f64),
+    /// At most so many times the limit and so much more, in the unit of the case.
+    RatioPlus(f64, f64),
+}
+
+impl Goal {
+    /// The goal of a case, where there is one.
+    pub fn of(case: &Case) -> Option<Self> {
+        let mut parts = case.case.split('/');
+        let first = parts.next().unwrap_or_default();
+        match case.measure.as_str() {
+            "put8-static" => Some(Self::Ratio(1.2)),
+            // 0.95 of the bandwidth.
+            "put" | "get" => first
+                .parse::<usize>()
+                .is_ok_and(|bytes| (4096..=4 << 20).contains(&bytes))
+                .then_some(Self::Ratio(1.0 / 0.95)),
+            "lookup" => {
+                Some(if first == "typed" { Self::RatioOr(1.01, 0.05) } else { Self::RatioOr(1.02, 0.3) })
+            }
+            "barrier" => match case.pes {
+                2 if !case.shared_cores => Some(Self::Ratio(3.0)),
+                16 if case.shared_cores => Some(Self::Ratio(2.0)),
+                _ => None,
+            },
+            "startup" => (case.case == "4").then_some(Self::RatioPlus(3.0, 20.0)),
+            "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
+            _ => None,
+        }
+    }
+
+    /// Whether the case reaches it.
+    pub fn is_met(self, case: &Case) -> bool {
+        match self {
+            Self::Ratio(most) => case.ratio <= most,
+            Self::RatioOr(most, more) => case.ratio <= most || case.difference <= more,
+            Self::RatioPlus(times, more) => case.value <= times * case.limit + more,
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ratio(most) => write!(f, "{most:.2}"),
+            Self::RatioOr(most, more) => write!(f, "{most:.2} or +{more}"),
+            Self::RatioPlus(times, more) => write!(f, "{times:.2} and +{more}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf::table::tests::case;
+
+    #[test]
+    fn goals_stand_at_the_cases_they_are_meant_for() {
+        let of = |measure: &str, name: &str, pes, shared_cores| {
+            Goal::of(&Case { pes, shared_cores, ..case(measure, name) })
+        };
+        assert_eq!(of("put8-static", "8", 2, false), Some(Goal::Ratio(1.2)));
+        assert_eq!(of("put", "512", 2, false), None);
+        assert_eq!(of("put", "4096", 2, false), of("get", "4194304", 2, false));
+        assert!(of("put", "4096", 2, false).is_some());
+        assert_eq!(of("lookup", "typed/7/8", 2, false), Some(Goal::RatioOr(1.01, 0.05)));
+        assert_eq!(of("lookup", "raw/127/1", 2, false), Some(Goal::RatioOr(1.02, 0.3)));
+        assert_eq!(of("lookup-published", "put/127/8", 2, false), None);
+        assert_eq!(of("barrier", "2", 2, false), Some(Goal::Ratio(3.0)));
+        assert_eq!(of("barrier", "2", 2, true), None);
+        assert_eq!(of("barrier", "16", 16, true), Some(Goal::Ratio(2.0)));
+        assert_eq!(of("startup", "16/127/1G", 16, true), None);
+    }
+
+    #[test]
+    fn either_bound_is_enough_where_one_is() {
+        let case =
+            |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m", "c") };
+        assert!(Goal::Ratio(1.2).is_met(&case(1.2, 9.0, 9.0, 1.0)));
+        assert!(!Goal::Ratio(1.2).is_met(&case(1.21, 0.0, 0.0, 1.0)));
+        let either = Goal::RatioOr(1.01, 0.05);
+        assert!(either.is_met(&case(1.5, 0.05, 0.15, 0.1)));
+        assert!(either.is_met(&case(1.01, 10.0, 1010.0, 1000.0)));
+        assert!(!either.is_met(&case(1.02, 0.06, 3.06, 3.0)));
+        assert!(Goal::RatioPlus(3.0, 20.0).is_met(&case(23.0, 22.0, 23.0, 1.0)));
+        assert!(!Goal::RatioPlus(3.0, 20.0).is_met(&case(24.0, 23.0, 24.0, 1.0)));
+    }
+}

@@ -1,0 +1,31 @@
+//! Measures: what operations cost, each against a limit that is measured beside it.
+//!
+//! `shmem-perf` is made of them, and a program may call them on its own objects. A measure is a
+//! function that returns [`Samples`]: pairs of what the operation cost and what its limit cost, taken
+//! in turn. What comes out of them is a [`Case`], and what it ought to be a [`Goal`].
+//!
+//! ```text
+//! put, get, lookup, barrier, alloc      measures inside a job
+//! startup                               measures of whole jobs, which are started by jobs
+//! baseline                              the limits        affinity    a core for each PE
+//! samples, case, goal, table            statistics and reports
+//! ```
+
+pub mod affinity;
+pub mod alloc;
+pub mod barrier;
+pub mod baseline;
+mod case;
+pub mod get;
+mod goal;
+pub mod jobs;
+pub mod lookup;
+pub mod put;
+mod samples;
+mod sequence;
+pub mod startup;
+pub mod table;
+
+pub use case::{Case, Record, Site};
+pub use goal::Goal;
+pub use samples::{FEWEST, Quartiles, Samples, nanoseconds_each};

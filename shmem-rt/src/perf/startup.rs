@@ -1,0 +1,103 @@
+//! What starting and ending a job costs, and what it keeps in memory.
+
+use std::fs;
+use std::io;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::baseline;
+use super::jobs::{Job, JobError};
+use super::samples::Samples;
+
+/// Starting a job and waiting for its end, against doing so with as many programs that do nothing:
+/// milliseconds.
+///
+/// # Errors
+///
+/// If the job fails, or the programs cannot be started.
+pub fn startup(job: &Job, repetitions: usize) -> Result<Samples, JobError> {
+    let mut samples = Samples::new();
+    for _ in 0..repetitions {
+        let start = Instant::now();
+        job.run()?;
+        let cost = milliseconds(start);
+        let start = Instant::now();
+        baseline::processes(job.pes).map_err(JobError::Baseline)?;
+        samples.push(cost, milliseconds(start));
+    }
+    Ok(samples)
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// What a process has of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// Bytes of memory that are there, shared ones included.
+    pub resident: u64,
+    /// Ranges of addresses that are mapped.
+    pub mappings: u64,
+}
+
+impl Footprint {
+    /// That of the calling process.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say.
+    pub fn now() -> io::Result<Self> {
+        let mappings = fs::read("/proc/self/maps")?.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        Ok(Self { resident: resident(&fs::read_to_string("/proc/self/status")?)?, mappings })
+    }
+
+    /// What has come to it since `before`.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            resident: self.resident.saturating_sub(before.resident),
+            mappings: self.mappings.saturating_sub(before.mappings),
+        }
+    }
+}
+
+/// The line `VmRSS:      1234 kB` of a process's status, in bytes.
+fn resident(status: &str) -> io::Result<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kilobytes
+        .map(|kilobytes| kilobytes << 10)
+        .ok_or_else(|| io::Error::other("/proc/self/status does not say how much memory is resident"))
+}
+
+/// The most mappings that the system allows a process.
+///
+/// # Errors
+///
+/// If the system does not say.
+pub fn most_mappings() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/sys/vm/max_map_count")?;
+    text.trim().parse().map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_of_a_process_is_read() {
+        assert_eq!(resident("Name:\tx\nVmHWM:\t 99 kB\nVmRSS:\t    2100 kB\n").unwrap(), 2100 << 10);
+        assert!(resident("Name:\tx\nVmRSS:\t many kB\n").is_err());
+    }
+
+    #[test]
+    fn memory_that_is_touched_is_seen() {
+        let before = Footprint::now().unwrap();
+        let block = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let more = Footprint::now().unwrap().since(before);
+        assert!((60 << 20..80 << 20).contains(&more.resident), "{more:?} of {}", block.len());
+        assert!(more.mappings < most_mappings().unwrap());
+    }
+}

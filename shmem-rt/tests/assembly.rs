@@ -1,0 +1,192 @@
+//! The machine code of single puts and gets: what a program pays is what stands here.
+//!
+//! The functions below are disassembled with `objdump` out of this very test, built in release; a
+//! debug build starts that build. Without `objdump`, or on another processor, nothing is checked, and
+//! a line says so.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::process::Command;
+
+use shmem::prelude::*;
+
+const LINES: usize = 64;
+
+#[symmetric]
+static WORDS: [u64; 8 * LINES];
+
+/// Most instructions of a put to this node, the return included.
+const MOST: usize = 12;
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn shmem_assembly_put8(world: &World, pe: Pe) {
+    world.p(WORDS.on(pe).index(3), 42);
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn shmem_assembly_get8(world: &World, pe: Pe) -> u64 {
+    world.g(WORDS.on(pe).index(3))
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn shmem_assembly_put_reference(world: &World, pe: Pe, value: &u64) {
+    world.put(WORDS.on(pe).index(3), value);
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
+    for line in 0..LINES {
+        world.p(WORDS.on(pe).index(8 * line), value);
+    }
+}
+
+#[test]
+fn a_put_to_this_node_is_a_store_and_calls_nothing() {
+    // Named here, so that the linker keeps them.
+    black_box((shmem_assembly_put8 as fn(_, _), shmem_assembly_get8 as fn(_, _) -> _));
+    black_box((shmem_assembly_put_reference as fn(_, _, _), shmem_assembly_put_row as fn(_, _, _)));
+    if !is_checked() {
+        return;
+    }
+    for name in ["shmem_assembly_put8", "shmem_assembly_get8", "shmem_assembly_put_reference"] {
+        let function = Function::of(name);
+        let paths = function.paths_without_calls();
+        let [path] = paths.as_slice() else {
+            panic!(
+                "{name} has {} ways to its end without a call, and ought to have one:\n{function}",
+                paths.len()
+            );
+        };
+        let branches = path.iter().filter(|i| function.0[**i].is_conditional()).count();
+        assert_eq!(branches, 1, "{name} decides where the PE is, and nothing else:\n{function}");
+        assert!(
+            path.len() <= MOST,
+            "{name} takes {} instructions, at most {MOST} are allowed:\n{function}",
+            path.len()
+        );
+    }
+}
+
+#[test]
+fn a_row_of_puts_computes_the_place_once() {
+    if !is_checked() {
+        return;
+    }
+    let function = Function::of("shmem_assembly_put_row");
+    let multiplications: Vec<_> = function.0.iter().filter(|i| i.name == "imul").map(|i| i.address).collect();
+    assert!(!multiplications.is_empty(), "the place of a PE is found by multiplication:\n{function}");
+    let mut loops = function.0.iter().filter_map(|i| Some(i.target.filter(|to| *to < i.address)?..i.address));
+    let inside = loops.find(|body| multiplications.iter().any(|address| body.contains(address)));
+    assert_eq!(inside, None, "what a loop of puts does not change is computed inside it again:\n{function}");
+}
+
+/// Whether this build can be looked at; a debug build has a release build looked at.
+fn is_checked() -> bool {
+    if !cfg!(target_arch = "x86_64") {
+        println!("not checked: the rules are about x86-64");
+        return false;
+    }
+    if Command::new("objdump").arg("--version").output().is_err() {
+        println!("not checked: there is no `objdump`");
+        return false;
+    }
+    if cfg!(debug_assertions) {
+        in_release();
+        return false;
+    }
+    true
+}
+
+/// Runs the calling test in release.
+fn in_release() {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_else(|| panic!("the thread of a test has the test's name"));
+    let status = Command::new(env!("CARGO"))
+        .args(["test", "--quiet", "--release", "--test", "assembly", "--", "--exact", test])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "{test} fails in release");
+}
+
+struct Instruction {
+    address: u64,
+    name: String,
+    operands: String,
+    /// Where it jumps to.
+    target: Option<u64>,
+}
+
+impl Instruction {
+    /// From a line of `objdump`: `   7d17a:	je     7d1e3 <name+0x73>`.
+    fn parse(line: &str) -> Option<Self> {
+        let (address, text) = line.trim().split_once(":\t")?;
+        let (name, operands) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+        let operands = operands.trim();
+        let jumps = name.starts_with('j');
+        let target = operands.split(' ').next().and_then(|target| u64::from_str_radix(target, 16).ok());
+        Some(Self {
+            address: u64::from_str_radix(address, 16).ok()?,
+            name: name.to_owned(),
+            operands: operands.to_owned(),
+            target: target.filter(|_| jumps),
+        })
+    }
+
+    fn is_conditional(&self) -> bool {
+        self.name.starts_with('j') && self.name != "jmp"
+    }
+}
+
+struct Function(Vec<Instruction>);
+
+impl Function {
+    fn of(symbol: &str) -> Self {
+        let binary = std::env::current_exe().unwrap();
+        let output = Command::new("objdump")
+            .args(["-d", "--no-show-raw-insn", "-M", "intel", &format!("--disassemble={symbol}")])
+            .arg(binary)
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let body = text.split_once(&format!("<{symbol}>:\n")).map(|(_, body)| body);
+        let body = body.unwrap_or_else(|| panic!("there is no function {symbol}"));
+        Self(body.lines().map_while(Instruction::parse).collect())
+    }
+
+    /// The ways from the start to a return on which nothing is called, as places in the function.
+    /// Ways round a loop are not taken twice.
+    fn paths_without_calls(&self) -> Vec<Vec<usize>> {
+        let place: HashMap<u64, usize> = self.0.iter().enumerate().map(|(i, one)| (one.address, i)).collect();
+        let mut complete = Vec::new();
+        let mut open = vec![vec![0]];
+        while let Some(path) = open.pop() {
+            let last = path[path.len() - 1];
+            let Some(instruction) = self.0.get(last) else { continue };
+            let mut next = Vec::new();
+            match instruction.name.as_str() {
+                "ret" => complete.push(path.clone()),
+                "call" | "ud2" | "int3" => {}
+                name => {
+                    next.extend(instruction.target.and_then(|target| place.get(&target)));
+                    if name != "jmp" {
+                        next.push(last + 1);
+                    }
+                }
+            }
+            for step in next.into_iter().filter(|step| !path.contains(step)) {
+                open.push([path.as_slice(), &[step]].concat());
+            }
+        }
+        complete
+    }
+}
+
+impl std::fmt::Display for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|i| writeln!(f, "{:x}: {} {}", i.address, i.name, i.operands))
+    }
+}
