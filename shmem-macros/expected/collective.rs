@@ -1,10 +1,12 @@
 pub fn smooth(rounds: u32, world: &World) -> Result<()> {
     for _ in 0..rounds {
         let sums: SymBox<[f64]> = {
-            ::shmem::__private::alloc_in::<
-                ::shmem::__private::default,
-                _,
-            >(&*world, [0.0; 8], 0u64)?
+            ::shmem::__private::alloc_in(
+                &*world,
+                &<::shmem::__private::default as ::shmem::__private::Partition>::DECLARATION,
+                [0.0; 8],
+                0u64,
+            )?
         };
         let _ = sums;
     }

@@ -11,6 +11,7 @@ const _: () = {
     }
     #[diagnostic::do_not_recommend]
     impl<T: ::shmem::__private::PlainData> __Holds for T {}
+    #[allow(clippy::multiple_bound_locations)]
     const fn __fields<T: Copy, const N: usize>()
     where
         T: Default,

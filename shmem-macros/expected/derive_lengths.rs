@@ -11,6 +11,7 @@ const _: () = {
     }
     #[diagnostic::do_not_recommend]
     impl<T: ::shmem::__private::PlainData> __Holds for T {}
+    #[allow(clippy::multiple_bound_locations)]
     const fn __fields<const N: usize>() {
         let () = <u64 as __Holds>::CHECKED;
         let () = <[f64; N] as __Holds>::CHECKED;

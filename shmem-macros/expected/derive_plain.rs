@@ -11,6 +11,7 @@ const _: () = {
     }
     #[diagnostic::do_not_recommend]
     impl<T: ::shmem::__private::PlainData> __Holds for T {}
+    #[allow(clippy::multiple_bound_locations)]
     const fn __fields() {
         let () = <[f64; 3] as __Holds>::CHECKED;
         let () = <f32 as __Holds>::CHECKED;

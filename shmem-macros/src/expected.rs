@@ -81,7 +81,8 @@ fn table() -> Vec<(&'static str, TokenStream)> {
                     fn main(world: &mut World) -> Result<()> {
                         #[symmetric(partition = "fast", pgsize = "4K")]
                         let mut scratch: SymBox<[f64]> = [0.0; 8];
-                        Ok(())
+                        scratch = world.alloc([scratch.len() as f64])?;
+                        world.free(scratch)
                     }
                 },
             ),
@@ -91,9 +92,9 @@ fn table() -> Vec<(&'static str, TokenStream)> {
             entry::test::expand(
                 quote!(pes = 3, env("SHMEM_INFO" = "1")),
                 quote! {
-                    #[should_panic]
+                    #[should_panic(expected = "three PEs")]
                     fn arrives(world: &mut World) {
-                        let _ = world;
+                        assert!(world.n_pes() != 3, "three PEs");
                     }
                 },
             ),

@@ -28,7 +28,7 @@ use crate::world::World;
 /// memory or between PEs ends the job with one message instead.
 pub fn init<L: ThreadLevel>() -> Result<World<L>> {
     match join()? {
-        Joined::World(world) => Ok(world),
+        Joined::World(world) => Ok(*world),
         Joined::Launched(code) => std::process::exit(code.into()),
     }
 }
@@ -36,7 +36,7 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 /// What this process became.
 enum Joined<L: ThreadLevel> {
     /// A PE.
-    World(World<L>),
+    World(Box<World<L>>),
     /// The launcher of its own program; the job has ended with this code.
     Launched(u8),
 }
@@ -49,7 +49,7 @@ fn join<L: ThreadLevel>() -> Result<Joined<L>> {
             if settings.attach_wait {
                 bootstrap::attach_wait(bootstrap.number());
             }
-            Ok(Joined::World(start::start(settings, bootstrap.into())))
+            Ok(Joined::World(Box::new(start::start(settings, bootstrap.into()))))
         }
         Connection::Launched(code) => Ok(Joined::Launched(code)),
     }

@@ -4,6 +4,8 @@
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of the control plane.
+///
+/// Errors of the layers below are boxed: this one travels through every `?` of a program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -41,23 +43,41 @@ pub enum Error {
     },
     /// The program was linked from several versions of this crate.
     #[error(transparent)]
-    Section(#[from] shmem_core::heap::section::SectionError),
+    Section(Box<shmem_core::heap::section::SectionError>),
     /// Symmetric statics do not fit their partition.
     #[error(transparent)]
-    Statics(#[from] shmem_core::heap::statics::LayoutError),
+    Statics(Box<shmem_core::heap::statics::LayoutError>),
     /// A variable of the environment is malformed.
     #[error(transparent)]
-    Environment(#[from] crate::env::EnvError),
+    Environment(Box<crate::env::EnvError>),
     /// A partition, or the environment that describes it, is not usable.
     #[error(transparent)]
-    Partition(#[from] shmem_core::partition::PartitionError),
+    Partition(Box<shmem_core::partition::PartitionError>),
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
-    Memory(#[from] shmem_core::memory::MemoryError),
+    Memory(Box<shmem_core::memory::MemoryError>),
     /// A heap has no room, or an address is not one of its blocks.
     #[error(transparent)]
-    Heap(#[from] shmem_core::heap::HeapError),
+    Heap(Box<shmem_core::heap::HeapError>),
     /// No resource is left for another context.
     #[error(transparent)]
     Resource(#[from] shmem_core::context::Exhausted),
+}
+
+macro_rules! boxed {
+    ($($variant:ident($source:ty);)*) => {$(
+        impl From<$source> for Error {
+            fn from(source: $source) -> Self {
+                Self::$variant(Box::new(source))
+            }
+        }
+    )*};
+}
+boxed! {
+    Section(shmem_core::heap::section::SectionError);
+    Statics(shmem_core::heap::statics::LayoutError);
+    Environment(crate::env::EnvError);
+    Partition(shmem_core::partition::PartitionError);
+    Memory(shmem_core::memory::MemoryError);
+    Heap(shmem_core::heap::HeapError);
 }

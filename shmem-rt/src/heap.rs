@@ -11,7 +11,7 @@ use shmem_core::context::Initiator;
 use shmem_core::data::Contents;
 use shmem_core::heap::{Grown, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
-use shmem_core::partition::{Partition, default, show_size};
+use shmem_core::partition::{Declaration, Partition, default, show_size};
 use shmem_core::system::SCRATCH_BYTES;
 
 use crate::collective::Purpose;
@@ -36,7 +36,11 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// If the job has no such partition.
     pub fn heap<P: Partition>(&self) -> Result<Heap<'_, L>> {
-        let index = self.job().table.position_of_name(P::DECLARATION.name.as_str())?;
+        self.heap_of(&P::DECLARATION)
+    }
+
+    fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
+        let index = self.job().table.position_of_name(partition.name.as_str())?;
         Ok(Heap { world: self, segment: 1 + index as u32 })
     }
 
@@ -232,7 +236,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
         let location = Location::caller();
-        let len = initial.len();
+        let len = initial.items();
         let item = size_of::<<I::Contents as Contents>::Item>();
         let align = align_of::<<I::Contents as Contents>::Item>().max(LINE);
         let bytes = len.saturating_mul(item);
@@ -315,13 +319,23 @@ impl<L: ThreadLevel> Heap<'_, L> {
 pub trait AnyWorld: sealed::Sealed {
     #[doc(hidden)]
     #[track_caller]
-    fn __alloc_in<P: Partition, I: Initial>(&self, initial: I, pgsize: u64) -> Result<SymBox<I::Contents>>;
+    fn __alloc_in<I: Initial>(
+        &self,
+        partition: &Declaration,
+        initial: I,
+        pgsize: u64,
+    ) -> Result<SymBox<I::Contents>>;
 }
 
 impl<L: ThreadLevel> AnyWorld for World<L> {
     #[track_caller]
-    fn __alloc_in<P: Partition, I: Initial>(&self, initial: I, pgsize: u64) -> Result<SymBox<I::Contents>> {
-        let heap = self.heap::<P>()?;
+    fn __alloc_in<I: Initial>(
+        &self,
+        partition: &Declaration,
+        initial: I,
+        pgsize: u64,
+    ) -> Result<SymBox<I::Contents>> {
+        let heap = self.heap_of(partition)?;
         let granted = self.job().grants[self.my_pe()][heap.segment as usize - 1].pgsize;
         if pgsize > granted && self.job().first_time_at(Location::caller()) {
             let (id, name, location) = (heap.id(), heap.name(), Location::caller());
@@ -340,18 +354,20 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
     }
 }
 
-/// What `#[symmetric] let` becomes.
+/// What `#[symmetric] let` becomes. The partition is a value, so that the expansion names its type
+/// once, and a wrong one is one error.
 ///
 /// # Errors
 ///
 /// As [`World::alloc_in`].
 #[track_caller]
-pub fn alloc_in<P: Partition, I: Initial>(
+pub fn alloc_in<I: Initial>(
     world: &impl AnyWorld,
+    partition: &Declaration,
     initial: I,
     pgsize: u64,
 ) -> Result<SymBox<I::Contents>> {
-    world.__alloc_in::<P, I>(initial, pgsize)
+    world.__alloc_in(partition, initial, pgsize)
 }
 
 /// What [`World::free`] takes: a [`SymBox`] or a [`SymAddr`].

@@ -7,7 +7,7 @@ use shmem_core::data::{Contents, PlainData, SymmetricData};
 ///
 /// # Safety
 ///
-/// `write` must initialise all `len` items.
+/// `write` must initialise all `items`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a symmetric object begins as",
     note = "allocate `[0.0; N]`, a `Vec`, `shmem::filled(0.0, n)`, `shmem::zeroed(n)`, or `shmem::value(x)` for a single value"
@@ -17,13 +17,13 @@ pub unsafe trait Initial {
     type Contents: Contents + ?Sized;
 
     /// Number of items.
-    fn len(&self) -> usize;
+    fn items(&self) -> usize;
 
     /// Writes the items.
     ///
     /// # Safety
     ///
-    /// `to` must be aligned, and writable for `len` items.
+    /// `to` must be aligned, and writable for as many.
     unsafe fn write(self, to: *mut <Self::Contents as Contents>::Item);
 }
 
@@ -58,7 +58,7 @@ pub fn value<T: SymmetricData>(value: T) -> Value<T> {
 unsafe impl<T: SymmetricData, const N: usize> Initial for [T; N] {
     type Contents = [T];
 
-    fn len(&self) -> usize {
+    fn items(&self) -> usize {
         N
     }
 
@@ -72,7 +72,7 @@ unsafe impl<T: SymmetricData, const N: usize> Initial for [T; N] {
 unsafe impl<T: PlainData> Initial for &[T] {
     type Contents = [T];
 
-    fn len(&self) -> usize {
+    fn items(&self) -> usize {
         <[T]>::len(self)
     }
 
@@ -86,7 +86,7 @@ unsafe impl<T: PlainData> Initial for &[T] {
 unsafe impl<T: PlainData> Initial for Vec<T> {
     type Contents = [T];
 
-    fn len(&self) -> usize {
+    fn items(&self) -> usize {
         Vec::len(self)
     }
 
@@ -100,7 +100,7 @@ unsafe impl<T: PlainData> Initial for Vec<T> {
 unsafe impl<T: PlainData> Initial for Filled<T> {
     type Contents = [T];
 
-    fn len(&self) -> usize {
+    fn items(&self) -> usize {
         self.1
     }
 
@@ -116,7 +116,7 @@ unsafe impl<T: PlainData> Initial for Filled<T> {
 unsafe impl<T: SymmetricData> Initial for Zeroed<T> {
     type Contents = [T];
 
-    fn len(&self) -> usize {
+    fn items(&self) -> usize {
         self.0
     }
 
@@ -130,7 +130,7 @@ unsafe impl<T: SymmetricData> Initial for Zeroed<T> {
 unsafe impl<T: SymmetricData> Initial for Value<T> {
     type Contents = T;
 
-    fn len(&self) -> usize {
+    fn items(&self) -> usize {
         1
     }
 

@@ -9,13 +9,34 @@ use shmem_core::message::Message;
 
 pub use crate::entry::{main, test};
 pub use crate::heap::alloc_in;
+use crate::initial::Initial;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
 
 pub use shmem_core::data::{PlainData, SymmetricData};
+use shmem_core::object::SymBox;
 pub use shmem_core::object::{Descriptor, Symmetric};
 pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, default};
 
 pub use bytemuck::{Pod, Zeroable};
+
+/// Stands for the allocation of a `#[symmetric] let` that was refused at compile time, so that the
+/// rest of the function is still typed as if it were there, and the partition `P` is still used.
+///
+/// # Panics
+///
+/// Always: a program that contains it does not compile.
+pub fn refused_box<P, I: Initial>(_: I) -> SymBox<I::Contents> {
+    refused()
+}
+
+/// Stands for a value of a type the user wrote; see [`refused_box`].
+///
+/// # Panics
+///
+/// Always: a program that contains it does not compile.
+pub fn refused<T>() -> T {
+    unreachable!("a program with a refused `#[symmetric] let` does not compile")
+}
 
 /// Requires pages of at least `pgsize` bytes, if the partition says how large its pages are.
 ///

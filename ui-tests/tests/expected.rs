@@ -46,3 +46,15 @@ mod derive_lengths {
     pub struct Line<const N: usize>(pub u64, pub [f64; N]);
     include!("../../shmem-macros/expected/derive_lengths.rs");
 }
+mod main {
+    use shmem::prelude::*;
+    include!("../../shmem-macros/expected/main.rs");
+}
+mod test {
+    use shmem::prelude::*;
+    include!("../../shmem-macros/expected/test.rs");
+}
+mod collective {
+    use shmem::prelude::*;
+    include!("../../shmem-macros/expected/collective.rs");
+}

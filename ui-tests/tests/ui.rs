@@ -11,6 +11,7 @@ fn misuse_is_one_readable_error() {
     cases.compile_fail("tests/partitions/*.rs");
     cases.compile_fail("tests/derive/*.rs");
     cases.compile_fail("tests/entry/*.rs");
+    cases.compile_fail("tests/phase/*.rs");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::pe::Pe;
 /// it is local and never waits: the allocation is queued, and its memory is used again when every
 /// PE has dropped its handle and takes part in the next allocation or `World::reclaim`. Forgetting
 /// it leaks the memory until the job ends.
-pub struct SymBox<T: Contents + ?Sized> {
+pub struct SymBox<T: ?Sized> {
     id: u64,
     segment: u32,
     offset: usize,
@@ -89,7 +89,7 @@ impl<T: crate::data::SymmetricData> SymBox<[T]> {
     }
 }
 
-impl<T: Contents + ?Sized> Drop for SymBox<T> {
+impl<T: ?Sized> Drop for SymBox<T> {
     fn drop(&mut self) {
         self.released.push(self.id);
     }

@@ -34,6 +34,7 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
         let holds = holds(&text, root);
         quote! {
             #holds
+            #[allow(clippy::multiple_bound_locations)]
             const fn __fields #parameters () #conditions {
                 #(let () = <#fields as __Holds>::CHECKED;)*
             }

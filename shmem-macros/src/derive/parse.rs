@@ -24,6 +24,7 @@ pub(super) struct Written {
 pub(super) struct Repr {
     pub(super) c: bool,
     pub(super) transparent: bool,
+    /// To one byte: `packed(2)` can still leave a byte between two fields.
     pub(super) packed: bool,
     pub(super) aligned: bool,
 }
@@ -59,18 +60,19 @@ fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
     let mut repr = Repr::default();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         let read = attribute.parse_nested_meta(|meta| {
-            match meta.path.to_token_stream().to_string().as_str() {
-                "C" => repr.c = true,
-                "transparent" => repr.transparent = true,
-                "packed" => repr.packed = true,
-                "align" => repr.aligned = true,
-                // rustc judges what does not belong here.
-                _ => {}
-            }
+            let mut argument = String::new();
             if meta.input.peek(syn::token::Paren) {
                 let list;
                 syn::parenthesized!(list in meta.input);
-                list.parse::<TokenStream>()?;
+                argument = list.parse::<TokenStream>()?.to_string();
+            }
+            match meta.path.to_token_stream().to_string().as_str() {
+                "C" => repr.c = true,
+                "transparent" => repr.transparent = true,
+                "packed" => repr.packed = matches!(argument.as_str(), "" | "1"),
+                "align" => repr.aligned = true,
+                // rustc judges what does not belong here.
+                _ => {}
             }
             Ok(())
         });

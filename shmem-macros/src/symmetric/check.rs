@@ -3,8 +3,9 @@
 //! The rest is checked by rustc on the expansion: that the partition exists, that the contents may
 //! live in symmetric memory, that page sizes agree.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
 use syn::{Attribute, GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, Visibility};
 
 use super::parse::Static;
@@ -39,6 +40,8 @@ pub(super) struct Object {
 pub(super) struct Binding {
     /// The initial contents.
     pub(super) initial: TokenStream,
+    /// Where they stand, as far as one span can say.
+    pub(super) span: Span,
 }
 
 /// Checks `partition` and `pgsize`.
@@ -159,5 +162,5 @@ pub(super) fn binding(local: &Local, errors: &mut Errors) -> Option<Binding> {
         errors.push(token, diag::LET_ELSE);
         return None;
     }
-    Some(Binding { initial: init.expr.to_token_stream() })
+    Some(Binding { initial: init.expr.to_token_stream(), span: init.expr.span() })
 }

@@ -116,32 +116,43 @@ pub(super) fn attach(
     if world.is_none() {
         errors.push(&local.pat, diag::LET_WORLD);
     }
-    let (Some(world), Some(Binding { initial })) = (world, binding) else {
+    let (Some(world), Some(Binding { initial, span })) = (world, binding) else {
         return refuse(local, binding, placement);
     };
     let Placement { root, partition, pgsize, .. } = placement;
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
-    let require_pages = pgsize.as_ref().map(|pgsize| {
-        let root = respanned(root.clone(), pgsize.span);
-        let require = quote_spanned!(pgsize.span=> #root::__private::require_pages(
-            &<#partition as #root::__private::Partition>::DECLARATION, #bytes
-        ));
-        quote!(const _: () = #require;)
-    });
-    set(
-        local,
-        quote!({
-            #require_pages
-            #root::__private::alloc_in::<#partition, _>(#world, #initial, #bytes)?
-        }),
-    );
+    let declaration = quote!(<#partition as #root::__private::Partition>::DECLARATION);
+    // The partition is named once, or rustc says everything about it twice. A constant can be
+    // checked, but cannot name a type parameter of the function: it is there only if it must be.
+    let (require_pages, declaration) = match pgsize {
+        None => (None, declaration),
+        Some(pgsize) => {
+            let at = respanned(root.clone(), pgsize.span);
+            let require = quote_spanned!(pgsize.span=> #at::__private::require_pages(&__PARTITION, #bytes));
+            let constants = quote! {
+                const __PARTITION: #root::__private::Declaration = #declaration;
+                const _: () = #require;
+            };
+            (Some(constants), quote!(__PARTITION))
+        }
+    };
+    // Spanned at the contents: errors about their type stand there, and so does the line that a
+    // message at run time names.
+    let root = respanned(root.clone(), *span);
+    let call = quote_spanned! {*span=>
+        #root::__private::alloc_in(#world, &#declaration, #initial, #bytes)?
+    };
+    set(local, quote!({ #require_pages #call }));
 }
 
 /// Gives a `let` that was reported a value of the right type, which is never made.
 fn refuse(local: &mut Local, binding: Option<&Binding>, placement: &Placement) {
     let root = &placement.root;
     let value = match (binding, &local.pat) {
-        (Some(Binding { initial }), _) => quote!(#root::__private::refused_box(#initial)),
+        (Some(Binding { initial, .. }), _) => {
+            let partition = &placement.partition;
+            quote!(#root::__private::refused_box::<#partition, _>(#initial))
+        }
         (None, Pat::Type(_)) => quote!(#root::__private::refused()),
         (None, _) => return,
     };
@@ -149,6 +160,15 @@ fn refuse(local: &mut Local, binding: Option<&Binding>, placement: &Placement) {
 }
 
 fn set(local: &mut Local, value: TokenStream) {
-    let expr: Box<Expr> = Box::new(Expr::Verbatim(value));
-    local.init = Some(LocalInit { eq_token: <Token![=]>::default(), expr, diverge: None });
+    let expr = Box::new(Expr::Verbatim(value));
+    // A pattern that needs its `else` was reported for what it is; without `else` it would be twice.
+    let diverge = local.init.take().and_then(|init| init.diverge).filter(|_| !is_name(&local.pat));
+    local.init = Some(LocalInit { eq_token: <Token![=]>::default(), expr, diverge });
+}
+
+fn is_name(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Type(typed) => is_name(&typed.pat),
+        other => matches!(other, Pat::Ident(_)),
+    }
 }

@@ -167,7 +167,7 @@ pub(super) struct Steps;
 impl Steps {
     /// At least one step, so that empty data meets as well.
     pub(super) fn of<'d>(team: &Team, data: &'d mut [u8]) -> impl Iterator<Item = (Step, &'d mut [u8])> {
-        let empty = data.is_empty().then(|| Default::default());
+        let empty = data.is_empty().then(Default::default);
         let base = core::mem::offset_of!(SystemArea, teams)
             + team.index() * size_of::<TeamArea>()
             + core::mem::offset_of!(TeamArea, scratch);

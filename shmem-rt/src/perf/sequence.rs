@@ -13,7 +13,7 @@ pub(super) fn random_indices(len: usize, below: usize) -> Vec<u8> {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        ((state >> 32) * below as u64 >> 32) as u8
+        (((state >> 32) * below as u64) >> 32) as u8
     };
     (0..len).map(|_| next()).collect()
 }

@@ -14,4 +14,11 @@ struct Line<const N: usize> {
     values: [f64; N],
 }
 
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, packed(2))]
+struct Packed<T, U> {
+    first: T,
+    second: U,
+}
+
 fn main() {}

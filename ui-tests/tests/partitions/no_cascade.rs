@@ -10,5 +10,5 @@ shmem::partitions! {
 static GRID: [f64; 4];
 
 fn main() {
-    let _: &shmem::__private::Symmetric<[f64; 4]> = &GRID;
+    let _: &shmem::Symmetric<[f64; 4]> = &GRID;
 }

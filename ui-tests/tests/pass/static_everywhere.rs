@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
-use shmem::__private::Symmetric;
+use shmem::Symmetric;
 use shmem::{partitions, symmetric};
 
 partitions! {

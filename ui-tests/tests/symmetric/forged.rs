@@ -1,6 +1,6 @@
 #![forbid(unsafe_code)]
 
-use shmem::__private::Symmetric;
+use shmem::Symmetric;
 
 static FAKE: Symmetric<[u8; 1 << 40]> = Symmetric::__new();
 

@@ -8,9 +8,9 @@ mod grid {
 }
 
 #[symmetric(pgsize = 3M)]
-static TABLE: shmem::__private::Symmetric<[u64; 2]>;
+static TABLE: shmem::Symmetric<[u64; 2]>;
 
 fn main() {
-    let _: &shmem::__private::Symmetric<[f64; 4]> = &grid::GRID;
-    let _: &shmem::__private::Symmetric<[u64; 2]> = &TABLE;
+    let _: &shmem::Symmetric<[f64; 4]> = &grid::GRID;
+    let _: &shmem::Symmetric<[u64; 2]> = &TABLE;
 }

@@ -1,8 +1,8 @@
 use shmem::symmetric;
 
 #[symmetric]
-static GRID: shmem::__private::Symmetric<[f64; 8]>;
+static GRID: shmem::Symmetric<[f64; 8]>;
 
 fn main() {
-    let _: &shmem::__private::Symmetric<[f64; 8]> = &GRID;
+    let _: &shmem::Symmetric<[f64; 8]> = &GRID;
 }

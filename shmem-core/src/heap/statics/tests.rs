@@ -119,6 +119,8 @@ fn the_fingerprint_sees_every_difference_and_the_lines_name_it() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 256 }, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn no_two_objects_overlap_and_the_order_of_the_section_does_not_matter(
         objects in prop::collection::vec((0..3_usize, 0..5_usize, 0..3_usize, 0..3_u64, 6..9_u32), 0..60),

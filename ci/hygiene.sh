@@ -1,0 +1,39 @@
+#!/bin/bash
+# What no compiler checks. Every rule prints the lines that break it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+rule() { # DESCRIPTION; the offending lines on stdin
+    local lines
+    lines=$(cat)
+    [ -z "$lines" ] && return
+    printf '%s:\n%s\n' "$1" "$lines"
+    failed=1
+}
+files() { # PATTERN...: what is, or would be, under version control, without this file
+    git ls-files --cached --others --exclude-standard -- "$@" ':!ci/hygiene.sh' | while read -r f; do
+        [ -f "$f" ] && printf '%s\n' "$f"
+    done
+}
+search() { # REGULAR-EXPRESSION PATTERN...
+    local expression=$1
+    shift
+    files "$@" | xargs -r grep -nE "$expression" || true
+}
+
+search '\b(todo|unimplemented|dbg)!' '*.rs' | rule "nothing is left half done, no traces of debugging"
+search '#\[ignore' '*.rs' | rule "a test that is not run proves nothing"
+search '\b(TODO|FIXME|XXX)\b' '*.rs' '*.sh' '*.toml' '*.md' | rule "what is missing stands in docs/design.md, not in comments"
+
+# A file is read from top to bottom: one noun, one sitting.
+files '*/src/*.rs' | xargs -r wc -l | awk '$2 != "total" && $1 > 400' | rule "source files have at most 400 lines"
+files '*utils*' '*helpers*' '*common*' | rule "modules are named after what they hold"
+
+# Text that only some readers can follow: paths of one machine, numbers of a tracker.
+search '(^|[^A-Za-z0-9_.}$)-])/(work|home|root|tmp)/[A-Za-z]' '*.rs' '*.toml' '*.sh' '*.md' |
+    rule "paths that exist on one machine only"
+search '\b([Ii]ssue|[Tt]icket|[Tt]ask|[Ss]ession|[Ss]eed) #?[0-9]' '*.rs' '*.toml' '*.sh' '*.md' |
+    rule "references that only some readers can follow"
+
+exit "$failed"

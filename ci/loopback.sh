@@ -1,0 +1,9 @@
+#!/bin/sh
+# The tests on several PEs once more, over the transport inside one process: every operation takes
+# the path that a network will take, and what may be delayed or reordered is.
+set -eu
+cd "$(dirname "$0")/.."
+
+# --workspace, as in unit.sh: the same dependencies with the same features, nothing is built twice.
+SHMEM_TRANSPORT=loopback cargo test --workspace \
+    --test collective --test heap --test phase --test rma --test sync

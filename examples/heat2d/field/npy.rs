@@ -1,0 +1,218 @@
+//! NumPy arrays: `.npy` files of versions 1, 2 and 3.
+//!
+//! Magic, version, length of the header, the header (a Python dictionary as text), the elements.
+//!
+//! Source: NumPy reference, `numpy.lib.format`.
+
+use super::{ContentsError, Field};
+
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+pub(super) fn parse(bytes: &[u8]) -> Result<Field, ContentsError> {
+    let (header, elements) = split(bytes)?;
+    let header = Header::parse(header)?;
+    let read: fn(&[u8]) -> f64 = match header.elements.as_str() {
+        "<f4" => |b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+        "<f8" => |b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
+        "|u1" | "<u1" => |b| f64::from(b[0]),
+        _ => return Err(ContentsError::Elements(header.elements)),
+    };
+    if header.fortran_order {
+        return Err(ContentsError::FortranOrder);
+    }
+    let [rows, columns] = header.shape[..] else {
+        return Err(ContentsError::Dimensions(header.shape.len()));
+    };
+    let width = usize::from(header.elements.as_bytes()[2] - b'0');
+    let expected = rows.checked_mul(columns).and_then(|cells| cells.checked_mul(width));
+    if expected != Some(elements.len()) {
+        let expected = expected.unwrap_or(usize::MAX);
+        return Err(ContentsError::Size { expected, found: elements.len() });
+    }
+    Field::from_cells(columns, elements.chunks_exact(width).map(read).collect())
+}
+
+/// The header and the elements.
+fn split(bytes: &[u8]) -> Result<(&str, &[u8]), ContentsError> {
+    const SHORT: ContentsError = ContentsError::Header("is cut short");
+    let (version, rest) = bytes[MAGIC.len()..].split_first_chunk::<2>().ok_or(SHORT)?;
+    let (length, rest) = match version[0] {
+        1 => rest.split_first_chunk().map(|(n, rest)| (usize::from(u16::from_le_bytes(*n)), rest)),
+        2 | 3 => rest.split_first_chunk().map(|(n, rest)| (u32::from_le_bytes(*n) as usize, rest)),
+        other => return Err(ContentsError::Version(other)),
+    }
+    .ok_or(SHORT)?;
+    let (header, elements) = rest.split_at_checked(length).ok_or(SHORT)?;
+    let header = str::from_utf8(header).map_err(|_| ContentsError::Header("is no text"))?;
+    Ok((header, elements))
+}
+
+/// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`
+struct Header {
+    elements: String,
+    fortran_order: bool,
+    shape: Vec<usize>,
+}
+
+impl Header {
+    fn parse(text: &str) -> Result<Self, ContentsError> {
+        const ILL_FORMED: ContentsError =
+            ContentsError::Header("is no dictionary of descr, fortran_order and shape");
+        let text = text.trim();
+        let mut rest = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).ok_or(ILL_FORMED)?.trim();
+        let (mut elements, mut fortran_order, mut shape) = (None, None, None);
+        while !rest.is_empty() {
+            let (key, behind) = quoted(rest).ok_or(ILL_FORMED)?;
+            let value = behind.trim_start().strip_prefix(':').ok_or(ILL_FORMED)?.trim_start();
+            let behind = match key {
+                "descr" if value.starts_with('[') => return Err(ContentsError::Elements(structure(value))),
+                "descr" => {
+                    let (text, behind) = quoted(value).ok_or(ILL_FORMED)?;
+                    elements = Some(text.to_owned());
+                    behind
+                }
+                "fortran_order" => {
+                    let (flag, word) =
+                        if value.starts_with("True") { (true, "True") } else { (false, "False") };
+                    fortran_order = Some(flag);
+                    value.strip_prefix(word).ok_or(ILL_FORMED)?
+                }
+                "shape" => {
+                    let (inside, behind) =
+                        value.strip_prefix('(').and_then(|v| v.split_once(')')).ok_or(ILL_FORMED)?;
+                    let numbers = inside.split(',').map(str::trim).filter(|n| !n.is_empty());
+                    let numbers: Result<Vec<usize>, _> = numbers.map(str::parse).collect();
+                    shape = Some(numbers.map_err(|_| ILL_FORMED)?);
+                    behind
+                }
+                _ => return Err(ILL_FORMED),
+            };
+            rest = behind.trim_start();
+            rest = match rest.strip_prefix(',') {
+                Some(next) => next.trim_start(),
+                None if rest.is_empty() => rest,
+                None => return Err(ILL_FORMED),
+            };
+        }
+        match (elements, fortran_order, shape) {
+            (Some(elements), Some(fortran_order), Some(shape)) => Ok(Self { elements, fortran_order, shape }),
+            _ => Err(ILL_FORMED),
+        }
+    }
+}
+
+/// A text in quotes at the start, and what stands behind it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    text[1..].split_once(quote)
+}
+
+/// A type of several fields, as far as a message needs it.
+fn structure(value: &str) -> String {
+    let end = value.find(']').map_or(value.len(), |at| at + 1);
+    value[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A file as NumPy writes it.
+    fn file(version: u8, header: &str, elements: &[u8]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([version, 0]);
+        let length_of_length = if version == 1 { 2 } else { 4 };
+        let unpadded = bytes.len() + length_of_length + header.len() + 1;
+        let padding = " ".repeat(unpadded.next_multiple_of(64) - unpadded);
+        let header = format!("{header}{padding}\n");
+        bytes.extend(&(header.len() as u32).to_le_bytes()[..length_of_length]);
+        bytes.extend(header.as_bytes());
+        bytes.extend(elements);
+        bytes
+    }
+
+    fn header(elements: &str, order: &str, shape: &str) -> String {
+        format!("{{'descr': '{elements}', 'fortran_order': {order}, 'shape': {shape}, }}")
+    }
+
+    proptest! {
+        #[test]
+        fn arrays_are_read_as_they_were_written(
+            version in 1..=3_u8,
+            (rows, columns, cells) in (1..9_usize, 1..9_usize).prop_flat_map(|(rows, columns)| {
+                (Just(rows), Just(columns), prop::collection::vec(-1e6..1e6_f32, rows * columns))
+            }),
+        ) {
+            let shape = format!("({rows}, {columns})");
+            let f4: Vec<u8> = cells.iter().flat_map(|c| c.to_le_bytes()).collect();
+            let f8: Vec<u8> = cells.iter().flat_map(|c| f64::from(*c).to_le_bytes()).collect();
+            let u1: Vec<u8> = cells.iter().map(|c| *c as u8).collect();
+            for (elements, bytes) in [("<f4", &f4), ("<f8", &f8), ("|u1", &u1)] {
+                let field = Field::parse(&file(version, &header(elements, "False", &shape), bytes)).unwrap();
+                prop_assert_eq!((field.rows(), field.columns()), (rows, columns));
+                let expected = cells.iter().map(|c| if elements == "|u1" { f64::from(*c as u8) } else { f64::from(*c) });
+                prop_assert_eq!(field.cells().to_vec(), expected.collect::<Vec<_>>());
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200), version in 0..5_u8) {
+            let mut whole = MAGIC.to_vec();
+            whole.extend([version, 0]);
+            whole.append(&mut bytes);
+            let _ = Field::parse(&whole);
+        }
+
+        #[test]
+        fn no_header_makes_it_panic(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["'descr'", "'shape'", "'fortran_order'", ":", ",", "'<f8'", "False", "(", ")", "1", "é", "'", "[", "{", "}"]),
+                0..14,
+            ),
+        ) {
+            let _ = Field::parse(&file(3, &format!("{{{}}}", parts.concat()), &[0; 8]));
+        }
+    }
+
+    #[test]
+    fn keys_may_stand_in_any_order_and_in_either_quotes() {
+        let header = r#"{"shape": (1,2) , "descr":"|u1","fortran_order":False}"#;
+        assert_eq!(Field::parse(&file(1, header, &[7, 9])).unwrap().cells(), [7.0, 9.0]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let good = header("<f8", "False", "(1, 2)");
+        for (bytes, message) in [
+            (
+                file(1, &header(">f8", "False", "(1, 2)"), &[0; 16]),
+                "its elements are `>f8`; `<f4`, `<f8` and `|u1`",
+            ),
+            (file(1, &header("<i4", "False", "(1, 2)"), &[0; 8]), "its elements are `<i4`"),
+            (file(1, &header("<f8", "True", "(1, 2)"), &[0; 16]), "save it in C order"),
+            (file(1, &header("<f8", "False", "(2,)"), &[0; 16]), "it has 1 dimensions"),
+            (file(1, &header("<f8", "False", "()"), &[0; 8]), "it has 0 dimensions"),
+            (file(1, &header("<f8", "False", "(0, 2)"), &[]), "it has no cells"),
+            (file(1, &good, &[0; 15]), "promises 16 bytes of elements, there are 15"),
+            (file(1, &good, &[0; 17]), "promises 16 bytes of elements, there are 17"),
+            (
+                file(1, &header("<f8", "False", "(99999999999, 99999999999)"), &[]),
+                "bytes of elements, there are 0",
+            ),
+            (file(4, &good, &[0; 16]), "version 4 of the .npy format"),
+            (file(1, "{'descr': '<f8', 'shape': (1, 2)}", &[0; 16]), "is no dictionary"),
+            (
+                file(1, "{'descr': [('x', '<f8')], 'shape': (1, 2)}", &[0; 16]),
+                "its elements are `[('x', '<f8')]`",
+            ),
+            (file(1, "descr = 1", &[0; 16]), "is no dictionary"),
+            (MAGIC.to_vec(), "its header is cut short"),
+            ([MAGIC, &[1, 0, 255, 255, b'{']].concat(), "its header is cut short"),
+        ] {
+            let error = Field::parse(&bytes).unwrap_err().to_string();
+            assert!(error.contains(message), "{message:?} is not in {error:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The result as a picture.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use crate::field::Field;
+
+/// Colours from cold to hot, at equal distances: lightness rises steadily, so that equal differences
+/// of temperature look equal, also in gray and to the colour-blind.
+///
+/// Source: "inferno", by S. van der Walt and N. Smith, public domain (CC0), at nine points.
+const COLOURS: [[u8; 3]; 9] = [
+    [0x00, 0x00, 0x04],
+    [0x21, 0x0C, 0x4A],
+    [0x56, 0x10, 0x6E],
+    [0x89, 0x22, 0x6A],
+    [0xBB, 0x37, 0x54],
+    [0xE3, 0x59, 0x32],
+    [0xF9, 0x8C, 0x0A],
+    [0xF9, 0xC9, 0x32],
+    [0xFC, 0xFF, 0xA4],
+];
+
+/// A picture that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub(crate) struct PictureError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Writes a pixel per cell, from the coldest to the hottest that the field has.
+pub(crate) fn write(field: &Field, path: &Path) -> Result<(), PictureError> {
+    let failed = |source| PictureError { path: path.into(), source };
+    let file = BufWriter::new(File::create(path).map_err(failed)?);
+    encode(field, file).map_err(|error| failed(error.into()))
+}
+
+fn encode(field: &Field, to: impl io::Write) -> Result<(), png::EncodingError> {
+    let mut encoder = png::Encoder::new(to, field.columns() as u32, field.rows() as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let (coldest, hottest) = field
+        .cells()
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), c| (low.min(*c), high.max(*c)));
+    let range = hottest - coldest;
+    let share = |cell: &f64| if range > 0.0 { (cell - coldest) / range } else { 0.0 };
+    let pixels: Vec<u8> = field.cells().iter().flat_map(|cell| colour(share(cell))).collect();
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&pixels)?;
+    writer.finish()
+}
+
+/// The colour of a share between 0 (coldest) and 1 (hottest).
+fn colour(share: f64) -> [u8; 3] {
+    let last = COLOURS.len() - 1;
+    let place = share * last as f64;
+    let below = (place as usize).min(last - 1);
+    let mix = place - below as f64;
+    std::array::from_fn(|channel| {
+        let [low, high] = [below, below + 1].map(|at| f64::from(COLOURS[at][channel]));
+        (low + mix * (high - low)).round() as u8
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lightness_rises_steadily() {
+        // L* of CIE 1976, of sRGB.
+        let lightness = |[r, g, b]: [u8; 3]| {
+            let linear = |c: u8| (f64::from(c) / 255.0).powf(2.2);
+            let y = 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+            if y > 0.008856 { 116.0 * y.cbrt() - 16.0 } else { 903.3 * y }
+        };
+        let steps: Vec<f64> = (0..=16).map(|i| lightness(colour(f64::from(i) / 16.0))).collect();
+        for pair in steps.windows(2) {
+            let rise = pair[1] - pair[0];
+            assert!((1.5..8.0).contains(&rise), "{rise} in {steps:?}");
+        }
+    }
+
+    #[test]
+    fn the_ends_and_the_anchors_are_hit() {
+        assert_eq!(colour(0.0), COLOURS[0]);
+        assert_eq!(colour(1.0), COLOURS[8]);
+        assert_eq!(colour(0.5), COLOURS[4]);
+    }
+
+    #[test]
+    fn a_picture_has_a_pixel_per_cell_over_the_range_of_the_field() {
+        let mut bytes = Vec::new();
+        encode(&Field::from_fn(3, 2, |row, column| -5.0 + (row * 2 + column) as f64), &mut bytes).unwrap();
+        let mut reader = png::Decoder::new(io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let frame = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!((frame.width, frame.height), (2, 3));
+        assert_eq!(pixels[..3], COLOURS[0]);
+        assert_eq!(pixels[15..], COLOURS[8]);
+        assert_eq!(pixels[9..12], colour(0.6));
+    }
+
+    #[test]
+    fn a_field_of_one_temperature_is_a_picture_too() {
+        let mut bytes = Vec::new();
+        encode(&Field::from_fn(2, 2, |_, _| 7.0), &mut bytes).unwrap();
+        assert!(!bytes.is_empty());
+    }
+
+    #[test]
+    fn the_path_is_named_when_it_cannot_be_written() {
+        let error = write(&Field::from_fn(1, 1, |_, _| 0.0), Path::new("/nowhere/heat.png")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot write /nowhere/heat.png: "), "{error}");
+    }
+}

@@ -1,0 +1,132 @@
+//! The relaxation: a 5-point Jacobi step on plain slices.
+//!
+//! Every inner cell becomes the mean of its four neighbours; cells on the border of the field keep
+//! their temperature. A new value depends on old ones only, so neither the order of the rows nor
+//! who computes them can change a bit of the result.
+
+use crate::field::Field;
+
+/// One row. Gives the largest change of a cell.
+///
+/// All four rows must have the same length. The first and the last cell are on the border.
+pub(crate) fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) -> f64 {
+    new.copy_from_slice(row);
+    let Some(inner) = row.len().checked_sub(2) else { return 0.0 };
+    let (above, below) = (&above[1..=inner], &below[1..=inner]);
+    let (left, right) = (&row[..inner], &row[2..]);
+    let (old, new) = (&row[1..=inner], &mut new[1..=inner]);
+    let mut change = 0.0_f64;
+    for i in 0..inner {
+        new[i] = 0.25 * (above[i] + below[i] + left[i] + right[i]);
+        change = change.max((new[i] - old[i]).abs());
+    }
+    change
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Most steps.
+    pub(crate) steps: u64,
+    /// Stop when no cell changes by more.
+    pub(crate) tolerance: f64,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Progress {
+    /// Steps taken.
+    pub(crate) steps: u64,
+    /// Largest change of a cell in the last of them.
+    pub(crate) residual: f64,
+}
+
+impl Progress {
+    pub(crate) const START: Self = Self { steps: 0, residual: f64::INFINITY };
+
+    pub(crate) fn is_done(self, limits: Limits) -> bool {
+        self.steps >= limits.steps || self.residual <= limits.tolerance
+    }
+}
+
+/// The whole run in one process, for comparison.
+pub(crate) fn solve(field: &Field, limits: Limits) -> (Field, Progress) {
+    let (mut old, mut new) = (field.clone(), field.clone());
+    let mut progress = Progress::START;
+    while !progress.is_done(limits) {
+        let mut residual = 0.0_f64;
+        for row in 1..field.rows().saturating_sub(1) {
+            let change = relax_row(old.row(row - 1), old.row(row), old.row(row + 1), new.row_mut(row));
+            residual = residual.max(change);
+        }
+        std::mem::swap(&mut old, &mut new);
+        progress = Progress { steps: progress.steps + 1, residual };
+    }
+    (old, progress)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_row_is_relaxed_as_the_formula_says(columns in 0..20_usize, seed in any::<[f64; 3]>()) {
+            let cell = |row: usize, column: usize| ((row * 31 + column * 17) % 23) as f64 + seed[row].fract();
+            let rows: [Vec<f64>; 3] = std::array::from_fn(|row| (0..columns).map(|c| cell(row, c)).collect());
+            let mut new = vec![f64::NAN; columns];
+            let change = relax_row(&rows[0], &rows[1], &rows[2], &mut new);
+            let mut largest = 0.0_f64;
+            for c in 0..columns {
+                let expected = if c == 0 || c + 1 == columns {
+                    cell(1, c)
+                } else {
+                    (cell(0, c) + cell(2, c) + cell(1, c - 1) + cell(1, c + 1)) * 0.25
+                };
+                prop_assert_eq!(new[c], expected);
+                largest = largest.max((expected - cell(1, c)).abs());
+            }
+            prop_assert_eq!(change, largest);
+        }
+    }
+
+    #[test]
+    fn the_limit_is_the_solution_of_laplace() {
+        // A linear field is harmonic: whatever the inside begins as, the border pulls it there.
+        let linear = |row: usize, column: usize| 3.0 * row as f64 - 2.0 * column as f64 + 1.0;
+        let start = Field::from_fn(9, 7, |row, column| {
+            let inside = (1..8).contains(&row) && (1..6).contains(&column);
+            if inside { 50.0 } else { linear(row, column) }
+        });
+        let (end, progress) = solve(&start, Limits { steps: 10_000, tolerance: 1e-13 });
+        assert!(progress.steps < 10_000, "{progress:?}");
+        for row in 0..9 {
+            for column in 0..7 {
+                let difference = end.row(row)[column] - linear(row, column);
+                assert!(difference.abs() < 1e-10, "{difference} at ({row}, {column})");
+            }
+        }
+    }
+
+    #[test]
+    fn both_limits_end_a_run() {
+        let field = Field::from_fn(8, 8, |row, _| row as f64 * row as f64);
+        let (_, progress) = solve(&field, Limits { steps: 7, tolerance: 0.0 });
+        assert_eq!(progress.steps, 7);
+        let (_, progress) = solve(&field, Limits { steps: 1000, tolerance: 0.01 });
+        assert!(progress.steps < 1000 && progress.residual <= 0.01, "{progress:?}");
+        let (same, progress) = solve(&field, Limits { steps: 0, tolerance: 0.0 });
+        assert_eq!((same, progress), (field, Progress::START));
+    }
+
+    #[test]
+    fn fields_without_an_inside_stay_as_they_are() {
+        for (rows, columns) in [(1, 1), (2, 5), (5, 2), (1, 9)] {
+            let field = Field::from_fn(rows, columns, |row, column| (row * 10 + column) as f64);
+            let (end, progress) = solve(&field, Limits { steps: 5, tolerance: 0.0 });
+            assert_eq!((end, progress.steps), (field, 1));
+        }
+    }
+}

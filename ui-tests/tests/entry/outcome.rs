@@ -1,0 +1,6 @@
+use shmem::World;
+
+#[shmem::main]
+fn main(world: &mut World) -> usize {
+    world.my_pe()
+}

@@ -1,0 +1,9 @@
+use shmem::prelude::*;
+
+#[symmetric]
+static SUM: Atomic<f64>;
+
+#[shmem::main]
+fn main(world: &mut World) {
+    world.add(SUM.on(world.me()), 1.0);
+}
