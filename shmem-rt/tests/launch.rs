@@ -524,8 +524,10 @@ mod signals {
 
     #[test]
     fn nothing_is_left_when_a_wrapper_has_gone_before() {
+        // The inner shell is killed by the PE, the outer one goes on.
         let inner = format!("{} {} & wait", itself().display(), ENTRY.join(" "));
-        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", &inner]);
+        let outer = format!("sh -c '{inner}'; while :; do sleep 0.05; done");
+        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", &outer]);
         command.env(programs::NAME, "kill-parent-and-hang");
         let (mut child, pids) = started(command, 1);
         signal(&child, Signal::KILL);
@@ -563,6 +565,29 @@ mod signals {
                 assert_gone(&pids);
             }
         }
+    }
+
+    #[test]
+    fn pes_can_heed_signals_before_they_are_killed() {
+        let script = "trap 'echo saved; exit 0' TERM; echo \"pid> $$\"; while :; do sleep 0.05; done";
+        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", script]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(out.next().unwrap().starts_with("pid> "));
+        signal(&child, Signal::TERM);
+        assert_eq!(out.next().as_deref(), Some("saved"));
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+
+        // As it would be without the launcher, but for the one that only the launcher answers.
+        let script = "grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2";
+        let masks = |output: Output| -> Vec<u64> {
+            // Signals above 31 are the C library's.
+            let mask = |text| u64::from_str_radix(text, 16).unwrap() & 0x7fff_ffff;
+            text(&output.stdout).lines().map(mask).collect()
+        };
+        let plain = masks(Command::new("sh").args(["-c", script]).output().unwrap());
+        let launched = masks(bare_shmrun(&["-n", "1", "sh", "-c", script]).output().unwrap());
+        assert_eq!(launched, [plain[0], plain[1] | 1 << (libc::SIGQUIT - 1)]);
     }
 
     #[test]
