@@ -131,3 +131,25 @@ impl Bootstrap for Threads {
 
     fn finish(&self) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_any_length_are_exchanged() {
+        const PES: usize = 3;
+        let shared = Arc::new(Shared { values: Mutex::default(), barrier: Barrier::new(PES), pes: PES });
+        // Longer than a launcher carries at once, different on each PE, empty on one.
+        let said = |pe: usize| vec![pe as u8; pe * 50_000];
+        std::thread::scope(|scope| {
+            for me in 0..PES {
+                let shared = Arc::clone(&shared);
+                scope.spawn(move || {
+                    let all = Threads { shared, me }.exchange("key", &said(me)).unwrap();
+                    assert_eq!(all, (0..PES).map(said).collect::<Vec<_>>());
+                });
+            }
+        });
+    }
+}

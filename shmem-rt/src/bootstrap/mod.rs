@@ -108,14 +108,34 @@ pub trait Bootstrap: Send + Sync {
     /// Says that this PE has left the job in order: its exit is not a death.
     fn finish(&self);
 
-    /// What each PE says, in the order of their numbers: `put`, `fence` and `get` in one.
+    /// What each PE says, in the order of their numbers: `put`, `fence` and `get` in one, in as many
+    /// rounds as the longest value needs.
     ///
     /// # Errors
     ///
     /// As theirs.
     fn exchange(&self, key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
-        self.put(key, value)?;
-        self.fence()?;
-        (0..self.count()).map(|pe| self.get(pe, key)).collect()
+        let framed = [&(value.len() as u64).to_le_bytes(), value].concat();
+        let mut parts = framed.chunks(ROUND_BYTES);
+        let mut values = vec![Vec::new(); self.count()];
+        let (mut round, mut rounds) = (0, 1);
+        while round < rounds {
+            let key = format!("{key}#{round}");
+            self.put(&key, parts.next().unwrap_or_default())?;
+            self.fence()?;
+            for (pe, value) in values.iter_mut().enumerate() {
+                value.extend(self.get(pe, &key)?);
+                let Some(length) = value.first_chunk() else {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, format!("PE {pe} said nothing")));
+                };
+                let framed = (u64::from_le_bytes(*length) as usize).saturating_add(length.len());
+                rounds = rounds.max(framed.div_ceil(ROUND_BYTES));
+            }
+            round += 1;
+        }
+        Ok(values.into_iter().map(|value| value[size_of::<u64>()..].to_vec()).collect())
     }
 }
+
+/// Bytes of a value that every launcher carries in one piece.
+const ROUND_BYTES: usize = 32 << 10;
