@@ -24,7 +24,9 @@ use proc_macro::TokenStream;
 /// On a `static` the written type is wrapped: `GRID` below is a `Symmetric<[f64; N]>`. Without an
 /// initial value the object is zeroed; with one, every PE starts with it.
 ///
-/// ```ignore
+/// ```
+/// # use shmem::prelude::*;
+/// # const N: usize = 8;
 /// #[symmetric]                                          // on the default heap
 /// static GRID: [f64; N];
 ///
@@ -46,11 +48,17 @@ use proc_macro::TokenStream;
 /// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` the attribute
 /// also stands on a `let`. It allocates collectively, and returns the error if that fails:
 ///
-/// ```ignore
+/// ```
+/// # use shmem::prelude::*;
+/// # const N: usize = 8;
+/// # #[shmem::main]
+/// # fn main(world: &mut World) -> Result<()> {
 /// #[symmetric(partition = "fast")]
 /// let scratch: SymBox<[f64]> = [0.0; N];
 /// // is short for
 /// let scratch: SymBox<[f64]> = world.alloc_in::<fast, _>([0.0; N])?;
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// The world is the first parameter whose type mentions `World`. Attributes do not reach into the
@@ -62,7 +70,8 @@ pub fn symmetric(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Declares partitions of symmetric memory, as types.
 ///
-/// ```ignore
+/// ```
+/// # use shmem::prelude::*;
 /// partitions! {
 ///     /// On-package memory, where the node has it.
 ///     pub fast { id = 2, size = "256M", kind = FastMem, policy = Preferred, pgsize = "2M" }
@@ -91,7 +100,8 @@ pub fn partitions(body: TokenStream) -> TokenStream {
 /// plain data, and have no padding. Implements `SymmetricData`, `bytemuck::Pod` and
 /// `bytemuck::Zeroable`.
 ///
-/// ```ignore
+/// ```
+/// # use shmem::Symmetric;
 /// #[derive(Clone, Copy, Symmetric)]
 /// #[repr(C)]
 /// struct Particle {
@@ -112,7 +122,8 @@ pub fn derive_symmetric(item: TokenStream) -> TokenStream {
 
 /// Starts the job, calls the function with the world, and ends the job with its result.
 ///
-/// ```ignore
+/// ```
+/// # use shmem::prelude::*;
 /// #[shmem::main]
 /// fn main(world: &mut World) -> Result<()> {
 ///     println!("{} of {}", world.my_pe(), world.n_pes());
@@ -129,7 +140,8 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// A test that runs on several PEs, each a process of its own.
 ///
-/// ```ignore
+/// ```
+/// # use shmem::prelude::*;
 /// #[shmem::test(pes = 4, env("SHMEM_SYMMETRIC_SIZE" = "64M"))]
 /// fn everyone_arrives(world: &mut World) {
 ///     world.barrier_all();
@@ -149,12 +161,13 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Lets `#[symmetric] let` be used in a function that all PEs call together and that has the world
 /// among its parameters. Changes nothing else.
 ///
-/// ```ignore
+/// ```
+/// # use shmem::prelude::*;
 /// #[shmem::collective]
 /// fn smooth(world: &World) -> Result<f64> {
 ///     #[symmetric]
 ///     let sums: SymBox<[f64]> = [0.0; 8];
-///     ..
+///     Ok(sums.here(world).index(3).load())
 /// }
 /// ```
 #[proc_macro_attribute]

@@ -21,14 +21,16 @@ use crate::thread::{Single, ThreadLevel};
 /// Operations on other PEs' memory are in the traits [`Rma`](crate::Rma), [`Amo`](crate::Amo),
 /// [`Order`](crate::Order) and [`Raw`](crate::Raw), which the prelude brings.
 pub struct World<L: ThreadLevel = Single> {
-    inner: Inner,
+    /// Inline, and without interior mutability: the compiler may keep its base and stride in
+    /// registers across the stores of a loop. Everything that changes is behind `inner`.
+    endpoint: Endpoint,
+    inner: Box<Inner>,
     _level: PhantomData<L>,
 }
 
 struct Inner {
     job: Arc<Job>,
     team: Team,
-    endpoint: Endpoint,
 }
 
 // SAFETY: the endpoint is lent by a borrow of the world only, and the world is handed out by the
@@ -36,13 +38,13 @@ struct Inner {
 unsafe impl<L: ThreadLevel> Initiator for World<L> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
-        &self.inner.endpoint
+        &self.endpoint
     }
 }
 
 impl<L: ThreadLevel> World<L> {
     pub(crate) fn new(job: Arc<Job>, team: Team, endpoint: Endpoint) -> Self {
-        Self { inner: Inner { job, team, endpoint }, _level: PhantomData }
+        Self { endpoint, inner: Box::new(Inner { job, team }), _level: PhantomData }
     }
 
     pub(crate) fn job(&self) -> &Arc<Job> {
@@ -52,7 +54,7 @@ impl<L: ThreadLevel> World<L> {
     /// The calling PE.
     #[inline(always)]
     pub fn me(&self) -> Pe {
-        self.inner.endpoint.me()
+        self.endpoint.me()
     }
 
     /// The calling PE's number, from 0.
@@ -155,7 +157,7 @@ impl<L: ThreadLevel> Drop for World<L> {
         if std::thread::panicking() {
             return;
         }
-        let Inner { job, team, endpoint } = &self.inner;
+        let (Inner { job, team }, endpoint) = (&*self.inner, &self.endpoint);
         job.quiet_all();
         team.part(endpoint);
         job.finish(endpoint);

@@ -20,25 +20,25 @@ const MOST: usize = 12;
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn shmem_assembly_put8(world: &World, pe: Pe) {
+fn shmem_assembly_put8(world: &World, pe: Pe) {
     world.p(WORDS.on(pe).index(3), 42);
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn shmem_assembly_get8(world: &World, pe: Pe) -> u64 {
+fn shmem_assembly_get8(world: &World, pe: Pe) -> u64 {
     world.g(WORDS.on(pe).index(3))
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn shmem_assembly_put_reference(world: &World, pe: Pe, value: &u64) {
+fn shmem_assembly_put_reference(world: &World, pe: Pe, value: &u64) {
     world.put(WORDS.on(pe).index(3), value);
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
+fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
     for line in 0..LINES {
         world.p(WORDS.on(pe).index(8 * line), value);
     }
@@ -121,7 +121,7 @@ struct Instruction {
 }
 
 impl Instruction {
-    /// From a line of `objdump`: `   7d17a:	je     7d1e3 <name+0x73>`.
+    /// From a line of `objdump`: an address, a colon, a tab, a name, operands.
     fn parse(line: &str) -> Option<Self> {
         let (address, text) = line.trim().split_once(":\t")?;
         let (name, operands) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));

@@ -5,7 +5,7 @@
 mod programs;
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -49,6 +49,17 @@ fn shmrun(options: &[&str], name: &str) -> Command {
 fn bare_shmrun(options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shmrun"));
     command.args(options).stdin(Stdio::null());
+    // Whoever runs the tests may ignore signals (a shell without job control does, for what it runs
+    // in the background).
+    let default = || {
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+            // SAFETY: allowed between `fork` and `exec`; no handler is installed.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: the closure makes system calls only.
+    unsafe { command.pre_exec(default) };
     command
 }
 
@@ -354,6 +365,22 @@ mod command_line {
     }
 
     #[test]
+    fn the_launchers_need_of_descriptors_does_not_change_what_pes_may_have() {
+        let limit = |soft| {
+            let script = format!("ulimit -Sn {soft}; exec \"$0\" -n 3 sh -c 'ulimit -Sn; ulimit -Hn'");
+            let output = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_shmrun")]).output();
+            text(&output.unwrap().stdout)
+        };
+        let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+        let hard = hard.map_or("unlimited".into(), |hard| hard.to_string());
+        for soft in [70, 200] {
+            let out = limit(soft);
+            let count = |limit: &str| out.lines().filter(|&line| line == limit).count();
+            assert_eq!((count(&soft.to_string()), count(&hard)), (3, 3), "{out}");
+        }
+    }
+
+    #[test]
     fn arguments_of_the_program_are_its_own() {
         let output = bare_shmrun(&["-n", "1", "echo", "-n", "4", "--bind"]).output().unwrap();
         assert_eq!(text(&output.stdout), "4 --bind");
@@ -497,8 +524,10 @@ mod signals {
 
     #[test]
     fn nothing_is_left_when_a_wrapper_has_gone_before() {
-        let inner = format!("{} {} & sleep 1000", itself().display(), ENTRY.join(" "));
-        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", &inner]);
+        // The inner shell is killed by the PE, the outer one goes on.
+        let inner = format!("{} {} & wait", itself().display(), ENTRY.join(" "));
+        let outer = format!("sh -c '{inner}'; while :; do sleep 0.05; done");
+        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", &outer]);
         command.env(programs::NAME, "kill-parent-and-hang");
         let (mut child, pids) = started(command, 1);
         signal(&child, Signal::KILL);
@@ -539,6 +568,29 @@ mod signals {
     }
 
     #[test]
+    fn pes_can_heed_signals_before_they_are_killed() {
+        let script = "trap 'echo saved; exit 0' TERM; echo \"pid> $$\"; while :; do sleep 0.05; done";
+        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", script]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(out.next().unwrap().starts_with("pid> "));
+        signal(&child, Signal::TERM);
+        assert_eq!(out.next().as_deref(), Some("saved"));
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+
+        // As it would be without the launcher, but for the one that only the launcher answers.
+        let script = "grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2";
+        let masks = |output: Output| -> Vec<u64> {
+            // Signals above 31 are the C library's.
+            let mask = |text| u64::from_str_radix(text, 16).unwrap() & 0x7fff_ffff;
+            text(&output.stdout).lines().map(mask).collect()
+        };
+        let plain = masks(Command::new("sh").args(["-c", script]).output().unwrap());
+        let launched = masks(bare_shmrun(&["-n", "1", "sh", "-c", script]).output().unwrap());
+        assert_eq!(launched, [plain[0], plain[1] | 1 << (libc::SIGQUIT - 1)]);
+    }
+
+    #[test]
     fn a_second_signal_does_not_wait() {
         let (child, pids) = started(shmrun(&["-n", "2"], "hang-stubborn"), 2);
         signal(&child, Signal::TERM);
@@ -560,6 +612,7 @@ mod signals {
         let error = BufReader::new(child.stderr.take().unwrap());
         let answer = error.lines().map(Result::unwrap).skip_while(|line| !line.contains("the PEs now"));
         let answer = answer.take(lines + 1).collect();
+        std::thread::sleep(Duration::from_millis(500));
         assert!(child.try_wait().unwrap().is_none(), "it goes on");
         signal(&child, Signal::TERM);
         assert_eq!(child.wait().unwrap().code(), Some(143));

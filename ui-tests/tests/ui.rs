@@ -18,3 +18,13 @@ fn misuse_is_one_readable_error() {
 fn good_use_compiles_and_runs() {
     trybuild::TestCases::new().pass("tests/pass/*.rs");
 }
+
+#[test]
+fn every_message_belongs_to_a_case() {
+    let directories = std::fs::read_dir("tests").unwrap().map(|entry| entry.unwrap().path());
+    for directory in directories.filter(|path| path.is_dir()) {
+        for file in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            assert!(file.with_extension("rs").exists(), "{} has no case", file.display());
+        }
+    }
+}

@@ -92,9 +92,12 @@ fn world(parameter: &FnArg) -> Option<TokenStream> {
     let FnArg::Typed(parameter) = parameter else { return None };
     let Pat::Ident(name) = &*parameter.pat else { return None };
     let name = &name.ident;
-    let by_reference = matches!(&*parameter.ty, Type::Reference(_));
-    mentions_world(parameter.ty.to_token_stream())
-        .then(|| if by_reference { quote!(&*#name) } else { quote!(&#name) })
+    let world = match &*parameter.ty {
+        Type::Reference(reference) if reference.mutability.is_some() => quote!(&*#name),
+        Type::Reference(_) => quote!(#name),
+        _ => quote!(&#name),
+    };
+    mentions_world(parameter.ty.to_token_stream()).then_some(world)
 }
 
 fn mentions_world(tokens: TokenStream) -> bool {

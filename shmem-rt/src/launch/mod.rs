@@ -263,7 +263,7 @@ impl Launch {
             attach_wait: self.attach_wait,
             cpus: placement.sets,
             descriptors: limit,
-            ignore_quit: self.watch_signals,
+            mask: signals.as_ref().map(signals::Signals::before),
         };
         Ok(job::Job::start(plan, signals, self.time)?.run())
     }

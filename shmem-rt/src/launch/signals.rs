@@ -1,7 +1,7 @@
 //! Signals to the launcher, read from a descriptor like everything else it waits for.
 //!
-//! They are blocked in the calling thread while a [`Signals`] lives; the processes that it starts
-//! begin with nothing blocked, as the standard library sees to it.
+//! They are blocked in the calling thread while a [`Signals`] lives. Processes that it starts would
+//! inherit that, and must be given back [what was before](Signals::before).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -12,6 +12,18 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 pub(crate) struct Signals {
     descriptor: OwnedFd,
     before: libc::sigset_t,
+}
+
+/// A set of signals to block.
+#[derive(Clone, Copy)]
+pub(crate) struct Mask(libc::sigset_t);
+
+impl Mask {
+    /// Blocks these in the calling thread, and no others. Allowed between `fork` and `exec`.
+    pub(crate) fn set(&self) {
+        // SAFETY: the set is initialised; a null pointer: no answer wanted.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
 }
 
 /// A signal that has come.
@@ -49,6 +61,11 @@ impl Signals {
         Ok(Self { descriptor, before })
     }
 
+    /// What was blocked before.
+    pub(crate) fn before(&self) -> Mask {
+        Mask(self.before)
+    }
+
     /// The next signal that has come.
     pub(crate) fn next(&self) -> Option<Received> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
@@ -66,8 +83,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // SAFETY: `before` is what the mask was; a null pointer: no answer wanted.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+        self.before().set();
     }
 }
 

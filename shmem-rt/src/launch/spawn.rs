@@ -15,6 +15,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::channel::Channel;
 use super::output::{Kind, Stream};
+use super::signals::Mask;
 use super::{ATTACH_WAIT, JOB, NPES, Output, PE, SOCKET};
 
 /// What is the same for all PEs of a job.
@@ -32,8 +33,9 @@ pub(crate) struct Plan {
     pub(crate) cpus: Vec<CpuSet>,
     /// The limit on descriptors to start with, where the launcher has changed its own.
     pub(crate) descriptors: Option<Rlimit>,
-    /// Whether a key of the terminal that asks the launcher something must not kill the PEs.
-    pub(crate) ignore_quit: bool,
+    /// The signals to block, where the launcher has changed its own: then it answers SIGQUIT, and a
+    /// key that sends it to all must not kill the PEs.
+    pub(crate) mask: Option<Mask>,
 }
 
 /// A pipe that nobody writes to: its end tells a PE that the launcher is gone.
@@ -129,7 +131,7 @@ impl Plan {
         let launcher: Pid = getpid();
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[pe % self.cpus.len()]);
         let descriptors = self.descriptors;
-        let ignore_quit = self.ignore_quit;
+        let mask = self.mask;
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {
@@ -142,7 +144,8 @@ impl Plan {
             if let Some(limit) = descriptors {
                 setrlimit(Resource::Nofile, limit)?;
             }
-            if ignore_quit {
+            if let Some(mask) = mask {
+                mask.set();
                 // SAFETY: allowed between `fork` and `exec`; no handler is installed.
                 unsafe { libc::signal(libc::SIGQUIT, libc::SIG_IGN) };
             }

@@ -32,8 +32,9 @@ pub fn get<I: Initiator>(token: &I, from: On<'_, [u8]>, repetitions: usize) -> S
         let into = &mut *into.borrow_mut();
         nanoseconds_each(count * bytes, || {
             for _ in 0..count {
-                // SAFETY: `start` is the place of `bytes` bytes; `into` is private memory.
-                unsafe { baseline::memcpy(black_box(into.as_mut_ptr()), black_box(start), bytes) };
+                let into = black_box(into.as_mut_slice());
+                // SAFETY: `start` is a place as long as `into`, which is private memory.
+                unsafe { baseline::memcpy(into.as_mut_ptr(), start, into.len()) };
             }
         })
     };

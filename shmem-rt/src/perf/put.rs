@@ -79,8 +79,9 @@ pub fn put<I: Initiator>(token: &I, to: On<'_, [u8]>, repetitions: usize) -> Sam
     let limit = || {
         nanoseconds_each(count * bytes, || {
             for _ in 0..count {
-                // SAFETY: `start` is the place of `bytes` bytes; the source is private memory.
-                unsafe { baseline::memcpy(black_box(start), black_box(source.as_ptr()), bytes) };
+                let source = black_box(source.as_slice());
+                // SAFETY: `start` is a place as long as the source, which is private memory.
+                unsafe { baseline::memcpy(start, source.as_ptr(), source.len()) };
             }
         })
     };

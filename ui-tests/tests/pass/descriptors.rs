@@ -12,8 +12,9 @@ static VALUES: [u32; 3] = [7, 8, 9];
 static ZEROED: u8;
 
 fn section<T>(start: *const T, end: *const T) -> &'static [T] {
+    let count = (end.addr() - start.addr()) / size_of::<T>();
     // SAFETY: the linker puts the `T`s of the section between its two symbols.
-    unsafe { std::slice::from_raw_parts(start, end.offset_from(start) as usize) }
+    unsafe { std::slice::from_raw_parts(start, count) }
 }
 
 unsafe extern "C" {

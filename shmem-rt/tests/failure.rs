@@ -1,0 +1,237 @@
+//! What users see when a job goes wrong: one message, a code, and no hang.
+//!
+//! Each scenario is a program of its own: this test binary starts itself, as several PEs, with the
+//! scenario's name in the environment.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use shmem::launch::{Launch, Outcome};
+use shmem::prelude::*;
+use shmem::thread::Single;
+
+#[symmetric]
+static GRID: [f64; 8];
+#[symmetric]
+static OTHER: [f64; 8];
+#[symmetric]
+static READY: Signal;
+
+const SCENARIO: &str = "FAILURE_SCENARIO";
+
+/// The programs.
+fn run(scenario: &str, world: &mut World) {
+    let me = world.my_pe();
+    match scenario {
+        "different collectives" if me == 2 => drop(world.alloc([0_u8; 64])),
+        "different collectives" => world.local(&GRID, |_| ()),
+        "different objects" if me == 1 => world.local(&OTHER, |_| ()),
+        "different objects" => world.local(&GRID, |_| ()),
+        "different sizes" => drop(world.alloc(shmem::zeroed::<u8>(100 + me))),
+        "panic inside local" => world.local(&GRID, |_| {
+            let inner = std::panic::catch_unwind(|| ());
+            assert!(inner.is_ok() && me != 1, "the body fails");
+        }),
+        "caught panic inside local" => {
+            // Catching it does not give the world back: other PEs still hold references.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                world.local(&GRID, |_| assert!(me != 0, "the body fails"));
+            }));
+        }
+        "killed in a barrier" if me == 1 => {
+            std::thread::sleep(Duration::from_millis(300));
+            let pid = rustix::process::getpid();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+        "killed in a barrier" => world.barrier_all(),
+        "panic" if me == 1 => panic!("out of range"),
+        "panic" => {
+            READY.wait_until(world, eq(1));
+        }
+        "exit" if me == 0 => {
+            std::thread::sleep(Duration::from_millis(300));
+            std::process::exit(0);
+        }
+        "exit" => world.barrier_all(),
+        "long waits" => {
+            if me == 0 {
+                std::thread::sleep(Duration::from_millis(1500));
+                world.signal_set(READY.on(world.pe(1).unwrap()), 1);
+            } else if me == 1 {
+                READY.wait_until(world, eq(1));
+            }
+            world.barrier_all();
+        }
+        "miss" => {
+            let local = 0_u64;
+            world.putmem(shmem::SymAddr::assume((&raw const local).cast_mut().cast()), &[0; 8], world.me());
+        }
+        "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
+        "global exit" if me == 1 => world.global_exit(7),
+        "global exit" => world.barrier_all(),
+        "nothing" => world.barrier_all(),
+        other => panic!("there is no scenario {other}"),
+    }
+}
+
+/// The other side of [`job`].
+#[test]
+fn scenario() {
+    if let Ok(scenario) = std::env::var(SCENARIO) {
+        let mut world = shmem::init::<Single>().unwrap_or_else(|error| {
+            eprintln!("{error}");
+            std::process::exit(3)
+        });
+        run(&scenario, &mut world);
+    }
+}
+
+fn job(scenario: &str, pes: usize) -> Launch {
+    Launch::new(std::env::current_exe().unwrap(), pes)
+        .args(["--exact", "scenario", "--nocapture", "--test-threads=1"])
+        .env(SCENARIO, scenario)
+        .env_remove("SHMEM_TRANSPORT")
+        .capture_output()
+        .timeout(Duration::from_secs(60))
+}
+
+/// Runs a job that must fail, soon.
+fn fails(job: Launch) -> (Outcome, String) {
+    let start = Instant::now();
+    let outcome = job.run().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(10), "a failing job ends soon");
+    assert_ne!(outcome.code, 0, "{}", outcome.report);
+    let mut said = outcome.report.clone();
+    for output in &outcome.outputs {
+        said.push_str(&String::from_utf8_lossy(&output.err));
+    }
+    (outcome, said)
+}
+
+#[track_caller]
+fn assert_says(said: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(said.contains(part), "`{part}` is missing in:\n{said}");
+    }
+}
+
+#[test]
+fn different_collectives_are_named_with_both_lines() {
+    let (outcome, _) = fails(job("different collectives", 4));
+    let report = &outcome.report;
+    assert_says(report, &["PE 2 is in `alloc(64 bytes in partition `default`)` at", "tests/failure.rs:"]);
+    assert_says(report, &["PEs 0, 1, 3 are in `local(GRID)` at"]);
+    assert_says(report, &["must call the same collectives in the same order with the same arguments"]);
+    assert_eq!(report.matches("different collectives").count(), 1, "one message: {report}");
+}
+
+#[test]
+fn one_collective_for_different_objects_is_a_mistake_too() {
+    let (outcome, _) = fails(job("different objects", 2));
+    assert_says(&outcome.report, &["PE 0 is in `local(GRID)`", "PE 1 is in `local(OTHER)`"]);
+    let (outcome, _) = fails(job("different sizes", 2));
+    assert_says(&outcome.report, &["100 bytes in partition `default`", "101 bytes in partition `default`"]);
+}
+
+#[test]
+fn a_panic_inside_local_ends_the_job_even_when_caught() {
+    for (scenario, pe) in [("panic inside local", 1), ("caught panic inside local", 0)] {
+        let (outcome, said) = fails(job(scenario, 3));
+        assert_eq!(outcome.code, 101);
+        assert_says(&said, &["the body fails", "a panic inside `local(GRID)` at", "ends the job"]);
+        assert_says(&outcome.report, &[&format!("PE {pe}")]);
+    }
+}
+
+#[test]
+fn a_dead_pe_ends_the_job_and_the_others_are_told_of() {
+    let (outcome, _) = fails(job("killed in a barrier", 3));
+    assert_eq!(outcome.code, 137);
+    let waits = "PEs 0, 2 wait in `barrier` at";
+    assert_says(&outcome.report, &["PE 1", "was killed by signal 9 (SIGKILL)", waits, "tests/failure.rs:"]);
+}
+
+#[test]
+fn a_panic_and_an_early_exit_end_the_job() {
+    let (outcome, said) = fails(job("panic", 2));
+    assert_eq!(outcome.code, 101);
+    assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(a word at offset"]);
+    let (outcome, _) = fails(job("exit", 2));
+    assert_says(
+        &outcome.report,
+        &["PE 0", "exited with code 0 before it left the job", "PE 1 waits in `barrier` at"],
+    );
+    let (outcome, _) = fails(job("global exit", 2));
+    assert_eq!(outcome.code, 7);
+}
+
+#[test]
+fn a_long_wait_says_who_where_and_for_whom() {
+    let outcome = job("long waits", 3).env("SHMEM_WAIT_WARN", "0.4").run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    let one = String::from_utf8_lossy(&outcome.outputs[1].err).into_owned();
+    assert_says(
+        &one,
+        &["PE 1 has waited 0.", "in `wait_until(a word at offset", "== 1)` at", "PE 0 (in its own code)"],
+    );
+    assert_says(&one, &["PE 2 (in `barrier` at"]);
+    let two = String::from_utf8_lossy(&outcome.outputs[2].err).into_owned();
+    assert_says(
+        &two,
+        &["PE 2 has waited 0.", "in `barrier` at", "for PE 0 (in its own code); PE 1 (in `wait_until"],
+    );
+    let quiet = job("long waits", 3).env("SHMEM_WAIT_WARN", "0").run().unwrap();
+    let text = String::from_utf8_lossy(&quiet.outputs[1].err).into_owned();
+    assert!(!text.contains("has waited"), "{text}");
+}
+
+#[test]
+fn mistakes_with_addresses_explain_themselves() {
+    let (_, said) = fails(job("miss", 1));
+    assert_says(&said, &["`putmem`: the 8 bytes at 0x", "not symmetric memory", "default (partition 1)"]);
+    let (_, said) = fails(job("index", 1));
+    assert_says(&said, &["index 8 is beyond the end: the place has 8 elements (0..8)", "tests/failure.rs:"]);
+}
+
+/// A script between the launcher and PE 1 only.
+fn only_on_pe_1(setting: &str, name: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.sh", std::process::id()));
+    let text = format!("#!/bin/sh\nif [ \"$SHMRUN_PE\" = 1 ]; then export {setting}; fi\nexec \"$@\"\n");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn pes_with_different_environments_do_not_start() {
+    let script = only_on_pe_1("SHMEM_SYMMETRIC_SIZE=3M", "environment");
+    let program = std::env::current_exe().unwrap();
+    let job = Launch::new(&script, 2)
+        .args([program.as_os_str()])
+        .args(["--exact", "scenario", "--nocapture"])
+        .env(SCENARIO, "nothing")
+        .env_remove("SHMEM_TRANSPORT")
+        .capture_output()
+        .timeout(Duration::from_secs(60));
+    let (outcome, _) = fails(job);
+    std::fs::remove_file(script).unwrap();
+    let parts = ["do not agree on the layout of symmetric memory", "partition 1", "3M", "64M"];
+    assert_says(&outcome.report, &parts);
+    assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
+}
+
+#[test]
+fn a_malformed_environment_is_one_error() {
+    for (key, value, parts) in [
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=20MB", &["SHMEM_SYMMETRIC_PARTITION2", "20MB"][..]),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=FASTMEM", &["POLICY"]),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=M", &["cannot place"]),
+        ("SHMEM_SYMMETRIC_PARTITION1", "SIZE=900T", &["900T"]),
+        ("SHMEM_WAIT_WARN", "soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
+    ] {
+        let (outcome, said) = fails(job("nothing", 2).env(key, value));
+        assert_says(&said, parts);
+        assert!(outcome.code < 100, "an error, not a crash: {said}");
+    }
+}

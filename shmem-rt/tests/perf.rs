@@ -1,0 +1,94 @@
+//! `shmem-perf` as a user sees it. What it measures is a matter of the machine; that every case is
+//! there, with sense in it, is not.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use shmem::perf::Case;
+
+fn run(args: &[&str]) -> (bool, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
+        .args(args)
+        // Measures bring partitions of their own.
+        .env("SHMEM_SYMMETRIC_SIZE", "4K")
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+/// The cases of a subcommand, by `measure case`.
+fn cases(command: &str) -> BTreeMap<String, Case> {
+    let (success, out, err) = run(&["--json", command, "--repetitions", "11"]);
+    assert!(success, "{command}: {err}");
+    let cases = out.lines().map(|line| serde_json::from_str::<Case>(line).unwrap());
+    let cases: BTreeMap<_, _> =
+        cases.map(|case| (format!("{} {}", case.measure, case.case), case)).collect();
+    for (name, case) in &cases {
+        assert!(case.n >= 11, "{name}");
+        assert!(case.value > 0.0 && case.limit > 0.0 && case.ratio > 0.0, "{name}: {case:?}");
+        assert!(case.p25 <= case.value && case.value <= case.p75, "{name}: {case:?}");
+        assert_eq!(case.transport, "shm", "{name}");
+    }
+    cases
+}
+
+fn has(cases: &BTreeMap<String, Case>, names: &[&str]) {
+    for name in names {
+        assert!(cases.contains_key(*name), "{name} is missing in {:?}", cases.keys());
+    }
+}
+
+#[test]
+fn transfers_have_a_case_for_each_size() {
+    let put = cases("put");
+    has(&put, &["put8-static 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
+    has(&cases("get"), &["get 8", "get 512", "get 1048576"]);
+    assert_eq!((put["put 64"].pes, put["put 64"].unit.as_str()), (2, "ns"));
+}
+
+#[test]
+fn lookups_have_a_case_for_each_kind_number_and_size() {
+    let lookup = cases("lookup");
+    for kind in ["typed", "raw"] {
+        for partitions in [7, 8, 127] {
+            for bytes in [1, 8, 64, 512, 4096] {
+                has(&lookup, &[&format!("lookup {kind}/{partitions}/{bytes}")]);
+            }
+        }
+    }
+    has(&lookup, &["lookup-published put/1/8", "lookup-published get/7/8", "lookup-published fetch-add/127/8"]);
+}
+
+#[test]
+fn collectives_have_a_case_for_each_size() {
+    let barrier = cases("barrier");
+    has(&barrier, &["barrier 2", "barrier 16"]);
+    assert_eq!(barrier["barrier 16"].pes, 16);
+    has(&cases("alloc"), &["alloc 64", "alloc 1048576"]);
+}
+
+#[test]
+fn starts_show_time_memory_and_mappings() {
+    let startup = cases("startup");
+    has(&startup, &["startup 4", "startup 16/127/1G", "startup-resident 16/127/1G", "startup-mappings 4"]);
+    let resident = &startup["startup-resident 4"];
+    assert!(resident.value < resident.limit, "{resident:?}");
+}
+
+#[test]
+fn a_table_says_what_was_compared() {
+    let (success, out, err) = run(&["alloc", "--repetitions", "11"]);
+    assert!(success, "{err}");
+    assert!(out.starts_with("alloc (2 PEs, "), "{out}");
+    assert!(out.contains("): allocating and freeing bytes, against two barriers\n"), "{out}");
+    assert_eq!(out.trim_end().lines().count(), 2 + 4, "{out}");
+}
+
+#[test]
+fn too_few_repetitions_are_refused() {
+    let (success, _, err) = run(&["put", "--repetitions", "10"]);
+    assert!(!success && err.contains("11.."), "{err}");
+    let (success, _, err) = run(&["putt"]);
+    assert!(!success && err.contains("put"), "{err}");
+}
