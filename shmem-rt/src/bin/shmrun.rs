@@ -21,7 +21,7 @@ struct Arguments {
     #[arg(long, value_enum, default_value_t = Binding::None)]
     bind: Binding,
 
-    /// Write [PE] before each line of output
+    /// Write the number of the PE before each line of output
     #[arg(long)]
     tag_output: bool,
 
