@@ -19,11 +19,10 @@ fn run(args: &[&str]) -> (bool, String, String) {
 
 /// The cases of a subcommand, by `measure case`.
 fn cases(command: &str) -> BTreeMap<String, Case> {
-    let (success, out, err) = run(&["--json", command, "--repetitions", "11"]);
+    let (success, out, err) = run(&["--json", command, "--repetitions", "11", "--jobs", "1"]);
     assert!(success, "{command}: {err}");
     let cases = out.lines().map(|line| serde_json::from_str::<Case>(line).unwrap());
-    let cases: BTreeMap<_, _> =
-        cases.map(|case| (format!("{} {}", case.measure, case.case), case)).collect();
+    let cases: BTreeMap<_, _> = cases.map(|case| (format!("{} {}", case.measure, case.case), case)).collect();
     for (name, case) in &cases {
         assert!(case.n >= 11, "{name}");
         assert!(case.value > 0.0 && case.limit > 0.0 && case.ratio > 0.0, "{name}: {case:?}");
@@ -57,7 +56,10 @@ fn lookups_have_a_case_for_each_kind_number_and_size() {
             }
         }
     }
-    has(&lookup, &["lookup-published put/1/8", "lookup-published get/7/8", "lookup-published fetch-add/127/8"]);
+    has(
+        &lookup,
+        &["lookup-published put/1/8", "lookup-published get/7/8", "lookup-published fetch-add/127/8"],
+    );
 }
 
 #[test]
@@ -78,7 +80,7 @@ fn starts_show_time_memory_and_mappings() {
 
 #[test]
 fn a_table_says_what_was_compared() {
-    let (success, out, err) = run(&["alloc", "--repetitions", "11"]);
+    let (success, out, err) = run(&["alloc", "--repetitions", "11", "--jobs", "2"]);
     assert!(success, "{err}");
     assert!(out.starts_with("alloc (2 PEs, "), "{out}");
     assert!(out.contains("): allocating and freeing bytes, against two barriers\n"), "{out}");
