@@ -20,6 +20,7 @@ mod phase;
 mod report;
 mod start;
 mod team;
+mod testing;
 pub mod thread;
 mod world;
 
