@@ -17,6 +17,7 @@ use shmem_core::system::SCRATCH_BYTES;
 use crate::collective::Purpose;
 use crate::error::Result;
 use crate::initial::Initial;
+use crate::report;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -120,14 +121,23 @@ impl<L: ThreadLevel> World<L> {
     /// If the address is not that of a block from `malloc`, `align` or `calloc`, or there is no room:
     /// then the block is untouched.
     ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one at all.
+    ///
     /// Source: OpenSHMEM 1.6, `shmem_realloc`.
     #[track_caller]
     pub fn realloc(&self, address: SymAddr, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
-        let offset = self.offset_of(address);
+        let offset = self.offset_of("realloc", address);
         let arguments = [offset as u64, bytes as u64];
         let subject = || format!("{bytes} bytes for the block at offset {offset:#x}");
-        let purpose = Purpose { operation: "realloc", arguments: &arguments, subject: &subject, location };
+        let purpose = Purpose {
+            operation: "realloc",
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
         self.job().quiet_all();
         self.team().meet(self.endpoint(), &purpose);
         let before = self.job().ledger().find(offset).map_or(0, |a| a.bytes);
@@ -150,17 +160,22 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// If an address is not that of a block that is in use; the message says what is there.
     ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one at all.
+    ///
     /// Source: OpenSHMEM 1.6, `shmem_free`.
     #[track_caller]
     pub fn free(&self, what: impl Free) -> Result<()> {
         let location = Location::caller();
-        let block = what.into_block(|address| self.offset_of(address));
+        let block = what.into_block(|address| self.offset_of("free", address));
         let (arguments, text) = match block {
             Block::Id(id) => ([0, id], format!("object #{id}")),
             Block::Offset(offset) => ([1, offset as u64], format!("the block at offset {offset:#x}")),
         };
         let subject = || text.clone();
-        let purpose = Purpose { operation: "free", arguments: &arguments, subject: &subject, location };
+        let purpose =
+            Purpose { operation: "free", arguments: &arguments, subject: &subject, location: Some(location) };
         self.job().quiet_all();
         self.team().meet(self.endpoint(), &purpose);
         let mut ledger = self.job().ledger();
@@ -176,7 +191,12 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn reclaim(&self) {
         let location = Location::caller();
-        self.reclaim_for(&Purpose { operation: "reclaim", arguments: &[], subject: &String::new, location });
+        self.reclaim_for(&Purpose {
+            operation: "reclaim",
+            arguments: &[],
+            subject: &String::new,
+            location: Some(location),
+        });
     }
 
     /// Meets for `purpose`, and frees what all PEs have dropped.
@@ -202,8 +222,16 @@ impl<L: ThreadLevel> World<L> {
         }
     }
 
-    fn offset_of(&self, address: SymAddr) -> usize {
-        (address.as_ptr() as usize).wrapping_sub(self.endpoint().mine(0) as usize)
+    /// Where an address lies in the calling PE's place.
+    ///
+    /// An address outside it is another one on each PE: as the argument of a collective it would
+    /// look like a disagreement between them.
+    #[track_caller]
+    fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
+        let (segments, address) = (self.endpoint().segments(), address.as_ptr() as usize);
+        let offset = address.wrapping_sub(self.endpoint().mine(0) as usize);
+        assert!(segments.find(offset, 1).is_some(), "{}", segments.miss(operation, address, offset, 1));
+        offset
     }
 }
 
@@ -306,7 +334,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let Self { world, segment } = *self;
         let arguments = [u64::from(segment), bytes as u64, align as u64];
         let subject = || format!("{bytes} bytes in partition `{}`", self.name());
-        let purpose = Purpose { operation, arguments: &arguments, subject: &subject, location };
+        let purpose =
+            Purpose { operation, arguments: &arguments, subject: &subject, location: Some(location) };
         world.reclaim_for(&purpose);
         let made = world.job().ledger().allocate(segment, bytes, align, owner)?;
         initialise(world.endpoint().mine(made.offset));
@@ -339,7 +368,7 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
         let granted = self.job().grants[self.my_pe()][heap.segment as usize - 1].pgsize;
         if pgsize > granted && self.job().first_time_at(Location::caller()) {
             let (id, name, location) = (heap.id(), heap.name(), Location::caller());
-            eprintln!(
+            report::say(&format!(
                 "shmem: warning: PE {}: {}:{} asks for pages of {}, but partition `{name}` has pages of {}; \
                  ask for them with SHMEM_SYMMETRIC_PARTITION{id}=SIZE=..:PGSIZE={}",
                 self.me(),
@@ -348,7 +377,7 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
                 show_size(pgsize),
                 show_size(granted),
                 show_size(pgsize),
-            );
+            ));
         }
         heap.alloc(initial)
     }

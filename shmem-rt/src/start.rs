@@ -200,7 +200,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         let heap = start + part.end as usize..start + part.size as usize;
         ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
     }
-    let names = statics
+    let names: Arc<[_]> = statics
         .partitions
         .iter()
         .flat_map(|part| {
@@ -215,14 +215,18 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let neighbours: Vec<(usize, usize)> =
         pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.slot()?) as usize))).collect();
     let patience = Patience::for_node(neighbours.len(), cores());
-    let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, move |wait| {
+    let name = {
+        let names = Arc::clone(&names);
+        move |offset| report::name_at(&names, offset)
+    };
+    let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, name, move |wait| {
         let peers = neighbours.iter().map(|(number, place)| {
             // SAFETY: the place of a PE on this node, mapped for the rest of the process; only its
             // record is read.
             let system = unsafe { &*(*place as *const SystemArea) };
             report::Peer { number: *number, record: &system.record }
         });
-        eprintln!("{}", report::long_wait(number, wait, peers));
+        report::say(&report::long_wait(number, wait, peers));
     }));
 
     let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());
@@ -255,9 +259,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let team = Team::world(Arc::clone(&job), &pes, hosts, number);
     team.assemble(&endpoint);
     let world = World::new(job, team, endpoint);
-    if number == 0 {
-        world.introduce();
-    }
+    world.introduce();
     world
 }
 

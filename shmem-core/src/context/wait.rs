@@ -94,6 +94,7 @@ pub struct WaitReport {
 pub struct Waiting {
     patience: Patience,
     warn_after: Option<Duration>,
+    name: Box<dyn Fn(usize) -> String + Send + Sync>,
     report: Box<dyn Fn(&WaitReport) + Send + Sync>,
 }
 
@@ -102,13 +103,14 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Waiting {
     /// Spins for `patience`, sleeps after, and calls `report` each time another `warn_after`,
-    /// doubling, has passed.
+    /// doubling, has passed. `name` says what lies at an offset.
     pub fn new(
         patience: Patience,
         warn_after: Option<Duration>,
+        name: impl Fn(usize) -> String + Send + Sync + 'static,
         report: impl Fn(&WaitReport) + Send + Sync + 'static,
     ) -> Self {
-        Self { patience, warn_after, report: Box::new(report) }
+        Self { patience, warn_after, name: Box::new(name), report: Box::new(report) }
     }
 
     /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed;
@@ -197,7 +199,7 @@ impl<T: Waitable> Here<'_, T> {
             |timeout, done| endpoint.bell().sleep(timeout, done),
             || Activity {
                 operation: Text::head("wait_until"),
-                subject: Text::head(&format!("a word at offset {:#x} {condition}", self.offset())),
+                subject: Text::head(&format!("{} {condition}", (endpoint.waiting().name)(self.offset()))),
                 file: Text::tail(location.file()),
                 line: location.line(),
                 ..Activity::NONE
