@@ -11,13 +11,12 @@ use shmem_core::context::Initiator;
 use shmem_core::data::Contents;
 use shmem_core::heap::{Grown, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
-use shmem_core::partition::{Declaration, Partition, default, show_size};
+use shmem_core::partition::{Declaration, Partition, default};
 use shmem_core::system::SCRATCH_BYTES;
 
 use crate::collective::Purpose;
 use crate::error::Result;
 use crate::initial::Initial;
-use crate::report;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -40,7 +39,7 @@ impl<L: ThreadLevel> World<L> {
         self.heap_of(&P::DECLARATION)
     }
 
-    fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
+    pub(crate) fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
         let index = self.job().table.position_of_name(partition.name.as_str())?;
         Ok(Heap { world: self, segment: 1 + index as u32 })
     }
@@ -246,6 +245,11 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.spec().name.as_str()
     }
 
+    /// Bytes of the pages that the calling PE was given for it.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        self.world.job().grants[self.world.my_pe()][self.segment as usize - 1].pgsize
+    }
+
     fn spec(&self) -> &shmem_core::partition::PartitionSpec {
         &self.world.job().table.specs()[self.segment as usize - 1]
     }
@@ -344,61 +348,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 }
 
-/// A world of any thread level: what `#[symmetric] let` allocates through.
-pub trait AnyWorld: sealed::Sealed {
-    #[doc(hidden)]
-    #[track_caller]
-    fn __alloc_in<I: Initial>(
-        &self,
-        partition: &Declaration,
-        initial: I,
-        pgsize: u64,
-    ) -> Result<SymBox<I::Contents>>;
-}
-
-impl<L: ThreadLevel> AnyWorld for World<L> {
-    #[track_caller]
-    fn __alloc_in<I: Initial>(
-        &self,
-        partition: &Declaration,
-        initial: I,
-        pgsize: u64,
-    ) -> Result<SymBox<I::Contents>> {
-        let heap = self.heap_of(partition)?;
-        let granted = self.job().grants[self.my_pe()][heap.segment as usize - 1].pgsize;
-        if pgsize > granted && self.job().first_time_at(Location::caller()) {
-            let (id, name, location) = (heap.id(), heap.name(), Location::caller());
-            report::say(&format!(
-                "shmem: warning: PE {}: {}:{} asks for pages of {}, but partition `{name}` has pages of {}; \
-                 ask for them with SHMEM_SYMMETRIC_PARTITION{id}=SIZE=..:PGSIZE={}",
-                self.me(),
-                location.file(),
-                location.line(),
-                show_size(pgsize),
-                show_size(granted),
-                show_size(pgsize),
-            ));
-        }
-        heap.alloc(initial)
-    }
-}
-
-/// What `#[symmetric] let` becomes. The partition is a value, so that the expansion names its type
-/// once, and a wrong one is one error.
-///
-/// # Errors
-///
-/// As [`World::alloc_in`].
-#[track_caller]
-pub fn alloc_in<I: Initial>(
-    world: &impl AnyWorld,
-    partition: &Declaration,
-    initial: I,
-    pgsize: u64,
-) -> Result<SymBox<I::Contents>> {
-    world.__alloc_in(partition, initial, pgsize)
-}
-
 /// What [`World::free`] takes: a [`SymBox`] or a [`SymAddr`].
 pub trait Free: sealed::Sealed {
     #[doc(hidden)]
@@ -416,7 +365,6 @@ mod sealed {
     pub trait Sealed {}
     impl<T: shmem_core::data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
     impl Sealed for shmem_core::object::SymAddr {}
-    impl<L: crate::thread::ThreadLevel> Sealed for crate::World<L> {}
 }
 
 impl<T: Contents + ?Sized> Free for SymBox<T> {

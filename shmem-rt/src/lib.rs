@@ -18,6 +18,7 @@ mod loopback;
 pub mod perf;
 mod phase;
 mod report;
+mod scoped;
 mod start;
 mod team;
 mod testing;

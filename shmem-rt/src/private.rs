@@ -8,8 +8,8 @@
 use shmem_core::message::Message;
 
 pub use crate::entry::main;
-pub use crate::heap::alloc_in;
 use crate::initial::Initial;
+pub use crate::scoped::alloc_in;
 pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
 
