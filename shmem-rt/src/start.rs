@@ -15,11 +15,12 @@ use std::sync::{Arc, Mutex};
 
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
-use shmem_core::heap::{Allocator, Ledger, section};
+use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
 use shmem_core::partition::{Environment, Grant, ObjectWish, Table};
 use shmem_core::pe::Pe;
+use shmem_core::section;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::Transport;
