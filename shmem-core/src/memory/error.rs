@@ -11,7 +11,7 @@ use crate::partition::{PartitionError, show_size};
 #[non_exhaustive]
 pub enum MemoryError {
     /// The sizes asked for do not fit into any address space.
-    #[error("{what}: {asked} bytes are asked for, more than any address space has; lower it")]
+    #[error("{what}: {asked} are asked for, more than any address space has; lower it", asked = Size(*asked))]
     TooLarge {
         /// The partition and where it was asked for, or what else it is.
         what: String,
