@@ -18,6 +18,7 @@
 //! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
 //! sync         waiting: doorbell and barrier algorithms, checked with loom
 //! data         what may live in symmetric memory
+//! fingerprint  a number for what must be equal on all PEs
 //! pe           the number of a PE, and its slot on this node
 //! message      messages put together while compiling
 //! text         short texts of fixed size, for records that others read
@@ -27,6 +28,7 @@
 pub mod context;
 pub mod data;
 pub mod endpoint;
+pub mod fingerprint;
 pub mod heap;
 pub mod memory;
 pub mod message;

@@ -13,6 +13,7 @@
 
 use core::fmt;
 
+use crate::fingerprint::fingerprint;
 use crate::partition::{Declaration, ObjectWish, PartitionSpec, show_size};
 use crate::text::Text;
 
@@ -283,17 +284,8 @@ impl Layout {
 
     /// A hash of [`describe`](Self::describe), the same in every build of this crate.
     pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.describe())
+        fingerprint(self.describe().iter().flat_map(|line| line.bytes().chain([b'\n'])))
     }
-}
-
-/// FNV-1a, with a line end behind each line.
-fn fingerprint(lines: impl IntoIterator<Item = String>) -> u64 {
-    lines.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, line| {
-        line.bytes()
-            .chain([b'\n'])
-            .fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
-    })
 }
 
 struct Remedy<'a>(u32, &'a Option<String>);
