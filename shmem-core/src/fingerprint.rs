@@ -19,5 +19,6 @@ mod tests {
         assert_eq!(fingerprint([]), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fingerprint(*b"a"), 0xaf63_dc4c_8601_ec8c);
         assert_eq!(fingerprint(*b"foobar"), 0x8594_4171_f739_67e8);
+        assert_eq!(fingerprint(*b"foobar\n"), 0x3453_16a7_168b_8506);
     }
 }

@@ -21,10 +21,13 @@
 //! fingerprint  a number for what must be equal on all PEs
 //! pe           the number of a PE, and its slot on this node
 //! message      messages put together while compiling
+//! columns      text in columns, for tables and reports
+//! ranges       lists of numbers: `0-3,8`
 //! text         short texts of fixed size, for records that others read
 //! primitive    atomics, and what loom puts in their place
 //! ```
 
+pub mod columns;
 pub mod context;
 pub mod data;
 pub mod endpoint;
@@ -36,6 +39,7 @@ pub mod object;
 pub mod partition;
 pub mod pe;
 pub mod primitive;
+pub mod ranges;
 pub mod section;
 pub mod segment;
 pub mod sync;
