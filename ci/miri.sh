@@ -16,4 +16,6 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
     exit 0
 fi
 export MIRIFLAGS='-Zmiri-disable-isolation'
-cargo +nightly miri test -p shmem-core --lib -- heap segment text partition transport context
+# Random models of the allocator take minutes under Miri, and touch no memory: they are left to unit.sh.
+cargo +nightly miri test -p shmem-core --lib -- segment text transport context object message section heap::released heap::statics \
+    --skip no_two_objects_overlap

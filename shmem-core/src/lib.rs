@@ -19,6 +19,7 @@
 //! sync         waiting: doorbell and barrier algorithms, checked with loom
 //! data         what may live in symmetric memory
 //! fingerprint  a number for what must be equal on all PEs
+//! places       memory that tests give to PEs of their own
 //! pe           the number of a PE, and its slot on this node
 //! message      messages put together while compiling
 //! columns      text in columns, for tables and reports
@@ -38,6 +39,8 @@ pub mod message;
 pub mod object;
 pub mod partition;
 pub mod pe;
+#[cfg(test)]
+mod places;
 pub mod primitive;
 pub mod ranges;
 pub mod section;

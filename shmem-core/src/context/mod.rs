@@ -19,3 +19,6 @@ pub use rma::Rma;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 
 pub use crate::endpoint::{Endpoint, Far, Initiator, WaitReport, Waiting};
+
+#[cfg(test)]
+mod tests;

@@ -194,3 +194,6 @@ unsafe impl Transport for Loopback {
         self.network.deliver(self.me, |_| self.network.roll().is_multiple_of(2));
     }
 }
+
+#[cfg(test)]
+mod tests;

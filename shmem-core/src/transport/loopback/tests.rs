@@ -1,0 +1,123 @@
+//! What may be delayed is, what may not is not. Also run under Miri.
+
+use super::*;
+use crate::pe::Pe;
+use crate::places::Places;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::Blocks;
+
+const CHANNEL: Channel = Channel(0);
+
+/// Bytes behind the system area of each PE.
+const BYTES: usize = 4096;
+
+/// Two PEs, and their memory, which must outlive the network.
+fn pair(seed: u64) -> (Arc<Network>, Places) {
+    let places = Places::new(2, BYTES);
+    let target = |pe: usize| {
+        // SAFETY: a place of that many bytes, all zeroes, dropped behind the network in every test.
+        unsafe { Target::new(places.place(pe), places.stride()) }
+    };
+    (Network::new(vec![target(0), target(1)], seed), places)
+}
+
+/// The memory of PE 1, `offset` bytes behind its system area.
+fn remote(offset: usize) -> Remote {
+    // SAFETY: no operation of the arena uses it; the transport knows PE 1.
+    let pe = unsafe { Pe::new(1, Pe::OFF_NODE) };
+    Remote { pe, segment: 1, offset: SYSTEM_BYTES + offset }
+}
+
+fn put(from: &Loopback, offset: usize, value: u64) {
+    // SAFETY: the source is a value, the place lies in PE 1's memory.
+    unsafe { from.put(CHANNEL, remote(offset), (&raw const value).cast(), 8) };
+}
+
+fn get(from: &Loopback, offset: usize) -> u64 {
+    let mut value = 0_u64;
+    // SAFETY: as in `put`.
+    unsafe { from.get(CHANNEL, (&raw mut value).cast(), remote(offset), 8) };
+    value
+}
+
+#[test]
+fn a_put_arrives_by_quiet_at_the_latest() {
+    for seed in 0..8 {
+        let (network, _places) = pair(seed);
+        let from = network.transport(0);
+        (0..20).for_each(|i| put(&from, i * 8, i as u64 + 1));
+        from.quiet(CHANNEL);
+        assert!((0..20).all(|i| get(&from, i * 8) == i as u64 + 1));
+    }
+}
+
+#[test]
+fn a_fence_orders_and_nothing_else_does() {
+    let mut disorder = false;
+    for seed in (1..if cfg!(miri) { 12 } else { 200 }).map(|i: u64| i.wrapping_mul(0xD134_2543_DE82_EF95)) {
+        let (network, _places) = pair(seed);
+        let (from, to) = (network.transport(0), network.transport(1));
+        put(&from, 0, 1);
+        put(&from, 8, 1);
+        from.fence(CHANNEL);
+        put(&from, 16, 1);
+        // The network's own thread delivers as well: look at the later one first.
+        for _ in 0..50 {
+            let (third, second, first) = (get(&from, 16), get(&from, 8), get(&from, 0));
+            assert!(third == 0 || (first == 1 && second == 1), "a put has overtaken a fence");
+            disorder |= second == 1 && first == 0;
+            to.progress();
+        }
+        from.quiet(CHANNEL);
+        assert_eq!(get(&from, 16), 1);
+    }
+    assert!(disorder || cfg!(miri), "puts between fences never came in another order: that is no test");
+}
+
+#[test]
+fn words_change_at_once_or_by_quiet() {
+    let (network, _places) = pair(3);
+    let from = network.transport(0);
+    let update = |op| {
+        // SAFETY: an aligned word in PE 1's memory.
+        unsafe { from.atomic_update(CHANNEL, remote(64), Width::W8, op) };
+    };
+    let atomic = |op| {
+        // SAFETY: as above.
+        unsafe { from.atomic(CHANNEL, remote(64), Width::W8, op) }
+    };
+    (0..10).for_each(|_| update(AtomicOp::Add(3)));
+    from.fence(CHANNEL);
+    assert_eq!(atomic(AtomicOp::Swap(100)), 30, "what a fence has put before is there");
+    assert_eq!(atomic(AtomicOp::CompareSwap { expected: 7, desired: 8 }), 100);
+    update(AtomicOp::And(0b0110_0101));
+    from.quiet(CHANNEL);
+    assert_eq!(atomic(AtomicOp::Fetch), 100 & 0b0110_0101);
+}
+
+#[test]
+fn blocks_land_at_their_stride_and_leave_the_gaps() {
+    let (network, _places) = pair(5);
+    let from = network.transport(0);
+    let source: Vec<u8> = (0..60).collect();
+    let (to, of) = (Blocks { block: 3, count: 5, stride: 8 }, Blocks { block: 3, count: 5, stride: 12 });
+    // SAFETY: five blocks of three bytes fit into both sides.
+    unsafe { from.put_blocks(CHANNEL, remote(0), to, source.as_ptr(), of) };
+    from.quiet(CHANNEL);
+    let mut seen = [0_u8; 40];
+    // SAFETY: the buffer has 40 bytes, and PE 1's memory more.
+    unsafe { from.get(CHANNEL, seen.as_mut_ptr(), remote(0), 40) };
+    for (i, byte) in seen.iter().enumerate() {
+        let expected = if i % 8 < 3 { (i / 8 * 12 + i % 8) as u8 } else { 0 };
+        assert_eq!(*byte, expected, "byte {i}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "does not fit the place")]
+fn a_message_beyond_the_place_is_refused() {
+    let (network, _places) = pair(1);
+    let from = network.transport(0);
+    put(&from, BYTES, 1);
+    from.quiet(CHANNEL);
+}
