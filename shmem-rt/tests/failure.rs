@@ -269,6 +269,31 @@ fn pes_with_different_environments_do_not_start() {
 }
 
 #[test]
+fn limits_of_the_process_are_named_with_what_to_lower() {
+    let limited = |limit: &str| {
+        let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+        let program = std::env::current_exe().unwrap();
+        Launch::new("sh", 2)
+            .args(["-c", &script])
+            .args([program.as_os_str()])
+            .args(["--exact", "scenario", "--nocapture"])
+            .env(SCENARIO, "nothing")
+            .env_remove("SHMEM_TRANSPORT")
+            .capture_output()
+            .timeout(Duration::from_secs(60))
+    };
+    let (_, said) = fails(limited("-v 4000000"));
+    assert_says(&said, &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_LATER_SIZE"]);
+    let (_, said) =
+        fails(limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").env("SHMEM_SYMMETRIC_SIZE", "5G"));
+    assert_says(&said, &["lower the sizes of the partitions, the largest of which is partition 1"]);
+    let outcome = limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    let (_, said) = fails(limited("-f 1000"));
+    assert_says(&said, &["(ulimit -f, RLIMIT_FSIZE)", "raise the limit"]);
+}
+
+#[test]
 fn a_malformed_environment_is_one_error() {
     for (key, value, parts) in [
         ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=20MB", &["SHMEM_SYMMETRIC_PARTITION2", "20MB"][..]),
