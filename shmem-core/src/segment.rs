@@ -9,6 +9,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
+use crate::partition::show_size;
 use crate::text::Text;
 
 /// Number of segments of a place.
@@ -183,7 +184,7 @@ impl fmt::Display for Miss {
         write!(f, "`{operation}`: ")?;
         match bytes {
             1 => write!(f, "the byte at {address:#x} is")?,
-            _ => write!(f, "the {bytes} bytes at {address:#x} are")?,
+            _ => write!(f, "the {} at {address:#x} are", show_size(*bytes as u64))?,
         }
         write!(f, " not symmetric memory of this PE")?;
         let beyond = self.segments.iter().find(|(i, s)| {
@@ -192,9 +193,9 @@ impl fmt::Display for Miss {
         if let Some((_, segment)) = beyond {
             write!(
                 f,
-                ": they start in `{}` and end {} bytes behind it",
+                ": they start in `{}` and end {} behind it",
                 segment.name,
-                to - (segment.start + segment.bytes)
+                show_size((to - (segment.start + segment.bytes)) as u64)
             )?;
         }
         write!(f, "; symmetric are")?;

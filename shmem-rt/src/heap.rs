@@ -9,9 +9,9 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::Contents;
-use shmem_core::heap::{Grown, Owner, Usage};
+use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
-use shmem_core::partition::{Declaration, Partition, default};
+use shmem_core::partition::{Declaration, Partition, default, show_size};
 use shmem_core::system::SCRATCH_BYTES;
 
 use crate::collective::Purpose;
@@ -19,9 +19,6 @@ use crate::error::Result;
 use crate::initial::Initial;
 use crate::thread::ThreadLevel;
 use crate::world::World;
-
-/// The alignment of `malloc`: a cache line.
-const LINE: usize = 64;
 
 /// The heap of one partition. From [`World::heap`] and [`World::partition`].
 pub struct Heap<'w, L: ThreadLevel> {
@@ -130,7 +127,7 @@ impl<L: ThreadLevel> World<L> {
         let location = Location::caller();
         let offset = self.offset_of("realloc", address);
         let arguments = [offset as u64, bytes as u64];
-        let subject = || format!("{bytes} bytes for the block at offset {offset:#x}");
+        let subject = || format!("{} for the block at offset {offset:#x}", show_size(bytes as u64));
         let purpose = Purpose {
             operation: "realloc",
             arguments: &arguments,
@@ -270,7 +267,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let location = Location::caller();
         let len = initial.items();
         let item = size_of::<<I::Contents as Contents>::Item>();
-        let align = align_of::<<I::Contents as Contents>::Item>().max(LINE);
+        let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
         let made = self.allocate("alloc", bytes, align, Owner::Handle, location, |to| {
             // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
@@ -292,7 +289,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn malloc(&self, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
-        let made = self.allocate("malloc", bytes, LINE, Owner::Address, location, |_| ())?;
+        let made = self.allocate("malloc", bytes, MIN_ALIGN, Owner::Address, location, |_| ())?;
         Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
     }
 
@@ -319,7 +316,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
         let bytes = count.saturating_mul(bytes);
-        let made = self.allocate("calloc", bytes, LINE, Owner::Address, location, |to| {
+        let made = self.allocate("calloc", bytes, MIN_ALIGN, Owner::Address, location, |to| {
             // SAFETY: a fresh block of `bytes` bytes of this PE.
             unsafe { to.write_bytes(0, bytes) };
         })?;
@@ -337,7 +334,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ) -> Result<shmem_core::heap::Allocation> {
         let Self { world, segment } = *self;
         let arguments = [u64::from(segment), bytes as u64, align as u64];
-        let subject = || format!("{bytes} bytes in partition `{}`", self.name());
+        let subject = || format!("{} in partition `{}`", show_size(bytes as u64), self.name());
         let purpose =
             Purpose { operation, arguments: &arguments, subject: &subject, location: Some(location) };
         world.reclaim_for(&purpose);

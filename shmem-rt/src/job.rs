@@ -9,7 +9,7 @@ use shmem_core::context::{Endpoint, Resource};
 use shmem_core::heap::{Ledger, Released};
 use shmem_core::memory::Arena;
 use shmem_core::object::Extent;
-use shmem_core::partition::{Grant, Table};
+use shmem_core::partition::{Grant, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::system::Stage;
 
@@ -56,7 +56,7 @@ impl Job {
         }
         match self.ledger().find(extent.offset) {
             Some(allocation) => format!("heap object #{}", allocation.id),
-            None => format!("{} bytes at offset {:#x}", extent.bytes, extent.offset),
+            None => format!("{} at offset {:#x}", show_size(extent.bytes as u64), extent.offset),
         }
     }
 

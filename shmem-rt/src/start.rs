@@ -16,17 +16,18 @@ use std::sync::{Arc, Mutex};
 use rustix::thread::CpuSet;
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
-use shmem_core::heap::{Allocator, Ledger, section};
+use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
-use shmem_core::partition::{Environment, Grant, ObjectWish, Table};
+use shmem_core::partition::{Environment, Grant, ObjectWish, Table, show_size};
 use shmem_core::pe::Pe;
+use shmem_core::section;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
-use crate::env::Settings;
+use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::report;
@@ -57,8 +58,8 @@ impl Plan {
         let descriptors = section::descriptors()?;
         let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
         let entries: Vec<StaticEntry> = descriptors.iter().map(|d| StaticEntry::from(*d)).collect();
-        let wishes: Vec<_> = entries.iter().map(wish).collect();
-        let table = Table::resolve(&declared, &wishes, &Environment::from_process()?)?;
+        let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
+        let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
         let statics = statics::layout(&entries, table.specs())?;
         let layout = PlaceLayout::new(table.specs(), settings.later_size as usize)?;
         Ok(Self { settings, table, descriptors, statics, layout })
@@ -81,23 +82,12 @@ impl Plan {
     fn describe(&self) -> String {
         let mut lines = vec![
             format!("shmem-rt {}", env!("CARGO_PKG_VERSION")),
-            format!("words of the runtime: {} bytes", size_of::<SystemArea>()),
-            format!("address space for later segments: {} bytes", self.settings.later_size),
+            format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
+            format!("address space for later segments: {}", show_size(self.settings.later_size)),
         ];
         lines.extend(self.table.describe());
         lines.extend(self.statics.describe());
         lines.join("\n")
-    }
-}
-
-/// What a static asks of its partition.
-fn wish(entry: &StaticEntry) -> ObjectWish {
-    ObjectWish {
-        partition: entry.partition,
-        pgsize: entry.pgsize,
-        name: entry.name,
-        file: entry.file,
-        line: entry.line,
     }
 }
 

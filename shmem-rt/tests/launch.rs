@@ -188,7 +188,7 @@ mod death {
             "{}",
             outcome.report
         );
-        assert!(outcome.report.contains("MiB are available now"), "{}", outcome.report);
+        assert!(outcome.report.contains(" has left "), "{}", outcome.report);
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 
-use super::endpoint::{Endpoint, Far};
-use super::wait::Waiting;
+use crate::endpoint::{Endpoint, Far, Waiting};
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::transport::{Channel, Transport};

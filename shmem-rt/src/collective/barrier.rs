@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::fingerprint::fingerprint;
 use shmem_core::sync::Arrival;
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
 use shmem_core::text::Text;
@@ -32,12 +33,11 @@ pub(crate) struct Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    /// 48 bits of a hash (FNV-1a over the bytes, mixed).
+    /// 48 bits of a hash. The low bits of FNV-1a depend on the low bits of the bytes alone: the
+    /// others are mixed into them.
     fn fingerprint(&self) -> u64 {
-        let mut hash = 0xCBF2_9CE4_8422_2325_u64;
-        let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        self.operation.bytes().for_each(&mut eat);
-        self.arguments.iter().flat_map(|a| a.to_le_bytes()).for_each(&mut eat);
+        let arguments = self.arguments.iter().flat_map(|argument| argument.to_le_bytes());
+        let mut hash = fingerprint(self.operation.bytes().chain(arguments));
         hash ^= hash >> 29;
         hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (hash ^ (hash >> 32)) & ((1 << 48) - 1)

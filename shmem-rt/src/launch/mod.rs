@@ -243,8 +243,8 @@ impl Launch {
             }
             None => None,
         };
-        let placement = self.bind.place(self.pes).map_err(LaunchError::Bind)?;
-        if let Some(remark) = &placement.remark
+        let binding = self.bind.binding(self.pes).map_err(LaunchError::Bind)?;
+        if let Some(remark) = &binding.remark
             && self.output != Output::Capture
         {
             say(remark);
@@ -264,7 +264,7 @@ impl Launch {
             output: self.output,
             debugger,
             attach_wait: self.attach_wait,
-            cpus: placement.sets,
+            cpus: binding.sets,
             descriptors: limit,
             mask: signals.as_ref().map(signals::Signals::before),
         };
