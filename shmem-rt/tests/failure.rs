@@ -232,6 +232,7 @@ fn mistakes_with_addresses_explain_themselves() {
     assert_says(&said, &["`putmem`: the 8 bytes at 0x", "not symmetric memory", "default (partition 1)"]);
     let (_, said) = fails(job("free foreign", 2));
     assert_says(&said, &["`free`: the byte at 0x", "not symmetric memory", "default (partition 1)"]);
+    assert_says(&said, &["panicked at shmem-rt/tests/failure.rs:"]);
     let (_, said) = fails(job("double free", 2));
     assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
     let (_, said) = fails(job("wrong pe", 2));
