@@ -164,10 +164,13 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn free(&self, what: impl Free) -> Result<()> {
         let location = Location::caller();
-        let block = what.into_block(|address| self.offset_of("free", address));
+        let block = what.into_block();
         let (arguments, text) = match block {
             Block::Id(id) => ([0, id], format!("object #{id}")),
-            Block::Offset(offset) => ([1, offset as u64], format!("the block at offset {offset:#x}")),
+            Block::At(address) => {
+                let offset = self.offset_of("free", address);
+                ([1, offset as u64], format!("the block at offset {offset:#x}"))
+            }
         };
         let subject = || text.clone();
         let purpose =
@@ -177,7 +180,7 @@ impl<L: ThreadLevel> World<L> {
         let mut ledger = self.job().ledger();
         match block {
             Block::Id(id) => ledger.free(id)?,
-            Block::Offset(offset) => ledger.free_at(offset)?,
+            Block::At(_) => ledger.free_at(arguments[1] as usize)?,
         };
         Ok(())
     }
@@ -348,14 +351,14 @@ impl<L: ThreadLevel> Heap<'_, L> {
 /// What [`World::free`] takes: a [`SymBox`] or a [`SymAddr`].
 pub trait Free: sealed::Sealed {
     #[doc(hidden)]
-    fn into_block(self, offset_of: impl FnOnce(SymAddr) -> usize) -> Block;
+    fn into_block(self) -> Block;
 }
 
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Block {
     Id(u64),
-    Offset(usize),
+    At(SymAddr),
 }
 
 mod sealed {
@@ -365,13 +368,13 @@ mod sealed {
 }
 
 impl<T: Contents + ?Sized> Free for SymBox<T> {
-    fn into_block(self, _: impl FnOnce(SymAddr) -> usize) -> Block {
+    fn into_block(self) -> Block {
         Block::Id(self.__into_id())
     }
 }
 
 impl Free for SymAddr {
-    fn into_block(self, offset_of: impl FnOnce(SymAddr) -> usize) -> Block {
-        Block::Offset(offset_of(self))
+    fn into_block(self) -> Block {
+        Block::At(self)
     }
 }

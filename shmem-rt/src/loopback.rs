@@ -17,7 +17,7 @@ use crate::bootstrap::Bootstrap;
 use crate::entry::{self, Outcome};
 use crate::env::Settings;
 use crate::error::Result;
-use crate::start::{Plan, assemble};
+use crate::start::{Members, Plan, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -59,8 +59,8 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                         unsafe { Pe::new(number as u32, slot) }
                     })
                     .collect();
-                let mut world =
-                    assemble::<L>(plan, bootstrap, arena, hosts, numbers, grants, cores, Some(transport));
+                let members = Members { pes: numbers, hosts, cores };
+                let mut world = assemble::<L>(plan, bootstrap, arena, members, grants, Some(transport));
                 entry::run_body(&mut world, body);
             };
             let thread = std::thread::Builder::new().name(format!("PE {me}"));

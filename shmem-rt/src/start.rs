@@ -149,7 +149,8 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let grants = bootstrap.exchange("grants", &report::encode(&mine.grants)).map_err(lost)?;
     let grants = grants.iter().map(|bytes| report::decode(bytes)).collect::<Option<_>>();
     let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
-    Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), &hosts, pes, grants, cores, None))
+    let members = Members { pes, hosts: &hosts, cores };
+    Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, None))
 }
 
 fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
@@ -171,18 +172,26 @@ fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
     Ok(())
 }
 
+/// The PEs of a job, by their numbers.
+pub(crate) struct Members<'a> {
+    pub(crate) pes: Vec<Pe>,
+    /// The host of each.
+    pub(crate) hosts: &'a [u32],
+    /// Cores that those on this host may run on.
+    pub(crate) cores: usize,
+}
+
 /// Puts a world together, once the memory exists.
 pub(crate) fn assemble<L: ThreadLevel>(
     plan: Plan,
     bootstrap: Arc<dyn Bootstrap>,
     arena: Arc<Arena>,
-    hosts: &[u32],
-    pes: Vec<Pe>,
+    members: Members<'_>,
     grants: Vec<Vec<Grant>>,
-    cores: usize,
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let Plan { settings, table, statics, layout, .. } = plan;
+    let Members { pes, hosts, cores } = members;
     let number = bootstrap.number();
     let me = pes[number];
     let slot = me.slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));

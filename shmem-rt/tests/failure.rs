@@ -232,6 +232,7 @@ fn mistakes_with_addresses_explain_themselves() {
     assert_says(&said, &["`putmem`: the 8 bytes at 0x", "not symmetric memory", "default (partition 1)"]);
     let (_, said) = fails(job("free foreign", 2));
     assert_says(&said, &["`free`: the byte at 0x", "not symmetric memory", "default (partition 1)"]);
+    assert_says(&said, &["panicked at shmem-rt/tests/failure.rs:"]);
     let (_, said) = fails(job("double free", 2));
     assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
     let (_, said) = fails(job("wrong pe", 2));
@@ -266,6 +267,31 @@ fn pes_with_different_environments_do_not_start() {
     let parts = ["do not agree on the layout of symmetric memory", "partition 1", "3M", "64M"];
     assert_says(&outcome.report, &parts);
     assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
+}
+
+#[test]
+fn limits_of_the_process_are_named_with_what_to_lower() {
+    let limited = |limit: &str| {
+        let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+        let program = std::env::current_exe().unwrap();
+        Launch::new("sh", 2)
+            .args(["-c", &script])
+            .args([program.as_os_str()])
+            .args(["--exact", "scenario", "--nocapture"])
+            .env(SCENARIO, "nothing")
+            .env_remove("SHMEM_TRANSPORT")
+            .capture_output()
+            .timeout(Duration::from_secs(60))
+    };
+    let (_, said) = fails(limited("-v 4000000"));
+    assert_says(&said, &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_LATER_SIZE"]);
+    let (_, said) =
+        fails(limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").env("SHMEM_SYMMETRIC_SIZE", "5G"));
+    assert_says(&said, &["lower the sizes of the partitions, the largest of which is partition 1"]);
+    let outcome = limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    let (_, said) = fails(limited("-f 1000"));
+    assert_says(&said, &["(ulimit -f, RLIMIT_FSIZE)", "raise the limit"]);
 }
 
 #[test]
