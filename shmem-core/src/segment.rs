@@ -181,8 +181,12 @@ impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operation, address, bytes, .. } = self;
         let (from, to) = (self.offset, self.offset.wrapping_add(*bytes));
-        let size = show_size(*bytes as u64);
-        write!(f, "`{operation}`: the {size} at {address:#x} are not symmetric memory of this PE")?;
+        write!(f, "`{operation}`: ")?;
+        match bytes {
+            1 => write!(f, "the byte at {address:#x} is")?,
+            _ => write!(f, "the {} at {address:#x} are", show_size(*bytes as u64))?,
+        }
+        write!(f, " not symmetric memory of this PE")?;
         let beyond = self.segments.iter().find(|(i, s)| {
             *i != SYSTEM && (s.start..s.start + s.bytes).contains(&from) && to > s.start + s.bytes
         });

@@ -25,7 +25,7 @@ pub(crate) struct Job {
     /// What was granted: per PE, per partition.
     pub(crate) grants: Vec<Vec<Grant>>,
     /// Extent and name of each static.
-    pub(crate) statics: Vec<(Extent, String)>,
+    pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,

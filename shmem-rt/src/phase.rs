@@ -113,8 +113,12 @@ impl Phase {
 
     fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str) {
         let subject = || self.subject.clone();
-        let purpose =
-            Purpose { operation, arguments: &self.arguments, subject: &subject, location: self.location };
+        let purpose = Purpose {
+            operation,
+            arguments: &self.arguments,
+            subject: &subject,
+            location: Some(self.location),
+        };
         world.team().meet(world.endpoint(), &purpose);
     }
 }

@@ -159,6 +159,7 @@ impl<L: ThreadLevel> Drop for World<L> {
         }
         let (Inner { job, team }, endpoint) = (&*self.inner, &self.endpoint);
         job.quiet_all();
+        self.take_leave();
         team.part(endpoint);
         job.finish(endpoint);
     }

@@ -141,7 +141,7 @@ mod tests {
 
     fn endpoints(limit: Option<usize>) -> Endpoints {
         let segments = Arc::new(Segments::new(1 << 21, 21));
-        let waiting = Arc::new(Waiting::new(Patience::for_node(1, 1), None, |_| ()));
+        let waiting = Arc::new(Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ()));
         let nowhere = core::ptr::null_mut();
         // SAFETY: PE 0 is the only PE of a job that has no memory and issues no operation.
         let me = unsafe { Pe::new(0, 0) };

@@ -110,7 +110,7 @@ impl<T: Waitable> Here<'_, T> {
             |timeout, done| endpoint.bell().sleep(timeout, done),
             || Activity {
                 operation: Text::head("wait_until"),
-                subject: Text::head(&format!("a word at offset {:#x} {condition}", self.offset())),
+                subject: Text::head(&format!("{} {condition}", endpoint.waiting().name_of(self.offset()))),
                 file: Text::tail(location.file()),
                 line: location.line(),
                 ..Activity::NONE

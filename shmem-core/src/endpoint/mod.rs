@@ -83,7 +83,7 @@ impl Endpoint {
     }
 
     /// Which parts of a place are memory.
-    pub(crate) fn segments(&self) -> &Arc<Segments> {
+    pub fn segments(&self) -> &Arc<Segments> {
         &self.segments
     }
 

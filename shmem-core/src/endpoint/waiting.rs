@@ -22,18 +22,25 @@ pub struct WaitReport {
 pub struct Waiting {
     patience: Patience,
     warn_after: Option<Duration>,
+    name: Box<dyn Fn(usize) -> String + Send + Sync>,
     report: Box<dyn Fn(&WaitReport) + Send + Sync>,
 }
 
 impl Waiting {
     /// Spins for `patience`, sleeps after, and calls `report` each time another `warn_after`,
-    /// doubling, has passed.
+    /// doubling, has passed. `name` says what lies at an offset.
     pub fn new(
         patience: Patience,
         warn_after: Option<Duration>,
+        name: impl Fn(usize) -> String + Send + Sync + 'static,
         report: impl Fn(&WaitReport) + Send + Sync + 'static,
     ) -> Self {
-        Self { patience, warn_after, report: Box::new(report) }
+        Self { patience, warn_after, name: Box::new(name), report: Box::new(report) }
+    }
+
+    /// What lies at an offset, in words.
+    pub(crate) fn name_of(&self, offset: usize) -> String {
+        (self.name)(offset)
     }
 
     /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed;

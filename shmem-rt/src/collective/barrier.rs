@@ -28,8 +28,8 @@ pub(crate) struct Purpose<'a> {
     pub arguments: &'a [u64],
     /// The arguments in words, for messages.
     pub subject: &'a dyn Fn() -> String,
-    /// The call.
-    pub location: &'static Location<'static>,
+    /// The call, if the program made one.
+    pub location: Option<&'static Location<'static>>,
 }
 
 impl Purpose<'_> {
@@ -47,8 +47,8 @@ impl Purpose<'_> {
         Activity {
             operation: Text::head(self.operation),
             subject: Text::head(&(self.subject)()),
-            file: Text::tail(self.location.file()),
-            line: self.location.line(),
+            file: self.location.map_or(Text::EMPTY, |location| Text::tail(location.file())),
+            line: self.location.map_or(0, |location| location.line()),
             fingerprint: self.fingerprint(),
             team: team.index() as u32,
             count,
@@ -69,7 +69,12 @@ impl Team {
         let location = Location::caller();
         self.meet(
             token.endpoint(),
-            &Purpose { operation: "barrier", arguments: &[], subject: &String::new, location },
+            &Purpose {
+                operation: "barrier",
+                arguments: &[],
+                subject: &String::new,
+                location: Some(location),
+            },
         );
     }
 
@@ -82,15 +87,13 @@ impl Team {
         let location = Location::caller();
         self.meet(
             token.endpoint(),
-            &Purpose { operation: "sync", arguments: &[], subject: &String::new, location },
+            &Purpose { operation: "sync", arguments: &[], subject: &String::new, location: Some(location) },
         );
     }
 
     /// Meets all members at a turn in the job's life.
-    #[track_caller]
     pub(crate) fn meet_once(&self, endpoint: &Endpoint, operation: &'static str) {
-        let location = Location::caller();
-        self.meet(endpoint, &Purpose { operation, arguments: &[], subject: &String::new, location });
+        self.meet(endpoint, &Purpose { operation, arguments: &[], subject: &String::new, location: None });
     }
 
     /// Meets all members, which must come for the same purpose.

@@ -33,7 +33,12 @@ impl Team {
         let bytes = size_of_val(data);
         let arguments = [root.number() as u64, bytes as u64];
         let subject = || format!("{} from PE {root}", show_size(bytes as u64));
-        let purpose = Purpose { operation: "broadcast", arguments: &arguments, subject: &subject, location };
+        let purpose = Purpose {
+            operation: "broadcast",
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
         let data = bytes_of(data);
         for (step, piece) in Steps::of(self, data) {
             if root == endpoint.me() {
