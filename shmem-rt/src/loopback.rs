@@ -44,10 +44,9 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
     let shared = Arc::new(Shared { values: Mutex::default(), barrier: Barrier::new(pes), pes });
     // Every PE is alone on its node, but they share this process's cores.
     let cores = usize::from(pes <= std::thread::available_parallelism().map_or(1, usize::from));
-    let hosts: Vec<u32> = (0..pes as u32).collect();
     std::thread::scope(|scope| {
         for me in 0..pes {
-            let (plan, arena, grants, hosts) = (plan()?, Arc::clone(&arena), grants.clone(), &hosts);
+            let (plan, arena, grants) = (plan()?, Arc::clone(&arena), grants.clone());
             let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
             let transport = Arc::new(network.transport(me));
             let body = move || {
@@ -59,7 +58,8 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                         unsafe { Pe::new(number as u32, slot) }
                     })
                     .collect();
-                let members = Members { pes: numbers, hosts, cores };
+                let hosts = bootstrap.hosts();
+                let members = Members { pes: numbers, hosts: &hosts, cores };
                 let mut world = assemble::<L>(plan, bootstrap, arena, members, grants, Some(transport));
                 entry::run_body(&mut world, body);
             };

@@ -1,41 +1,18 @@
-//! What the runtime says on its own: who waits for whom, what was granted, what was not.
+//! What the runtime says on its own: at the start, at the end, and when a wait takes long.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use serde_json::{Value, json};
 use shmem_core::context::{Initiator as _, WaitReport};
 use shmem_core::object::Extent;
-use shmem_core::partition::{Grant, Kind, Pages, PartitionSpec, downgrades, report};
+use shmem_core::partition::{downgrades, report, show_size};
 use shmem_core::system::{PeRecord, Stage};
 
 use crate::launch::report::numbers;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// One partition of the job: what was asked, and what each PE was given.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PartitionReport {
-    /// What was asked.
-    pub spec: PartitionSpec,
-    /// What was given, by the PE's number.
-    pub grants: Vec<Grant>,
-}
-
 impl<L: ThreadLevel> World<L> {
-    /// The partitions of the job in order of their IDs: what was asked, and what each PE was given.
-    pub fn partitions(&self) -> Vec<PartitionReport> {
-        let job = self.job();
-        let specs = job.table.specs().iter().enumerate();
-        specs
-            .map(|(index, spec)| PartitionReport {
-                spec: spec.clone(),
-                grants: job.grants.iter().map(|grants| grants[index].clone()).collect(),
-            })
-            .collect()
-    }
-
     /// What is said at the start. By PE 0: warnings always, the table of partitions when asked for.
     /// By every PE when debugging: where it is.
     pub(crate) fn introduce(&self) {
@@ -79,8 +56,8 @@ impl<L: ThreadLevel> World<L> {
         for (index, spec) in job.table.specs().iter().enumerate() {
             let usage = job.ledger().usage(index as u32 + 1);
             if let Some(usage) = usage.filter(|usage| usage.peak > 0) {
-                let (name, peak, used) = (spec.name.as_str(), usage.peak, usage.used);
-                let _ = write!(text, "; heap of `{name}`: at most {peak} bytes used, now {used}");
+                let (peak, used) = (show_size(usage.peak as u64), show_size(usage.used as u64));
+                let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);
             }
         }
         say(&text);
@@ -104,41 +81,15 @@ pub(crate) fn name_at(statics: &[(Extent, String)], offset: usize) -> String {
         statics.iter().find(|(extent, _)| (extent.offset..extent.offset + extent.bytes).contains(&offset));
     match found {
         Some((extent, name)) if extent.offset == offset => name.clone(),
-        Some((extent, name)) => format!("{name} + {} bytes", offset - extent.offset),
+        Some((extent, name)) => format!("{name} + {}", show_size((offset - extent.offset) as u64)),
         None => format!("a word at offset {offset:#x}"),
     }
 }
 
-/// A PE's grants, for the others.
-pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
-    let all: Vec<Value> = grants
-        .iter()
-        .map(|g| {
-            let (pages, kind) = (g.pages as u32, g.kind.map_or(0, |kind| kind as u32));
-            json!([g.size, g.pgsize, pages, kind, g.populated, g.downgrades])
-        })
-        .collect();
-    Value::Array(all).to_string().into_bytes()
-}
-
-/// What [`encode`] made; `None` if it is something else.
-pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
-    let all: Vec<(u64, u64, u32, u32, bool, Vec<String>)> = serde_json::from_slice(bytes).ok()?;
-    all.into_iter()
-        .map(|(size, pgsize, pages, kind, populated, downgrades)| {
-            let pages =
-                [Pages::Base, Pages::Transparent, Pages::HugeTlb].into_iter().find(|p| *p as u32 == pages)?;
-            let kinds = [Kind::NormalMem, Kind::FastMem, Kind::SysDefault, Kind::LargeMem, Kind::Pmem];
-            let kind = kinds.into_iter().find(|k| *k as u32 == kind);
-            Some(Grant { size, pgsize, pages, kind, populated, downgrades })
-        })
-        .collect()
-}
-
 /// A peer on this node, as a waiting PE sees it.
 pub(crate) struct Peer<'a> {
-    pub number: usize,
-    pub record: &'a PeRecord,
+    pub(crate) number: usize,
+    pub(crate) record: &'a PeRecord,
 }
 
 /// Says who waits, where, for how long, and for whom.
@@ -195,30 +146,6 @@ mod tests {
         let none = |offset| format!("a word at offset {offset:#x}");
         let expected = ["READY", "READY + 7 bytes", &none(72), "FLAGS", "FLAGS + 72 bytes", &none(208)];
         assert_eq!(names, expected);
-    }
-
-    #[test]
-    fn grants_survive_the_journey() {
-        let grants = vec![
-            Grant {
-                size: 64 << 20,
-                pgsize: 2 << 20,
-                pages: Pages::Transparent,
-                kind: Some(Kind::FastMem),
-                populated: true,
-                downgrades: vec!["asked 1G".to_owned()],
-            },
-            Grant {
-                size: 1,
-                pgsize: 4096,
-                pages: Pages::Base,
-                kind: None,
-                populated: false,
-                downgrades: vec![],
-            },
-        ];
-        assert_eq!(decode(&encode(&grants)), Some(grants));
-        assert_eq!(decode(b"junk"), None);
     }
 
     fn at(operation: &str, line: u32, count: u64) -> Activity {

@@ -13,7 +13,6 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rustix::thread::CpuSet;
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
@@ -27,8 +26,10 @@ use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
+use crate::cpus;
 use crate::env::{self, Settings};
 use crate::error::{Error, Result};
+use crate::grants;
 use crate::job::Job;
 use crate::report;
 use crate::team::Team;
@@ -143,11 +144,11 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
         }
     }
     // Each PE may be bound to a core of its own: together they have more than each sees.
-    let cpus = bootstrap.exchange("cpus", &own_cpus()).map_err(lost)?;
-    let on_node = pes.iter().zip(&cpus).filter(|(pe, _)| pe.slot().is_some());
-    let cores = count_union(on_node.map(|(_, cpus)| cpus.as_slice()));
-    let grants = bootstrap.exchange("grants", &report::encode(&mine.grants)).map_err(lost)?;
-    let grants = grants.iter().map(|bytes| report::decode(bytes)).collect::<Option<_>>();
+    let lists = bootstrap.exchange("cpus", &cpus::encode()).map_err(lost)?;
+    let on_node = pes.iter().zip(&lists).filter(|(pe, _)| pe.slot().is_some());
+    let cores = cpus::count(on_node.map(|(_, list)| list.as_slice()));
+    let grants = bootstrap.exchange("grants", &grants::encode(&mine.grants)).map_err(lost)?;
+    let grants = grants.iter().map(|bytes| grants::decode(bytes)).collect::<Option<_>>();
     let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
     let members = Members { pes, hosts: &hosts, cores };
     Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, None))
@@ -261,7 +262,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         warned: Mutex::default(),
         _arena: arena,
     });
-    let team = Team::world(Arc::clone(&job), &pes, hosts, number);
+    let team = Team::world(Arc::clone(&job), &pes, &hosts, number);
     team.assemble(&endpoint);
     let world = World::new(job, team, endpoint);
     world.introduce();
@@ -280,38 +281,9 @@ fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: *mut
     unsafe { descriptor.position.place(segment, offset) };
 }
 
-/// The CPUs that this process may run on, as a bitmap; empty if they are not known.
-fn own_cpus() -> Vec<u8> {
-    let Ok(set) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
-    let mut bitmap = vec![0; CpuSet::MAX_CPU.div_ceil(8)];
-    for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)) {
-        bitmap[cpu / 8] |= 1 << (cpu % 8);
-    }
-    bitmap
-}
-
-/// Number of CPUs in any of the bitmaps.
-fn count_union<'b>(bitmaps: impl Iterator<Item = &'b [u8]>) -> usize {
-    let mut all: Vec<u8> = Vec::new();
-    for bitmap in bitmaps {
-        all.resize(all.len().max(bitmap.len()), 0);
-        all.iter_mut().zip(bitmap).for_each(|(all, one)| *all |= one);
-    }
-    all.iter().map(|byte| byte.count_ones() as usize).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pes_bound_to_cores_of_their_own_have_them_all_together() {
-        assert_eq!(count_union([[0b01, 0].as_slice(), &[0b10, 0]].into_iter()), 2);
-        assert_eq!(count_union([[0b11].as_slice(), &[0b11, 0b100], &[]].into_iter()), 3);
-        let own = own_cpus();
-        let seen = std::thread::available_parallelism().unwrap().get();
-        assert!(count_union([own.as_slice()].into_iter()) >= seen);
-    }
 
     #[test]
     fn the_first_difference_is_found_where_it_is() {

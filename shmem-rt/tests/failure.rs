@@ -221,7 +221,8 @@ fn debugging_says_where_each_pe_is_and_what_its_heaps_held() {
     assert_eq!(outcome.code, 0, "{}", outcome.report);
     for (pe, output) in outcome.outputs.iter().enumerate() {
         let said = String::from_utf8_lossy(&output.err).into_owned();
-        let end = format!("PE {pe} has reached the end; heap of `default`: at most 128 bytes used, now 64");
+        let end =
+            format!("PE {pe} has reached the end; heap of `default`: at most 128 bytes used, now 64 bytes");
         assert_says(&said, &[&format!("shmem: PE {pe} is process "), &end]);
     }
 }

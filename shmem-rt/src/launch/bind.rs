@@ -4,8 +4,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use rustix::thread::{CpuSet, sched_getaffinity};
+use rustix::thread::CpuSet;
 use shmem_core::ranges;
+
+use crate::cpus;
 
 /// How PEs are bound to CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +35,7 @@ impl Bind {
         if self == Self::None {
             return Ok(Binding { sets: Vec::new(), remark: None });
         }
-        let allowed = cpus(&sched_getaffinity(None)?);
+        let allowed = cpus::allowed()?;
         let (groups, remark) = match self {
             Self::Numa => by_node(&allowed, &nodes(Path::new("/sys/devices/system/node"))),
             _ => by_core(&allowed, pes),
@@ -69,10 +71,6 @@ fn nodes(directory: &Path) -> Vec<Vec<usize>> {
         ranges::parse(&text).unwrap_or_default()
     };
     list("online").iter().map(|node| list(&format!("node{node}/cpulist"))).collect()
-}
-
-fn cpus(set: &CpuSet) -> Vec<usize> {
-    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
 }
 
 fn set(cpus: &[usize]) -> CpuSet {

@@ -1,6 +1,8 @@
 //! A core for each PE, where there are enough.
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::cpus;
 
 /// Keeps the calling process on one of the cores it may use, by its number in the job, unless the
 /// job has more PEs than that. Gives the number of these cores.
@@ -11,8 +13,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 ///
 /// If the system does not say which cores the process may use, or refuses one of them.
 pub fn take(pe: usize, pes: usize) -> std::io::Result<usize> {
-    let allowed = sched_getaffinity(None)?;
-    let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
+    let cores = cpus::allowed()?;
     if pes <= cores.len() {
         let mut one = CpuSet::new();
         one.set(cores[pe]);
