@@ -101,21 +101,21 @@ impl Phase {
         let subject = extents.iter().map(|e| job.name_of(*e)).collect::<Vec<_>>().join(", ");
         job.quiet_all();
         let phase = Self { kind, arguments, subject, location, job, left: false };
-        phase.meet(world, kind);
+        phase.meet(world, kind, true);
         phase
     }
 
     fn leave<L: ThreadLevel>(mut self, world: &mut World<L>) {
         let end = if self.kind == "local" { "local, at its end" } else { "frozen, at its end" };
-        self.meet(world, end);
+        self.meet(world, end, false);
         self.left = true;
     }
 
-    fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str) {
+    fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str, opens: bool) {
         let subject = || self.subject.clone();
-        let purpose =
-            Purpose { operation, arguments: &self.arguments, subject: &subject, location: self.location };
-        world.team().meet(world.endpoint(), &purpose);
+        let (arguments, location) = (self.arguments.as_slice(), self.location);
+        let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
+        world.team().enter(world.endpoint()).meet(&purpose);
     }
 }
 

@@ -10,6 +10,7 @@
 //!
 //! Every step fails on all PEs or on none: who finds an error ends the job with one message.
 
+use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -217,12 +218,13 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let patience = Patience::for_node(neighbours.len(), cores());
     let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, move |wait| {
         let peers = neighbours.iter().map(|(number, place)| {
-            // SAFETY: the place of a PE on this node, mapped for the rest of the process; only its
-            // record is read.
+            // SAFETY: the place of a PE on this node, mapped for as long as anyone can wait: that takes
+            // an endpoint. Only its record is read.
             let system = unsafe { &*(*place as *const SystemArea) };
             report::Peer { number: *number, record: &system.record }
         });
-        eprintln!("{}", report::long_wait(number, wait, peers));
+        // Not `eprintln`: a panic here would leave a barrier that counts on this PE.
+        let _ = writeln!(std::io::stderr(), "{}", report::long_wait(number, wait, peers));
     }));
 
     let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());

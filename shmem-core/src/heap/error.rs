@@ -80,8 +80,8 @@ pub enum HeapError {
         /// How many more bytes at the heap's end would have done.
         short: usize,
     },
-    /// The alignment is not a power of two.
-    #[error("{align} is not an alignment: give a power of two")]
+    /// The alignment is not a power of two, or more than an address can have.
+    #[error("{align} is not an alignment: give a power of two, at most {}", super::MAX_ALIGN)]
     Alignment {
         /// Alignment asked.
         align: usize,

@@ -12,7 +12,7 @@ mod released;
 pub mod section;
 pub mod statics;
 
-pub use allocator::{Allocator, Grown, MIN_ALIGN, Usage};
+pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
 pub use error::{Block, HeapError, HeapRange, Neighbours};
 pub use ledger::{Allocation, Ledger, Owner, Reclaimed};
 pub use released::Released;
