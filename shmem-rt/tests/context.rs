@@ -27,10 +27,12 @@ fn a_context_lives_across_phases(world: &mut World) {
 #[shmem::test(pes = 2)]
 fn a_forgotten_context_is_quieted_by_a_phase(world: &mut World) {
     let (_, east) = world.ring_neighbours();
-    let context = world.create_ctx::<Private>().unwrap();
-    context.bind(world).put(CELLS.on(east).index(1), &[7; 64]);
-    std::mem::forget(context);
-    world.local(&CELLS, |cells| assert_eq!(cells[1], [7; 64]));
+    for round in 1..=50 {
+        let context = world.create_ctx::<Private>().unwrap();
+        context.bind(world).put(CELLS.on(east).index(1), &[round; 64]);
+        std::mem::forget(context);
+        world.local(&CELLS, |cells| assert_eq!(cells[1], [round; 64]));
+    }
 }
 
 #[shmem::test(pes = 2)]
