@@ -1,6 +1,8 @@
 #!/bin/bash
 # What no compiler checks. Every rule prints the lines that break it.
 set -euo pipefail
+# The last part of a pipe runs in this shell: `rule` sets `failed`.
+shopt -s lastpipe
 cd "$(dirname "$0")/.."
 
 failed=0

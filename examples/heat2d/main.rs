@@ -111,9 +111,9 @@ fn main(world: &mut World) -> Result<(), Failure> {
         picture::write(&end, &arguments.output)?;
         let (rows, columns, pes) = (end.rows(), end.columns(), world.n_pes());
         let Progress { steps, residual } = progress;
-        let file = arguments.output.display();
+        let (file, plural) = (arguments.output.display(), if pes == 1 { "" } else { "s" });
         println!(
-            "{rows} x {columns} cells on {pes} PEs: {steps} steps, residual {residual:.4}, picture in {file}"
+            "{rows} x {columns} cells on {pes} PE{plural}: {steps} steps, residual {residual:.4}, picture in {file}"
         );
         if arguments.serial_check {
             compare(&end, progress, stencil::solve(&start, limits))?;

@@ -79,13 +79,13 @@ mod tests {
             let mut new = vec![f64::NAN; columns];
             let change = relax_row(&rows[0], &rows[1], &rows[2], &mut new);
             let mut largest = 0.0_f64;
-            for c in 0..columns {
+            for (c, new) in new.iter().enumerate() {
                 let expected = if c == 0 || c + 1 == columns {
                     cell(1, c)
                 } else {
                     (cell(0, c) + cell(2, c) + cell(1, c - 1) + cell(1, c + 1)) * 0.25
                 };
-                prop_assert_eq!(new[c], expected);
+                prop_assert_eq!(*new, expected);
                 largest = largest.max((expected - cell(1, c)).abs());
             }
             prop_assert_eq!(change, largest);

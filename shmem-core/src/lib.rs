@@ -2,24 +2,36 @@
 //! heaps, segments, transports and contexts.
 //!
 //! Nothing here knows of launchers, teams or phases; those stand in `shmem-rt`, which imports this
-//! crate and never the other way round. Inside, imports point downwards in this order:
+//! crate and never the other way round. Inside, a module imports only those below it
+//! (`tests/layers.rs` holds it to that):
 //!
 //! ```text
-//! context      what operations are issued through (Endpoint, Resource)
-//! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
+//! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start
+//! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
 //! object       handles of symmetric objects: Symmetric, SymBox, On
+//! endpoint     one stream of operations, the tokens that lend it, how a PE waits
+//! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
 //! memory       memfds, page sizes, the arena in which every on-node PE has its place
 //! segment      which part of a PE's place belongs to which partition
 //! partition    what a partition is asked to be, and what it was granted
 //! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
 //! sync         waiting: doorbell and barrier algorithms, checked with loom
-//! data, pe, error, message, text, primitive
+//! data         what may live in symmetric memory
+//! fingerprint  a number for what must be equal on all PEs
+//! pe           the number of a PE, and its slot on this node
+//! message      messages put together while compiling
+//! columns      text in columns, for tables and reports
+//! ranges       lists of numbers: `0-3,8`
+//! text         short texts of fixed size, for records that others read
+//! primitive    atomics, and what loom puts in their place
 //! ```
 
+pub mod columns;
 pub mod context;
 pub mod data;
-pub mod error;
+pub mod endpoint;
+pub mod fingerprint;
 pub mod heap;
 pub mod memory;
 pub mod message;
@@ -27,6 +39,8 @@ pub mod object;
 pub mod partition;
 pub mod pe;
 pub mod primitive;
+pub mod ranges;
+pub mod section;
 pub mod segment;
 pub mod sync;
 pub mod system;

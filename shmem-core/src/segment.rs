@@ -9,6 +9,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
+use crate::partition::show_size;
 use crate::text::Text;
 
 /// Number of segments of a place.
@@ -180,16 +181,21 @@ impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operation, address, bytes, .. } = self;
         let (from, to) = (self.offset, self.offset.wrapping_add(*bytes));
-        write!(f, "`{operation}`: the {bytes} bytes at {address:#x} are not symmetric memory of this PE")?;
+        write!(f, "`{operation}`: ")?;
+        match bytes {
+            1 => write!(f, "the byte at {address:#x} is")?,
+            _ => write!(f, "the {} at {address:#x} are", show_size(*bytes as u64))?,
+        }
+        write!(f, " not symmetric memory of this PE")?;
         let beyond = self.segments.iter().find(|(i, s)| {
             *i != SYSTEM && (s.start..s.start + s.bytes).contains(&from) && to > s.start + s.bytes
         });
         if let Some((_, segment)) = beyond {
             write!(
                 f,
-                ": they start in `{}` and end {} bytes behind it",
+                ": they start in `{}` and end {} behind it",
                 segment.name,
-                to - (segment.start + segment.bytes)
+                show_size((to - (segment.start + segment.bytes)) as u64)
             )?;
         }
         write!(f, "; symmetric are")?;

@@ -120,7 +120,11 @@ impl core::fmt::Display for Activity {
         if !self.subject.is_empty() {
             write!(f, "({})", self.subject)?;
         }
-        write!(f, "` at {}:{}", self.file, self.line)
+        f.write_str("`")?;
+        if !self.file.is_empty() {
+            write!(f, " at {}:{}", self.file, self.line)?;
+        }
+        Ok(())
     }
 }
 

@@ -154,7 +154,8 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// * `env`: variables that the PEs find in their environment.
 /// * `threads`: as for [`main`](macro@main).
 ///
-/// The test fails if the function panics or returns an error on any PE.
+/// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it
+/// passes if a PE panics, which ends all; with `expected = ".."`, if a panic's message has that text.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     entry::test::expand(arguments.into(), item.into()).into()

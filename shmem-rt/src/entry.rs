@@ -1,17 +1,15 @@
-//! How a program becomes PEs: `#[shmem::main]`, `#[shmem::test]`, [`init`].
+//! How a program becomes PEs: `#[shmem::main]`, [`init`].
 //!
 //! A process that a launcher started joins its job. A program on its own is one PE, or launches
-//! itself `SHMEM_NPES` times. A test launches copies of the test binary that run this one test.
-//! With `SHMEM_TRANSPORT=loopback` the PEs are threads of one process instead.
+//! itself `SHMEM_NPES` times. With `SHMEM_TRANSPORT=loopback` the PEs are threads of one process
+//! instead.
 
 use std::fmt::Display;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use crate::bootstrap::{self, Connection};
 use crate::env::{Settings, TransportChoice};
 use crate::error::{Error, Result};
-use crate::launch::Launch;
 use crate::loopback;
 use crate::start;
 use crate::thread::ThreadLevel;
@@ -99,66 +97,6 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
             ExitCode::from(2)
         }
     }
-}
-
-const TRANSPORT: &str = "SHMEM_TRANSPORT";
-const NPES: &str = "SHMEM_NPES";
-
-/// Variable that tells a copy of a test binary which test it is to be a PE of.
-const TEST: &str = "SHMRUN_TEST";
-
-/// How long a test may run before it counts as hanging.
-const TEST_TIME: Duration = Duration::from_secs(300);
-
-/// Runs a test: what `#[shmem::test]` makes of its function.
-///
-/// # Panics
-///
-/// If a PE fails; the message holds what the PEs printed.
-pub fn test<L: ThreadLevel, R: Outcome>(
-    name: &str,
-    pes: usize,
-    environment: &[(&str, &str)],
-    body: fn(&mut World<L>) -> R,
-) {
-    if std::env::var(TEST).is_ok_and(|running| running == name) {
-        return as_pe(body);
-    }
-    let path = name.split_once("::").map_or(name, |(_, path)| path);
-    let program = std::env::current_exe().unwrap_or_else(|error| panic!("where is the test binary: {error}"));
-    let threads = std::env::var(TRANSPORT).is_ok_and(|choice| choice.eq_ignore_ascii_case("loopback"));
-    let processes = if threads { 1 } else { pes };
-    let mut job = Launch::new(program, processes)
-        .args(["--exact", path, "--nocapture", "--test-threads=1"])
-        .env(TEST, name)
-        .capture_output()
-        .timeout(TEST_TIME);
-    job = if threads { job.env(NPES, pes.to_string()) } else { job.env_remove(NPES) };
-    for (key, value) in environment {
-        job = job.env(key, value);
-    }
-    let outcome = job.run().unwrap_or_else(|error| panic!("{name} could not be started: {error}"));
-    let mut printed = String::new();
-    for (pe, output) in outcome.outputs.iter().enumerate() {
-        for stream in [&output.out, &output.err] {
-            let text = String::from_utf8_lossy(stream);
-            text.lines().for_each(|line| printed.push_str(&format!("[{pe}] {line}\n")));
-        }
-    }
-    assert!(outcome.code == 0, "{name} failed with code {}: {}\n{printed}", outcome.code, outcome.report);
-    assert!(printed.contains("1 passed"), "{name} did not run in the test binary:\n{printed}");
-}
-
-/// The test in a process that was started for it.
-fn as_pe<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) {
-    let ready = |error: Error| -> ! { panic!("{error}") };
-    let settings = Settings::from_process().unwrap_or_else(|error| ready(error.into()));
-    if settings.transport == TransportChoice::Loopback {
-        start::claim().unwrap_or_else(|error| ready(error));
-        return loopback::run(settings.npes.unwrap_or(1), body).unwrap_or_else(|error| ready(error));
-    }
-    let mut world = init::<L>().unwrap_or_else(|error| ready(error));
-    run_body(&mut world, body);
 }
 
 /// Runs the body on a world; an error ends the job.

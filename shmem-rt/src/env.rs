@@ -213,7 +213,8 @@ impl Settings {
     }
 }
 
-/// The environment of this process; what is not UTF-8 is shown as `\u{fffd}`.
+/// The environment of this process. What is not UTF-8 is shown as `\u{fffd}`, which no variable may
+/// contain.
 pub fn process() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into()))
 }

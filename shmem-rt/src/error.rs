@@ -43,7 +43,7 @@ pub enum Error {
     },
     /// The program was linked from several versions of this crate.
     #[error(transparent)]
-    Section(Box<shmem_core::heap::section::SectionError>),
+    Section(Box<shmem_core::section::SectionError>),
     /// Symmetric statics do not fit their partition.
     #[error(transparent)]
     Statics(Box<shmem_core::heap::statics::LayoutError>),
@@ -74,7 +74,7 @@ macro_rules! boxed {
     )*};
 }
 boxed! {
-    Section(shmem_core::heap::section::SectionError);
+    Section(shmem_core::section::SectionError);
     Statics(shmem_core::heap::statics::LayoutError);
     Environment(crate::env::EnvError);
     Partition(shmem_core::partition::PartitionError);

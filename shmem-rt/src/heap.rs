@@ -9,7 +9,7 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::Contents;
-use shmem_core::heap::{Grown, Owner, Usage};
+use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, default, show_size};
 use shmem_core::system::SCRATCH_BYTES;
@@ -20,9 +20,6 @@ use crate::initial::Initial;
 use crate::team::Collective;
 use crate::thread::ThreadLevel;
 use crate::world::World;
-
-/// The alignment of `malloc`: a cache line.
-const LINE: usize = 64;
 
 /// The heap of one partition. From [`World::heap`] and [`World::partition`].
 pub struct Heap<'w, L: ThreadLevel> {
@@ -40,7 +37,7 @@ impl<L: ThreadLevel> World<L> {
         self.heap_of(&P::DECLARATION)
     }
 
-    fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
+    pub(crate) fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
         let index = self.job().table.position_of_name(partition.name.as_str())?;
         Ok(Heap { world: self, segment: 1 + index as u32 })
     }
@@ -121,19 +118,23 @@ impl<L: ThreadLevel> World<L> {
     /// If the address is not that of a block from `malloc`, `align` or `calloc`, or there is no room:
     /// then the block is untouched.
     ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one at all.
+    ///
     /// Source: OpenSHMEM 1.6, `shmem_realloc`.
     #[track_caller]
     pub fn realloc(&self, address: SymAddr, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
-        let offset = self.offset_of(address);
+        let offset = self.offset_of("realloc", address);
         let arguments = [offset as u64, bytes as u64];
-        let subject = || format!("{bytes} bytes for the block at offset {offset:#x}");
+        let subject = || format!("{} for the block at offset {offset:#x}", show_size(bytes as u64));
         let purpose = Purpose {
             operation: "realloc",
             opens: false,
             arguments: &arguments,
             subject: &subject,
-            location,
+            location: Some(location),
         };
         self.job().quiet_all();
         let collective = self.team().enter(self.endpoint());
@@ -158,18 +159,27 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// If an address is not that of a block that is in use; the message says what is there.
     ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one at all.
+    ///
     /// Source: OpenSHMEM 1.6, `shmem_free`.
     #[track_caller]
     pub fn free(&self, what: impl Free) -> Result<()> {
         let location = Location::caller();
-        let block = what.into_block(|address| self.offset_of(address));
+        let block = what.into_block(|address| self.offset_of("free", address));
         let (arguments, text) = match block {
             Block::Id(id) => ([0, id], format!("object #{id}")),
             Block::Offset(offset) => ([1, offset as u64], format!("the block at offset {offset:#x}")),
         };
         let subject = || text.clone();
-        let purpose =
-            Purpose { operation: "free", opens: false, arguments: &arguments, subject: &subject, location };
+        let purpose = Purpose {
+            operation: "free",
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
         self.job().quiet_all();
         let collective = self.team().enter(self.endpoint());
         collective.meet(&purpose);
@@ -186,8 +196,13 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn reclaim(&self) {
         let location = Location::caller();
-        let purpose =
-            Purpose { operation: "reclaim", opens: false, arguments: &[], subject: &String::new, location };
+        let purpose = Purpose {
+            operation: "reclaim",
+            opens: false,
+            arguments: &[],
+            subject: &String::new,
+            location: Some(location),
+        };
         self.reclaim_for(&self.team().enter(self.endpoint()), &purpose);
     }
 
@@ -216,8 +231,16 @@ impl<L: ThreadLevel> World<L> {
         }
     }
 
-    fn offset_of(&self, address: SymAddr) -> usize {
-        (address.as_ptr() as usize).wrapping_sub(self.endpoint().mine(0) as usize)
+    /// Where an address lies in the calling PE's place.
+    ///
+    /// An address outside it is another one on each PE: as the argument of a collective it would
+    /// look like a disagreement between them.
+    #[track_caller]
+    fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
+        let (segments, address) = (self.endpoint().segments(), address.as_ptr() as usize);
+        let offset = address.wrapping_sub(self.endpoint().mine(0) as usize);
+        assert!(segments.find(offset, 1).is_some(), "{}", segments.miss(operation, address, offset, 1));
+        offset
     }
 }
 
@@ -230,6 +253,11 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// The partition's name.
     pub fn name(&self) -> &str {
         self.spec().name.as_str()
+    }
+
+    /// Bytes of the pages that the calling PE was given for it.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        self.world.job().grants[self.world.my_pe()][self.segment as usize - 1].pgsize
     }
 
     fn spec(&self) -> &shmem_core::partition::PartitionSpec {
@@ -252,7 +280,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let location = Location::caller();
         let len = initial.items();
         let item = size_of::<<I::Contents as Contents>::Item>();
-        let align = align_of::<<I::Contents as Contents>::Item>().max(LINE);
+        let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
         let made = self.allocate("alloc", bytes, align, Owner::Handle, location, |to| {
             // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
@@ -274,7 +302,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn malloc(&self, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
-        let made = self.allocate("malloc", bytes, LINE, Owner::Address, location, |_| ())?;
+        let made = self.allocate("malloc", bytes, MIN_ALIGN, Owner::Address, location, |_| ())?;
         Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
     }
 
@@ -301,7 +329,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
         let bytes = count.saturating_mul(bytes);
-        let made = self.allocate("calloc", bytes, LINE, Owner::Address, location, |to| {
+        let made = self.allocate("calloc", bytes, MIN_ALIGN, Owner::Address, location, |to| {
             // SAFETY: a fresh block of `bytes` bytes of this PE.
             unsafe { to.write_bytes(0, bytes) };
         })?;
@@ -319,8 +347,14 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ) -> Result<shmem_core::heap::Allocation> {
         let Self { world, segment } = *self;
         let arguments = [u64::from(segment), bytes as u64, align as u64];
-        let subject = || format!("{bytes} bytes in partition `{}`", self.name());
-        let purpose = Purpose { operation, opens: false, arguments: &arguments, subject: &subject, location };
+        let subject = || format!("{} in partition `{}`", show_size(bytes as u64), self.name());
+        let purpose = Purpose {
+            operation,
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
         let collective = world.team().enter(world.endpoint());
         world.reclaim_for(&collective, &purpose);
         let made = world.job().ledger().allocate(segment, bytes, align, owner)?;
@@ -328,61 +362,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
         collective.meet(&purpose);
         Ok(made)
     }
-}
-
-/// A world of any thread level: what `#[symmetric] let` allocates through.
-pub trait AnyWorld: sealed::Sealed {
-    #[doc(hidden)]
-    #[track_caller]
-    fn __alloc_in<I: Initial>(
-        &self,
-        partition: &Declaration,
-        initial: I,
-        pgsize: u64,
-    ) -> Result<SymBox<I::Contents>>;
-}
-
-impl<L: ThreadLevel> AnyWorld for World<L> {
-    #[track_caller]
-    fn __alloc_in<I: Initial>(
-        &self,
-        partition: &Declaration,
-        initial: I,
-        pgsize: u64,
-    ) -> Result<SymBox<I::Contents>> {
-        let heap = self.heap_of(partition)?;
-        let granted = self.job().grants[self.my_pe()][heap.segment as usize - 1].pgsize;
-        if pgsize > granted && self.job().first_time_at(Location::caller()) {
-            let (id, name, location) = (heap.id(), heap.name(), Location::caller());
-            eprintln!(
-                "shmem: warning: PE {}: {}:{} asks for pages of {}, but partition `{name}` has pages of {}; \
-                 ask for them with SHMEM_SYMMETRIC_PARTITION{id}=SIZE=..:PGSIZE={}",
-                self.me(),
-                location.file(),
-                location.line(),
-                show_size(pgsize),
-                show_size(granted),
-                show_size(pgsize),
-            );
-        }
-        heap.alloc(initial)
-    }
-}
-
-/// What `#[symmetric] let` becomes. The partition is a value, so that the expansion names its type
-/// once, and a wrong one is one error.
-///
-/// # Errors
-///
-/// As [`World::alloc_in`].
-#[track_caller]
-pub fn alloc_in<I: Initial>(
-    world: &impl AnyWorld,
-    partition: &Declaration,
-    initial: I,
-    pgsize: u64,
-) -> Result<SymBox<I::Contents>> {
-    world.__alloc_in(partition, initial, pgsize)
 }
 
 /// What [`World::free`] takes: a [`SymBox`] or a [`SymAddr`].
@@ -402,7 +381,6 @@ mod sealed {
     pub trait Sealed {}
     impl<T: shmem_core::data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
     impl Sealed for shmem_core::object::SymAddr {}
-    impl<L: crate::thread::ThreadLevel> Sealed for crate::World<L> {}
 }
 
 impl<T: Contents + ?Sized> Free for SymBox<T> {

@@ -9,7 +9,7 @@ use shmem_core::context::{Endpoint, Resource};
 use shmem_core::heap::{Ledger, Released};
 use shmem_core::memory::Arena;
 use shmem_core::object::Extent;
-use shmem_core::partition::{Grant, Table};
+use shmem_core::partition::{Grant, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::system::Stage;
 
@@ -25,7 +25,7 @@ pub(crate) struct Job {
     /// What was granted: per PE, per partition.
     pub(crate) grants: Vec<Vec<Grant>>,
     /// Extent and name of each static.
-    pub(crate) statics: Vec<(Extent, String)>,
+    pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
@@ -56,7 +56,7 @@ impl Job {
         }
         match self.ledger().find(extent.offset) {
             Some(allocation) => format!("heap object #{}", allocation.id),
-            None => format!("{} bytes at offset {:#x}", extent.bytes, extent.offset),
+            None => format!("{} at offset {:#x}", show_size(extent.bytes as u64), extent.offset),
         }
     }
 

@@ -18,8 +18,10 @@ mod loopback;
 pub mod perf;
 mod phase;
 mod report;
+mod scoped;
 mod start;
 mod team;
+mod testing;
 pub mod thread;
 mod world;
 

@@ -42,6 +42,8 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
     let seed = std::env::var("SHMRUN_LOOPBACK_SEED").ok().and_then(|s| s.parse().ok());
     let network = Network::new(targets, seed.unwrap_or_else(|| u64::from(std::process::id())));
     let shared = Arc::new(Shared { values: Mutex::default(), barrier: Barrier::new(pes), pes });
+    // Every PE is alone on its node, but they share this process's cores.
+    let cores = usize::from(pes <= std::thread::available_parallelism().map_or(1, usize::from));
     let hosts: Vec<u32> = (0..pes as u32).collect();
     std::thread::scope(|scope| {
         for me in 0..pes {
@@ -58,7 +60,7 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                     })
                     .collect();
                 let mut world =
-                    assemble::<L>(plan, bootstrap, arena, hosts, numbers, grants, Some(transport));
+                    assemble::<L>(plan, bootstrap, arena, hosts, numbers, grants, cores, Some(transport));
                 entry::run_body(&mut world, body);
             };
             let thread = std::thread::Builder::new().name(format!("PE {me}"));

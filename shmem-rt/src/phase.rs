@@ -118,7 +118,7 @@ impl Phase {
 
     fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str, opens: bool) {
         let subject = || self.subject.clone();
-        let (arguments, location) = (self.arguments.as_slice(), self.location);
+        let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
         let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
         world.team().enter(world.endpoint()).meet(&purpose);
     }

@@ -8,9 +8,10 @@
 use shmem_core::heap::MAX_ALIGN;
 use shmem_core::message::Message;
 
-pub use crate::entry::{main, test};
-pub use crate::heap::alloc_in;
+pub use crate::entry::main;
 use crate::initial::Initial;
+pub use crate::scoped::alloc_in;
+pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
 
 pub use shmem_core::data::{PlainData, SymmetricData};

@@ -1,12 +1,15 @@
 //! What the runtime says on its own: who waits for whom, what was granted, what was not.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use serde_json::{Value, json};
-use shmem_core::context::WaitReport;
+use shmem_core::context::{Initiator as _, WaitReport};
+use shmem_core::object::Extent;
 use shmem_core::partition::{Grant, Kind, Pages, PartitionSpec, downgrades, report};
 use shmem_core::system::{PeRecord, Stage};
 
+use crate::launch::report::numbers;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -33,31 +36,76 @@ impl<L: ThreadLevel> World<L> {
             .collect()
     }
 
-    /// What PE 0 says at the start: warnings always, the table of partitions when asked for.
+    /// What is said at the start. By PE 0: warnings always, the table of partitions when asked for.
+    /// By every PE when debugging: where it is.
     pub(crate) fn introduce(&self) {
         let job = self.job();
+        if job.settings.debug {
+            let (me, pid) = (self.my_pe(), std::process::id());
+            let place = self.endpoint().mine(0) as usize;
+            say(&format!("shmem: PE {me} is process {pid}, with its symmetric memory from {place:#x}"));
+        }
+        if self.my_pe() != 0 {
+            return;
+        }
         if job.settings.version {
-            eprintln!("shmem: shmem-rt {}", env!("CARGO_PKG_VERSION"));
+            say(&format!("shmem: shmem-rt {}", env!("CARGO_PKG_VERSION")));
         }
         let unknown = crate::env::unknown(crate::env::process());
         let downgrades = downgrades(job.table.specs(), &job.grants);
         let settings = job.settings.warnings.iter();
         for warning in unknown.iter().chain(settings).chain(job.table.warnings()).chain(&downgrades) {
-            eprintln!("shmem: warning: {warning}");
+            say(&format!("shmem: warning: {warning}"));
         }
         if job.settings.info || job.settings.debug {
-            eprintln!(
-                "shmem: {} PEs, brought together by {}, transport {}",
-                self.n_pes(),
-                job.bootstrap.name(),
-                job.transport,
-            );
-            eprint!("{}", report(job.table.specs(), &job.grants));
+            let (pes, name) = (counted(self.n_pes()), job.bootstrap.name());
+            let mut text = format!("shmem: {pes}, brought together by {name}, transport {}\n", job.transport);
+            text.push_str(&report(job.table.specs(), &job.grants));
             for row in crate::env::rows(crate::env::process()) {
                 let value = row.current.as_deref().unwrap_or(row.default);
-                eprintln!("shmem: {}={value}", row.name);
+                let _ = writeln!(text, "shmem: {}={value}", row.name);
+            }
+            say(text.trim_end());
+        }
+    }
+
+    /// What every PE says at the end when debugging: what its heaps have held, and hold still.
+    pub(crate) fn take_leave(&self) {
+        let job = self.job();
+        if !job.settings.debug {
+            return;
+        }
+        let mut text = format!("shmem: PE {} has reached the end", self.my_pe());
+        for (index, spec) in job.table.specs().iter().enumerate() {
+            let usage = job.ledger().usage(index as u32 + 1);
+            if let Some(usage) = usage.filter(|usage| usage.peak > 0) {
+                let (name, peak, used) = (spec.name.as_str(), usage.peak, usage.used);
+                let _ = write!(text, "; heap of `{name}`: at most {peak} bytes used, now {used}");
             }
         }
+        say(&text);
+    }
+}
+
+/// Prints lines in one piece: several PEs write to the same place.
+pub(crate) fn say(text: &str) {
+    // If nobody reads messages any more, nobody can be told.
+    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
+/// `1 PE`, `2 PEs`.
+fn counted(pes: usize) -> String {
+    format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
+}
+
+/// What lies at an offset, for people: a static, if one does.
+pub(crate) fn name_at(statics: &[(Extent, String)], offset: usize) -> String {
+    let found =
+        statics.iter().find(|(extent, _)| (extent.offset..extent.offset + extent.bytes).contains(&offset));
+    match found {
+        Some((extent, name)) if extent.offset == offset => name.clone(),
+        Some((extent, name)) => format!("{name} + {} bytes", offset - extent.offset),
+        None => format!("a word at offset {offset:#x}"),
     }
 }
 
@@ -101,25 +149,26 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
     let activity = &report.activity;
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
     let in_collective = activity.count != 0;
-    let mut first = true;
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for Peer { number, record } in peers.filter(|peer| peer.number != me) {
         if in_collective && record.collectives() >= activity.count {
             continue;
         }
-        let lead = if !first {
-            "; "
-        } else if in_collective {
-            " for "
-        } else {
-            "; meanwhile "
-        };
-        first = false;
         let doing = match (record.stage(), record.activity()) {
-            (Stage::Finished, _) => "which has left the job".to_owned(),
+            (Stage::Finished, _) => "left the job".to_owned(),
             (_, Some(activity)) => activity.to_string(),
             (_, None) => "busy".to_owned(),
         };
-        let _ = write!(text, "{lead}PE {number} ({doing})");
+        match groups.iter_mut().find(|group| group.0 == doing) {
+            Some(group) => group.1.push(number),
+            None => groups.push((doing, vec![number])),
+        }
+    }
+    let mut lead = if in_collective { " for " } else { "; meanwhile " };
+    for (doing, pes) in groups {
+        let doing = if pes.len() > 1 { doing.replace("in its own", "in their own") } else { doing };
+        let _ = write!(text, "{lead}{} ({doing})", numbers(&pes));
+        lead = "; ";
     }
     text
 }
@@ -136,6 +185,16 @@ mod tests {
     fn record() -> Box<PeRecord> {
         // SAFETY: all zeroes is the initial state of a record.
         unsafe { Box::<PeRecord>::new_zeroed().assume_init() }
+    }
+
+    #[test]
+    fn an_offset_is_named_by_the_static_that_holds_it() {
+        let extent = |offset, bytes| Extent { offset, bytes };
+        let statics = [(extent(64, 8), "READY".to_owned()), (extent(128, 80), "FLAGS".to_owned())];
+        let names = [64, 71, 72, 128, 200, 208].map(|offset| name_at(&statics, offset));
+        let none = |offset| format!("a word at offset {offset:#x}");
+        let expected = ["READY", "READY + 7 bytes", &none(72), "FLAGS", "FLAGS + 72 bytes", &none(208)];
+        assert_eq!(names, expected);
     }
 
     #[test]
@@ -174,17 +233,18 @@ mod tests {
 
     #[test]
     fn a_collective_names_those_who_are_missing() {
-        let (here, missing, asleep) = (record(), record(), record());
+        let (here, missing, asleep, too) = (record(), record(), record(), record());
         here.enter_collective(7);
         missing.enter_collective(6);
         asleep.enter_collective(6);
+        too.enter_collective(6);
         asleep.describe(&at("wait_until", 30, 0));
-        let peers = [&here, &here, &missing, &asleep];
+        let peers = [&here, &here, &missing, &asleep, &too];
         let peers = peers.iter().enumerate().map(|(number, record)| Peer { number, record });
         let report = WaitReport { activity: at("barrier", 12, 7), waited: Duration::from_millis(5100) };
         assert_eq!(
             long_wait(0, &report, peers),
-            "shmem: PE 0 has waited 5.1 s in `barrier` at src/main.rs:12 for PE 2 (in its own code); \
+            "shmem: PE 0 has waited 5.1 s in `barrier` at src/main.rs:12 for PEs 2, 4 (in their own code); \
              PE 3 (in `wait_until` at src/main.rs:30)"
         );
     }
@@ -197,7 +257,7 @@ mod tests {
         let report = WaitReport { activity: at("wait_until", 9, 0), waited: Duration::from_secs(2) };
         assert_eq!(
             long_wait(0, &report, peers),
-            "shmem: PE 0 has waited 2.0 s in `wait_until` at src/main.rs:9; meanwhile PE 1 (which has left the job)"
+            "shmem: PE 0 has waited 2.0 s in `wait_until` at src/main.rs:9; meanwhile PE 1 (left the job)"
         );
     }
 }

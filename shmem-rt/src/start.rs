@@ -10,23 +10,24 @@
 //!
 //! Every step fails on all PEs or on none: who finds an error ends the job with one message.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
+use rustix::thread::CpuSet;
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
-use shmem_core::heap::{Allocator, Ledger, section};
+use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
-use shmem_core::partition::{Environment, Grant, ObjectWish, Table};
+use shmem_core::partition::{Environment, Grant, ObjectWish, Table, show_size};
 use shmem_core::pe::Pe;
+use shmem_core::section;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
-use crate::env::Settings;
+use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::report;
@@ -57,8 +58,8 @@ impl Plan {
         let descriptors = section::descriptors()?;
         let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
         let entries: Vec<StaticEntry> = descriptors.iter().map(|d| StaticEntry::from(*d)).collect();
-        let wishes: Vec<_> = entries.iter().map(wish).collect();
-        let table = Table::resolve(&declared, &wishes, &Environment::from_process()?)?;
+        let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
+        let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
         let statics = statics::layout(&entries, table.specs())?;
         let layout = PlaceLayout::new(table.specs(), settings.later_size as usize)?;
         Ok(Self { settings, table, descriptors, statics, layout })
@@ -81,23 +82,12 @@ impl Plan {
     fn describe(&self) -> String {
         let mut lines = vec![
             format!("shmem-rt {}", env!("CARGO_PKG_VERSION")),
-            format!("words of the runtime: {} bytes", size_of::<SystemArea>()),
-            format!("address space for later segments: {} bytes", self.settings.later_size),
+            format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
+            format!("address space for later segments: {}", show_size(self.settings.later_size)),
         ];
         lines.extend(self.table.describe());
         lines.extend(self.statics.describe());
         lines.join("\n")
-    }
-}
-
-/// What a static asks of its partition.
-fn wish(entry: &StaticEntry) -> ObjectWish {
-    ObjectWish {
-        partition: entry.partition,
-        pgsize: entry.pgsize,
-        name: entry.name,
-        file: entry.file,
-        line: entry.line,
     }
 }
 
@@ -152,10 +142,14 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
             _ => {}
         }
     }
+    // Each PE may be bound to a core of its own: together they have more than each sees.
+    let cpus = bootstrap.exchange("cpus", &own_cpus()).map_err(lost)?;
+    let on_node = pes.iter().zip(&cpus).filter(|(pe, _)| pe.slot().is_some());
+    let cores = count_union(on_node.map(|(_, cpus)| cpus.as_slice()));
     let grants = bootstrap.exchange("grants", &report::encode(&mine.grants)).map_err(lost)?;
     let grants = grants.iter().map(|bytes| report::decode(bytes)).collect::<Option<_>>();
     let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
-    Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), &hosts, pes, grants, None))
+    Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), &hosts, pes, grants, cores, None))
 }
 
 fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
@@ -185,6 +179,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     hosts: &[u32],
     pes: Vec<Pe>,
     grants: Vec<Vec<Grant>>,
+    cores: usize,
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let Plan { settings, table, statics, layout, .. } = plan;
@@ -201,7 +196,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         let heap = start + part.end as usize..start + part.size as usize;
         ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
     }
-    let names = statics
+    let names: Arc<[_]> = statics
         .partitions
         .iter()
         .flat_map(|part| {
@@ -215,16 +210,19 @@ pub(crate) fn assemble<L: ThreadLevel>(
 
     let neighbours: Vec<(usize, usize)> =
         pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.slot()?) as usize))).collect();
-    let patience = Patience::for_node(neighbours.len(), cores());
-    let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, move |wait| {
+    let patience = Patience::for_node(neighbours.len(), cores);
+    let name = {
+        let names = Arc::clone(&names);
+        move |offset| report::name_at(&names, offset)
+    };
+    let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, name, move |wait| {
         let peers = neighbours.iter().map(|(number, place)| {
             // SAFETY: the place of a PE on this node, mapped for as long as anyone can wait: that takes
             // an endpoint. Only its record is read.
             let system = unsafe { &*(*place as *const SystemArea) };
             report::Peer { number: *number, record: &system.record }
         });
-        // Not `eprintln`: a panic here would leave a barrier that counts on this PE.
-        let _ = writeln!(std::io::stderr(), "{}", report::long_wait(number, wait, peers));
+        report::say(&report::long_wait(number, wait, peers));
     }));
 
     let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());
@@ -257,9 +255,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let team = Team::world(Arc::clone(&job), &pes, hosts, number);
     team.assemble(&endpoint);
     let world = World::new(job, team, endpoint);
-    if number == 0 {
-        world.introduce();
-    }
+    world.introduce();
     world
 }
 
@@ -275,7 +271,42 @@ fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: *mut
     unsafe { descriptor.position.place(segment, offset) };
 }
 
-/// Cores that this process may run on.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+/// The CPUs that this process may run on, as a bitmap; empty if they are not known.
+fn own_cpus() -> Vec<u8> {
+    let Ok(set) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
+    let mut bitmap = vec![0; CpuSet::MAX_CPU.div_ceil(8)];
+    for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)) {
+        bitmap[cpu / 8] |= 1 << (cpu % 8);
+    }
+    bitmap
+}
+
+/// Number of CPUs in any of the bitmaps.
+fn count_union<'b>(bitmaps: impl Iterator<Item = &'b [u8]>) -> usize {
+    let mut all: Vec<u8> = Vec::new();
+    for bitmap in bitmaps {
+        all.resize(all.len().max(bitmap.len()), 0);
+        all.iter_mut().zip(bitmap).for_each(|(all, one)| *all |= one);
+    }
+    all.iter().map(|byte| byte.count_ones() as usize).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pes_bound_to_cores_of_their_own_have_them_all_together() {
+        assert_eq!(count_union([[0b01, 0].as_slice(), &[0b10, 0]].into_iter()), 2);
+        assert_eq!(count_union([[0b11].as_slice(), &[0b11, 0b100], &[]].into_iter()), 3);
+        let own = own_cpus();
+        let seen = std::thread::available_parallelism().unwrap().get();
+        assert!(count_union([own.as_slice()].into_iter()) >= seen);
+    }
+
+    #[test]
+    fn the_first_difference_is_found_where_it_is() {
+        assert_eq!(first_difference("a\nb\nc", "a\nx\nc"), ("b", "x"));
+        assert_eq!(first_difference("a", "a\nb"), ("nothing more", "b"));
+    }
 }

@@ -3,7 +3,6 @@
 //! A team knows its members by node, because every collective runs in two levels: the members of a
 //! node meet in shared memory, and whoever comes last there acts for the node towards the others.
 
-use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -61,15 +60,13 @@ impl Team {
     }
 
     /// Meets all members for the first time.
-    #[track_caller]
     pub(crate) fn assemble(&self, endpoint: &Endpoint) {
-        self.meet_once(endpoint, "the start of the program", Location::caller());
+        self.meet_once(endpoint, "the start of the program", None);
     }
 
     /// Meets all members for the last time.
-    #[track_caller]
     pub(crate) fn part(&self, endpoint: &Endpoint) {
-        self.meet_once(endpoint, "the end of the program", Location::caller());
+        self.meet_once(endpoint, "the end of the program", None);
     }
 
     /// Number of members.

@@ -16,7 +16,7 @@ use crate::job::Job;
 use crate::team::Team;
 use crate::thread::{Single, ThreadLevel};
 
-/// The job. See the [module](self).
+/// The job, and the token that proves that it runs.
 ///
 /// Operations on other PEs' memory are in the traits [`Rma`](crate::Rma), [`Amo`](crate::Amo),
 /// [`Order`](crate::Order) and [`Raw`](crate::Raw), which the prelude brings.
@@ -159,6 +159,7 @@ impl<L: ThreadLevel> Drop for World<L> {
         }
         let (Inner { job, team }, endpoint) = (&*self.inner, &self.endpoint);
         job.quiet_all();
+        self.take_leave();
         team.part(endpoint);
         job.finish(endpoint);
     }

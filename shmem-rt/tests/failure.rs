@@ -66,6 +66,25 @@ fn run(scenario: &str, world: &mut World) {
             let local = 0_u64;
             world.putmem(shmem::SymAddr::assume((&raw const local).cast_mut().cast()), &[0; 8], world.me());
         }
+        "free foreign" => {
+            let local = 0_u64;
+            let _ = world.free(shmem::SymAddr::assume((&raw const local).cast_mut().cast()));
+        }
+        "double free" => {
+            let block = world.malloc(64).unwrap();
+            world.free(block).unwrap();
+            world.free(block).unwrap_or_else(|error| panic!("{error}"));
+        }
+        "debug" => {
+            // Dropped at once; the next allocation takes it back.
+            drop(world.alloc([0_u8; 100]).unwrap());
+            let _ = world.malloc(64).unwrap();
+        }
+        "early" if me == 1 => {}
+        "early" => {
+            READY.wait_until(world, eq(1));
+        }
+        "wrong pe" => drop(world.pe(9).unwrap_or_else(|error| panic!("{error}"))),
         "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
         "global exit" if me == 1 => world.global_exit(7),
         "global exit" => world.barrier_all(),
@@ -155,7 +174,7 @@ fn a_dead_pe_ends_the_job_and_the_others_are_told_of() {
 fn a_panic_and_an_early_exit_end_the_job() {
     let (outcome, said) = fails(job("panic", 2));
     assert_eq!(outcome.code, 101);
-    assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(a word at offset"]);
+    assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(READY == 1)` at"]);
     let (outcome, _) = fails(job("exit", 2));
     assert_says(
         &outcome.report,
@@ -170,15 +189,16 @@ fn a_long_wait_says_who_where_and_for_whom() {
     let outcome = job("long waits", 3).env("SHMEM_WAIT_WARN", "0.4").run().unwrap();
     assert_eq!(outcome.code, 0, "{}", outcome.report);
     let one = String::from_utf8_lossy(&outcome.outputs[1].err).into_owned();
-    assert_says(
-        &one,
-        &["PE 1 has waited 0.", "in `wait_until(a word at offset", "== 1)` at", "PE 0 (in its own code)"],
-    );
+    assert_says(&one, &["PE 1 has waited 0.", "in `wait_until(READY == 1)` at", "PE 0 (in its own code)"]);
     assert_says(&one, &["PE 2 (in `barrier` at"]);
     let two = String::from_utf8_lossy(&outcome.outputs[2].err).into_owned();
     assert_says(
         &two,
-        &["PE 2 has waited 0.", "in `barrier` at", "for PE 0 (in its own code); PE 1 (in `wait_until"],
+        &[
+            "PE 2 has waited 0.",
+            "in `barrier` at",
+            "for PE 0 (in its own code); PE 1 (in `wait_until(READY == 1)` at",
+        ],
     );
     let quiet = job("long waits", 3).env("SHMEM_WAIT_WARN", "0").run().unwrap();
     let text = String::from_utf8_lossy(&quiet.outputs[1].err).into_owned();
@@ -186,9 +206,36 @@ fn a_long_wait_says_who_where_and_for_whom() {
 }
 
 #[test]
+fn a_pe_that_has_come_to_the_end_says_so() {
+    let job = job("early", 3).env("SHMEM_WAIT_WARN", "0.4").timeout(Duration::from_millis(1500));
+    let (outcome, said) = fails(job);
+    assert_eq!(outcome.code, 124);
+    let end = "PE 1 has waited 0.";
+    assert_says(&said, &[end, "in `the end of the program` for PEs 0, 2 (in `wait_until(READY == 1)` at"]);
+    assert_says(&outcome.report, &["PE 1 waits in `the end of the program` since"]);
+}
+
+#[test]
+fn debugging_says_where_each_pe_is_and_what_its_heaps_held() {
+    let outcome = job("debug", 2).env("SHMEM_DEBUG", "1").run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    for (pe, output) in outcome.outputs.iter().enumerate() {
+        let said = String::from_utf8_lossy(&output.err).into_owned();
+        let end = format!("PE {pe} has reached the end; heap of `default`: at most 128 bytes used, now 64");
+        assert_says(&said, &[&format!("shmem: PE {pe} is process "), &end]);
+    }
+}
+
+#[test]
 fn mistakes_with_addresses_explain_themselves() {
     let (_, said) = fails(job("miss", 1));
     assert_says(&said, &["`putmem`: the 8 bytes at 0x", "not symmetric memory", "default (partition 1)"]);
+    let (_, said) = fails(job("free foreign", 2));
+    assert_says(&said, &["`free`: the byte at 0x", "not symmetric memory", "default (partition 1)"]);
+    let (_, said) = fails(job("double free", 2));
+    assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
+    let (_, said) = fails(job("wrong pe", 2));
+    assert_says(&said, &["there is no PE 9: the job has 2 (0..2)"]);
     let (_, said) = fails(job("index", 1));
     assert_says(&said, &["index 8 is beyond the end: the place has 8 elements (0..8)", "tests/failure.rs:"]);
 }

@@ -166,6 +166,6 @@ fn alignment_is_that_of_addresses_and_has_a_limit(world: &mut World) {
         slabs[1].0[7] = 1;
     });
     let error = world.alloc(shmem::zeroed::<Boulder>(1)).unwrap_err().to_string();
-    assert_eq!(error, "4194304 is not an alignment: give a power of two, at most 2097152");
+    assert_eq!(error, "4194304 is not an alignment: give a power of two, at most 2M");
     assert_eq!(world.align(4 << 20, 8).unwrap_err().to_string(), error);
 }

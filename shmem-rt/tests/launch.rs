@@ -188,7 +188,7 @@ mod death {
             "{}",
             outcome.report
         );
-        assert!(outcome.report.contains("MiB are available now"), "{}", outcome.report);
+        assert!(outcome.report.contains(" has left "), "{}", outcome.report);
     }
 
     #[test]
@@ -357,7 +357,10 @@ mod command_line {
             2,
             "the debugger was asked for PE 2, but the PEs are 0 to 1",
         );
-        fails(&["-n", "-1", "true"], 2, "error: invalid value '-1' for '--npes <PES>'");
+        fails(&["-n", "-1", "true"], 2, "error: invalid value '-1' for '--npes <PES>': the number of PEs is");
+        fails(&["-np", "4", "true"], 2, "error: invalid value 'p' for '--npes <PES>': write `-n 4`");
+        fails(&["--np", "4", "true"], 2, "error: unexpected argument '--np' found");
+        fails(&["-n", "4", "--bidn", "core", "true"], 2, "a similar argument exists: '--bind'");
         fails(&["true"], 2, "error: the following required arguments were not provided:\n  --npes <PES>");
         fails(&["-n", "2"], 2, "error: the following required arguments were not provided:\n  <PROGRAM>");
         fails(&["-n", "2", "--env", "=x", "true"], 2, "expected KEY=VALUE");
@@ -428,6 +431,14 @@ mod command_line {
         assert_eq!(text(&output.stderr).matches("some CPUs run several PEs").count(), 1);
         let output = bare_shmrun(&["-n", "2", "--bind", "numa", "true"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
+    }
+
+    #[test]
+    fn a_debugger_that_is_missing_is_named() {
+        let output = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/true"]).env("PATH", "/no/such").output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(127));
+        assert!(launcher_lines(&output)[0].contains("the debugger `gdb` was asked for"), "{output:?}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ fn run(args: &[&str]) -> (bool, String, String) {
 
 /// The cases of a subcommand, by `measure case`.
 fn cases(command: &str) -> BTreeMap<String, Case> {
-    let (success, out, err) = run(&["--json", command, "--repetitions", "11"]);
+    let (success, out, err) = run(&["--json", command, "--repetitions", "11", "--jobs", "1"]);
     assert!(success, "{command}: {err}");
     let cases = out.lines().map(|line| serde_json::from_str::<Case>(line).unwrap());
     let cases: BTreeMap<_, _> = cases.map(|case| (format!("{} {}", case.measure, case.case), case)).collect();
@@ -80,7 +80,7 @@ fn starts_show_time_memory_and_mappings() {
 
 #[test]
 fn a_table_says_what_was_compared() {
-    let (success, out, err) = run(&["alloc", "--repetitions", "11"]);
+    let (success, out, err) = run(&["alloc", "--repetitions", "11", "--jobs", "2"]);
     assert!(success, "{err}");
     assert!(out.starts_with("alloc (2 PEs, "), "{out}");
     assert!(out.contains("): allocating and freeing bytes, against two barriers\n"), "{out}");

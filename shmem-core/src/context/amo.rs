@@ -1,7 +1,7 @@
 //! Atomic operations on words of other PEs.
 
-use super::endpoint::{Endpoint, Initiator};
 use crate::data::SymmetricData;
+use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
 use crate::pe::Pe;
 use crate::transport::{AtomicOp, Width, shm};

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{Ordering, fence};
 
-use super::endpoint::Initiator;
+use crate::endpoint::Initiator;
 
 /// Ordering and completion of what a token has issued.
 pub trait Order: Initiator {

@@ -1,7 +1,7 @@
 //! Untyped put and get, on addresses.
 
-use super::endpoint::{Endpoint, Initiator};
 use super::rma::{get_far, put_far};
+use crate::endpoint::{Endpoint, Initiator};
 use crate::object::SymAddr;
 use crate::pe::Pe;
 use crate::segment::Miss;

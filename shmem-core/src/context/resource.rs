@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 
-use super::endpoint::{Endpoint, Far};
-use super::wait::Waiting;
+use crate::endpoint::{Endpoint, Far, Waiting};
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::transport::{Channel, Transport};
@@ -142,7 +141,7 @@ mod tests {
 
     fn endpoints(limit: Option<usize>) -> Endpoints {
         let segments = Arc::new(Segments::new(1 << 21, 21));
-        let waiting = Arc::new(Waiting::new(Patience::for_node(1, 1), None, |_| ()));
+        let waiting = Arc::new(Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ()));
         let nowhere = core::ptr::null_mut();
         // SAFETY: PE 0 is the only PE of a job that has no memory and issues no operation.
         let me = unsafe { Pe::new(0, 0) };

@@ -1,7 +1,7 @@
 //! Typed put and get.
 
-use super::endpoint::{Endpoint, Initiator};
 use crate::data::{Contents, PlainData};
+use crate::endpoint::{Endpoint, Initiator};
 use crate::object::On;
 use crate::pe::Pe;
 use crate::transport::shm;

@@ -1,12 +1,10 @@
-//! Waiting for a word to change, and saying so when it takes long.
+//! Waiting for a word to change.
 
 use std::panic::Location;
-use std::time::{Duration, Instant};
 
-use super::endpoint::{Endpoint, Initiator};
+use crate::endpoint::Initiator;
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
-use crate::sync::Patience;
-use crate::system::{Activity, monotonic_now};
+use crate::system::Activity;
 use crate::text::Text;
 use crate::transport::{AtomicOp, Width, target};
 
@@ -81,91 +79,6 @@ impl<V: AmoValue> core::fmt::Display for Condition<V> {
     }
 }
 
-/// A wait that has lasted long.
-#[derive(Clone, Copy, Debug)]
-pub struct WaitReport {
-    /// What the PE does.
-    pub activity: Activity,
-    /// How long it has waited.
-    pub waited: Duration,
-}
-
-/// How a PE waits.
-pub struct Waiting {
-    patience: Patience,
-    warn_after: Option<Duration>,
-    report: Box<dyn Fn(&WaitReport) + Send + Sync>,
-}
-
-/// How long a sleeper that must also drive a transport sleeps at most.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
-
-impl Waiting {
-    /// Spins for `patience`, sleeps after, and calls `report` each time another `warn_after`,
-    /// doubling, has passed.
-    pub fn new(
-        patience: Patience,
-        warn_after: Option<Duration>,
-        report: impl Fn(&WaitReport) + Send + Sync + 'static,
-    ) -> Self {
-        Self { patience, warn_after, report: Box::new(report) }
-    }
-
-    /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed;
-    /// `activity` describes the wait, and is only called when it is long enough to sleep.
-    #[inline]
-    pub fn until(
-        &self,
-        endpoint: &Endpoint,
-        mut done: impl FnMut() -> bool,
-        sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
-        activity: impl FnOnce() -> Activity,
-    ) {
-        let far = endpoint.far_if_any();
-        let mut done = || {
-            if let Some(far) = far {
-                far.transport.progress();
-            }
-            done()
-        };
-        if !self.patience.spin_until(&mut done) {
-            self.sleep_until(endpoint, &mut done, sleep, &activity());
-        }
-    }
-
-    #[cold]
-    fn sleep_until(
-        &self,
-        endpoint: &Endpoint,
-        done: &mut dyn FnMut() -> bool,
-        mut sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
-        activity: &Activity,
-    ) {
-        // SAFETY: the record of this PE, described here by whoever waits, as it is meant.
-        let record = &unsafe { endpoint.system() }.record;
-        record.describe(activity);
-        record.set_waiting_since(monotonic_now());
-        let start = Instant::now();
-        let mut warn_after = self.warn_after;
-        while !done() {
-            let waited = start.elapsed();
-            if let Some(limit) = warn_after
-                && waited >= limit
-            {
-                (self.report)(&WaitReport { activity: *activity, waited });
-                warn_after = Some(limit * 2);
-            }
-            let mut timeout = warn_after.map(|limit| limit.saturating_sub(waited));
-            if endpoint.far_if_any().is_some() {
-                timeout = Some(timeout.map_or(PROGRESS_INTERVAL, |t| t.min(PROGRESS_INTERVAL)));
-            }
-            sleep(timeout, done);
-        }
-        record.set_waiting_since(0);
-        record.done();
-    }
-}
-
 impl<T: Waitable> Here<'_, T> {
     /// Whether the word is what `condition` says, now.
     ///
@@ -197,7 +110,7 @@ impl<T: Waitable> Here<'_, T> {
             |timeout, done| endpoint.bell().sleep(timeout, done),
             || Activity {
                 operation: Text::head("wait_until"),
-                subject: Text::head(&format!("a word at offset {:#x} {condition}", self.offset())),
+                subject: Text::head(&format!("{} {condition}", endpoint.waiting().name_of(self.offset()))),
                 file: Text::tail(location.file()),
                 line: location.line(),
                 ..Activity::NONE

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
+use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE, show_size};
 use crate::text::Text;
 
 /// A block of a heap, for messages.
@@ -16,7 +17,7 @@ pub struct Block {
 
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes at offset {:#x}", self.bytes, self.offset)
+        write!(f, "{} at offset {:#x}", show_size(self.bytes as u64), self.offset)
     }
 }
 
@@ -59,8 +60,9 @@ pub struct HeapRange {
 pub enum HeapError {
     /// No free piece is large enough.
     #[error(
-        "no room for {bytes} bytes aligned to {align} in partition `{name}`: its heap has {size} bytes, {free} are free, {largest_free} of them in one piece; raise {} by at least {short} bytes",
-        variable(*.partition)
+        "no room for {} aligned to {align} in partition `{name}`: its heap has {}, of which {} are free, {} of them in one piece; raise {} by at least {}",
+        show_size(*.bytes as u64), show_size(*.size as u64), show_size(*.free as u64),
+        show_size(*.largest_free as u64), variable(*.partition), show_size(*.short as u64)
     )]
     Exhausted {
         /// The partition's ID.
@@ -81,7 +83,7 @@ pub enum HeapError {
         short: usize,
     },
     /// The alignment is not a power of two, or more than an address can have.
-    #[error("{align} is not an alignment: give a power of two, at most {}", super::MAX_ALIGN)]
+    #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
     Alignment {
         /// Alignment asked.
         align: usize,
@@ -105,8 +107,8 @@ pub enum HeapError {
     },
     /// The offset is not where the block starts.
     #[error(
-        "`{operation}` of offset {offset:#x} in partition `{name}`: that is {} bytes inside a block of {block}; give the address that the allocation returned",
-        offset - block.offset
+        "`{operation}` of offset {offset:#x} in partition `{name}`: that is {} inside a block of {block}; give the address that the allocation returned",
+        show_size((offset - block.offset) as u64)
     )]
     InsideBlock {
         /// What was tried.
@@ -166,8 +168,8 @@ pub enum HeapError {
 /// The environment variable that sizes a partition.
 pub(super) fn variable(partition: u32) -> String {
     match partition {
-        1 => "SHMEM_SYMMETRIC_SIZE (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..)".to_owned(),
-        id => format!("SHMEM_SYMMETRIC_PARTITION{id}=SIZE=.."),
+        1 => format!("{SIZE_VARIABLE} (or {PARTITION_VARIABLE}1=SIZE=..)"),
+        id => format!("{PARTITION_VARIABLE}{id}=SIZE=.."),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Symmetric heaps: where objects lie in a partition.
 //!
 //! A partition starts with its statics ([`statics`]: one order on all PEs, computed from what the
-//! binary's [`section`] says), and the rest is its heap ([`Allocator`]). The [`Ledger`] joins the heaps
+//! binary's [`section`](crate::section) says), and the rest is its heap ([`Allocator`]). The [`Ledger`] joins the heaps
 //! of a job: it numbers allocations in lockstep and reclaims what every PE has dropped. All of it is
 //! arithmetic on offsets; nothing here reads or writes symmetric memory.
 
@@ -9,7 +9,6 @@ mod allocator;
 mod error;
 mod ledger;
 mod released;
-pub mod section;
 pub mod statics;
 
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};

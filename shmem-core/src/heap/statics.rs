@@ -13,7 +13,8 @@
 
 use core::fmt;
 
-use crate::partition::{Declaration, ObjectWish, PartitionSpec};
+use crate::fingerprint::fingerprint;
+use crate::partition::{Declaration, ObjectWish, PartitionSpec, show_size};
 use crate::text::Text;
 
 use super::error::variable;
@@ -95,7 +96,8 @@ pub struct Layout {
 pub enum LayoutError {
     /// They need more than their partition has.
     #[error(
-        "the {count} symmetric static(s) in partition `{name}` need {needed} bytes, but it has {size}{}; raise {}",
+        "the {count} symmetric static(s) in partition `{name}` need {}, but it has {}{}; raise {}",
+        show_size(*.needed), show_size(*.size),
         Largest(.largest),
         Remedy(*.id, .declared)
     )]
@@ -262,11 +264,18 @@ impl Layout {
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for p in &self.partitions {
-            lines.push(format!("partition {} `{}` of {} bytes", p.id, p.name, p.size));
+            lines.push(format!("partition {} `{}` of {}", p.id, p.name, show_size(p.size)));
             for Placed { offset, object: o, .. } in &p.objects {
                 lines.push(format!(
-                    "`{}::{}` ({}:{}) of {} bytes, alignment {}, pages of {}, at {offset:#x} in `{}`",
-                    o.module, o.name, o.file, o.line, o.size, o.align, o.pgsize, p.name
+                    "`{}::{}` ({}:{}) of {}, alignment {}, pages of {}, at {offset:#x} in `{}`",
+                    o.module,
+                    o.name,
+                    o.file,
+                    o.line,
+                    show_size(o.size),
+                    o.align,
+                    show_size(o.pgsize),
+                    p.name
                 ));
             }
         }
@@ -275,17 +284,8 @@ impl Layout {
 
     /// A hash of [`describe`](Self::describe), the same in every build of this crate.
     pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.describe())
+        fingerprint(self.describe().iter().flat_map(|line| line.bytes().chain([b'\n'])))
     }
-}
-
-/// FNV-1a, with a line end behind each line.
-fn fingerprint(lines: impl IntoIterator<Item = String>) -> u64 {
-    lines.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, line| {
-        line.bytes()
-            .chain([b'\n'])
-            .fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
-    })
 }
 
 struct Remedy<'a>(u32, &'a Option<String>);
@@ -306,7 +306,7 @@ impl fmt::Display for Largest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, o) in self.0.iter().enumerate() {
             let before = if i == 0 { "; the largest: " } else { ", " };
-            write!(f, "{before}`{}::{}` {} bytes ({}:{})", o.module, o.name, o.size, o.file, o.line)?;
+            write!(f, "{before}`{}::{}` {} ({}:{})", o.module, o.name, show_size(o.size), o.file, o.line)?;
         }
         Ok(())
     }

@@ -4,14 +4,14 @@ use core::fmt;
 
 use rustix::io::Errno;
 
-use crate::partition::{PartitionError, show_size};
+use crate::partition::{PartitionError, round_size, show_size};
 
 /// Memory could not be reserved, mapped or populated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// The sizes asked for do not fit into any address space.
-    #[error("{what}: {asked} bytes are asked for, more than any address space has; lower it")]
+    #[error("{what}: {asked} are asked for, more than any address space has; lower it", asked = Size(*asked))]
     TooLarge {
         /// The partition and where it was asked for, or what else it is.
         what: String,
@@ -171,15 +171,10 @@ impl fmt::Display for Size {
         let Self(bytes) = *self;
         const SHORT: usize = "16256G".len();
         let exact = show_size(bytes);
-        let unit =
-            [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')].into_iter().find(|(shift, _)| bytes >> shift > 0);
-        match unit {
-            Some((shift, unit)) if exact.len() > SHORT => {
-                let rest = bytes & ((1 << shift) - 1);
-                write!(f, "about {}.{}{unit}", bytes >> shift, (rest * 10) >> shift)
-            }
-            _ => f.write_str(&exact),
+        if exact.len() > SHORT && bytes >> 10 > 0 {
+            return write!(f, "about {}", round_size(bytes));
         }
+        f.write_str(&exact)
     }
 }
 
@@ -195,9 +190,9 @@ mod tests {
         assert_eq!(text(4096), "4K");
         assert_eq!(text(2 << 20), "2M");
         assert_eq!(text((3 << 30) / 2), "1.5G");
-        assert_eq!(text((1 << 30) + 1), "about 1.0G");
-        assert_eq!(text(23_683_808 << 10), "about 22.5G");
+        assert_eq!(text((1 << 30) + 1), "about 1G");
+        assert_eq!(text(23_683_808 << 10), "about 22.6G");
         assert_eq!(text(2032 << 30), "2032G");
-        assert_eq!(text(u64::MAX), "about 16777215.9T");
+        assert_eq!(text(u64::MAX), "about 16777216T");
     }
 }

@@ -120,15 +120,20 @@ pub(super) fn address_space(layout: &PlaceLayout, slots: usize) -> MemoryError {
         ),
         None => "the address space of a process does not have that much left".into(),
     };
-    let hint = match (largest(layout.requests()), getrlimit(Resource::As).current) {
-        (Some(request), limit) => format!(
-            "{}lower the sizes of the partitions, the largest of which is {} with {}, or start fewer PEs on a node",
-            if limit.is_some() { "raise the limit, " } else { "" },
+    let later = layout.later().len() as u64;
+    let lower = match largest(layout.requests()) {
+        Some(request) if request.bytes as u64 > later => format!(
+            "the sizes of the partitions, the largest of which is {} with {}",
             request.what,
             Size(request.bytes as u64)
         ),
-        (None, _) => "raise the limit, or start fewer PEs on a node".into(),
+        _ => format!(
+            "SHMEM_LATER_SIZE, the addresses for memory that is made after the start ({} of these)",
+            Size(later)
+        ),
     };
+    let raise = if getrlimit(Resource::As).current.is_some() { "raise the limit, " } else { "" };
+    let hint = format!("{raise}lower {lower}, or start fewer PEs on a node");
     MemoryError::AddressSpace {
         slots,
         asked: (layout.stride() as u64).saturating_mul(slots as u64),

@@ -9,6 +9,7 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
+use super::error::Size;
 use super::request::HUGE;
 
 /// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
@@ -161,7 +162,8 @@ impl Reservation {
         // SAFETY: the range is ours (`at`), and nothing refers to what was there (caller).
         let result = unsafe { rustix::mm::mmap_anonymous(start, range.len(), ProtFlags::empty(), flags) };
         if let Err(errno) = result {
-            panic!("{} bytes of reserved addresses at {start:p} are lost: {errno}", range.len());
+            let size = Size(range.len() as u64);
+            panic!("{size} of reserved addresses at {start:p} are lost: {errno}");
         }
     }
 

@@ -7,6 +7,7 @@ use core::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 
 use super::map::SEALS;
+use crate::partition::show_size;
 
 /// Marks a list and its version.
 const MAGIC: u64 = u64::from_le_bytes(*b"shmpcs01");
@@ -66,7 +67,7 @@ pub(super) fn decode(
     files: usize,
 ) -> Result<Vec<Piece>, String> {
     if !bytes.len().is_multiple_of(WORD) {
-        return Err(format!("its list of pieces has {} bytes", bytes.len()));
+        return Err(format!("its list of pieces has {}", show_size(bytes.len() as u64)));
     }
     let words: Vec<_> = bytes.chunks_exact(WORD).map(word).collect();
     let Some((&MAGIC, words)) = words.split_first() else {
@@ -81,20 +82,20 @@ pub(super) fn decode(
         let Piece { offset, bytes, file, at, page } = *piece;
         let wrong = |what: String| Err(format!("piece {i} of its list {what}"));
         if offset != end || bytes == 0 {
-            return wrong(format!("has {bytes} bytes at {offset:#x}, and {end:#x} follows"));
+            return wrong(format!("has {} at {offset:#x}, and {end:#x} follows", show_size(bytes)));
         }
         if !page.is_power_of_two() || page < rustix::param::page_size() as u64 {
-            return wrong(format!("has pages of {page} bytes"));
+            return wrong(format!("has pages of {}", show_size(page)));
         }
         if ![offset, bytes, at].iter().all(|n| n.is_multiple_of(page)) {
-            return wrong(format!("does not consist of pages of {page} bytes"));
+            return wrong(format!("does not consist of pages of {}", show_size(page)));
         }
         if file >= files as u64 {
             return wrong(format!("is in file {file} of {files}"));
         }
         end = match (offset.checked_add(bytes), at.checked_add(bytes)) {
             (Some(end), Some(_)) if end <= *ends.end() => end,
-            _ => return wrong(format!("has {bytes} bytes at {offset:#x}, beyond {:#x}", ends.end())),
+            _ => return wrong(format!("has {} at {offset:#x}, beyond {:#x}", show_size(bytes), ends.end())),
         };
     }
     if end < *ends.start() {
@@ -129,10 +130,18 @@ pub(super) fn check_file(number: usize, file: &OwnedFd, pieces: &[Piece]) -> Res
     };
     for piece in pieces.iter().filter(|piece| piece.file == number as u64) {
         if piece.at + piece.bytes > size {
-            return wrong(format!("has {size} bytes, and pieces up to {}", piece.at + piece.bytes));
+            return wrong(format!(
+                "has {}, and pieces up to {}",
+                show_size(size),
+                show_size(piece.at + piece.bytes)
+            ));
         }
         if piece.page != page {
-            return wrong(format!("has pages of {page} bytes, and pieces with pages of {}", piece.page));
+            return wrong(format!(
+                "has pages of {}, and pieces with pages of {}",
+                show_size(page),
+                show_size(piece.page)
+            ));
         }
     }
     Ok(())

@@ -33,7 +33,9 @@ impl Request {
     /// If it must have a kind of memory that this build cannot place.
     pub fn partition(spec: &PartitionSpec) -> Result<Self, MemoryError> {
         let what = match &spec.origin {
-            Origin::BuiltIn => spec.title(),
+            Origin::BuiltIn => {
+                format!("{} (built in; SHMEM_SYMMETRIC_PARTITION{} changes it)", spec.title(), spec.id)
+            }
             origin => format!("{} ({origin})", spec.title()),
         };
         let placement = placement(spec)?;

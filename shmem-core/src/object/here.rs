@@ -8,15 +8,15 @@ use core::marker::PhantomData;
 
 use super::index::PlaceIndex;
 use super::{SymAddr, SymBox, Symmetric};
-use crate::context::Initiator;
 use crate::data::{Contents, PlainData, SymmetricData};
+use crate::endpoint::{Endpoint, Initiator};
 use crate::transport::shm;
 
 /// The calling PE's own copy of a symmetric object or of a part of it.
 pub struct Here<'a, T: Contents + ?Sized> {
     start: *mut T::Item,
     len: usize,
-    token: &'a crate::context::Endpoint,
+    token: &'a Endpoint,
     _object: PhantomData<&'a ()>,
 }
 
@@ -46,7 +46,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
 
 impl<'a, T: Contents + ?Sized> Here<'a, T> {
     #[inline(always)]
-    fn new(token: &'a crate::context::Endpoint, offset: usize, len: usize) -> Self {
+    fn new(token: &'a Endpoint, offset: usize, len: usize) -> Self {
         Self { start: token.mine(offset).cast(), len, token, _object: PhantomData }
     }
 
@@ -101,7 +101,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     }
 
     #[inline(always)]
-    pub(crate) fn endpoint(self) -> &'a crate::context::Endpoint {
+    pub(crate) fn endpoint(self) -> &'a Endpoint {
         self.token
     }
 }

@@ -1,8 +1,8 @@
 //! What the local phase can open: one object, or a tuple of objects.
 
 use super::{SymBox, Symmetric};
-use crate::context::Endpoint;
 use crate::data::{Contents, SymmetricData};
+use crate::endpoint::Endpoint;
 
 /// Bytes of one object in every PE's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::index::PlaceIndex;
-use crate::context::Initiator;
 use crate::data::Contents;
+use crate::endpoint::Initiator;
 use crate::pe::Pe;
 
 /// A symmetric object, or a part of one, on one PE: what put, get and the atomics take.

@@ -92,21 +92,8 @@ impl Declaration {
         Traits {
             size: if self.size == 0 { None } else { Some(self.size) },
             pgsize: if self.pgsize == 0 { None } else { Some(self.pgsize) },
-            kind: match self.kind {
-                1 => Some(Kind::NormalMem),
-                2 => Some(Kind::FastMem),
-                3 => Some(Kind::SysDefault),
-                4 => Some(Kind::LargeMem),
-                5 => Some(Kind::Pmem),
-                _ => None,
-            },
-            policy: match self.policy {
-                1 => Some(Policy::Mandatory),
-                2 => Some(Policy::Preferred),
-                3 => Some(Policy::Interleaved),
-                4 => Some(Policy::SysDefault),
-                _ => None,
-            },
+            kind: Kind::from_number(self.kind),
+            policy: Policy::from_number(self.policy),
         }
     }
 }

@@ -99,19 +99,6 @@ impl Environment {
         Ok(environment)
     }
 
-    /// [`collect`](Self::collect) from the environment of this process. Bytes that are not UTF-8
-    /// are shown as `\u{fffd}`, which no variable of partitions may contain.
-    ///
-    /// # Errors
-    ///
-    /// As [`collect`](Self::collect).
-    pub fn from_process() -> Result<Self, PartitionError> {
-        Self::collect(
-            std::env::vars_os()
-                .map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into())),
-        )
-    }
-
     /// What was set and does not count, one line each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

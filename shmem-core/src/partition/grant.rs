@@ -14,6 +14,11 @@ pub enum Pages {
     HugeTlb = 3,
 }
 
+impl Pages {
+    /// Every sort of pages.
+    pub const ALL: [Self; 3] = [Self::Base, Self::Transparent, Self::HugeTlb];
+}
+
 /// What one PE's part of a partition was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {

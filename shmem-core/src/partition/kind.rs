@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
+    /// Every kind, in the order of their numbers.
     pub const ALL: [Self; 5] = [Self::NormalMem, Self::FastMem, Self::SysDefault, Self::LargeMem, Self::Pmem];
 
     /// Its name in the environment.
@@ -32,6 +32,14 @@ impl Kind {
             Self::SysDefault => "SYSDEFAULT",
             Self::LargeMem => "LARGEMEM",
             Self::Pmem => "PMEM",
+        }
+    }
+
+    /// The kind whose number, as in a [`Declaration`](super::Declaration), is `number`.
+    pub const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1..=5 => Some(Self::ALL[number as usize - 1]),
+            _ => None,
         }
     }
 
@@ -56,7 +64,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Every policy.
+    /// Every policy, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Mandatory, Self::Preferred, Self::Interleaved, Self::SysDefault];
 
     /// Its name in the environment.
@@ -66,6 +74,14 @@ impl Policy {
             Self::Preferred => "PREFERRED",
             Self::Interleaved => "INTERLEAVED",
             Self::SysDefault => "SYSDEFAULT",
+        }
+    }
+
+    /// The policy whose number, as in a [`Declaration`](super::Declaration), is `number`.
+    pub const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1..=4 => Some(Self::ALL[number as usize - 1]),
+            _ => None,
         }
     }
 }

@@ -35,7 +35,7 @@ pub use kind::{Kind, Policy, Traits};
 pub use nearest::nearest;
 pub use placement::{Placement, placement};
 pub use report::{downgrades, report};
-pub use size::{SizeError, parse_size, show_size};
+pub use size::{SizeError, parse_size, round_size, show_size};
 pub use spec::{Origin, PartitionSpec};
 pub use table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, ObjectWish, Table};
 

@@ -3,12 +3,11 @@
 //! A memory that is silently not the one asked for is the commonest complaint about symmetric
 //! heaps: so each partition has a line with both, and each difference a warning.
 
-use core::fmt::Write;
-use core::iter::once;
-
 use super::grant::{Grant, Pages};
 use super::size::show_size;
 use super::spec::{Origin, PartitionSpec};
+use crate::columns::Columns;
+use crate::ranges;
 
 const HEADS: [&str; 12] =
     ["ID", "NAME", "ASKED", "PAGE", "KIND", "POLICY", "PES", "GIVEN", "PAGE", "PAGES", "KIND", "POPULATED"];
@@ -16,29 +15,27 @@ const HEADS: [&str; 12] =
 /// The columns of what was asked.
 const ASKED: usize = 6;
 
-type Row = [String; HEADS.len()];
-
 /// The table of partitions, asked and given: a line for each partition, and for each group of PEs
 /// that was given something else. `grants` holds for each PE what it was given for each of `specs`.
 ///
 /// `-` stands for what nobody gave or asked for.
 pub fn report(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
-    let mut rows: Vec<Row> = vec![HEADS.map(String::from)];
+    let mut columns = Columns::new(HEADS, &[]);
     for (index, spec) in specs.iter().enumerate() {
         let asked = asked(spec);
         let given = grants.iter().map(|grants| grants.get(index).map(given));
         let groups = groups(given);
         if groups.is_empty() {
-            rows.push(row(asked.clone(), [(); ASKED].map(|()| "-".into())));
+            columns.push(row(asked.clone(), [(); ASKED].map(|()| "-".into())));
         }
         for (number, (given, pes)) in groups.into_iter().enumerate() {
             let [size, pgsize, pages, kind, populated] =
                 given.unwrap_or_else(|| [(); 5].map(|()| "-".into()));
             let asked = if number == 0 { asked.clone() } else { [const { String::new() }; ASKED] };
-            rows.push(row(asked, [show_pes(&pes, grants.len()), size, pgsize, pages, kind, populated]));
+            columns.push(row(asked, [show_pes(&pes, grants.len()), size, pgsize, pages, kind, populated]));
         }
     }
-    columns(&rows)
+    columns.to_string()
 }
 
 /// One line for each thing that was asked and not given, with the PEs that it concerns.
@@ -111,40 +108,15 @@ fn groups<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<(T, Vec<usize>)>
     groups
 }
 
-/// Ascending numbers as ranges: `0-3,5`.
+/// Ascending numbers of PEs, of which there are `count`.
 fn show_pes(pes: &[usize], count: usize) -> String {
     if pes.len() == count {
         return ALL.into();
     }
-    let ranges: Vec<_> = pes
-        .chunk_by(|pe, next| pe + 1 == *next)
-        .map(|range| match range {
-            [only] => only.to_string(),
-            [first, .., last] => format!("{first}-{last}"),
-            [] => String::new(),
-        })
-        .collect();
-    ranges.join(",")
+    ranges::show(pes)
 }
 
-fn row(asked: [String; ASKED], given: [String; ASKED]) -> Row {
+fn row(asked: [String; ASKED], given: [String; ASKED]) -> [String; HEADS.len()] {
     let mut cells = asked.into_iter().chain(given);
     [(); HEADS.len()].map(|()| cells.next().unwrap_or_default())
-}
-
-/// Columns as wide as their widest cell; nothing behind the last.
-fn columns(rows: &[Row]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEADS.len() - 1).map(width).chain(once(0)).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            // Writing to a string cannot fail.
-            let _ = write!(line, "{cell:width$}  ");
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }

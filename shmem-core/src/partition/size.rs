@@ -119,6 +119,18 @@ pub fn show_size(bytes: u64) -> String {
     }
 }
 
+/// A size for a reader who wants to know how much there is, not every byte: `23.4G`, rounded to tenths.
+pub fn round_size(bytes: u64) -> String {
+    let Some((unit, shift)) = SUFFIXES.into_iter().rev().find(|&(_, shift)| bytes >> shift != 0) else {
+        return bytes.to_string();
+    };
+    let tenths = (u128::from(bytes) * 10 + (1_u128 << (shift - 1))) >> shift;
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole}{unit}"),
+        (whole, tenth) => format!("{whole}.{tenth}{unit}"),
+    }
+}
+
 /// As [`show_size`], in the form that [`parse_size`] reads.
 pub(super) fn short_size(bytes: u64) -> String {
     for (letter, shift) in SUFFIXES.into_iter().rev() {

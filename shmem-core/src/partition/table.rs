@@ -123,17 +123,6 @@ impl Table {
             .collect()
     }
 
-    /// A number that differs, in all likelihood, between tables whose
-    /// [descriptions](Self::describe) differ, and is the same in every process and build: FNV-1a.
-    pub fn fingerprint(&self) -> u64 {
-        self.describe()
-            .iter()
-            .flat_map(|line| line.bytes().chain([b'\n']))
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            })
-    }
-
     fn existing(&self) -> String {
         let each: Vec<_> = self.specs.iter().map(|spec| format!("{} `{}`", spec.id, spec.name)).collect();
         each.join(", ")

@@ -1,6 +1,6 @@
 //! The target's side: what a PE does for others on its own memory.
 //!
-//! On a node the initiator does it itself, through the arena, by [`apply`]. Behind a transport the
+//! On a node the initiator does it itself, through the arena, by `apply`. Behind a transport the
 //! target's engine receives a [`Message`] and [`deliver`](Target::deliver)s it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,10 +1,11 @@
 //! `#[shmem::test]`: the function becomes a test that runs on several PEs.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Lit, LitStr, Token};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Lit, LitStr, Meta, MetaNameValue, Token};
 
 use super::function;
 use crate::arguments::{Arguments, Value};
@@ -33,6 +34,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
     let well_formed = errors.is_empty();
     function::rewrite_lets(&mut function, &mut errors);
+    let panics = should_panic(&mut function.attrs);
     let errors = errors.into_tokens();
     if !well_formed {
         return quote!(#errors #[allow(dead_code)] #function);
@@ -48,8 +50,36 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         #visibility fn #name() {
             #body
             #root::__private::test(
-                ::core::concat!(::core::module_path!(), #path), #pes, &[#(#variables),*], __body,
+                ::core::concat!(::core::module_path!(), #path), #pes, &[#(#variables),*], #panics, __body,
             )
+        }
+    }
+}
+
+/// Takes `#[should_panic]` away, which each PE's harness would answer for itself, and gives what it
+/// says as an argument. What rustc refuses stays, to be refused.
+fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
+    let Some((at, expected)) =
+        attributes.iter().enumerate().find_map(|(at, attribute)| Some((at, expected(attribute)?)))
+    else {
+        return quote!(::core::option::Option::None);
+    };
+    attributes.remove(at);
+    quote!(::core::option::Option::Some(#expected))
+}
+
+/// The text in `#[should_panic]`, `#[should_panic = ".."]` or `#[should_panic(expected = "..")]`.
+fn expected(attribute: &Attribute) -> Option<LitStr> {
+    if !attribute.path().is_ident("should_panic") {
+        return None;
+    }
+    match &attribute.meta {
+        Meta::Path(path) => Some(LitStr::new("", path.span())),
+        Meta::NameValue(pair) => syn::parse2(pair.value.to_token_stream()).ok(),
+        Meta::List(list) => {
+            let pair: MetaNameValue =
+                list.parse_args().ok().filter(|pair: &MetaNameValue| pair.path.is_ident("expected"))?;
+            syn::parse2(pair.value.to_token_stream()).ok()
         }
     }
 }

@@ -34,6 +34,9 @@ struct Arguments {
     /// Pairs of samples for each case.
     #[arg(long, global = true, default_value_t = 31, value_parser = clap::value_parser!(u16).range(FEWEST as i64..))]
     repetitions: u16,
+    /// Jobs that share out each case: which pages a job gets, and what else the machine does, is luck.
+    #[arg(long, global = true, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]
@@ -72,9 +75,6 @@ enum Measure {
     Footprint,
 }
 
-/// Jobs of a measure in which it matters where pages lie.
-const JOBS: usize = 5;
-
 #[symmetric]
 static ROW: Row;
 
@@ -91,9 +91,9 @@ fn main() -> ExitCode {
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command {
         Some(Command::Pe { measure, partitions }) => pe(measure, partitions, repetitions),
-        Some(command) => Report::new(arguments.json, repetitions).measure(command),
+        Some(command) => Report::new(&arguments).measure(command),
         None => {
-            let mut report = Report::new(arguments.json, repetitions);
+            let mut report = Report::new(&arguments);
             use Command::{Alloc, Barrier, Get, Lookup, Put, Startup};
             [Put, Get, Lookup, Barrier, Alloc, Startup].into_iter().try_for_each(|one| report.measure(one))
         }
@@ -111,39 +111,43 @@ fn main() -> ExitCode {
 struct Report {
     json: bool,
     repetitions: usize,
+    jobs: u16,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
 
 impl Report {
-    fn new(json: bool, repetitions: usize) -> Self {
-        Self { json, repetitions, remarks: BTreeSet::new() }
+    fn new(arguments: &Arguments) -> Self {
+        Self {
+            json: arguments.json,
+            repetitions: arguments.repetitions.into(),
+            jobs: arguments.jobs,
+            remarks: BTreeSet::new(),
+        }
     }
 
     fn measure(&mut self, command: Command) -> Result<(), Box<dyn Error>> {
         match command {
-            Command::Put => self.jobs(&[Measure::Put; JOBS], 2, 1),
-            Command::Get => self.jobs(&[Measure::Get; JOBS], 2, 1),
+            Command::Put => self.jobs(Measure::Put, 2, 1),
+            Command::Get => self.jobs(Measure::Get, 2, 1),
             Command::Lookup => {
                 let mut partitions = lookup::PARTITIONS.into_iter();
-                partitions.try_for_each(|n| self.jobs(&[Measure::Lookup; JOBS], 2, n))?;
+                partitions.try_for_each(|n| self.jobs(Measure::Lookup, 2, n))?;
                 let mut partitions = [1].into_iter().chain(lookup::PARTITIONS);
-                partitions.try_for_each(|n| self.jobs(&[Measure::LookupPublished], 2, n))
+                partitions.try_for_each(|n| self.jobs(Measure::LookupPublished, 2, n))
             }
-            Command::Barrier => {
-                [2, 16].into_iter().try_for_each(|pes| self.jobs(&[Measure::Barrier; JOBS], pes, 1))
-            }
-            Command::Alloc => self.jobs(&[Measure::Alloc], 2, 1),
+            Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
+            Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
             Command::Startup => self.startup(),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }
 
     /// Runs jobs whose PE 0 prints records, and shows what comes out of all of them.
-    fn jobs(&mut self, measures: &[Measure], pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
+    fn jobs(&mut self, measure: Measure, pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
         let variables = if partitions == 1 { Vec::new() } else { lookup::variables(partitions) };
         let mut records = Vec::new();
-        for &measure in measures {
+        for _ in 0..self.jobs {
             let printed = self.run(&self.job(measure, pes, partitions, &variables))?;
             for line in printed.lines() {
                 records.push(serde_json::from_str(line)?);

@@ -14,14 +14,14 @@ use shmem::launch::{Bind, Launch};
 #[command(name = "shmrun", version)]
 struct Arguments {
     /// Number of PEs
-    #[arg(short = 'n', long = "npes", value_name = "PES")]
+    #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true)]
     pes: usize,
 
     /// Where PEs run: each on one CPU, each on one NUMA node, or anywhere
     #[arg(long, value_enum, default_value_t = Binding::None)]
     bind: Binding,
 
-    /// Write [PE] before each line of output
+    /// Write the number of the PE before each line of output
     #[arg(long)]
     tag_output: bool,
 
@@ -42,7 +42,7 @@ struct Arguments {
     timeout: Option<Duration>,
 
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
@@ -51,6 +51,14 @@ enum Binding {
     Core,
     Numa,
     None,
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    match text.strip_prefix('p') {
+        // Other launchers take `-np 4`.
+        Some(rest) => Err(format!("write `-n {}`", if rest.is_empty() { "4" } else { rest })),
+        None => text.parse().map_err(|_| "the number of PEs is a whole number, from 1 up".to_owned()),
+    }
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketType, sockopt};
+use shmem_core::partition::show_size;
 
 use super::Bootstrap;
 use crate::launch::channel::{Channel, Packet};
@@ -121,9 +122,11 @@ impl Bootstrap for Local {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         if key.len() > MAX_KEY || value.len() > MAX_VALUE {
             return Err(invalid(format!(
-                "a key of {} bytes with a value of {} bytes: the launcher passes on at most {MAX_KEY} and {MAX_VALUE}",
-                key.len(),
-                value.len()
+                "a key of {} with a value of {}: the launcher passes on at most {} and {}",
+                show_size(key.len() as u64),
+                show_size(value.len() as u64),
+                show_size(MAX_KEY as u64),
+                show_size(MAX_VALUE as u64)
             )));
         }
         let _step = self.values();

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::fingerprint::fingerprint;
 use shmem_core::sync::Arrival;
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
 use shmem_core::text::Text;
@@ -30,18 +31,17 @@ pub(crate) struct Purpose<'a> {
     pub arguments: &'a [u64],
     /// The arguments in words, for messages.
     pub subject: &'a dyn Fn() -> String,
-    /// The call.
-    pub location: &'static Location<'static>,
+    /// The call, if the program made one.
+    pub location: Option<&'static Location<'static>>,
 }
 
 impl Purpose<'_> {
-    /// 32 bits of a hash (FNV-1a over the bytes, mixed) above 16 bits that are 1 or 0; see
-    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier).
+    /// 32 bits of a hash above 16 bits that are 1 or 0; see
+    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier). The low bits of FNV-1a depend on the low bits of
+    /// the bytes alone: the others are mixed into them.
     fn fingerprint(&self) -> u64 {
-        let mut hash = 0xCBF2_9CE4_8422_2325_u64;
-        let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        self.operation.bytes().for_each(&mut eat);
-        self.arguments.iter().flat_map(|a| a.to_le_bytes()).for_each(&mut eat);
+        let arguments = self.arguments.iter().flat_map(|argument| argument.to_le_bytes());
+        let mut hash = fingerprint(self.operation.bytes().chain(arguments));
         hash ^= hash >> 29;
         hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (hash >> 32) << 16 | u64::from(self.opens)
@@ -51,8 +51,8 @@ impl Purpose<'_> {
         Activity {
             operation: Text::head(self.operation),
             subject: Text::head(&(self.subject)()),
-            file: Text::tail(self.location.file()),
-            line: self.location.line(),
+            file: self.location.map_or(Text::EMPTY, |location| Text::tail(location.file())),
+            line: self.location.map_or(0, |location| location.line()),
             fingerprint: self.fingerprint(),
             team: team.index() as u32,
             count,
@@ -71,7 +71,7 @@ impl Team {
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
         self.job.quiet_all();
         let location = Location::caller();
-        self.meet_once(token.endpoint(), "barrier", location);
+        self.meet_once(token.endpoint(), "barrier", Some(location));
     }
 
     /// Waits until all members are here. Stores to this node are visible, transfers to others may
@@ -81,15 +81,16 @@ impl Team {
     #[track_caller]
     pub fn sync(&self, token: &(impl Initiator + ?Sized)) {
         let location = Location::caller();
-        self.meet_once(token.endpoint(), "sync", location);
+        self.meet_once(token.endpoint(), "sync", Some(location));
     }
 
-    /// Meets all members for an operation that is nothing else.
+    /// Meets all members for an operation that is nothing else; without a location it is a turn in the
+    /// job's life.
     pub(crate) fn meet_once(
         &self,
         endpoint: &Endpoint,
         operation: &'static str,
-        location: &'static Location<'static>,
+        location: Option<&'static Location<'static>>,
     ) {
         let purpose = Purpose { operation, opens: false, arguments: &[], subject: &String::new, location };
         self.enter(endpoint).meet(&purpose);
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn no_argument_makes_a_collective_look_like_the_opening_of_a_phase() {
-        let location = Location::caller();
+        let location = None;
         let fingerprint = |operation, opens, arguments: &[u64]| {
             Purpose { operation, opens, arguments, subject: &String::new, location }.fingerprint()
         };

@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, PlainData};
+use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 
 use super::barrier::Purpose;
@@ -31,13 +32,13 @@ impl Team {
         let endpoint = token.endpoint();
         let bytes = size_of_val(data);
         let arguments = [root.number() as u64, bytes as u64];
-        let subject = || format!("{bytes} bytes from PE {root}");
+        let subject = || format!("{} from PE {root}", show_size(bytes as u64));
         let purpose = Purpose {
             operation: "broadcast",
             opens: false,
             arguments: &arguments,
             subject: &subject,
-            location,
+            location: Some(location),
         };
         let data = bytes_of(data);
         let collective = self.enter(endpoint);

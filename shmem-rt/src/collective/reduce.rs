@@ -125,7 +125,13 @@ impl Team {
         let name = core::any::type_name::<N>();
         let arguments = [bytes as u64, size_of::<N>() as u64];
         let subject = || format!("{} x {name}", bytes / size_of::<N>());
-        let purpose = Purpose { operation, opens: false, arguments: &arguments, subject: &subject, location };
+        let purpose = Purpose {
+            operation,
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
         self.enter(endpoint).reduce_for(&purpose, bytes_of(data), op);
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{LittleEndian, Object, ObjectSection, ReadCache};
-use shmem_core::heap::section::{self, SectionError};
 use shmem_core::heap::statics::StaticEntry;
 use shmem_core::partition::Declaration;
+use shmem_core::section::{self, SectionError};
 
 /// A program or library, as far as it concerns symmetric memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! The environment variables.
 
-use super::Columns;
+use shmem_core::columns::Columns;
+
 use crate::env;
 
 /// The section `env`: every variable with its default and its current value, and one line for each
 /// variable that is set and not known.
 pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> (String, Vec<String>) {
     let variables: Vec<_> = variables.into_iter().collect();
-    let mut columns = Columns::new(["VARIABLE", "DEFAULT", "CURRENT", "MEANING"], &[]);
+    let mut columns = Columns::new(["VARIABLE", "DEFAULT", "CURRENT", "MEANING"], &[]).indented();
     for row in env::rows(variables.clone()) {
         let current = row.current.unwrap_or_else(|| "-".to_owned());
         columns.push([row.name, row.default.to_owned(), current, row.help.to_owned()]);

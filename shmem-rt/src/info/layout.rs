@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use shmem_core::columns::Columns;
 use shmem_core::heap::statics::{Layout, LayoutError, arrange};
 use shmem_core::partition::{Environment, show_size};
 
-use super::{Binary, Columns, InfoError, resolve};
+use super::{Binary, InfoError, resolve};
 
 /// The section `layout`.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ impl Statics {
                 continue;
             }
             let mut columns =
-                Columns::new(["OFFSET", "SIZE", "ALIGN", "PAGES", "NAME", "PLACE"], &[0, 1, 2, 3]);
+                Columns::new(["OFFSET", "SIZE", "ALIGN", "PAGES", "NAME", "PLACE"], &[0, 1, 2, 3]).indented();
             for placed in &p.objects {
                 let o = &placed.object;
                 columns.push([

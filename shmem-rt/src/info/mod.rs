@@ -5,7 +5,6 @@
 //! [`env`](crate::env). What a machine has is read below a [`Root`], so that tests can invent machines.
 
 mod binary;
-mod columns;
 mod environment;
 mod layout;
 mod pages;
@@ -15,7 +14,6 @@ mod topology;
 mod transports;
 
 pub use binary::{Binary, BinaryError};
-pub use columns::{Approximate, Columns};
 pub use environment::environment;
 pub use layout::{Statics, statics};
 pub use pages::{Pool, TransparentPages, pages};

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use shmem_core::columns::Columns;
 use shmem_core::partition::show_size;
 
-use super::{Columns, Root};
+use super::Root;
 
 /// A pool of huge pages, of the machine or of one memory node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,8 @@ pub fn pages(root: &Root) -> String {
         text += "huge pages: this kernel has no pools\n";
     } else {
         text += "huge pages (PGSIZE takes them from these pools):\n";
-        let mut columns = Columns::new(["SIZE", "TOTAL", "FREE", "RESERVED", "MAY BE ADDED"], &[1, 2, 3, 4]);
+        let mut columns =
+            Columns::new(["SIZE", "TOTAL", "FREE", "RESERVED", "MAY BE ADDED"], &[1, 2, 3, 4]).indented();
         for pool in &pools {
             let numbers = [pool.total, pool.free, pool.reserved, pool.overcommit].map(|n| n.to_string());
             let [total, free, reserved, overcommit] = numbers;

@@ -1,8 +1,9 @@
 //! The partitions that a job would have.
 
+use shmem_core::columns::Columns;
 use shmem_core::partition::{Environment, Origin, PartitionError, Table, placement, show_size};
 
-use super::{Binary, Columns, InfoError};
+use super::{Binary, InfoError};
 
 /// The section `partitions`.
 #[derive(Clone, Debug)]
@@ -36,7 +37,8 @@ pub fn partitions(binary: &Binary, environment: &Environment) -> Result<Resolved
         let downgrade = placement(spec)?.downgrade;
         warnings.extend(downgrade.map(|why| format!("{} (from {}): {why}", spec.title(), spec.origin)));
     }
-    let mut columns = Columns::new(["ID", "NAME", "SIZE", "PGSIZE", "KIND", "POLICY", "FROM"], &[0, 2, 3]);
+    let mut columns =
+        Columns::new(["ID", "NAME", "SIZE", "PGSIZE", "KIND", "POLICY", "FROM"], &[0, 2, 3]).indented();
     for spec in table.specs() {
         let or_none = |trait_: Option<String>| trait_.unwrap_or_else(|| "-".to_owned());
         columns.push([

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use shmem_core::ranges;
+
 /// A directory with `proc` and `sys` in it: `/`, or a machine that a test invented.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
@@ -33,7 +35,7 @@ impl Root {
 
     /// The numbers in a file of ranges, `0-3,8`.
     pub(super) fn list(&self, path: &str) -> Option<Vec<usize>> {
-        parse_list(&self.text(path)?)
+        ranges::parse(&self.text(path)?)
     }
 
     /// The numbers `n` for which the directory holds a `<prefix>n<suffix>`, in ascending order.
@@ -48,28 +50,6 @@ impl Root {
         numbers.sort_unstable();
         numbers
     }
-}
-
-/// Numbers written as ranges: `0-3,8`. Nothing is an empty list.
-pub(super) fn parse_list(text: &str) -> Option<Vec<usize>> {
-    let mut numbers = Vec::new();
-    for range in text.split(',').filter(|range| !range.is_empty()) {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        numbers.extend(first.trim().parse::<usize>().ok()?..=last.trim().parse().ok()?);
-    }
-    Some(numbers)
-}
-
-/// Ascending numbers as ranges: the reverse of what the kernel's lists are read by.
-pub(super) fn show_list(numbers: &[usize]) -> String {
-    let ranges: Vec<String> = numbers
-        .chunk_by(|one, next| one + 1 == *next)
-        .map(|range| match range {
-            [first, .., last] => format!("{first}-{last}"),
-            only => only.iter().map(ToString::to_string).collect(),
-        })
-        .collect();
-    if ranges.is_empty() { "-".to_owned() } else { ranges.join(",") }
 }
 
 #[cfg(test)]
@@ -93,17 +73,6 @@ pub(super) mod tests {
         pub(in crate::info) fn root(&self) -> Root {
             Root::at(self.0.path())
         }
-    }
-
-    #[test]
-    fn lists_are_read_and_shown() {
-        for text in ["0", "0-3", "0-3,8", "1,3,5-6"] {
-            assert_eq!(show_list(&parse_list(text).unwrap()), text);
-        }
-        assert_eq!(parse_list(""), Some(vec![]));
-        assert_eq!(show_list(&[]), "-");
-        assert_eq!(parse_list("a-b"), None);
-        assert_eq!(parse_list("3-"), None);
     }
 
     #[test]

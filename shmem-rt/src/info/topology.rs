@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use shmem_core::partition::show_size;
+use shmem_core::columns::Columns;
+use shmem_core::partition::{round_size, show_size};
+use shmem_core::ranges;
 
+use super::Root;
 use super::pages::Pool;
-use super::root::show_list;
-use super::{Approximate, Columns, Root};
 
 /// A memory node (NUMA node): CPUs, memory, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl Topology {
             .collect();
         let allowed = root.text("proc/self/status").and_then(|status| {
             let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-            super::root::parse_list(line.trim())
+            ranges::parse(line)
         });
         Self { packages: packages.len(), cores: cores.len(), nodes: nodes(root), online, allowed }
     }
@@ -99,19 +100,20 @@ pub fn topology(root: &Root) -> String {
     let mut text = format!(
         "CPUs: {} ({}) on {} in {}\n",
         t.online.len(),
-        show_list(&t.online),
+        ranges::show(&t.online),
         count(t.cores, "core"),
         count(t.packages, "package")
     );
     if let Some(allowed) = t.allowed.filter(|allowed| *allowed != t.online) {
-        text += &format!("  this process may use {} of them ({})\n", allowed.len(), show_list(&allowed));
+        text += &format!("  this process may use {} of them ({})\n", allowed.len(), ranges::show(&allowed));
     }
     if t.nodes.is_empty() {
         return text + "memory nodes: the kernel tells of none\n";
     }
     text += "memory nodes:\n";
     let mut columns =
-        Columns::new(["NODE", "CPUS", "MEMORY", "FREE", "DISTANCES", "HUGE PAGES (FREE/TOTAL)"], &[0, 2, 3]);
+        Columns::new(["NODE", "CPUS", "MEMORY", "FREE", "DISTANCES", "HUGE PAGES (FREE/TOTAL)"], &[0, 2, 3])
+            .indented();
     for node in &t.nodes {
         let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
         let pools: Vec<String> = node
@@ -121,9 +123,9 @@ pub fn topology(root: &Root) -> String {
             .collect();
         columns.push([
             node.number.to_string(),
-            show_list(&node.cpus),
-            Approximate(node.memory).to_string(),
-            Approximate(node.free).to_string(),
+            if node.cpus.is_empty() { "-".to_owned() } else { ranges::show(&node.cpus) },
+            round_size(node.memory),
+            round_size(node.free),
             distances.join(" "),
             pools.join(", "),
         ]);

@@ -1,13 +1,11 @@
 //! How bytes can reach other PEs.
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags};
-
-use super::Columns;
+use shmem_core::columns::Columns;
+use shmem_core::memory::{Arena, Machine, MemoryError, PlaceLayout};
 
 /// The section `transports`: each is tried, not only named.
 pub fn transports() -> String {
-    let mut columns = Columns::new(["TRANSPORT", "REACHES", "STATE"], &[]);
+    let mut columns = Columns::new(["TRANSPORT", "REACHES", "STATE"], &[]).indented();
     let mut row = |name: &str, reaches: &str, state: String| {
         columns.push([name.to_owned(), reaches.to_owned(), state]);
     };
@@ -16,24 +14,17 @@ pub fn transports() -> String {
     columns.to_string()
 }
 
-fn state(result: Result<(), (&'static str, rustix::io::Errno)>) -> String {
+fn state(result: Result<(), MemoryError>) -> String {
     match result {
         Ok(()) => "usable".to_owned(),
-        Err((call, error)) => format!("not usable: {call}: {error}"),
+        Err(error) => format!("not usable: {error}"),
     }
 }
 
-/// Makes a piece of shared memory and maps it, as a heap is made.
-fn shared_memory() -> Result<(), (&'static str, rustix::io::Errno)> {
-    let file = memfd_create(c"shmem-info", MemfdFlags::CLOEXEC).map_err(|e| ("memfd_create", e))?;
-    let length = rustix::param::page_size();
-    ftruncate(&file, length as u64).map_err(|e| ("ftruncate", e))?;
-    let (protection, shared) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-    // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
-    let mapped = unsafe { rustix::mm::mmap(core::ptr::null_mut(), length, protection, shared, &file, 0) };
-    let address = mapped.map_err(|e| ("mmap", e))?;
-    // SAFETY: exactly the mapping made above, to which nothing refers.
-    unsafe { rustix::mm::munmap(address, length) }.map_err(|e| ("munmap", e))
+/// Makes the memory of a PE without partitions, as a job does.
+fn shared_memory() -> Result<(), MemoryError> {
+    let arena = Arena::reserve(PlaceLayout::new(&[], 0)?, 1, Machine::default())?;
+    arena.create(0).map(drop)
 }
 
 #[cfg(test)]
@@ -47,7 +38,7 @@ mod tests {
 
     #[test]
     fn what_fails_is_named() {
-        let failed = state(Err(("memfd_create", rustix::io::Errno::PERM)));
-        assert!(failed.starts_with("not usable: memfd_create: "), "{failed}");
+        let failed = state(Err(MemoryError::NoMemfd { errno: rustix::io::Errno::PERM }));
+        assert!(failed.starts_with("not usable: memfd_create is not allowed here"), "{failed}");
     }
 }

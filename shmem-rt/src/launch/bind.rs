@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
+use shmem_core::ranges;
 
 /// How PEs are bound to CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Bind {
 }
 
 /// The CPUs of each PE.
-pub(crate) struct Placement {
+pub(crate) struct Binding {
     /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
     pub(crate) sets: Vec<CpuSet>,
     /// What the user should know.
@@ -28,16 +29,16 @@ pub(crate) struct Placement {
 
 impl Bind {
     /// The CPUs for so many PEs.
-    pub(crate) fn place(self, pes: usize) -> io::Result<Placement> {
+    pub(crate) fn binding(self, pes: usize) -> io::Result<Binding> {
         if self == Self::None {
-            return Ok(Placement { sets: Vec::new(), remark: None });
+            return Ok(Binding { sets: Vec::new(), remark: None });
         }
         let allowed = cpus(&sched_getaffinity(None)?);
         let (groups, remark) = match self {
             Self::Numa => by_node(&allowed, &nodes(Path::new("/sys/devices/system/node"))),
             _ => by_core(&allowed, pes),
         };
-        Ok(Placement { sets: groups.iter().map(|group| set(group)).collect(), remark })
+        Ok(Binding { sets: groups.iter().map(|group| set(group)).collect(), remark })
     }
 }
 
@@ -63,20 +64,11 @@ fn by_node(allowed: &[usize], nodes: &[Vec<usize>]) -> (Vec<Vec<usize>>, Option<
 
 /// The CPUs of each NUMA node.
 fn nodes(directory: &Path) -> Vec<Vec<usize>> {
-    let read = |name: &str| fs::read_to_string(directory.join(name)).unwrap_or_default();
-    list(&read("online")).iter().map(|node| list(&read(&format!("node{node}/cpulist")))).collect()
-}
-
-/// The numbers of a list as the kernel writes it: `0-3,8,10-11`.
-fn list(text: &str) -> Vec<usize> {
-    let mut numbers = Vec::new();
-    for part in text.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
-            numbers.extend(first..=last.min(CpuSet::MAX_CPU));
-        }
-    }
-    numbers
+    let list = |name: &str| {
+        let text = fs::read_to_string(directory.join(name)).unwrap_or_default();
+        ranges::parse(&text).unwrap_or_default()
+    };
+    list("online").iter().map(|node| list(&format!("node{node}/cpulist"))).collect()
 }
 
 fn cpus(set: &CpuSet) -> Vec<usize> {
@@ -92,14 +84,6 @@ fn set(cpus: &[usize]) -> CpuSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_are_read_as_the_kernel_writes_them() {
-        assert_eq!(list("0-3,8,10-11\n"), [0, 1, 2, 3, 8, 10, 11]);
-        assert_eq!(list("\n"), [] as [usize; 0]);
-        assert_eq!(list("nonsense,5"), [5]);
-        assert!(list("0-99999999999").len() <= CpuSet::MAX_CPU + 1);
-    }
 
     #[test]
     fn cores_are_the_allowed_ones_and_sharing_is_said() {

@@ -12,7 +12,7 @@ pub enum LaunchError {
     #[error("0 PEs were asked for; a job has at least one")]
     NoPes,
     /// More PEs than the limits of this user allow.
-    #[error("{asked} PEs were asked for; {limit}, which allows {allowed}")]
+    #[error("{asked} PEs were asked for; {limit}, which allows {allowed}; start fewer, or raise the limit")]
     TooMany {
         /// PEs asked for.
         asked: usize,
@@ -29,6 +29,11 @@ pub enum LaunchError {
         /// PEs of the job.
         pes: usize,
     },
+    /// There is no debugger.
+    #[error(
+        "the debugger `gdb` was asked for, and is in no directory of PATH; install it, or start with --attach-wait and attach another"
+    )]
+    NoDebugger,
     /// There is no such program.
     #[error("there is no program `{}`{}", .program.display(), Hint(.hint.as_ref()))]
     NotFound {
@@ -71,7 +76,7 @@ impl LaunchError {
     /// run, 2 for everything else.
     pub fn code(&self) -> u8 {
         match self {
-            Self::NotFound { .. } => 127,
+            Self::NotFound { .. } | Self::NoDebugger => 127,
             Self::NotExecutable { .. } => 126,
             _ => 2,
         }

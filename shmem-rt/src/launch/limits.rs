@@ -85,13 +85,13 @@ mod tests {
         assert_eq!(text(check(0, None, None)), "0 PEs were asked for; a job has at least one");
         assert_eq!(
             text(check(50, Some(49), None)),
-            "50 PEs were asked for; this user may have 49 processes (ulimit -u), which allows 49"
+            "50 PEs were asked for; this user may have 49 processes (ulimit -u), which allows 49; start fewer, or raise the limit"
         );
         let (limit, most) = (1024, 120);
         assert!(check(most, None, Some(limit)).is_ok());
         assert_eq!(
             text(check(most + 1, None, Some(limit))),
-            "121 PEs were asked for; the launcher may have 1024 open descriptors (ulimit -Hn), which allows 120"
+            "121 PEs were asked for; the launcher may have 1024 open descriptors (ulimit -Hn), which allows 120; start fewer, or raise the limit"
         );
         assert!(check(usize::MAX, None, None).is_err());
     }

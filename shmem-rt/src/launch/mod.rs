@@ -27,7 +27,7 @@ mod output;
 mod program;
 mod record;
 mod rendezvous;
-mod report;
+pub(crate) mod report;
 mod signals;
 mod spawn;
 pub(crate) mod wire;
@@ -237,11 +237,14 @@ impl Launch {
         let path = self.path();
         let program = program::find(&self.program, path.as_deref())?;
         let debugger = match self.debugger {
-            Some(pe) => Some((pe, program::find(OsStr::new("gdb"), path.as_deref())?)),
+            Some(pe) => {
+                let gdb = program::find(OsStr::new("gdb"), path.as_deref());
+                Some((pe, gdb.map_err(|_| LaunchError::NoDebugger)?))
+            }
             None => None,
         };
-        let placement = self.bind.place(self.pes).map_err(LaunchError::Bind)?;
-        if let Some(remark) = &placement.remark
+        let binding = self.bind.binding(self.pes).map_err(LaunchError::Bind)?;
+        if let Some(remark) = &binding.remark
             && self.output != Output::Capture
         {
             say(remark);
@@ -261,7 +264,7 @@ impl Launch {
             output: self.output,
             debugger,
             attach_wait: self.attach_wait,
-            cpus: placement.sets,
+            cpus: binding.sets,
             descriptors: limit,
             mask: signals.as_ref().map(signals::Signals::before),
         };
@@ -296,9 +299,7 @@ pub fn itself(pes: usize) -> u8 {
     }
 }
 
-/// Prints a message of the launcher in one piece.
+/// Prints a message of the launcher.
 fn say(text: &str) {
-    use std::io::Write as _;
-    // If nobody reads messages any more, nobody can be told.
-    let _ = std::io::stderr().write_all(format!("shmrun: {text}\n").as_bytes());
+    crate::report::say(&format!("shmrun: {text}"));
 }

@@ -5,6 +5,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use shmem_core::memory::Machine;
+
 use super::record::Doing;
 use super::signals;
 
@@ -160,30 +162,20 @@ impl Death {
 
     /// What may be behind it.
     pub(crate) fn hint(&self) -> Option<String> {
-        let memory = || available_memory().map(|free| format!("; {free}")).unwrap_or_default();
+        let memory = || Machine::default().available();
         match self.status?.signal()? {
             libc::SIGKILL => Some(format!(
-                "perhaps by the kernel for want of memory (see `dmesg`), or by a user{}",
+                "perhaps by the kernel for want of memory (see `dmesg`), or by a user; {} now",
                 memory()
             )),
             libc::SIGBUS => Some(format!(
-                "memory that was reserved could not be had when it was touched: a heap larger than the memory, its cgroup's limit or the pool of huge pages{}",
+                "memory that was reserved could not be had when it was touched: a heap larger than the memory, its cgroup's limit or the pool of huge pages; {} now",
                 memory()
             )),
             libc::SIGILL => Some("perhaps it was built for another processor".into()),
             _ => None,
         }
     }
-}
-
-/// `MemAvailable` of `MemTotal`.
-fn available_memory() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let mib = |key: &str| -> Option<u64> {
-        let line = text.lines().find(|line| line.starts_with(key))?;
-        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? >> 10)
-    };
-    Some(format!("{} MiB of {} MiB are available now", mib("MemAvailable:")?, mib("MemTotal:")?))
 }
 
 #[cfg(test)]
@@ -260,7 +252,7 @@ mod tests {
         for signal in [libc::SIGBUS, libc::SIGKILL] {
             let status = Some(ExitStatus::from_raw(signal));
             let death = Death { pe: 0, started: 1, joined: None, status };
-            assert!(death.hint().unwrap().ends_with(" MiB are available now"));
+            assert!(death.hint().unwrap().contains(" has left "));
         }
     }
 }

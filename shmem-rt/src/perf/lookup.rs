@@ -28,7 +28,7 @@ use crate::world::World;
 /// Numbers of partitions that are compared with one.
 pub const PARTITIONS: [usize; 3] = [7, 8, 127];
 
-/// Sizes of the raw transfers, in bytes. The typed ones are [`Typed`]'s.
+/// Sizes of the raw transfers, in bytes. The typed ones are `Typed`'s.
 pub const SIZES: [usize; 5] = [1, 8, 64, 512, 4096];
 
 /// Operations of the published measurement, before its quiet.

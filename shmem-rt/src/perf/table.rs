@@ -1,11 +1,11 @@
 //! Reports: a table to read, or a line of JSON per case.
 
+use shmem_core::columns::Columns;
+
 use super::case::Case;
 use super::goal::Goal;
 
 const HEADS: [&str; 8] = ["case", "value", "p25", "p75", "limit", "ratio", "goal", ""];
-
-type Row = [String; HEADS.len()];
 
 /// The cases as tables, one for each thing that was compared.
 pub fn text(cases: &[Case]) -> String {
@@ -28,23 +28,14 @@ fn title(case: &Case) -> String {
 }
 
 fn table(group: &[Case]) -> String {
-    let mut rows: Vec<Row> = vec![HEADS.map(String::from)];
-    rows.extend(group.iter().map(row));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: [usize; HEADS.len()] = std::array::from_fn(width);
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = format!("  {:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(widths).skip(1) {
-            line += &format!("  {cell:>width$}");
-        }
-        text += line.trim_end();
-        text += "\n";
+    let mut columns = Columns::new(HEADS, &[1, 2, 3, 4, 5, 6, 7]).indented();
+    for case in group {
+        columns.push(row(case));
     }
-    text
+    columns.to_string()
 }
 
-fn row(case: &Case) -> Row {
+fn row(case: &Case) -> [String; HEADS.len()] {
     let amount = |number: f64| format!("{} {}", digits(number), case.unit);
     let goal = Goal::of(case);
     [

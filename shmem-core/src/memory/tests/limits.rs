@@ -33,7 +33,7 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
     reserve(&sums, 16, machine.clone()).unwrap();
     let error = reserve(&[plain(1, M), plain(9, G + 1)], 1, machine.clone()).unwrap_err().to_string();
     for part in
-        ["partition 9 `partition9` (SHMEM_SYMMETRIC_PARTITION9)", "about 1.0G are asked", "this node has 1G"]
+        ["partition 9 `partition9` (SHMEM_SYMMETRIC_PARTITION9)", "about 1G are asked", "this node has 1G"]
     {
         assert!(error.contains(part), "`{part}` in: {error}");
     }

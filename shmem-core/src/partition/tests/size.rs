@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use crate::partition::size::short_size;
-use crate::partition::{SizeError, parse_size, show_size};
+use crate::partition::{SizeError, parse_size, round_size, show_size};
 
 #[test]
 fn sizes_of_the_specification() {
@@ -79,6 +79,20 @@ fn sizes_are_shown_in_the_largest_unit_that_is_exact() {
         (u64::MAX, "18446744073709551615 bytes"),
     ] {
         assert_eq!(show_size(bytes), shown);
+    }
+}
+
+#[test]
+fn amounts_are_rounded_to_tenths() {
+    for (bytes, shown) in [
+        (0, "0"),
+        (1023, "1023"),
+        (2048, "2K"),
+        ((1 << 30) + (1 << 29), "1.5G"),
+        (25_034_012 << 10, "23.9G"),
+        (u64::MAX, "16777216T"),
+    ] {
+        assert_eq!(round_size(bytes), shown);
     }
 }
 

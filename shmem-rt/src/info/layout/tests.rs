@@ -48,6 +48,6 @@ fn the_environment_counts_as_it_does_in_a_job() {
     assert!(shown.text().contains("partition 7 `bulk`, 1M: "));
     let small = statics(&binary(), &environment("8K")).unwrap();
     let fault = small.fault.clone().expect("8K are too small").to_string();
-    assert!(fault.contains("in partition `bulk` need 16832 bytes, but it has 8192"), "{fault}");
+    assert!(fault.contains("in partition `bulk` need 16832 bytes, but it has 8K"), "{fault}");
     assert!(small.text().contains("8640 bytes too much"), "{}", small.text());
 }

@@ -1,8 +1,16 @@
-//! One stream of operations, and what lends it out.
+//! One stream of operations, and the tokens that lend it out.
+//!
+//! An [`Endpoint`] knows where the arena is and who we are; for PEs off the node it has the transport and
+//! a channel on it, and for all of them a way of [waiting](Waiting). A token ([`Initiator`]) is a borrow
+//! of something that holds one: the world, a context. Handles need a token to do anything, so this lies
+//! below them; the operations themselves are traits over tokens, in [`context`](crate::context).
+
+mod waiting;
 
 use std::sync::Arc;
 
-use super::wait::Waiting;
+pub use waiting::{WaitReport, Waiting};
+
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::sync::Doorbell;
@@ -18,7 +26,7 @@ pub struct Far {
     pub channel: Channel,
 }
 
-/// One stream of operations. See the [module](super).
+/// One stream of operations. See the [module](self).
 pub struct Endpoint {
     base: *mut u8,
     stride: usize,
@@ -76,7 +84,7 @@ impl Endpoint {
     }
 
     /// Which parts of a place are memory.
-    pub(crate) fn segments(&self) -> &Arc<Segments> {
+    pub fn segments(&self) -> &Arc<Segments> {
         &self.segments
     }
 

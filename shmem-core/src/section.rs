@@ -8,7 +8,7 @@
 
 use core::mem::offset_of;
 
-use super::statics::StaticEntry;
+use crate::heap::statics::StaticEntry;
 use crate::object::Descriptor;
 use crate::partition::Declaration;
 use crate::text::Text;
@@ -43,65 +43,6 @@ pub enum SectionError {
         /// Where the record starts.
         at: usize,
     },
-}
-
-/// Where records start in a section of `bytes` bytes, of which `word` reads eight at an offset.
-fn records(
-    section: &'static str,
-    magic: u64,
-    record: usize,
-    bytes: usize,
-    word: impl Fn(usize) -> u64,
-) -> Result<Vec<usize>, SectionError> {
-    const VERSION: u64 = u64::from_le_bytes([0, 0, 0, 0, 0, 0, 0xff, 0xff]);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at + 8 <= bytes {
-        let here = word(at);
-        if here == magic {
-            if bytes - at < record {
-                return Err(SectionError::Cut { section, at });
-            }
-            found.push(at);
-            at += record;
-        } else if here & !VERSION == magic & !VERSION {
-            let text = |word: u64| Text::from_bytes(word.to_le_bytes());
-            return Err(SectionError::Version { section, found: text(here), expected: text(magic) });
-        } else {
-            at += 8;
-        }
-    }
-    Ok(found)
-}
-
-fn static_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
-    records(STATICS, Descriptor::MAGIC, size_of::<Descriptor>(), bytes, word)
-}
-
-fn partition_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
-    records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), bytes, word)
-}
-
-// A section that no object file contributes to has no start and stop symbols; these keep both
-// sections in every program.
-#[used]
-#[unsafe(link_section = "shmem_sym")]
-static NO_STATICS: [Descriptor; 0] = [];
-#[used]
-#[unsafe(link_section = "shmem_par")]
-static NO_PARTITIONS: [Declaration; 0] = [];
-
-const _: () = assert!(size_of::<Descriptor>().is_multiple_of(8) && align_of::<Descriptor>() == 8);
-const _: () = assert!(size_of::<Declaration>().is_multiple_of(8) && align_of::<Declaration>() == 8);
-
-mod bounds {
-    // The symbols are places, not objects: no bytes are claimed.
-    unsafe extern "C" {
-        pub(super) static __start_shmem_sym: [u64; 0];
-        pub(super) static __stop_shmem_sym: [u64; 0];
-        pub(super) static __start_shmem_par: [u64; 0];
-        pub(super) static __stop_shmem_par: [u64; 0];
-    }
 }
 
 /// Descriptors of all symmetric statics of the running program, in no particular order.
@@ -175,6 +116,66 @@ impl From<&Descriptor> for StaticEntry {
             pgsize: d.pgsize,
             partition: d.partition,
         }
+    }
+}
+
+/// Where records start in a section of `bytes` bytes, of which `word` reads eight at an offset.
+fn records(
+    section: &'static str,
+    magic: u64,
+    record: usize,
+    bytes: usize,
+    word: impl Fn(usize) -> u64,
+) -> Result<Vec<usize>, SectionError> {
+    /// The two characters of a magic word that count versions.
+    const VERSION: u64 = u64::from_le_bytes([0, 0, 0, 0, 0, 0, 0xff, 0xff]);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at + 8 <= bytes {
+        let here = word(at);
+        if here == magic {
+            if bytes - at < record {
+                return Err(SectionError::Cut { section, at });
+            }
+            found.push(at);
+            at += record;
+        } else if here & !VERSION == magic & !VERSION {
+            let text = |word: u64| Text::from_bytes(word.to_le_bytes());
+            return Err(SectionError::Version { section, found: text(here), expected: text(magic) });
+        } else {
+            at += 8;
+        }
+    }
+    Ok(found)
+}
+
+fn static_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
+    records(STATICS, Descriptor::MAGIC, size_of::<Descriptor>(), bytes, word)
+}
+
+fn partition_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<usize>, SectionError> {
+    records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), bytes, word)
+}
+
+// A section that no object file contributes to has no start and stop symbols; these keep both
+// sections in every program.
+#[used]
+#[unsafe(link_section = "shmem_sym")]
+static NO_STATICS: [Descriptor; 0] = [];
+#[used]
+#[unsafe(link_section = "shmem_par")]
+static NO_PARTITIONS: [Declaration; 0] = [];
+
+const _: () = assert!(size_of::<Descriptor>().is_multiple_of(8) && align_of::<Descriptor>() == 8);
+const _: () = assert!(size_of::<Declaration>().is_multiple_of(8) && align_of::<Declaration>() == 8);
+
+mod bounds {
+    // The symbols are places, not objects: no bytes are claimed.
+    unsafe extern "C" {
+        pub(super) static __start_shmem_sym: [u64; 0];
+        pub(super) static __stop_shmem_sym: [u64; 0];
+        pub(super) static __start_shmem_par: [u64; 0];
+        pub(super) static __stop_shmem_par: [u64; 0];
     }
 }
 

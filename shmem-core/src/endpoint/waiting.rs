@@ -1,0 +1,99 @@
+//! How a PE waits: it spins, then sleeps, and says so when it takes long.
+
+use std::time::{Duration, Instant};
+
+use super::Endpoint;
+use crate::sync::Patience;
+use crate::system::{Activity, monotonic_now};
+
+/// How long a sleeper that must also drive a transport sleeps at most.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
+
+/// A wait that has lasted long.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitReport {
+    /// What the PE does.
+    pub activity: Activity,
+    /// How long it has waited.
+    pub waited: Duration,
+}
+
+/// How a PE waits.
+pub struct Waiting {
+    patience: Patience,
+    warn_after: Option<Duration>,
+    name: Box<dyn Fn(usize) -> String + Send + Sync>,
+    report: Box<dyn Fn(&WaitReport) + Send + Sync>,
+}
+
+impl Waiting {
+    /// Spins for `patience`, sleeps after, and calls `report` each time another `warn_after`,
+    /// doubling, has passed. `name` says what lies at an offset.
+    pub fn new(
+        patience: Patience,
+        warn_after: Option<Duration>,
+        name: impl Fn(usize) -> String + Send + Sync + 'static,
+        report: impl Fn(&WaitReport) + Send + Sync + 'static,
+    ) -> Self {
+        Self { patience, warn_after, name: Box::new(name), report: Box::new(report) }
+    }
+
+    /// What lies at an offset, for messages.
+    pub(crate) fn name_of(&self, offset: usize) -> String {
+        (self.name)(offset)
+    }
+
+    /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed;
+    /// `activity` describes the wait, and is only called when it is long enough to sleep.
+    #[inline]
+    pub fn until(
+        &self,
+        endpoint: &Endpoint,
+        mut done: impl FnMut() -> bool,
+        sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
+        activity: impl FnOnce() -> Activity,
+    ) {
+        let far = endpoint.far_if_any();
+        let mut done = || {
+            if let Some(far) = far {
+                far.transport.progress();
+            }
+            done()
+        };
+        if !self.patience.spin_until(&mut done) {
+            self.sleep_until(endpoint, &mut done, sleep, &activity());
+        }
+    }
+
+    #[cold]
+    fn sleep_until(
+        &self,
+        endpoint: &Endpoint,
+        done: &mut dyn FnMut() -> bool,
+        mut sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
+        activity: &Activity,
+    ) {
+        // SAFETY: the record of this PE, described here by whoever waits, as it is meant.
+        let record = &unsafe { endpoint.system() }.record;
+        record.describe(activity);
+        record.set_waiting_since(monotonic_now());
+        let start = Instant::now();
+        let mut warn_after = self.warn_after;
+        while !done() {
+            let waited = start.elapsed();
+            if let Some(limit) = warn_after
+                && waited >= limit
+            {
+                (self.report)(&WaitReport { activity: *activity, waited });
+                warn_after = Some(limit * 2);
+            }
+            let mut timeout = warn_after.map(|limit| limit.saturating_sub(waited));
+            if endpoint.far_if_any().is_some() {
+                timeout = Some(timeout.map_or(PROGRESS_INTERVAL, |t| t.min(PROGRESS_INTERVAL)));
+            }
+            sleep(timeout, done);
+        }
+        record.set_waiting_since(0);
+        record.done();
+    }
+}

@@ -1,0 +1,24 @@
+//! A number for what must be equal on all PEs: FNV-1a, the same in every process and build.
+//!
+//! Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (IETF draft).
+
+/// The FNV-1a hash of some bytes. Different bytes have different ones in all likelihood.
+#[inline]
+pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fingerprint;
+
+    #[test]
+    fn hashes_are_the_published_ones() {
+        assert_eq!(fingerprint([]), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fingerprint(*b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fingerprint(*b"foobar"), 0x8594_4171_f739_67e8);
+        assert_eq!(fingerprint(*b"foobar\n"), 0x3453_16a7_168b_8506);
+    }
+}

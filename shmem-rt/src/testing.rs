@@ -1,0 +1,169 @@
+//! How a test becomes PEs: `#[shmem::test]`.
+//!
+//! The test launches copies of the test binary that run this one test, each as a PE. With
+//! `SHMEM_TRANSPORT=loopback` it launches one copy, whose threads are the PEs.
+//!
+//! What the copies print is taken out of what their test harness prints around it, and is part of
+//! the message when the test fails. `#[should_panic]` is answered here and not by the harness: that
+//! of a PE would take its panic for success and leave the others alone.
+
+use std::time::Duration;
+
+use crate::entry::{Outcome, init, run_body};
+use crate::env::{Settings, TransportChoice};
+use crate::error::Error;
+use crate::launch::{self, Launch};
+use crate::loopback;
+use crate::start;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+const TRANSPORT: &str = "SHMEM_TRANSPORT";
+const NPES: &str = "SHMEM_NPES";
+
+/// Variable that tells a copy of a test binary which test it is to be a PE of.
+const TEST: &str = "SHMRUN_TEST";
+
+/// How long a test may run before it counts as hanging.
+const TIME: Duration = Duration::from_secs(300);
+
+/// Exit code of a process that panicked.
+const PANICKED: u8 = 101;
+
+/// Runs a test: what `#[shmem::test]` makes of its function.
+///
+/// With `panics`, some PE must panic, with a message that contains the text.
+///
+/// # Panics
+///
+/// If a PE fails, or does not panic as it should; the message holds what the PEs printed.
+#[track_caller]
+pub fn test<L: ThreadLevel, R: Outcome>(
+    name: &str,
+    pes: usize,
+    environment: &[(&str, &str)],
+    panics: Option<&str>,
+    body: fn(&mut World<L>) -> R,
+) {
+    if std::env::var(TEST).is_ok_and(|running| running == name) {
+        return as_pe(body);
+    }
+    let path = name.split_once("::").map_or(name, |(_, path)| path);
+    let outcome = match job(name, path, pes, environment) {
+        Ok(outcome) => outcome,
+        Err(error) => panic!("{name} could not be started: {error}"),
+    };
+    let printed = printed(&outcome, path);
+    assert!(
+        outcome.code != 0 || outcome.outputs.iter().any(|output| text(&output.out).contains("1 passed")),
+        "{name} did not run in the test binary:\n{printed}"
+    );
+    match panics {
+        None => {
+            assert!(outcome.code == 0, "failed with code {}: {}{printed}", outcome.code, outcome.report);
+        }
+        Some(_) if outcome.code == 0 => panic!("no PE panicked, and one should have\n{printed}"),
+        Some(expected) => {
+            let panicked = outcome.code == PANICKED;
+            let as_expected =
+                || outcome.outputs.iter().any(|output| panicked_with(&text(&output.err), expected));
+            assert!(
+                panicked && as_expected(),
+                "no PE panicked with `{expected}`, but: {}{printed}",
+                outcome.report
+            );
+        }
+    }
+}
+
+fn job(
+    name: &str,
+    path: &str,
+    pes: usize,
+    environment: &[(&str, &str)],
+) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
+    let threads = std::env::var(TRANSPORT).is_ok_and(|choice| choice.eq_ignore_ascii_case("loopback"));
+    let processes = if threads { 1 } else { pes };
+    // Whether ignored tests run was decided where this one was started.
+    let mut job = Launch::new(std::env::current_exe()?, processes)
+        .args(["--exact", path, "--nocapture", "--test-threads=1", "--include-ignored"])
+        .env(TEST, name)
+        .capture_output()
+        .timeout(TIME);
+    job = if threads { job.env(NPES, pes.to_string()) } else { job.env_remove(NPES) };
+    for (key, value) in environment {
+        job = job.env(key, value);
+    }
+    Ok(job.run()?)
+}
+
+fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+/// What the PEs printed, each line with the number of its PE.
+fn printed(outcome: &launch::Outcome, path: &str) -> String {
+    let mut lines = String::new();
+    for (pe, output) in outcome.outputs.iter().enumerate() {
+        let (out, err) = (text(&output.out), text(&output.err));
+        for line in own(&out, path).lines().chain(err.trim_start_matches('\n').lines()) {
+            lines.push_str(&format!("[{pe}] {line}\n"));
+        }
+    }
+    lines
+}
+
+/// What a PE printed by itself, without what the harness around it did.
+fn own<'o>(out: &'o str, path: &str) -> &'o str {
+    let own = out.strip_prefix(&format!("\nrunning 1 test\ntest {path} ... ")).unwrap_or(out);
+    let ends = ["ok\n\ntest result: ", "FAILED\n\nfailures:\n"].iter();
+    let end = ends.filter_map(|end| own.rfind(end)).max();
+    &own[..end.unwrap_or(own.len())]
+}
+
+/// Whether there is a panic whose message contains `expected`.
+fn panicked_with(err: &str, expected: &str) -> bool {
+    // `thread 'name' (1) panicked at src/main.rs:1:1:`, and the message in the lines behind.
+    err.split(" panicked at ")
+        .skip(1)
+        .any(|panic| panic.split_once('\n').is_some_and(|(_, message)| message.contains(expected)))
+}
+
+/// The test in a process that was started for it.
+fn as_pe<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) {
+    let ready = |error: Error| -> ! { panic!("{error}") };
+    let settings = Settings::from_process().unwrap_or_else(|error| ready(error.into()));
+    if settings.transport == TransportChoice::Loopback {
+        start::claim().unwrap_or_else(|error| ready(error));
+        return loopback::run(settings.npes.unwrap_or(1), body).unwrap_or_else(|error| ready(error));
+    }
+    let mut world = init::<L>().unwrap_or_else(|error| ready(error));
+    run_body(&mut world, body);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_harness_prints_is_left_out() {
+        let passed =
+            "\nrunning 1 test\ntest a::b ... hello\nworld\nok\n\ntest result: ok. 1 passed; 0 failed\n\n";
+        assert_eq!(own(passed, "a::b"), "hello\nworld\n");
+        let failed = "\nrunning 1 test\ntest a::b ... FAILED\n\nfailures:\n\nfailures:\n    a::b\n\ntest result: FAILED.";
+        assert_eq!(own(failed, "a::b"), "");
+        assert_eq!(own("\nrunning 1 test\ntest a::b ... ended in between", "a::b"), "ended in between");
+        assert_eq!(own("something else", "a::b"), "something else");
+    }
+
+    #[test]
+    fn the_message_of_a_panic_is_what_counts() {
+        let err =
+            "PE 1 is far from home\n\nthread 'a' (7) panicked at src/near.rs:1:2:\nno room\nfor 3\nnote: ..";
+        assert!(panicked_with(err, "no room\nfor"));
+        assert!(panicked_with(err, ""));
+        assert!(!panicked_with(err, "home"));
+        assert!(!panicked_with(err, "near"));
+        assert!(!panicked_with("no room", ""));
+    }
+}
