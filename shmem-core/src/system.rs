@@ -146,8 +146,8 @@ pub struct PeRecord {
     activity: UnsafeCell<Activity>,
 }
 
-// SAFETY: the description is written by the owning PE only, inside an odd `sequence`, and copied
-// out by volatile reads that are thrown away when the sequence changed meanwhile.
+// SAFETY: the description is written by the owning PE only, by the thread that made `sequence` odd,
+// and copied out by volatile reads that are thrown away when the sequence changed meanwhile.
 unsafe impl Sync for PeRecord {}
 // SAFETY: the record is words; see `Sync`.
 unsafe impl Send for PeRecord {}
@@ -195,14 +195,23 @@ impl PeRecord {
         self.stage.store(stage as u32, Ordering::Release);
     }
 
-    /// Describes what the PE does now. By the owner only, from one thread at a time.
+    /// Describes what the PE does now. By the owner only. If several of its threads wait, one of them
+    /// is described.
     #[inline]
     pub fn describe(&self, activity: &Activity) {
         let n = self.sequence.load(Ordering::Relaxed);
-        self.sequence.store(n.wrapping_add(1), Ordering::Relaxed);
+        // Odd: another thread is writing.
+        let ours = n.is_multiple_of(2)
+            && self
+                .sequence
+                .compare_exchange(n, n.wrapping_add(1), Ordering::Acquire, Ordering::Relaxed)
+                .is_ok();
+        if !ours {
+            return;
+        }
         core::sync::atomic::fence(Ordering::Release);
-        // SAFETY: only the owner writes, from one thread at a time (caller); readers copy by
-        // volatile reads and discard what an odd or changed sequence covers.
+        // SAFETY: only the owner writes, and of its threads the one that made the sequence odd;
+        // readers copy by volatile reads and discard what an odd or changed sequence covers.
         unsafe { self.activity.get().write_volatile(*activity) };
         self.busy.store(1, Ordering::Relaxed);
         self.sequence.store(n.wrapping_add(2), Ordering::Release);
@@ -259,4 +268,26 @@ impl PeRecord {
 pub fn monotonic_now() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_nsec.cast_unsigned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_thread_does_not_write_where_one_is_writing() {
+        // SAFETY: all zeroes is the initial state of a record.
+        let record = unsafe { Box::<PeRecord>::new_zeroed().assume_init() };
+        let waits = |line| Activity { operation: Text::head("wait_until"), line, ..Activity::NONE };
+        record.describe(&waits(1));
+        assert_eq!(record.activity(), Some(waits(1)));
+        // One thread is in the middle of its description.
+        record.sequence.fetch_add(1, Ordering::Relaxed);
+        record.describe(&waits(2));
+        assert_eq!(record.activity(), None, "the first is still writing");
+        record.sequence.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(record.activity(), Some(waits(1)), "and what it writes is untouched");
+        record.describe(&waits(3));
+        assert_eq!(record.activity(), Some(waits(3)));
+    }
 }

@@ -41,7 +41,8 @@ use proc_macro::TokenStream;
 ///   `shmem::partition`, as a string or bare.
 /// * `pgsize`: the smallest page the object wants to lie on: a power of two. If the partition
 ///   declares smaller pages, that is a compile error; what the machine gave is checked at init.
-/// * `crate`: the path of this library, where it is re-exported.
+/// * `crate`: the path of this library, where it is re-exported. It must be this library: the expansion
+///   relies on what it finds there as it does on its own `unsafe`.
 ///
 /// # On `let`
 ///
@@ -88,7 +89,7 @@ pub fn symmetric(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// * `pgsize`: the smallest page, a power of two.
 ///
 /// `crate = my::shmem;` in front of the list gives the path of this library, where it is
-/// re-exported.
+/// re-exported; see [`macro@symmetric`].
 #[proc_macro]
 pub fn partitions(body: TokenStream) -> TokenStream {
     partitions::expand(body.into()).into()
@@ -114,7 +115,8 @@ pub fn partitions(body: TokenStream) -> TokenStream {
 /// A generic struct must be built from elements of one type (`{ head: T, rest: [T; N] }`) or, if
 /// only lengths are generic, of one alignment: then it has no padding whatever the parameters are.
 ///
-/// `#[shmem(crate = my::shmem)]` gives the path of this library, where it is re-exported.
+/// `#[shmem(crate = my::shmem)]` gives the path of this library, where it is re-exported; see
+/// [`macro@symmetric`].
 #[proc_macro_derive(Symmetric, attributes(shmem))]
 pub fn derive_symmetric(item: TokenStream) -> TokenStream {
     derive::expand(item.into()).into()

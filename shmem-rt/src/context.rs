@@ -53,14 +53,20 @@ impl<L: ThreadLevel> World<L> {
 
 impl<K: ContextKind> Context<K> {
     /// The token that issues operations through this context, for as long as the world is shared.
-    pub fn bind<'w, L: ThreadLevel>(&'w self, _: &'w World<L>) -> Ctx<'w, K> {
+    ///
+    /// # Panics
+    ///
+    /// If the world is that of another PE. Only PEs that are threads of one process can come to that.
+    pub fn bind<'w, L: ThreadLevel>(&'w self, world: &'w World<L>) -> Ctx<'w, K> {
+        // A phase of the world quiets its own contexts: this one would go on writing into it.
+        assert!(Arc::ptr_eq(&self.job, world.job()), "this is a context of another PE: create one here");
         let endpoint = self.endpoint.as_ref();
         let endpoint = endpoint.unwrap_or_else(|| unreachable!("only `drop` takes the endpoint"));
         Ctx { endpoint, _kind: PhantomData }
     }
 }
 
-// SAFETY: it borrows the world (`bind`).
+// SAFETY: it borrows the world whose context it is (`bind`).
 unsafe impl<K: ContextKind> Initiator for Ctx<'_, K> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {

@@ -17,6 +17,7 @@ use shmem_core::system::SCRATCH_BYTES;
 use crate::collective::Purpose;
 use crate::error::Result;
 use crate::initial::Initial;
+use crate::team::Collective;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -89,7 +90,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the alignment is not a power of two, or the heap has no room.
+    /// If the alignment is not a power of two or more than 2 MiB, or the heap has no room.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_align`.
     #[track_caller]
@@ -130,12 +131,14 @@ impl<L: ThreadLevel> World<L> {
         let subject = || format!("{} for the block at offset {offset:#x}", show_size(bytes as u64));
         let purpose = Purpose {
             operation: "realloc",
+            opens: false,
             arguments: &arguments,
             subject: &subject,
             location: Some(location),
         };
         self.job().quiet_all();
-        self.team().meet(self.endpoint(), &purpose);
+        let collective = self.team().enter(self.endpoint());
+        collective.meet(&purpose);
         let before = self.job().ledger().find(offset).map_or(0, |a| a.bytes);
         let (allocation, grown) = self.job().ledger().reallocate_at(offset, bytes)?;
         let to = self.endpoint().mine(allocation.offset);
@@ -145,7 +148,7 @@ impl<L: ThreadLevel> World<L> {
             // either: all PEs are between the two meetings of this call.
             unsafe { core::ptr::copy(from, to, before.min(bytes)) };
         }
-        self.team().meet(self.endpoint(), &purpose);
+        collective.meet(&purpose);
         Ok(SymAddr::assume(to))
     }
 
@@ -173,10 +176,16 @@ impl<L: ThreadLevel> World<L> {
             }
         };
         let subject = || text.clone();
-        let purpose =
-            Purpose { operation: "free", arguments: &arguments, subject: &subject, location: Some(location) };
+        let purpose = Purpose {
+            operation: "free",
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
         self.job().quiet_all();
-        self.team().meet(self.endpoint(), &purpose);
+        let collective = self.team().enter(self.endpoint());
+        collective.meet(&purpose);
         let mut ledger = self.job().ledger();
         match block {
             Block::Id(id) => ledger.free(id)?,
@@ -190,26 +199,30 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn reclaim(&self) {
         let location = Location::caller();
-        self.reclaim_for(&Purpose {
+        let purpose = Purpose {
             operation: "reclaim",
+            opens: false,
             arguments: &[],
             subject: &String::new,
             location: Some(location),
-        });
+        };
+        self.reclaim_for(&self.team().enter(self.endpoint()), &purpose);
     }
 
     /// Meets for `purpose`, and frees what all PEs have dropped.
-    fn reclaim_for(&self, purpose: &Purpose<'_>) {
-        self.job().quiet_all();
+    fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
         let (mut first, mut words) = (0, self.job().ledger().words());
         if words == 0 {
-            self.team().meet(self.endpoint(), purpose);
+            self.job().quiet_all();
+            collective.meet(purpose);
             return;
         }
         loop {
             let mut window = self.job().ledger().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
+            // Not before: another thread may have written an object and dropped it just now.
+            self.job().quiet_all();
             let bytes = bytemuck::cast_slice_mut(&mut window);
-            self.team().reduce_for(self.endpoint(), purpose, bytes, |a: u64, b| a & b);
+            collective.reduce_for(purpose, bytes, |a: u64, b| a & b);
             let reclaimed = self.job().ledger().reclaim(first, &window).unwrap_or_else(|error| {
                 self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
             });
@@ -300,7 +313,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///
     /// # Errors
     ///
-    /// If the alignment is not a power of two, or the heap has no room.
+    /// If the alignment is not a power of two or more than 2 MiB, or the heap has no room.
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_align`.
     #[track_caller]
@@ -338,12 +351,18 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let Self { world, segment } = *self;
         let arguments = [u64::from(segment), bytes as u64, align as u64];
         let subject = || format!("{} in partition `{}`", show_size(bytes as u64), self.name());
-        let purpose =
-            Purpose { operation, arguments: &arguments, subject: &subject, location: Some(location) };
-        world.reclaim_for(&purpose);
+        let purpose = Purpose {
+            operation,
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
+        let collective = world.team().enter(world.endpoint());
+        world.reclaim_for(&collective, &purpose);
         let made = world.job().ledger().allocate(segment, bytes, align, owner)?;
         initialise(world.endpoint().mine(made.offset));
-        world.team().meet(world.endpoint(), &purpose);
+        collective.meet(&purpose);
         Ok(made)
     }
 }

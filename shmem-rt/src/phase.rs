@@ -5,21 +5,26 @@
 //! [`World::frozen`] opens them as `&`. Why this is sound:
 //!
 //! 1. Every operation of this PE on any symmetric object needs a token
-//!    ([`Initiator`](shmem_core::context::Initiator)), and every token borrows the world.
+//!    ([`Initiator`](shmem_core::context::Initiator)), and every token borrows the PE's world; that of a
+//!    context borrows the world that the context was made from.
 //! 2. `local` takes the world by `&mut`. So during the body no thread of this PE holds a token, no
-//!    operation of this PE is under way, and none can start. There is one world per process, ever,
-//!    so no second one can be used instead.
+//!    operation of this PE is under way, and none can start. There is one world per PE, ever, so no
+//!    second one can be used instead.
 //! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
 //!    earlier arrives later.
-//! 4. The barrier in front of the body is checked: all PEs must come to `local` for the same
-//!    objects, or the job ends. So when it opens, every PE is in (2) and (3) for the same objects,
-//!    and none can leave before all have come to the barrier behind the body.
-//! 5. Hence nobody writes the objects during the body, except the body through its reference.
+//! 4. The barrier in front of the body is checked: all PEs must come to open a phase, or the job ends.
+//!    That is certain, and no matter of hashes: the barrier counts those who do. So when it opens, every
+//!    PE is in (2) and (3), and none can leave before all have come to the barrier behind the body,
+//!    which is the only thing a PE in a phase can come to. (That all come for the same objects is
+//!    checked, too, by a hash. It finds mistakes; nothing here rests on it.)
+//! 5. Hence nobody writes any object during the body, except the body through its reference to this
+//!    PE's own copy.
 //! 6. The objects of one call do not overlap (tested before the barrier), so their references do not
-//!    alias. They live for one call: the body is generic over their lifetime, so no reference
-//!    escapes, not even one into a static.
+//!    alias; each lies in memory that only its handle was given, aligned for its type. The references
+//!    live for one call: the body is generic over their lifetime, so no reference escapes, not even one
+//!    into a static, and the handles are borrowed for as long.
 //! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
-//!    while others still hold references.
+//!    while others still hold references. So does one in the barriers.
 //!
 //! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
 //! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
@@ -49,8 +54,8 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
         let phase = Phase::enter(self, "local", objects, Location::caller());
-        // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, (6) the
-        // extents do not overlap (`enter`), and `mine` is the start of this PE's place.
+        // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
+        // extents do not overlap (`enter`), and `mine(0)` is the start of this PE's place.
         let opened = unsafe { objects.open(self.endpoint().mine(0)) };
         let result = body(opened);
         phase.leave(self);
@@ -101,25 +106,21 @@ impl Phase {
         let subject = extents.iter().map(|e| job.name_of(*e)).collect::<Vec<_>>().join(", ");
         job.quiet_all();
         let phase = Self { kind, arguments, subject, location, job, left: false };
-        phase.meet(world, kind);
+        phase.meet(world, kind, true);
         phase
     }
 
     fn leave<L: ThreadLevel>(mut self, world: &mut World<L>) {
         let end = if self.kind == "local" { "local, at its end" } else { "frozen, at its end" };
-        self.meet(world, end);
+        self.meet(world, end, false);
         self.left = true;
     }
 
-    fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str) {
+    fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str, opens: bool) {
         let subject = || self.subject.clone();
-        let purpose = Purpose {
-            operation,
-            arguments: &self.arguments,
-            subject: &subject,
-            location: Some(self.location),
-        };
-        world.team().meet(world.endpoint(), &purpose);
+        let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
+        let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
+        world.team().enter(world.endpoint()).meet(&purpose);
     }
 }
 

@@ -5,6 +5,7 @@
 //! program beyond syntax is a trait bound or one of the `require_*` functions here, evaluated in a
 //! constant at the user's token. Each panics with one sentence.
 
+use shmem_core::heap::MAX_ALIGN;
 use shmem_core::message::Message;
 
 pub use crate::entry::main;
@@ -57,13 +58,24 @@ pub const fn require_pages(partition: &Declaration, pgsize: u64) {
     }
 }
 
-/// Requires room for one object, if the partition says how large it is.
+/// Requires room for one object, if the partition says how large it is, and an alignment that
+/// addresses in it can have.
 ///
 /// # Panics
 ///
-/// At compile time, if the object alone is larger than the partition.
+/// At compile time, if the object alone is larger than the partition, or aligned to more.
 #[track_caller]
 pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Symmetric<T>) {
+    if align_of::<T>() > MAX_ALIGN {
+        let message = Message::new()
+            .text("`")
+            .text(name)
+            .text("` is aligned to ")
+            .number(align_of::<T>() as u64)
+            .text(" bytes but symmetric objects are aligned to at most ")
+            .number(MAX_ALIGN as u64);
+        panic!("{}", message.as_str());
+    }
     let bytes = size_of::<T>() as u64;
     if partition.size != 0 && partition.size < bytes {
         let message = Message::new()
@@ -164,6 +176,14 @@ mod tests {
         assert_eq!(
             refusal(|| require_room(&SMALL, "LARGE", &LARGE)).unwrap(),
             "`LARGE` has 65 bytes but partition `small` has 64"
+        );
+        #[repr(align(4194304))]
+        struct Boulder;
+        // SAFETY: as above.
+        static ALIGNED: Symmetric<Boulder> = unsafe { Symmetric::__new() };
+        assert_eq!(
+            refusal(|| require_room(&OPEN, "ALIGNED", &ALIGNED)).unwrap(),
+            "`ALIGNED` is aligned to 4194304 bytes but symmetric objects are aligned to at most 2097152"
         );
     }
 

@@ -227,8 +227,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     };
     let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, name, move |wait| {
         let peers = neighbours.iter().map(|(number, place)| {
-            // SAFETY: the place of a PE on this node, mapped for the rest of the process; only its
-            // record is read.
+            // SAFETY: the place of a PE on this node, mapped for as long as anyone can wait: that takes
+            // an endpoint. Only its record is read.
             let system = unsafe { &*(*place as *const SystemArea) };
             report::Peer { number: *number, record: &system.record }
         });

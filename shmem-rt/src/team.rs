@@ -24,10 +24,11 @@ pub struct Team {
     node: usize,
     /// Members on our node.
     neighbours: Vec<Pe>,
-    /// Collectives entered.
+    /// Meetings so far.
     count: AtomicU64,
     /// Steps through scratch taken.
     steps: AtomicU64,
+    /// Whether a thread is in a collective.
     entered: AtomicBool,
 }
 
@@ -60,12 +61,12 @@ impl Team {
 
     /// Meets all members for the first time.
     pub(crate) fn assemble(&self, endpoint: &Endpoint) {
-        self.meet_once(endpoint, "the start of the program");
+        self.meet_once(endpoint, "the start of the program", None);
     }
 
     /// Meets all members for the last time.
     pub(crate) fn part(&self, endpoint: &Endpoint) {
-        self.meet_once(endpoint, "the end of the program");
+        self.meet_once(endpoint, "the end of the program", None);
     }
 
     /// Number of members.
@@ -123,34 +124,50 @@ impl Team {
         system.unwrap_or_else(|| unreachable!("the first member of this node is on this node"))
     }
 
-    /// Number of the next step through scratch.
-    pub(crate) fn next_step(&self) -> u64 {
-        self.steps.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Counts a collective, and refuses a second thread inside one.
-    pub(crate) fn enter(&self, endpoint: &Endpoint) -> (u64, Entered<'_>) {
+    /// Begins a collective. A second thread of this PE in one is refused: what a PE does between the
+    /// meetings of a collective, on its scratch and in its ledger, is ordered by nothing else.
+    ///
+    /// # Panics
+    ///
+    /// If another thread is in a collective of this team.
+    pub(crate) fn enter<'c>(&'c self, endpoint: &'c Endpoint) -> Collective<'c> {
         assert!(
             !self.entered.swap(true, Ordering::Acquire),
             "two threads of PE {} are in collectives of one team at the same time",
             endpoint.me()
         );
-        let count = self.count.load(Ordering::Relaxed) + 1;
-        self.count.store(count, Ordering::Relaxed);
-        if self.index == 0 {
-            // SAFETY: the record of this PE, told what it is meant for.
-            unsafe { endpoint.system() }.record.enter_collective(count);
-        }
-        (count, Entered(&self.entered))
+        Collective { team: self, endpoint }
     }
 }
 
-/// A collective that is going on.
-pub(crate) struct Entered<'a>(&'a AtomicBool);
+/// A collective that is going on, in one thread.
+pub(crate) struct Collective<'c> {
+    pub(crate) team: &'c Team,
+    pub(crate) endpoint: &'c Endpoint,
+}
 
-impl Drop for Entered<'_> {
+impl Collective<'_> {
+    /// Number of the next step through scratch.
+    pub(crate) fn next_step(&self) -> u64 {
+        self.team.steps.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Counts a meeting.
+    pub(crate) fn count(&self) -> u64 {
+        let Self { team, endpoint } = self;
+        let count = team.count.load(Ordering::Relaxed) + 1;
+        team.count.store(count, Ordering::Relaxed);
+        if team.index == 0 {
+            // SAFETY: the record of this PE, told what it is meant for.
+            unsafe { endpoint.system() }.record.enter_collective(count);
+        }
+        count
+    }
+}
+
+impl Drop for Collective<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
+        self.team.entered.store(false, Ordering::Release);
     }
 }
 

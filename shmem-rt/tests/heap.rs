@@ -146,3 +146,26 @@ fn partitions_of_the_environment_are_reached_by_number(world: &mut World) {
     let error = world.partition(24).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("24") && error.contains("23"), "{error}");
 }
+
+/// As aligned as anything can be.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(2097152))]
+struct Slab([u8; 2 << 20]);
+
+/// More aligned than any place is.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(4194304))]
+struct Boulder([u8; 4 << 20]);
+
+#[shmem::test(pes = 2)]
+fn alignment_is_that_of_addresses_and_has_a_limit(world: &mut World) {
+    let _shift = world.malloc(1).unwrap();
+    let slabs = world.alloc(shmem::zeroed::<Slab>(2)).unwrap();
+    world.local(&slabs, |slabs| {
+        assert!((&raw const slabs[1]).addr().is_multiple_of(2 << 20));
+        slabs[1].0[7] = 1;
+    });
+    let error = world.alloc(shmem::zeroed::<Boulder>(1)).unwrap_err().to_string();
+    assert_eq!(error, "4194304 is not an alignment: give a power of two, at most 2M");
+    assert_eq!(world.align(4 << 20, 8).unwrap_err().to_string(), error);
+}

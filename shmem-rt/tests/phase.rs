@@ -2,6 +2,7 @@
 //! is what must work, and what must end the job.
 
 use shmem::prelude::*;
+use shmem::thread::Multiple;
 
 #[symmetric]
 static GRID: [[f64; 4]; 3];
@@ -32,6 +33,24 @@ fn what_was_put_before_is_there_inside(world: &mut World) {
             assert_eq!(grid[0], [west.number() as f64 + f64::from(round); 4]);
             assert_eq!(hits.value(), 1);
             *hits.value_mut() = 0;
+        });
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn nobody_writes_inside(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    let me = world.my_pe() as f64;
+    for round in 0..200 {
+        world.put(GRID.on(west).index(0), &[-1.0; 4]);
+        world.put(GRID.on(east), &[[-1.0; 4]; 3]);
+        world.local(&GRID, |grid| {
+            *grid = [[me; 4]; 3];
+            // Those who were first are waiting to write again.
+            if f64::from(round % 3) == me {
+                std::thread::sleep(std::time::Duration::from_micros(300));
+            }
+            assert_eq!(std::hint::black_box(&mut *grid), &[[me; 4]; 3], "in round {round}");
         });
     }
 }
@@ -77,6 +96,11 @@ fn a_handle_lives_across_phases(world: &mut World) {
 
 #[shmem::test(pes = 1)]
 fn there_is_one_world_per_process(world: &mut World) {
-    let second = world.local(&GRID, |_| shmem::init::<shmem::thread::Single>().map(|_| ()));
-    assert!(second.unwrap_err().to_string().contains("one world per process"));
+    let second = || shmem::init::<Multiple>().map(|_| ()).unwrap_err().to_string();
+    let body: fn(&mut World) = |_| unreachable!("a second world");
+    world.local(&GRID, |_| {
+        assert!(second().contains("one world per process"));
+        assert!(std::thread::spawn(second).join().unwrap().contains("one world per process"));
+        assert_eq!(shmem::__private::main(body), std::process::ExitCode::from(2));
+    });
 }

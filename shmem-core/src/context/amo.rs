@@ -198,7 +198,8 @@ macro_rules! far {
         ) -> $result {
             let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
             let op = AtomicOp::from_words((code, a, b));
-            // SAFETY: callers pass an aligned word of that width on every PE.
+            // SAFETY: callers pass an aligned word of that width on every PE: `AtomicWord` is sealed
+            // to words that are laid out as their number.
             unsafe { far.transport.$method(far.channel, word, width, op) }
         }
     )*};

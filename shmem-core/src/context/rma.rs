@@ -61,7 +61,8 @@ pub trait Rma: Initiator {
         check_len::<T>(place.len(), into.len_of());
         let endpoint = self.endpoint();
         let bytes = size_of_val(into);
-        let to = into.start_of().cast_mut();
+        // Not by `start_of`: through a pointer from a shared reference nothing may be written.
+        let to: *mut T::Item = core::ptr::from_mut(into).cast();
         if let Some(from) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place holds `bytes` bytes on every PE, `into` is an exclusive reference
             // to as many.

@@ -122,8 +122,9 @@ impl<T: Waitable> Here<'_, T> {
     #[inline(always)]
     fn now(self) -> T::Value {
         let width = if size_of::<T>() == 8 { Width::W8 } else { Width::W4 };
-        // SAFETY: the word is an aligned `T` of that width in the calling PE's own place, and
-        // changed by atomics only: a `Waitable` is never the target of a plain transfer.
+        // SAFETY: the word is an aligned `T` of that width in the calling PE's own place (`Waitable` is
+        // sealed to words that are laid out as their number), and typed transfers do not take it. One
+        // that `putmem` overwrites has a mixed value, as everything in the shared phase.
         let bits = unsafe { target::apply(self.as_ptr().cast(), width, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }

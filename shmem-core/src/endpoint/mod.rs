@@ -37,7 +37,7 @@ pub struct Endpoint {
     waiting: Arc<Waiting>,
 }
 
-// SAFETY: the pointers are addresses of the arena, which lives as long as the process; every access
+// SAFETY: the pointers are addresses of the arena, which outlives the endpoint (`new`); every access
 // through them is an atomic, or a copy whose races the phase rules bound. Which threads may use an
 // endpoint is decided by the marker of the context that holds it.
 unsafe impl Send for Endpoint {}
@@ -49,7 +49,8 @@ impl Endpoint {
     ///
     /// `base` must be the start of an arena in which slot `s` is mapped at `base + s * stride` for
     /// every slot that a [`Pe`] of the job carries, each starting with a
-    /// [`SystemArea`]; `mine` the start of the calling PE's place. All for the rest of the process.
+    /// [`SystemArea`]; `mine` the start of the calling PE's place. All for as long as the endpoint
+    /// exists.
     /// If any PE has no slot, `far` must be given and reach it.
     pub unsafe fn new(
         base: *mut u8,

@@ -13,11 +13,15 @@ use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Block, HeapError, HeapRange, Neighbours};
+use crate::memory::ADDRESS_ALIGN;
 use crate::text::Text;
 
 /// Every block starts on a multiple of this and fills multiples of it: a cache line, so that
 /// objects of different owners never share one.
 pub const MIN_ALIGN: usize = 64;
+
+/// The largest alignment: that of the places in which offsets are counted.
+pub const MAX_ALIGN: usize = ADDRESS_ALIGN;
 
 /// How many of the tightest pieces are tried for an alignment that not every piece can hold, before
 /// a piece is taken that holds it wherever it starts.
@@ -103,12 +107,12 @@ impl Allocator {
     /// # Errors
     ///
     /// If `bytes` is 0 (whoever allows empty objects decides what they are), `align` is no power of
-    /// two, or there is no room.
+    /// two or more than [`MAX_ALIGN`], or there is no room.
     pub fn allocate(&mut self, bytes: usize, align: usize) -> Result<usize, HeapError> {
         if bytes == 0 {
             return Err(HeapError::ZeroBytes);
         }
-        if !align.is_power_of_two() {
+        if !align.is_power_of_two() || align > MAX_ALIGN {
             return Err(HeapError::Alignment { align });
         }
         let found = bytes.checked_next_multiple_of(MIN_ALIGN).and_then(|room| {

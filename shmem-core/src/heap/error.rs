@@ -82,8 +82,8 @@ pub enum HeapError {
         /// How many more bytes at the heap's end would have done.
         short: usize,
     },
-    /// The alignment is not a power of two.
-    #[error("{align} is not an alignment: give a power of two")]
+    /// The alignment is not a power of two, or more than an address can have.
+    #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
     Alignment {
         /// Alignment asked.
         align: usize,

@@ -11,7 +11,7 @@ mod ledger;
 mod released;
 pub mod statics;
 
-pub use allocator::{Allocator, Grown, MIN_ALIGN, Usage};
+pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
 pub use error::{Block, HeapError, HeapRange, Neighbours};
 pub use ledger::{Allocation, Ledger, Owner, Reclaimed};
 pub use released::Released;

@@ -17,8 +17,8 @@ use crate::fingerprint::fingerprint;
 use crate::partition::{Declaration, ObjectWish, PartitionSpec, show_size};
 use crate::text::Text;
 
-use super::MIN_ALIGN;
 use super::error::variable;
+use super::{MAX_ALIGN, MIN_ALIGN};
 
 /// A symmetric static as the binary describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,8 +128,8 @@ pub enum LayoutError {
     },
     /// A descriptor makes no sense.
     #[error(
-        "symmetric static `{}::{}` ({}:{}) has alignment {}, which is no power of two",
-        .object.module, .object.name, .object.file, .object.line, .object.align
+        "symmetric static `{}::{}` ({}:{}) has alignment {}, which is no power of two up to {}",
+        .object.module, .object.name, .object.file, .object.line, .object.align, MAX_ALIGN
     )]
     Alignment {
         /// The object.
@@ -179,7 +179,7 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
     assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");
     let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
     for (entry, object) in entries.iter().enumerate() {
-        if !object.align.is_power_of_two() {
+        if !object.align.is_power_of_two() || object.align > MAX_ALIGN as u64 {
             return Err(LayoutError::Alignment { object: Box::new(*object) });
         }
         let name = object.partition.name.as_str();

@@ -39,3 +39,7 @@ pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
 pub use request::Request;
+
+/// What the addresses of places and segments are multiples of, on every machine. An offset that is a
+/// multiple of more says nothing about the address.
+pub const ADDRESS_ALIGN: usize = request::HUGE;

@@ -91,7 +91,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     #[inline(always)]
     pub unsafe fn as_ref(self) -> &'a T {
         // SAFETY: the pointer is to a live object of the handle (its segment is mapped for as long
-        // as a token exists); that nobody writes is the caller's promise.
+        // as an endpoint exists); that nobody writes is the caller's promise.
         unsafe { &*self.as_ptr() }
     }
 

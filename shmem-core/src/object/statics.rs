@@ -29,9 +29,10 @@ pub struct Position {
 // SAFETY: written by `place` before any reader can exist (its contract), never afterwards.
 unsafe impl Sync for Position {}
 
-/// An offset that no arena contains: adding it to any user-space base gives a non-canonical
-/// address on the machines we run on, so a use before init faults instead of hitting an object.
-pub(crate) const POISON: usize = 1 << (usize::BITS - 2);
+/// An offset that no arena contains: adding it to any user-space base gives an address that no
+/// program has on the machines we run on, so a use before init faults instead of hitting an object.
+/// Two bits, because some processors ignore the upper byte of an address (bit 62), but none bit 55.
+pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
 impl Position {
     const fn poison() -> Self {

@@ -61,8 +61,15 @@ unsafe impl<T: AmoValue> SymmetricData for Atomic<T> {}
 unsafe impl SymmetricData for Signal {}
 
 mod sealed {
+    /// Numbers of 4 or 8 bytes, aligned to their size where they stand in a place.
     pub trait Sealed {}
+
+    /// What is laid out as its value: the width of the value is the width of the access.
+    pub trait Word {}
 }
+
+impl<T: AmoValue> sealed::Word for Atomic<T> {}
+impl sealed::Word for Signal {}
 
 /// A number that can be the value of an [`Atomic`]: 32 or 64 bits.
 #[diagnostic::on_unimplemented(
@@ -137,7 +144,7 @@ integers!(u32 i32 u64 i64 usize isize);
     label = "declare the object as `Atomic<..>`",
     note = "atomic operations act on `Atomic<u64>` and its relatives only, so that no word is also moved by put and get"
 )]
-pub trait AtomicWord: SymmetricData {
+pub trait AtomicWord: SymmetricData + sealed::Word {
     /// The value inside.
     type Value: AmoValue;
 }
@@ -152,7 +159,7 @@ impl<T: AmoValue> AtomicWord for Atomic<T> {
     label = "declare the object as `Signal` or `Atomic<..>`",
     note = "a plain store cannot wake a sleeper, so only `Signal` and `Atomic` words can be waited on"
 )]
-pub trait Waitable: SymmetricData {
+pub trait Waitable: SymmetricData + sealed::Word {
     /// The value compared.
     type Value: AmoValue;
 }

@@ -2,9 +2,11 @@
 //!
 //! One word counts the arrivals in its low 16 bits and sums the arrivals' fingerprints in the other
 //! 48: one read-modify-write per PE both arrives and says what it arrived for. The last one compares
-//! the sum with its own fingerprint times the number of PEs. Equal fingerprints always pass;
-//! different ones pass with a chance of 2^-48, since fingerprints are hashes. The last one resets
-//! the word and opens the next generation, on which the others spin and then sleep.
+//! the sum with its own fingerprint times the number of PEs. Equal fingerprints always pass. Different
+//! ones may pass by chance, or by design, since fingerprints are hashes; but not when they differ in
+//! their low 16 bits and each PE has 0 or 1 there: these bits are summed without running over, so the
+//! sum counts the PEs with a 1. The last one resets the word and opens the next generation, on which
+//! the others spin and then sleep.
 
 use std::time::Duration;
 
@@ -42,7 +44,8 @@ impl NodeBarrier {
     /// Most PEs that can meet.
     pub const MAX_PES: usize = COUNT as usize;
 
-    /// Arrives as one of `pes`, for the purpose `fingerprint` (its low 48 bits).
+    /// Arrives as one of `pes`, for the purpose `fingerprint`: in its low 16 bits 0 or 1, on which all
+    /// must agree for certain, and above them 32 bits of a hash.
     #[inline]
     pub fn arrive(&self, pes: usize, fingerprint: u64) -> Arrival {
         let generation = self.generation.0.load(Ordering::Acquire);
@@ -100,6 +103,38 @@ impl Default for NodeBarrier {
             arrivals: Line(AtomicU64::new(0)),
             generation: Line(FutexWord::new(0)),
             sleepers: Line(AtomicU32::new(0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// However the hashes come out: whoever chooses what PEs come for can choose hashes, too.
+        #[test]
+        fn marked_and_unmarked_purposes_never_meet(
+            hashes in proptest::collection::vec(any::<u32>(), 1..9),
+            last: u32,
+            marks: u16,
+        ) {
+            let barrier = NodeBarrier::default();
+            let pes = hashes.len() + 1;
+            let marked = |pe: usize| u64::from(marks >> pe & 1);
+            let fingerprint = |pe: usize, hash: u32| u64::from(hash) << 16 | marked(pe);
+            // The first one makes up for all others, so that only the marks differ.
+            let sum = hashes[1..].iter().fold(last, |sum, hash| sum.wrapping_add(*hash));
+            let first = last.wrapping_mul(pes as u32).wrapping_sub(sum);
+            for (pe, hash) in hashes.iter().enumerate() {
+                let hash = if pe == 0 { first } else { *hash };
+                prop_assert!(matches!(barrier.arrive(pes, fingerprint(pe, hash)), Arrival::Early(_)));
+            }
+            let all_alike = (0..pes).all(|pe| marked(pe) == marked(0));
+            let found = barrier.arrive(pes, fingerprint(pes - 1, last));
+            prop_assert_eq!(found, if all_alike { Arrival::Last } else { Arrival::Mismatch });
         }
     }
 }

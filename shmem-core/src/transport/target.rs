@@ -15,7 +15,7 @@ use crate::sync::Doorbell;
 ///
 /// # Safety
 ///
-/// `word` must be valid and aligned for the width, and changed by atomics only.
+/// `word` must be valid and aligned for the width, and lie in a place: no reference to it exists.
 #[inline(always)]
 pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
     macro_rules! on {

@@ -5,6 +5,9 @@
 //! `Pod` lets anyone look at all bytes from then on. So a generic struct must have a shape that has
 //! no padding whatever its parameters are: all fields are built, through arrays, from elements of
 //! one alignment. Then each field's size is a multiple of that alignment, and so is each offset.
+//!
+//! Elements without parameters are compared by rustc. The others are compared by their tokens, of which
+//! two kinds do not mean the same wherever they stand: calls of macros, and `$crate`.
 
 use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
@@ -35,7 +38,7 @@ pub(super) fn proof(generics: &Generics, repr: &Repr, fields: &[Type]) -> Option
         return None;
     }
     let elements: Vec<&Type> = fields.iter().map(element).collect();
-    if elements.windows(2).all(|pair| text(pair[0]) == text(pair[1])) {
+    if elements.len() < 2 {
         return Some(Proof::Shape);
     }
     let parameters: Vec<Ident> = generics
@@ -43,8 +46,13 @@ pub(super) fn proof(generics: &Generics, repr: &Repr, fields: &[Type]) -> Option
         .map(|parameter| parameter.ident.clone())
         .chain(generics.const_params().map(|parameter| parameter.ident.clone()))
         .collect();
-    let independent = elements.iter().all(|element| !mentions(element, &parameters));
-    independent.then(|| Proof::Alignments(elements.into_iter().cloned().collect()))
+    if elements.iter().all(|element| !mentions(element, &parameters)) {
+        return Some(Proof::Alignments(elements.into_iter().cloned().collect()));
+    }
+    let first = elements[0];
+    let alike = elements.iter().all(|element| text(element) == text(first));
+    let ambiguous = mentions(first, &[]) || text(first).contains("$crate");
+    (alike && !ambiguous).then_some(Proof::Shape)
 }
 
 /// `T` of `[[T; N]; M]`.
@@ -160,6 +168,25 @@ mod tests {
             assert!(of(&item, aligned).is_none());
             assert!(matches!(of(&item, Repr { packed: true, ..c() }), Some(Proof::Shape)));
         }
+    }
+
+    #[test]
+    fn equal_tokens_that_may_mean_different_types_are_no_proof() {
+        let row: ItemStruct = parse_quote!(
+            struct Row<const N: usize> {
+                head: element!(),
+                rest: [element!(); N],
+            }
+        );
+        assert!(of(&row, c()).is_none());
+        // What rustc can compare, it does.
+        let row: ItemStruct = parse_quote!(
+            struct Row<const N: usize> {
+                head: Element,
+                rest: [Element; N],
+            }
+        );
+        assert!(matches!(of(&row, c()), Some(Proof::Alignments(elements)) if elements.len() == 2));
     }
 
     #[test]

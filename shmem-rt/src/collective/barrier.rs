@@ -4,7 +4,8 @@
 //! ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The last one to come acts for the node: in
 //! round k of a dissemination it tells the node 2^k further on and waits for the node 2^k before it;
 //! after log2(nodes) rounds all nodes are there, and it lets its node go. Every step carries the
-//! fingerprint of what the PE came for. Between nodes it travels inside the counter: a word grows by
+//! fingerprint of what the PE came for: a hash, and a mark for what opens an exclusive phase, which no
+//! hash can imitate. Between nodes it travels inside the counter: a word grows by
 //! `fingerprint * 2^16 + 1`, so one comparison with what it must be shows both arrival and purpose.
 
 use std::panic::Location;
@@ -18,12 +19,14 @@ use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
 use shmem_core::text::Text;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
-use crate::team::Team;
+use crate::team::{Collective, Team};
 
 /// What a PE enters a collective for: what all members must agree on.
 pub(crate) struct Purpose<'a> {
     /// The operation.
     pub operation: &'static str,
+    /// Whether references are given out behind the meeting: then all must come for that, for certain.
+    pub opens: bool,
     /// What else must agree: sizes, offsets, ranks.
     pub arguments: &'a [u64],
     /// The arguments in words, for messages.
@@ -33,14 +36,15 @@ pub(crate) struct Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    /// 48 bits of a hash. The low bits of FNV-1a depend on the low bits of the bytes alone: the
-    /// others are mixed into them.
+    /// 32 bits of a hash above 16 bits that are 1 or 0; see
+    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier). The low bits of FNV-1a depend on the low bits of
+    /// the bytes alone: the others are mixed into them.
     fn fingerprint(&self) -> u64 {
         let arguments = self.arguments.iter().flat_map(|argument| argument.to_le_bytes());
         let mut hash = fingerprint(self.operation.bytes().chain(arguments));
         hash ^= hash >> 29;
         hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (hash ^ (hash >> 32)) & ((1 << 48) - 1)
+        (hash >> 32) << 16 | u64::from(self.opens)
     }
 
     fn activity(&self, team: &Team, count: u64) -> Activity {
@@ -67,15 +71,7 @@ impl Team {
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
         self.job.quiet_all();
         let location = Location::caller();
-        self.meet(
-            token.endpoint(),
-            &Purpose {
-                operation: "barrier",
-                arguments: &[],
-                subject: &String::new,
-                location: Some(location),
-            },
-        );
+        self.meet_once(token.endpoint(), "barrier", Some(location));
     }
 
     /// Waits until all members are here. Stores to this node are visible, transfers to others may
@@ -85,61 +81,62 @@ impl Team {
     #[track_caller]
     pub fn sync(&self, token: &(impl Initiator + ?Sized)) {
         let location = Location::caller();
-        self.meet(
-            token.endpoint(),
-            &Purpose { operation: "sync", arguments: &[], subject: &String::new, location: Some(location) },
-        );
+        self.meet_once(token.endpoint(), "sync", Some(location));
     }
 
-    /// Meets all members at a turn in the job's life.
-    pub(crate) fn meet_once(&self, endpoint: &Endpoint, operation: &'static str) {
-        self.meet(endpoint, &Purpose { operation, arguments: &[], subject: &String::new, location: None });
+    /// Meets all members for an operation that is nothing else; without a location it is a turn in the
+    /// job's life.
+    pub(crate) fn meet_once(
+        &self,
+        endpoint: &Endpoint,
+        operation: &'static str,
+        location: Option<&'static Location<'static>>,
+    ) {
+        let purpose = Purpose { operation, opens: false, arguments: &[], subject: &String::new, location };
+        self.enter(endpoint).meet(&purpose);
     }
+}
 
+impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
-    pub(crate) fn meet(&self, endpoint: &Endpoint, purpose: &Purpose<'_>) {
-        let (count, _entered) = self.enter(endpoint);
-        let area = self.area(endpoint);
+    pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
+        let Self { team, endpoint } = *self;
+        let count = self.count();
+        let area = team.area(endpoint);
         let mark = purpose.fingerprint();
-        match area.node.arrive(self.neighbours().len(), mark) {
+        match area.node.arrive(team.neighbours().len(), mark) {
             Arrival::Early(generation) => endpoint.waiting().until(
                 endpoint,
                 || area.node.is_open(generation),
                 |timeout, _| area.node.sleep(generation, timeout),
-                || purpose.activity(self, count),
+                || purpose.activity(team, count),
             ),
             Arrival::Last => {
-                if self.leaders().len() > 1 {
-                    self.disseminate(endpoint, area, purpose, mark, count);
+                if team.leaders().len() > 1 {
+                    self.disseminate(area, purpose, mark, count);
                 }
                 area.node.open();
             }
-            Arrival::Mismatch => self.disagree(endpoint, purpose, count),
+            Arrival::Mismatch => self.disagree(purpose, count),
         }
     }
 
     /// The rounds between nodes, by the last one to arrive on this node.
-    fn disseminate(
-        &self,
-        endpoint: &Endpoint,
-        area: &TeamArea,
-        purpose: &Purpose<'_>,
-        mark: u64,
-        count: u64,
-    ) {
-        let nodes = self.leaders().len();
+    fn disseminate(&self, area: &TeamArea, purpose: &Purpose<'_>, mark: u64, count: u64) {
+        let Self { team, endpoint } = *self;
+        let nodes = team.leaders().len();
         let parity = (count % 2) as usize;
         let step = (mark << 16) | 1;
-        let system = self.leader_system(endpoint);
+        let system = team.leader_system(endpoint);
         let far = endpoint.far_if_any().unwrap_or_else(|| unreachable!("several nodes have a transport"));
         for round in 0..ROUNDS {
             let distance = 1 << round;
             if distance >= nodes {
                 break;
             }
-            let to = self.leaders()[(self.node() + distance) % nodes];
+            let to = team.leaders()[(team.node() + distance) % nodes];
             let word = core::mem::offset_of!(SystemArea, teams)
-                + self.index() * size_of::<TeamArea>()
+                + team.index() * size_of::<TeamArea>()
                 + core::mem::offset_of!(TeamArea, rounds)
                 + (parity * ROUNDS + round) * 8;
             let remote = Remote { pe: to, segment: shmem_core::segment::SYSTEM, offset: word };
@@ -152,10 +149,10 @@ impl Team {
                 endpoint,
                 || arrived.load(Ordering::SeqCst) != before,
                 |timeout, done| system.doorbell.sleep(timeout, done),
-                || purpose.activity(self, count),
+                || purpose.activity(team, count),
             );
             if arrived.load(Ordering::Acquire) != expected {
-                self.disagree(endpoint, purpose, count);
+                self.disagree(purpose, count);
             }
             area.expected[parity][round].store(expected, Ordering::Relaxed);
         }
@@ -163,13 +160,14 @@ impl Team {
 
     /// Ends the job: the members are in different collectives.
     #[cold]
-    fn disagree(&self, endpoint: &Endpoint, purpose: &Purpose<'_>, count: u64) -> ! {
-        let mine = purpose.activity(self, count);
+    fn disagree(&self, purpose: &Purpose<'_>, count: u64) -> ! {
+        let Self { team, endpoint } = *self;
+        let mine = purpose.activity(team, count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);
         let start = Instant::now();
         let mut places: Vec<(String, Vec<String>)> = Vec::new();
-        for pe in self.neighbours() {
+        for pe in team.neighbours() {
             // SAFETY: only the record is read.
             let there = unsafe { endpoint.system_of(*pe) };
             let activity = loop {
@@ -197,12 +195,35 @@ impl Team {
         } else {
             format!("{list} while a PE of another node is in another collective")
         };
-        self.job.abort(
+        team.job.abort(
             1,
             &format!(
                 "the PEs are in different collectives: {list}; all PEs of a team must call the same \
                  collectives in the same order with the same arguments"
             ),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_argument_makes_a_collective_look_like_the_opening_of_a_phase() {
+        let location = None;
+        let fingerprint = |operation, opens, arguments: &[u64]| {
+            Purpose { operation, opens, arguments, subject: &String::new, location }.fingerprint()
+        };
+        for bytes in 0..10_000 {
+            let (phase, other) =
+                (fingerprint("local", true, &[0, bytes]), fingerprint("malloc", false, &[1, bytes]));
+            assert_eq!((phase & 0xFFFF, other & 0xFFFF), (1, 0));
+            assert!(phase < 1 << 48 && other < 1 << 48, "the barrier's word has room for no more");
+        }
+        // What is not certain is at least likely: hashes of neighbours differ.
+        let hashes: std::collections::HashSet<_> =
+            (0..10_000).map(|bytes| fingerprint("malloc", false, &[1, bytes])).collect();
+        assert_eq!(hashes.len(), 10_000);
     }
 }

@@ -35,16 +35,18 @@ impl Team {
         let subject = || format!("{} from PE {root}", show_size(bytes as u64));
         let purpose = Purpose {
             operation: "broadcast",
+            opens: false,
             arguments: &arguments,
             subject: &subject,
             location: Some(location),
         };
         let data = bytes_of(data);
-        for (step, piece) in Steps::of(self, data) {
+        let collective = self.enter(endpoint);
+        for (step, piece) in Steps::of(&collective, data) {
             if root == endpoint.me() {
                 step.contribute(endpoint, piece);
             }
-            self.meet(endpoint, &purpose);
+            collective.meet(&purpose);
             if root != endpoint.me() {
                 step.read(endpoint, root, piece);
             }
@@ -54,7 +56,7 @@ impl Team {
 
 /// The bytes of plain data.
 pub(super) fn bytes_of<T: Contents<Item: PlainData> + ?Sized>(data: &mut T) -> &mut [u8] {
-    let (bytes, start) = (size_of_val(data), data.start_of().cast_mut().cast());
+    let (bytes, start) = (size_of_val(data), core::ptr::from_mut(data).cast());
     // SAFETY: `data` is an exclusive reference to `bytes` bytes of a type without padding, for
     // which every bit pattern is a value.
     unsafe { core::slice::from_raw_parts_mut(start, bytes) }

@@ -11,20 +11,21 @@ use shmem_core::transport::Remote;
 
 use super::barrier::Purpose;
 use super::broadcast::bytes_of;
-use crate::team::Team;
+use crate::team::{Collective, Team};
 
 /// What can be reduced: a number, or an array of what can be reduced, element by element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
     note = "sum, min and max take the integers, f32 and f64, and arrays and slices of them"
 )]
-pub trait Reducible: PlainData {
+pub trait Reducible: PlainData + sealed::Sealed {
     /// What it is made of.
     type Number: Number;
 }
 
-/// A number that can be reduced.
-pub trait Number: Pod {
+/// A number that can be reduced: a power of two of bytes, at most 16, so that no piece of scratch ends
+/// inside one.
+pub trait Number: Pod + sealed::Sealed {
     /// The sum; integers wrap.
     fn added(self, other: Self) -> Self;
 
@@ -33,6 +34,11 @@ pub trait Number: Pod {
 
     /// The larger one; a NaN loses.
     fn greater(self, other: Self) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T: Sealed, const N: usize> Sealed for [T; N] {}
 }
 
 impl<T: Reducible, const N: usize> Reducible for [T; N]
@@ -44,6 +50,7 @@ where
 
 macro_rules! numbers {
     ($($t:ident: $added:path, $lesser:path, $greater:path;)*) => {$(
+        impl sealed::Sealed for $t {}
         impl Reducible for $t {
             type Number = $t;
         }
@@ -118,24 +125,31 @@ impl Team {
         let name = core::any::type_name::<N>();
         let arguments = [bytes as u64, size_of::<N>() as u64];
         let subject = || format!("{} x {name}", bytes / size_of::<N>());
-        let purpose =
-            Purpose { operation, arguments: &arguments, subject: &subject, location: Some(location) };
-        self.reduce_for(endpoint, &purpose, bytes_of(data), op);
+        let purpose = Purpose {
+            operation,
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
+        self.enter(endpoint).reduce_for(&purpose, bytes_of(data), op);
     }
+}
 
+impl Collective<'_> {
     /// Combines the numbers in `data`, for a purpose of the caller's.
     pub(crate) fn reduce_for<N: Number>(
         &self,
-        endpoint: &Endpoint,
         purpose: &Purpose<'_>,
         data: &mut [u8],
         op: impl Fn(N, N) -> N,
     ) {
+        let Self { team, endpoint } = *self;
         let mut theirs = vec![0; data.len().min(SCRATCH_BYTES)];
         for (step, piece) in Steps::of(self, data) {
             step.contribute(endpoint, piece);
-            self.meet(endpoint, purpose);
-            for (rank, pe) in self.members().iter().enumerate() {
+            self.meet(purpose);
+            for (rank, pe) in team.members().iter().enumerate() {
                 let theirs = &mut theirs[..piece.len()];
                 step.read(endpoint, *pe, theirs);
                 if rank == 0 {
@@ -148,7 +162,7 @@ impl Team {
     }
 }
 
-/// Numbers have a power of two of bytes, at most 16, so no piece of scratch ends inside one.
+/// Combines two pieces, which consist of whole numbers.
 fn combine<N: Number>(into: &mut [u8], from: &[u8], op: impl Fn(N, N) -> N) {
     let size = size_of::<N>();
     for (into, from) in into.chunks_exact_mut(size).zip(from.chunks_exact(size)) {
@@ -167,15 +181,18 @@ pub(super) struct Steps;
 
 impl Steps {
     /// At least one step, so that empty data meets as well.
-    pub(super) fn of<'d>(team: &Team, data: &'d mut [u8]) -> impl Iterator<Item = (Step, &'d mut [u8])> {
+    pub(super) fn of<'d>(
+        collective: &Collective<'_>,
+        data: &'d mut [u8],
+    ) -> impl Iterator<Item = (Step, &'d mut [u8])> {
         let empty = data.is_empty().then(Default::default);
         let base = core::mem::offset_of!(SystemArea, teams)
-            + team.index() * size_of::<TeamArea>()
+            + collective.team.index() * size_of::<TeamArea>()
             + core::mem::offset_of!(TeamArea, scratch);
         // Which half is next follows from the number of steps so far, which is the same on all
         // members: the data is of one length.
         data.chunks_mut(SCRATCH_BYTES).chain(empty).map(move |piece| {
-            let half = (team.next_step() % 2) as usize;
+            let half = (collective.next_step() % 2) as usize;
             (Step { offset: base + half * SCRATCH_BYTES }, piece)
         })
     }
@@ -186,7 +203,8 @@ impl Step {
     pub(super) fn contribute(&self, endpoint: &Endpoint, data: &[u8]) {
         let to = endpoint.mine(self.offset);
         // SAFETY: the scratch half has `SCRATCH_BYTES` bytes, a piece at most that many; nobody
-        // reads it now: its last readers have since met this PE for the step in between.
+        // reads it now: its last readers have since met this PE for the step in between, and no other
+        // thread of this PE is in a collective.
         unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
     }
 

@@ -24,14 +24,15 @@ pub const LIMIT_WORDS: usize = 16;
 ///
 /// # Panics
 ///
-/// If `words` is not on this node.
+/// If `words` is not on this node, or is empty.
 pub fn against_round_trip<L: ThreadLevel>(
     world: &World<L>,
     words: On<'_, [u64]>,
     repetitions: usize,
 ) -> Samples {
-    let line = near(words.ptr(world)).cast::<u64>();
-    // SAFETY: the place holds aligned words, lives while the world does, and is used here only.
+    let line = near(words.index(0).ptr(world));
+    // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
+    // does with it, no reference says that it does not change.
     let line = unsafe { AtomicU64::from_ptr(line) };
     let first = world.my_pe() == 0;
     let limit = || nanoseconds_each(SPINNING, || baseline::round_trips(line, first, SPINNING as u64));
@@ -43,12 +44,15 @@ pub fn against_round_trip<L: ThreadLevel>(
 ///
 /// # Panics
 ///
-/// If `words` is not on this node.
+/// If `words` is not on this node, has fewer than [`LIMIT_WORDS`], or does not start a cache line.
 pub fn against_futex<L: ThreadLevel>(world: &World<L>, words: On<'_, [u64]>, repetitions: usize) -> Samples {
-    let words = near(words.index(..LIMIT_WORDS).ptr(world));
-    // SAFETY: the place holds more zeroed bytes than a barrier, which consists of atomics, on a cache
-    // line as it asks; it lives while the world does, and is used here only.
-    let barrier = unsafe { &*words.cast::<FutexBarrier>() };
+    const { assert!(size_of::<FutexBarrier>() <= LIMIT_WORDS * 8) };
+    let barrier = near(words.index(..LIMIT_WORDS).ptr(world)).cast::<FutexBarrier>();
+    assert!(barrier.is_aligned(), "the words of the limit start in the middle of a cache line");
+    // SAFETY: the place is aligned and holds at least as many bytes as a barrier, which consists of
+    // atomics; it lives while the world does. Whatever else the program does with it, no reference says
+    // that it does not change.
+    let barrier = unsafe { &*barrier };
     let pes = world.n_pes() as u32;
     let limit = || nanoseconds_each(SLEEPING, || (0..SLEEPING).for_each(|_| barrier.wait(pes)));
     Samples::alternate(repetitions, || barriers(world, SLEEPING), limit)

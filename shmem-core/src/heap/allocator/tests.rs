@@ -213,7 +213,9 @@ fn bad_requests_are_refused() {
     assert_eq!(heap.allocate(0, 8), Err(HeapError::ZeroBytes));
     assert_eq!(heap.allocate(8, 0), Err(HeapError::Alignment { align: 0 }));
     assert_eq!(heap.allocate(8, 48), Err(HeapError::Alignment { align: 48 }));
-    for (bytes, align) in [(usize::MAX, 1), (usize::MAX - 100, 1 << 63), (1, 1 << 63)] {
+    let beyond = Err(HeapError::Alignment { align: 2 * MAX_ALIGN });
+    assert_eq!(heap.allocate(8, 2 * MAX_ALIGN), beyond, "whatever offset 0 has");
+    for (bytes, align) in [(usize::MAX, 1), (usize::MAX - 100, MAX_ALIGN), (1, MAX_ALIGN)] {
         let before = heap.usage();
         assert_eq!(heap.allocate(bytes, align).is_ok(), bytes == 1, "offset 0 has every alignment");
         let _ = heap.free(0);

@@ -89,8 +89,10 @@ fn what_makes_no_sense_is_refused() {
         error,
         "symmetric static `heat::GRID` (src/main.rs:7) wants partition `bulk`, which this job does not have"
     );
-    let error = layout(&[object("default", "heat", "GRID", 8, 48)], &default).unwrap_err();
-    assert!(matches!(error, LayoutError::Alignment { .. }));
+    for align in [48, 2 * MAX_ALIGN as u64] {
+        let error = layout(&[object("default", "heat", "GRID", 8, align)], &default).unwrap_err();
+        assert!(matches!(error, LayoutError::Alignment { .. }));
+    }
 }
 
 #[test]

@@ -1,0 +1,23 @@
+use shmem::Number;
+use shmem::prelude::*;
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Three([u8; 3]);
+
+// Pieces of scratch would end inside one.
+impl Number for Three {
+    fn added(self, _: Self) -> Self {
+        self
+    }
+
+    fn lesser(self, _: Self) -> Self {
+        self
+    }
+
+    fn greater(self, _: Self) -> Self {
+        self
+    }
+}
+
+fn main() {}
