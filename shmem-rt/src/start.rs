@@ -262,7 +262,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         warned: Mutex::default(),
         _arena: arena,
     });
-    let team = Team::world(Arc::clone(&job), &pes, &hosts, number);
+    let team = Team::world(Arc::clone(&job), &pes, hosts, number);
     team.assemble(&endpoint);
     let world = World::new(job, team, endpoint);
     world.introduce();
