@@ -19,7 +19,6 @@
 //! sync         waiting: doorbell and barrier algorithms, checked with loom
 //! data         what may live in symmetric memory
 //! fingerprint  a number for what must be equal on all PEs
-//! places       memory that tests give to PEs of their own
 //! pe           the number of a PE, and its slot on this node
 //! message      messages put together while compiling
 //! columns      text in columns, for tables and reports
