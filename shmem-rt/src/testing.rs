@@ -10,16 +10,13 @@
 use std::time::Duration;
 
 use crate::entry::{Outcome, init, run_body};
-use crate::env::{Settings, TransportChoice};
+use crate::env::{NPES, Settings, TRANSPORT, TransportChoice};
 use crate::error::Error;
 use crate::launch::{self, Launch};
 use crate::loopback;
 use crate::start;
 use crate::thread::ThreadLevel;
 use crate::world::World;
-
-const TRANSPORT: &str = "SHMEM_TRANSPORT";
-const NPES: &str = "SHMEM_NPES";
 
 /// Variable that tells a copy of a test binary which test it is to be a PE of.
 const TEST: &str = "SHMRUN_TEST";
@@ -82,7 +79,7 @@ fn job(
     pes: usize,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
-    let threads = std::env::var(TRANSPORT).is_ok_and(|choice| choice.eq_ignore_ascii_case("loopback"));
+    let threads = std::env::var(TRANSPORT.name).is_ok_and(|choice| choice.eq_ignore_ascii_case("loopback"));
     let processes = if threads { 1 } else { pes };
     // Whether ignored tests run was decided where this one was started.
     let mut job = Launch::new(std::env::current_exe()?, processes)
@@ -90,7 +87,7 @@ fn job(
         .env(TEST, name)
         .capture_output()
         .timeout(TIME);
-    job = if threads { job.env(NPES, pes.to_string()) } else { job.env_remove(NPES) };
+    job = if threads { job.env(NPES.name, pes.to_string()) } else { job.env_remove(NPES.name) };
     for (key, value) in environment {
         job = job.env(key, value);
     }

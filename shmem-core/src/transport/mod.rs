@@ -14,7 +14,7 @@ pub mod target;
 
 use crate::pe::Pe;
 
-/// One operation's stream of completions, given out by a [`Resource`](crate::context::Resource).
+/// One endpoint's stream of completions, given out by a [`Resource`](crate::context::Resource).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 
@@ -115,7 +115,7 @@ impl AtomicOp {
 /// # Safety
 ///
 /// Implementations must touch only the bytes named by the arguments, must not touch local memory
-/// after they return (except `put_from_symmetric`, until `quiet`), and must make `quiet` mean
+/// after they return, and must make `quiet` mean
 /// remotely visible: exclusive access in `World::local` rests on it.
 pub unsafe trait Transport: Send + Sync {
     /// Its name, for reports.

@@ -1,6 +1,6 @@
 //! The item behind `#[symmetric]`, as written.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Local, Meta, Path, Stmt, Token, Type, Visibility};
@@ -48,7 +48,7 @@ impl Parse for Static {
 
 /// Reads the item.
 pub(super) fn item(tokens: TokenStream, errors: &mut Errors) -> Item {
-    let kind = syn::parse2::<Kind>(tokens.clone()).map_or(Kind::Unknown, |kind| kind);
+    let kind = syn::parse2::<Kind>(tokens.clone()).unwrap_or(Kind::Unknown);
     match kind {
         Kind::Static => match syn::parse2(tokens.clone()) {
             Ok(declared) => return Item::Static(Box::new(declared)),
@@ -79,7 +79,7 @@ impl Parse for Kind {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
-        let token = |input: ParseStream| input.fork().parse::<proc_macro2::TokenTree>().map(TokenTree::into);
+        let token = |input: ParseStream| input.fork().parse::<TokenTree>().map(TokenTree::into);
         let kind = match () {
             () if input.peek(Token![static]) => Self::Static,
             () if input.peek(Token![let]) => Self::Let,
@@ -99,8 +99,6 @@ impl Parse for Kind {
         Ok(kind)
     }
 }
-
-use proc_macro2::TokenTree;
 
 fn is_function(input: ParseStream) -> bool {
     input.fork().parse::<syn::Signature>().is_ok()

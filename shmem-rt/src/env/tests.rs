@@ -1,6 +1,8 @@
 use proptest::prelude::*;
-use shmem_core::partition::DEFAULT_HEAP_BYTES;
+use shmem_core::partition::{DEFAULT_HEAP_BYTES, parse_size};
+use std::time::Duration;
 
+use super::variable::HEAP;
 use super::*;
 
 fn environment(variables: &[(&str, &str)]) -> Vec<(String, String)> {

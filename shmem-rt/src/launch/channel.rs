@@ -16,6 +16,13 @@ use super::wire::{MAX_DESCRIPTORS, MAX_PACKET};
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
 
+/// How often it is tried to send descriptors when too many are under way. The kernel bounds them, and the
+/// other side takes them out: ten seconds without that, and it is stuck.
+const ATTEMPTS: usize = 10_000;
+
+/// Between two attempts.
+const BETWEEN: Duration = Duration::from_millis(1);
+
 /// One end of the socket.
 #[derive(Debug)]
 pub(crate) struct Channel(OwnedFd);
@@ -56,10 +63,9 @@ impl Channel {
 
     /// Sends, waiting for room.
     pub(crate) fn send(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        // The kernel bounds the descriptors under way; the other side takes them out.
-        for _ in 0..10_000 {
+        for _ in 0..ATTEMPTS {
             match self.send_with(bytes, descriptors, SendFlags::NOSIGNAL) {
-                Err(Errno::TOOMANYREFS) => std::thread::sleep(Duration::from_millis(1)),
+                Err(Errno::TOOMANYREFS) => std::thread::sleep(BETWEEN),
                 result => return Ok(result?),
             }
         }
@@ -73,7 +79,7 @@ impl Channel {
             Err(Errno::AGAIN) => Ok(false),
             Err(Errno::TOOMANYREFS) => {
                 // No event says when the PEs have taken descriptors out.
-                std::thread::sleep(Duration::from_millis(1));
+                std::thread::sleep(BETWEEN);
                 Ok(false)
             }
             result => Ok(result.map(|()| true)?),

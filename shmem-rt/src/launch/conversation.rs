@@ -36,7 +36,7 @@ impl Job {
             format!(
                 "the program speaks version {version} of the launcher's protocol, and this launcher {VERSION}: build both from the same shmem-rt"
             )
-        } else if job != self.plan.job || as_pe as usize != pe {
+        } else if job != self.spawner.job || as_pe as usize != pe {
             format!("{} and the socket belong to different jobs or PEs", super::JOB)
         } else if sender.uid != user {
             format!("the program runs as user {}, and the launcher as user {user}", sender.uid)
@@ -49,7 +49,7 @@ impl Job {
             member.join(sender);
             match lifeline {
                 Ok(lifeline) => {
-                    let pes = self.plan.pes as u32;
+                    let pes = self.spawner.pes as u32;
                     member.send(Outgoing::new(&Reply::Welcome { pes }, vec![lifeline]));
                 }
                 Err(error) => self.break_off(pe, &format!("it could not be greeted: {error}")),

@@ -19,7 +19,7 @@ use super::member::Member;
 use super::rendezvous::Rendezvous;
 use super::report::{Death, Standing, standings};
 use super::signals::{self, Received, Signals};
-use super::spawn::Plan;
+use super::spawn::Spawner;
 use super::{Failure, Outcome, Output};
 
 /// How long the others may go on after a death, until all of them wait.
@@ -37,6 +37,10 @@ const LOST: Duration = Duration::from_millis(500);
 /// How often what gives no sign is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// Bytes of a message that still reads as one sentence, in two lines of a terminal; a longer one has a
+/// line for each clause.
+const ONE_SENTENCE: usize = 160;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Running,
@@ -49,7 +53,7 @@ enum Phase {
 
 /// A job.
 pub(crate) struct Job {
-    pub(super) plan: Plan,
+    pub(super) spawner: Spawner,
     pub(super) members: Vec<Member>,
     pub(super) meeting: Rendezvous<OwnedFd>,
     signals: Option<Signals>,
@@ -63,15 +67,15 @@ pub(crate) struct Job {
 impl Job {
     /// Starts all PEs; if one cannot be started, none is left.
     pub(crate) fn start(
-        plan: Plan,
+        spawner: Spawner,
         signals: Option<Signals>,
         time: Option<Duration>,
     ) -> Result<Self, LaunchError> {
         let deadline = time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        let meeting = Rendezvous::new(plan.pes);
+        let meeting = Rendezvous::new(spawner.pes);
         let mut job = Self {
-            members: Vec::with_capacity(plan.pes),
-            plan,
+            members: Vec::with_capacity(spawner.pes),
+            spawner,
             meeting,
             signals,
             deadline,
@@ -80,8 +84,8 @@ impl Job {
             failure: None,
             report: String::new(),
         };
-        for pe in 0..job.plan.pes {
-            match job.plan.spawn(pe) {
+        for pe in 0..job.spawner.pes {
+            match job.spawner.spawn(pe) {
                 Ok(spawned) => job.members.push(Member::new(pe, spawned)),
                 Err(source) => {
                     job.end(None, Duration::ZERO, None);
@@ -101,12 +105,12 @@ impl Job {
         }
         self.pump();
         self.members.iter_mut().flat_map(|m| &mut m.streams).for_each(|stream| stream.finish());
-        let apart = self.members.iter().all(Member::stayed_away) && self.plan.pes > 1;
+        let apart = self.members.iter().all(Member::stayed_away) && self.spawner.pes > 1;
         if self.failure.is_none() && apart {
             self.say(&format!(
                 "{} copies of `{}` ran, and none of them joined the job: each was alone",
-                self.plan.pes,
-                self.plan.name.display()
+                self.spawner.pes,
+                self.spawner.name.display()
             ));
         }
         let outputs = self.members.into_iter().map(|member| {
@@ -291,7 +295,7 @@ impl Job {
             return;
         }
         // At the prompt of a debugger that key is the debugger's.
-        if self.plan.debugger.is_some() && signal.number == libc::SIGINT {
+        if self.spawner.debugger.is_some() && signal.number == libc::SIGINT {
             return;
         }
         if matches!(self.phase, Phase::Ending(_) | Phase::Killed) {
@@ -328,8 +332,8 @@ impl Job {
         self.pump();
         let mut text = text.to_owned();
         let others = standings(&self.standings(without));
-        let separator =
-            if text.len() + others.iter().map(String::len).sum::<usize>() < 160 { "; " } else { "\n  " };
+        let bytes = text.len() + others.iter().map(String::len).sum::<usize>();
+        let separator = if bytes < ONE_SENTENCE { "; " } else { "\n  " };
         for clause in others {
             text.push_str(separator);
             text.push_str(&clause);
@@ -360,7 +364,7 @@ impl Job {
     }
 
     fn say(&mut self, text: &str) {
-        if self.plan.output != Output::Capture {
+        if self.spawner.output != Output::Capture {
             super::say(text);
         }
         self.report.push_str(text);

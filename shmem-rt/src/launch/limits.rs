@@ -2,6 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use shmem_core::sync::NodeBarrier;
+
 use super::error::LaunchError;
 
 /// Descriptors of the launcher for each PE: socket, lifeline, two handles of processes, two pipes
@@ -66,9 +68,8 @@ fn check(pes: usize, processes: Option<u64>, descriptors: Option<u64>) -> Result
             format!("the launcher may have {limit} open descriptors (ulimit -Hn)"),
         ));
     }
-    // PE numbers are 32-bit words in shared memory.
-    if u32::try_from(pes).is_err() {
-        return Err(too_many(u32::MAX.into(), "PE numbers have 32 bits".into()));
+    if pes > NodeBarrier::MAX_PES {
+        return Err(too_many(NodeBarrier::MAX_PES as u64, "the barrier of a node counts in 16 bits".into()));
     }
     Ok(())
 }
@@ -93,6 +94,10 @@ mod tests {
             text(check(most + 1, None, Some(limit))),
             "121 PEs were asked for; the launcher may have 1024 open descriptors (ulimit -Hn), which allows 120; start fewer, or raise the limit"
         );
-        assert!(check(usize::MAX, None, None).is_err());
+        assert!(check(NodeBarrier::MAX_PES, None, None).is_ok());
+        assert_eq!(
+            text(check(65536, None, None)),
+            "65536 PEs were asked for; the barrier of a node counts in 16 bits, which allows 65535"
+        );
     }
 }

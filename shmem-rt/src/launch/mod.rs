@@ -47,10 +47,6 @@ pub(crate) const PE: &str = "SHMRUN_PE";
 pub(crate) const NPES: &str = "SHMRUN_NPES";
 /// Variable with the job's random number, in hexadecimal.
 pub(crate) const JOB: &str = "SHMRUN_JOB";
-/// Variable that asks PEs to wait for a debugger.
-pub(crate) const ATTACH_WAIT: &str = "SHMEM_ATTACH_WAIT";
-/// Variable that asks a program without a launcher to launch itself.
-const SELF_LAUNCH: &str = "SHMEM_NPES";
 
 /// Where the PEs' output goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -254,7 +250,7 @@ impl Launch {
             .map_err(|e| LaunchError::system("no random number for the job")(e.into()))?;
         let signals = self.watch_signals.then(signals::Signals::watch).transpose();
         let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
-        let plan = spawn::Plan {
+        let spawner = spawn::Spawner {
             program,
             name: self.program,
             args: self.args,
@@ -268,7 +264,7 @@ impl Launch {
             descriptors: limit,
             mask: signals.as_ref().map(signals::Signals::before),
         };
-        Ok(job::Job::start(plan, signals, self.time)?.run())
+        Ok(job::Job::start(spawner, signals, self.time)?.run())
     }
 
     /// Where programs are looked for: as the PEs would.
@@ -288,8 +284,10 @@ pub fn itself(pes: usize) -> u8 {
         .ok()
         .filter(|program| program.exists())
         .unwrap_or_else(|| Path::new("/proc/self/exe").to_owned());
-    let job =
-        Launch::new(program, pes).args(std::env::args_os().skip(1)).env_remove(SELF_LAUNCH).watch_signals();
+    let job = Launch::new(program, pes)
+        .args(std::env::args_os().skip(1))
+        .env_remove(crate::env::NPES.name)
+        .watch_signals();
     match job.run() {
         Ok(outcome) => outcome.code,
         Err(error) => {

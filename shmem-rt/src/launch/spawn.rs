@@ -16,10 +16,11 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::channel::Channel;
 use super::output::{Kind, Stream};
 use super::signals::Mask;
-use super::{ATTACH_WAIT, JOB, NPES, Output, PE, SOCKET};
+use super::{JOB, NPES, Output, PE, SOCKET};
+use crate::env::ATTACH_WAIT;
 
-/// What is the same for all PEs of a job.
-pub(crate) struct Plan {
+/// Starts the processes of a job: what is the same for all of them.
+pub(crate) struct Spawner {
     pub(crate) program: PathBuf,
     pub(crate) name: OsString,
     pub(crate) args: Vec<OsString>,
@@ -56,7 +57,7 @@ pub(crate) struct Spawned {
     pub(crate) streams: Vec<Stream>,
 }
 
-impl Plan {
+impl Spawner {
     /// Starts a PE.
     pub(crate) fn spawn(&self, pe: usize) -> io::Result<Spawned> {
         let (channel, theirs) = Channel::pair()?;
@@ -70,7 +71,7 @@ impl Plan {
             .env(NPES, self.pes.to_string())
             .env(JOB, format!("{:016x}", self.job));
         if self.attach_wait {
-            command.env(ATTACH_WAIT, "1");
+            command.env(ATTACH_WAIT.name, "1");
         }
         for (key, value) in &self.environment {
             match value {

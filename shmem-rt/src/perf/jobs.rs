@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
+use crate::env::WAIT_WARN;
 use crate::launch::{Launch, LaunchError};
 
 /// A job that could not be run.
@@ -67,7 +68,7 @@ impl Job {
             launch = launch.env_remove(name);
         }
         // Nobody is warned of PEs that wait while another one is measured.
-        launch = launch.env("SHMEM_WAIT_WARN", "0");
+        launch = launch.env(WAIT_WARN.name, "0");
         for (name, value) in &self.variables {
             launch = launch.env(name, value);
         }

@@ -16,10 +16,12 @@ use std::hint::black_box;
 use shmem_core::context::{Amo, Order, Raw, Rma};
 use shmem_core::data::PlainData;
 use shmem_core::object::{Atomic, SymAddr, SymBox};
+use shmem_core::partition::PARTITION_VARIABLE;
 use shmem_core::pe::Pe;
 
 use super::samples::{Samples, nanoseconds_each};
 use super::sequence::random_indices;
+use crate::env::LATER_SIZE;
 use crate::error::Result;
 use crate::initial::zeroed;
 use crate::thread::ThreadLevel;
@@ -58,8 +60,8 @@ pub struct Buffers<T: PlainData> {
 pub fn variables(n: usize) -> Vec<(String, String)> {
     let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 2 };
     (1..=n)
-        .map(|id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), format!("SIZE={}", size(id))))
-        .chain([("SHMEM_LATER_SIZE".into(), "2M".into())])
+        .map(|id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id))))
+        .chain([(LATER_SIZE.name.into(), "2M".into())])
         .collect()
 }
 

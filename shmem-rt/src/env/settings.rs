@@ -1,0 +1,183 @@
+//! What the environment sets, as values.
+
+use std::time::Duration;
+
+use shmem_core::partition::{SizeError, parse_size};
+
+use super::given::Given;
+use super::variable::{
+    ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, TRANSPORT, VERSION, Variable, WAIT_WARN,
+};
+
+/// What the environment sets, apart from partitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `SHMEM_NPES`.
+    pub npes: Option<usize>,
+    /// `SHMEM_INFO`.
+    pub info: bool,
+    /// `SHMEM_DEBUG`.
+    pub debug: bool,
+    /// `SHMEM_VERSION`.
+    pub version: bool,
+    /// `SHMEM_WAIT_WARN`; `None`: no warnings.
+    pub wait_warn: Option<Duration>,
+    /// `SHMEM_MAX_RESOURCES`.
+    pub max_resources: Option<usize>,
+    /// `SHMEM_TRANSPORT`.
+    pub transport: TransportChoice,
+    /// `SHMEM_LATER_SIZE`, in bytes.
+    pub later_size: u64,
+    /// `SHMEM_ATTACH_WAIT`.
+    pub attach_wait: bool,
+    /// What was set and does not count, one line each.
+    pub warnings: Vec<String>,
+}
+
+impl Settings {
+    /// Reads an environment.
+    ///
+    /// # Errors
+    ///
+    /// If a variable has a value that it does not take.
+    pub fn from_env(environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, EnvError> {
+        let given: Given = environment.into_iter().collect();
+        Ok(Self {
+            npes: given.count(&NPES)?,
+            info: given.flag(&INFO),
+            debug: given.flag(&DEBUG),
+            version: given.flag(&VERSION),
+            wait_warn: given.seconds(&WAIT_WARN)?,
+            max_resources: given.count(&MAX_RESOURCES)?,
+            transport: given.transport(&TRANSPORT)?,
+            later_size: given.size(&LATER_SIZE)?,
+            attach_wait: given.flag(&ATTACH_WAIT),
+            warnings: given.differences(),
+        })
+    }
+
+    /// [`from_env`](Self::from_env) with the environment of this process.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_env`](Self::from_env).
+    pub fn from_process() -> Result<Self, EnvError> {
+        Self::from_env(super::process())
+    }
+}
+
+/// How bytes reach other PEs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransportChoice {
+    /// What fits each pair of PEs best.
+    Auto,
+    /// Shared memory.
+    Shm,
+    /// The transport of the tests.
+    Loopback,
+}
+
+impl TransportChoice {
+    const ALL: [Self; 3] = [Self::Auto, Self::Shm, Self::Loopback];
+    pub(super) const NAMES: [&'static str; 3] = [Self::Auto.name(), Self::Shm.name(), Self::Loopback.name()];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Shm => "shm",
+            Self::Loopback => "loopback",
+        }
+    }
+}
+
+/// A variable has a value that it does not take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// Not a number of things.
+    #[error("{variable}={value}: not a whole number from 1 up; write for example {variable}=4, or unset it")]
+    Count {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+    },
+    /// Not a time.
+    #[error(
+        "{variable}={value}: not a number of seconds; write a number from 0 up without a unit, for example {variable}=2.5, or unset it"
+    )]
+    Seconds {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+    },
+    /// Not a size.
+    #[error("{variable}={value}: {fault}")]
+    Size {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What is wrong.
+        fault: SizeError,
+    },
+    /// Not one of the words allowed.
+    #[error("{variable}={value}: not one of {allowed}; write one of them, or unset it")]
+    Choice {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// The words allowed.
+        allowed: String,
+    },
+}
+
+impl Given {
+    fn flag(&self, variable: &Variable) -> bool {
+        let (_, value) = self.value(variable);
+        let off = ["", "0", "n", "no", "off", "f", "false"];
+        !off.iter().any(|off| off.eq_ignore_ascii_case(value.trim()))
+    }
+
+    fn count(&self, variable: &Variable) -> Result<Option<usize>, EnvError> {
+        let Some((name, value)) = self.find(variable) else {
+            return Ok(None);
+        };
+        match value.parse() {
+            Ok(count) if count > 0 => Ok(Some(count)),
+            _ => Err(EnvError::Count { variable: name.into(), value: value.into() }),
+        }
+    }
+
+    fn seconds(&self, variable: &Variable) -> Result<Option<Duration>, EnvError> {
+        let (name, value) = self.value(variable);
+        match value.parse().map(Duration::try_from_secs_f64) {
+            Ok(Ok(Duration::ZERO)) => Ok(None),
+            Ok(Ok(seconds)) => Ok(Some(seconds)),
+            _ => Err(EnvError::Seconds { variable: name.into(), value: value.into() }),
+        }
+    }
+
+    fn size(&self, variable: &Variable) -> Result<u64, EnvError> {
+        let (name, value) = self.value(variable);
+        parse_size(value).map_err(|fault| EnvError::Size {
+            variable: name.into(),
+            value: value.into(),
+            fault,
+        })
+    }
+
+    fn transport(&self, variable: &Variable) -> Result<TransportChoice, EnvError> {
+        let (name, value) = self.value(variable);
+        TransportChoice::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(value)).ok_or_else(|| {
+            EnvError::Choice {
+                variable: name.into(),
+                value: value.into(),
+                allowed: TransportChoice::NAMES.join(", "),
+            }
+        })
+    }
+}

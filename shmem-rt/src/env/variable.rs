@@ -1,0 +1,117 @@
+//! The table of variables.
+
+use shmem_core::partition::{PARTITION_VARIABLE, nearest};
+
+use super::TransportChoice;
+
+const PREFIX: &str = "SHMEM_";
+
+/// What values a variable takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Bytes: a number and at most one of K, M, G, T.
+    Size,
+    /// A whole number from 1 up.
+    Count,
+    /// Seconds, a fraction allowed; 0 switches off.
+    Seconds,
+    /// On if set to anything but nothing, `0`, `no`, `off`, `false`.
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The traits of a partition.
+    Traits,
+}
+
+/// An environment variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name; in `<ID>` and `<NAME>` it is a family of variables.
+    pub name: &'static str,
+    /// Its older name, which is read where the newer one is not set.
+    pub alias: Option<&'static str>,
+    /// What values it takes.
+    pub kind: ValueKind,
+    /// The value that counts where it is not set; empty: that it is not set means something of
+    /// its own.
+    pub default: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+}
+
+macro_rules! variables {
+    ($($constant:ident = $name:literal, $alias:expr, $kind:expr, $default:expr, $help:literal;)*) => {
+        $(
+            pub(crate) const $constant: Variable =
+                Variable { name: $name, alias: $alias, kind: $kind, default: $default, help: $help };
+        )*
+
+        /// Every variable, in the order in which they are listed.
+        pub const VARIABLES: &[Variable] = &[$($constant),*];
+    };
+}
+
+variables! {
+    HEAP = "SHMEM_SYMMETRIC_SIZE", Some("SMA_SYMMETRIC_SIZE"), ValueKind::Size, "64M",
+        "bytes of the default heap (partition 1) on each PE; not together with SHMEM_SYMMETRIC_PARTITION1";
+    BY_ID = "SHMEM_SYMMETRIC_PARTITION<ID>", Some("SMA_SYMMETRIC_PARTITION<ID>"), ValueKind::Traits, "",
+        "a partition by its ID, 1..=255: SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]";
+    BY_NAME = "SHMEM_SYMMETRIC_PARTITION_<NAME>", Some("SMA_SYMMETRIC_PARTITION_<NAME>"), ValueKind::Traits, "",
+        "the same by the name that the program declares, without regard to case";
+    NPES = "SHMEM_NPES", None, ValueKind::Count, "",
+        "number of PEs that a program started without a launcher starts itself as";
+    INFO = "SHMEM_INFO", Some("SMA_INFO"), ValueKind::Flag, "0",
+        "PE 0 prints these variables and the partitions, asked and given, at start";
+    DEBUG = "SHMEM_DEBUG", Some("SMA_DEBUG"), ValueKind::Flag, "0",
+        "every PE prints what it does at start and end";
+    VERSION = "SHMEM_VERSION", Some("SMA_VERSION"), ValueKind::Flag, "0",
+        "PE 0 prints the version of the library at start";
+    WAIT_WARN = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
+        "a wait of more seconds than this says who waits where for whom; 0: never";
+    MAX_RESOURCES = "SHMEM_MAX_RESOURCES", None, ValueKind::Count, "",
+        "communication resources that the PEs of a node share; not set: what the transport has";
+    TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
+        "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
+    LATER_SIZE = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
+        "address space kept on each PE for partitions and arrays that are made after the start";
+    ATTACH_WAIT = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",
+        "every PE prints its process ID at start and waits until a debugger has attached";
+}
+
+/// One warning for each variable that looks like one of ours and is none, with the nearest name.
+/// Names of partitions are checked where the partitions are known.
+pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
+    let mut names: Vec<String> = environment.into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    names.dedup();
+    let known = |name: &str| {
+        name.starts_with(PARTITION_VARIABLE) || VARIABLES.iter().any(|variable| variable.name == name)
+    };
+    names
+        .into_iter()
+        .filter(|name| name.starts_with(PREFIX) && !known(name))
+        .map(|name| {
+            let advice = match meant(&name) {
+                Some(meant) => format!("did you mean {meant}?"),
+                None => "`shmem-info` lists those that are".into(),
+            };
+            format!("{} is set and not known; {advice}", name.escape_debug())
+        })
+        .collect()
+}
+
+/// The known name nearest to an unknown one. Names of families are compared with the ID or name
+/// taken out. The prefix, which all have, would make all of them near.
+fn meant(name: &str) -> Option<&'static str> {
+    let known = || VARIABLES.iter().filter_map(|variable| variable.name.strip_prefix(PREFIX));
+    let name = name.strip_prefix(PREFIX)?;
+    let head = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let by_id = (head.len() < name.len()).then(|| format!("{head}<ID>"));
+    let by_name = name.rsplit_once('_').map(|(head, _)| format!("{head}_<NAME>"));
+    let stem = by_id
+        .into_iter()
+        .chain(by_name)
+        .find_map(|pattern| nearest(&pattern, known().filter(|stem| stem.ends_with('>'))))
+        .or_else(|| nearest(name, known()))?;
+    VARIABLES.iter().map(|one| one.name).find(|known| known.strip_prefix(PREFIX) == Some(stem))
+}
