@@ -49,8 +49,13 @@ fn shmrun(options: &[&str], name: &str) -> Command {
 fn bare_shmrun(options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shmrun"));
     command.args(options).stdin(Stdio::null());
-    // Whoever runs the tests may ignore signals (a shell without job control does, for what it runs
-    // in the background).
+    with_default_signals(&mut command);
+    command
+}
+
+/// Whoever runs the tests may ignore signals (`nohup` does, and a shell without job control, for what
+/// it runs in the background).
+fn with_default_signals(command: &mut Command) {
     let default = || {
         for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
             // SAFETY: allowed between `fork` and `exec`; no handler is installed.
@@ -60,7 +65,6 @@ fn bare_shmrun(options: &[&str]) -> Command {
     };
     // SAFETY: the closure makes system calls only.
     unsafe { command.pre_exec(default) };
-    command
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -596,7 +600,9 @@ mod signals {
             let mask = |text| u64::from_str_radix(text, 16).unwrap() & 0x7fff_ffff;
             text(&output.stdout).lines().map(mask).collect()
         };
-        let plain = masks(Command::new("sh").args(["-c", script]).output().unwrap());
+        let mut plain = Command::new("sh");
+        with_default_signals(plain.args(["-c", script]));
+        let plain = masks(plain.output().unwrap());
         let launched = masks(bare_shmrun(&["-n", "1", "sh", "-c", script]).output().unwrap());
         assert_eq!(launched, [plain[0], plain[1] | 1 << (libc::SIGQUIT - 1)]);
     }
