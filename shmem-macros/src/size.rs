@@ -38,7 +38,7 @@ pub(crate) fn page(value: Value, errors: &mut Errors) -> Option<PageSize> {
 /// Bytes of the size that `literal` writes, and the text it was written as.
 pub(crate) fn parse(literal: &Lit) -> Result<(u64, String), String> {
     let text = match literal {
-        Lit::Str(text) => text.value().trim().to_owned(),
+        Lit::Str(text) => text.value(),
         Lit::Int(number) => format!("{}{}", number.base10_digits(), number.suffix()),
         Lit::Float(number) => format!("{}{}", number.base10_digits(), number.suffix()),
         _ => return Err(diag::SIZE.to_owned()),
@@ -51,8 +51,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let is_number = !whole.is_empty() && !fraction.contains('.') && !number.ends_with('.');
-    if !is_number {
+    if whole.len() + fraction.len() == 0 || fraction.contains('.') {
         return Err(if text.is_empty() { diag::SIZE.to_owned() } else { diag::not_a_size(text) });
     }
     let shift = match unit {
@@ -70,7 +69,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 fn scaled(whole: &str, fraction: &str, shift: u32) -> Option<u64> {
     let fraction = fraction.trim_end_matches('0');
     let scale = 10u128.checked_pow(fraction.len().try_into().ok()?)?;
-    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let digits: u128 = format!("0{whole}{fraction}").parse().ok()?;
     let bytes = digits.checked_mul(1 << shift)?.div_ceil(scale);
     bytes.try_into().ok()
 }
@@ -95,12 +94,21 @@ mod tests {
             ("\"1.5G\"", 3 << 29),
             ("\"0.001K\"", 2),
             ("\"0\"", 0),
-            ("\" 8 \"", 8),
+            ("\".5G\"", 1 << 29),
+            ("\"1.M\"", 1 << 20),
             ("\"18446744073709551615\"", u64::MAX),
         ];
         for (text, bytes) in table {
-            assert_eq!(parse(&parse_str(text).unwrap()).unwrap().0, *bytes, "{text}");
+            let (found, written) = parse(&parse_str(text).unwrap()).unwrap();
+            assert_eq!(found, *bytes, "{text}");
+            assert_eq!(in_environment(&written), Some(*bytes), "{text}");
         }
+    }
+
+    /// What the same text means in an environment variable.
+    fn in_environment(text: &str) -> Option<u64> {
+        let variable = ("SHMEM_LATER_SIZE".to_owned(), text.to_owned());
+        shmem::env::Settings::from_env([variable]).ok().map(|settings| settings.later_size)
     }
 
     #[test]
@@ -112,7 +120,7 @@ mod tests {
             ("\"M\"", "`M` is not a size"),
             ("\"\"", "expected a size"),
             ("\"1.2.3\"", "`1.2.3` is not a size"),
-            ("\"1.M\"", "`1.M` is not a size"),
+            ("\" 8 \"", "` 8 ` is not a size"),
             ("\"-1\"", "`-1` is not a size"),
             ("true", "expected a size"),
             ("\"18446744073709551616\"", "more than 64 bits"),
@@ -121,6 +129,7 @@ mod tests {
         for (text, message) in table {
             let refusal = parse(&parse_str(text).unwrap()).unwrap_err();
             assert!(refusal.contains(message), "{text}: {refusal}");
+            assert_eq!(in_environment(text.trim_matches('"')), None, "{text}");
         }
     }
 }

@@ -132,3 +132,23 @@ fn one_of(what: &str, allowed: &[&str], value: Value, errors: &mut Errors) -> Op
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use shmem::__private::{Declaration, Traits};
+    use shmem::partition::{Kind, Policy};
+
+    use super::*;
+
+    #[test]
+    fn names_and_bounds_are_those_of_the_library() {
+        assert_eq!(Kind::ALL.map(|kind| format!("{kind:?}")), KINDS);
+        assert_eq!(Policy::ALL.map(|policy| format!("{policy:?}")), POLICIES);
+        let special = Kind::ALL.into_iter().filter(|kind| kind.is_special());
+        assert_eq!(special.map(|kind| format!("{kind:?}")).collect::<Vec<_>>(), SPECIAL_KINDS);
+        let declared = |name: usize, id| Declaration::new(&"n".repeat(name), id, Traits::NONE, "", 0);
+        assert!(!declared(MAX_NAME, MAX_ID).name.as_str().ends_with(".."));
+        assert!(declared(MAX_NAME + 1, MAX_ID).name.as_str().ends_with(".."));
+        assert!(std::panic::catch_unwind(|| declared(1, MAX_ID + 1)).is_err());
+    }
+}

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use shmem_core::sync::NodeBarrier;
+
 /// A job that could not be started. Nothing of it is left.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -11,6 +13,15 @@ pub enum LaunchError {
     /// No PE was asked for.
     #[error("0 PEs were asked for; a job has at least one")]
     NoPes,
+    /// More PEs than can meet on one node, whatever the limits.
+    #[error(
+        "{asked} PEs were asked for; a node takes at most {}, because its barrier counts in 16 bits; start fewer",
+        NodeBarrier::MAX_PES
+    )]
+    MoreThanANodeTakes {
+        /// PEs asked for.
+        asked: usize,
+    },
     /// More PEs than the limits of this user allow.
     #[error("{asked} PEs were asked for; {limit}, which allows {allowed}; start fewer, or raise the limit")]
     TooMany {

@@ -58,6 +58,10 @@ fn check(pes: usize, processes: Option<u64>, descriptors: Option<u64>) -> Result
     if pes == 0 {
         return Err(LaunchError::NoPes);
     }
+    // First: no limit that could be raised would help.
+    if pes > NodeBarrier::MAX_PES {
+        return Err(LaunchError::MoreThanANodeTakes { asked: pes });
+    }
     if let Some(limit) = processes.filter(|&limit| limit < pes as u64) {
         return Err(too_many(limit, format!("this user may have {limit} processes (ulimit -u)")));
     }
@@ -67,9 +71,6 @@ fn check(pes: usize, processes: Option<u64>, descriptors: Option<u64>) -> Result
             allowed,
             format!("the launcher may have {limit} open descriptors (ulimit -Hn)"),
         ));
-    }
-    if pes > NodeBarrier::MAX_PES {
-        return Err(too_many(NodeBarrier::MAX_PES as u64, "the barrier of a node counts in 16 bits".into()));
     }
     Ok(())
 }
@@ -97,7 +98,7 @@ mod tests {
         assert!(check(NodeBarrier::MAX_PES, None, None).is_ok());
         assert_eq!(
             text(check(65536, None, None)),
-            "65536 PEs were asked for; the barrier of a node counts in 16 bits, which allows 65535"
+            "65536 PEs were asked for; a node takes at most 65535, because its barrier counts in 16 bits; start fewer"
         );
     }
 }
