@@ -73,8 +73,9 @@ fn values_slices_and_parts_of_them() {
 fn values_of_every_size_and_alignment() {
     let pair = pair();
     macro_rules! check {
-        ($($t:ty = $value:expr;)*) => {$({
-            let object = boxed::<$t>(128, 1);
+        ($($at:literal: $t:ty = $value:expr;)*) => {$({
+            // Each has its own place: one byte may be part of atomics of one width only.
+            let object = boxed::<$t>($at, 1);
             pair.p(object.on(pe(1)), $value);
             assert_eq!(pair.g(object.on(pe(1))), $value);
             pair.put(object.on(pe(0)), &$value);
@@ -82,15 +83,15 @@ fn values_of_every_size_and_alignment() {
         })*};
     }
     check! {
-        u8 = 0xAB;
-        i16 = -2;
-        f32 = 1.5;
-        u64 = u64::MAX;
-        u128 = 1 << 100;
-        [u8; 3] = [1, 2, 3];
-        [u16; 4] = [1, 2, 3, 4];
-        [f64; 5] = [0.5; 5];
-        [u32; 0] = [];
+        64: u8 = 0xAB;
+        128: i16 = -2;
+        192: f32 = 1.5;
+        256: u64 = u64::MAX;
+        320: u128 = 1 << 100;
+        384: [u8; 3] = [1, 2, 3];
+        448: [u16; 4] = [1, 2, 3, 4];
+        512: [f64; 5] = [0.5; 5];
+        576: [u32; 0] = [];
     }
 }
 
