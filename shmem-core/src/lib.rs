@@ -11,6 +11,7 @@
 //! object       handles of symmetric objects: Symmetric, SymBox, On
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
 //! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
+//! strided      regions, plans and kernels: which blocks a transfer moves, and how
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
 //! memory       memfds, page sizes, the arena in which every on-node PE has its place
 //! segment      which part of a PE's place belongs to which partition
@@ -44,6 +45,7 @@ pub mod primitive;
 pub mod ranges;
 pub mod section;
 pub mod segment;
+pub mod strided;
 pub mod sync;
 pub mod system;
 pub mod text;

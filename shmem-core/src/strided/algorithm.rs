@@ -1,0 +1,106 @@
+//! The published algorithms, and the table that chooses between the first two.
+//!
+//! The seed is "Extending Strided Communication Interface in OpenSHMEM" (2015), measured on a Cray XC30
+//! with 64 MiB of data. Algorithm 1 puts each block by itself. Algorithm 2 cuts blocks into columns of
+//! 16, 8 and 4 bytes and moves each column by one `iput`. Algorithm 3 looks up which of them to take.
+
+/// How a transfer is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Algorithm {
+    /// `putmem` for every block.
+    One,
+    /// `iput128`, `iput64` and `iput32` for columns of the blocks, where strides and addresses allow it;
+    /// otherwise as [`One`](Self::One).
+    Two,
+    /// One of those two, by the [published table](PUBLISHED).
+    Three,
+    /// Kernels for blocks of each size, chosen by the rules and thresholds of this project.
+    #[default]
+    Auto,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::One, Self::Two, Self::Three, Self::Auto];
+
+    /// The names of all, in that order.
+    pub const NAMES: [&'static str; 4] =
+        [Self::One.name(), Self::Two.name(), Self::Three.name(), Self::Auto.name()];
+
+    /// Its name, in `strided!` and in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::One => "1",
+            Self::Two => "2",
+            Self::Three => "3",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+/// The gaps that the published table was measured at, in bytes: what lies between two blocks. The
+/// paper's heading says "stride size - block size".
+pub const GAPS: [usize; 6] = [4, 16, 64, 256, 1024, 4096];
+
+/// The published table: block size in bytes, and for each of the [`GAPS`] whether columns (Algorithm 2)
+/// were faster than blocks.
+pub const PUBLISHED: [(usize, [bool; 6]); 8] = [
+    (16, [true, true, true, true, true, true]),
+    (64, [true, true, true, true, true, true]),
+    (128, [false, true, true, true, true, true]),
+    (256, [false, false, true, true, true, true]),
+    (512, [false; 6]),
+    (1024, [false; 6]),
+    (4096, [false; 6]),
+    (16384, [false; 6]),
+];
+
+/// Whether the published table says columns: `predicate_lookup_table(dest_stride, src_stride, blksize)`.
+///
+/// The paper leaves open what stands between its rows and columns, and which stride counts where they
+/// differ: here the next smaller row and column count (the first, below it), and columns must be better
+/// at both strides.
+pub const fn published(to_stride: usize, from_stride: usize, block: usize) -> bool {
+    let mut row = 0;
+    while row + 1 < PUBLISHED.len() && PUBLISHED[row + 1].0 <= block {
+        row += 1;
+    }
+    PUBLISHED[row].1[gap(to_stride, block)] && PUBLISHED[row].1[gap(from_stride, block)]
+}
+
+/// The column of the table for a stride.
+const fn gap(stride: usize, block: usize) -> usize {
+    let gap = stride.saturating_sub(block);
+    let mut column = 0;
+    while column + 1 < GAPS.len() && GAPS[column + 1] <= gap {
+        column += 1;
+    }
+    column
+}
+
+/// The calls that Algorithm 2 makes, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// Calls of `iput128`.
+    pub iput128: usize,
+    /// Calls of `iput64`.
+    pub iput64: usize,
+    /// Calls of `iput32`.
+    pub iput32: usize,
+}
+
+impl Columns {
+    /// The columns of a block of which every address is a multiple of `align`, if it is made of them.
+    ///
+    /// `iput32` must be usable: size, strides and addresses multiples of 4. Then 16-byte columns come
+    /// first, if 16 divides addresses and strides, then 8-byte columns of what is left, then 4.
+    pub const fn of(block: usize, align: usize) -> Option<Self> {
+        if !block.is_multiple_of(4) || align < 4 {
+            return None;
+        }
+        let iput128 = if align >= 16 { block / 16 } else { 0 };
+        let rest = block - 16 * iput128;
+        let iput64 = if align >= 8 { rest / 8 } else { 0 };
+        Some(Self { iput128, iput64, iput32: (rest - 8 * iput64) / 4 })
+    }
+}

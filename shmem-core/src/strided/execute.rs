@@ -1,0 +1,134 @@
+//! Carrying out a plan in shared memory.
+
+use super::algorithm::Columns;
+use super::kernel::{self, Kernel};
+use super::pattern::{Level, Pattern};
+use super::plan::{Method, Plan};
+
+/// Most blocks that a constant plan moves one by one, unrolled, without a call.
+const SHORT: usize = 8;
+
+/// Moves what `plan` says. For a plan that is a constant: what remains is a loop or a call.
+///
+/// # Safety
+///
+/// From `to` and `from` on, every block of the plan must be writable and readable, and no block of the
+/// destination may overlap another block of either side.
+#[inline(always)]
+pub unsafe fn execute(plan: &Plan, to: *mut u8, from: *const u8) {
+    let pattern = plan.pattern();
+    match plan.method() {
+        Method::Nothing => {}
+        // SAFETY: one block on each side (caller).
+        Method::Contiguous => unsafe { core::ptr::copy(from, to, pattern.block()) },
+        Method::Kernel(Kernel::Rows) if is_short(pattern) => {
+            let level = pattern.inner()[1];
+            for i in 0..level.count {
+                let (to, from) = (to.wrapping_add(i * level.to), from.wrapping_add(i * level.from));
+                // SAFETY: block `i` of each side (caller).
+                unsafe { core::ptr::copy_nonoverlapping(from, to, pattern.block()) };
+            }
+        }
+        // SAFETY: the caller's promise.
+        _ => unsafe { execute_later(plan, to, from) },
+    }
+}
+
+/// Whether a pattern is so short that a call would be felt.
+const fn is_short(pattern: &Pattern) -> bool {
+    pattern.levels().len() == 1 && pattern.inner()[1].count <= SHORT && pattern.block() <= 16
+}
+
+/// As [`execute`], for a plan that is made while the program runs.
+///
+/// # Safety
+///
+/// As [`execute`].
+#[inline(never)]
+pub unsafe fn execute_later(plan: &Plan, to: *mut u8, from: *const u8) {
+    let pattern = plan.pattern();
+    match plan.method() {
+        Method::Nothing => {}
+        // SAFETY: one block on each side (caller).
+        Method::Contiguous => unsafe { core::ptr::copy(from, to, pattern.block()) },
+        Method::Putmem => pattern.each_block(|a, b| {
+            // SAFETY: a block of each side (caller).
+            unsafe { putmem(to.wrapping_add(a), from.wrapping_add(b), pattern.block()) };
+        }),
+        Method::Columns(Columns { iput128, iput64, iput32 }) => {
+            let mut at = 0;
+            for (width, count) in [(16, iput128), (8, iput64), (4, iput32)] {
+                for _ in 0..count {
+                    // SAFETY: `width` bytes inside every block (caller).
+                    unsafe { iput(pattern, width, to.wrapping_add(at), from.wrapping_add(at)) };
+                    at += width;
+                }
+            }
+        }
+        Method::Kernel(kernel) => {
+            let inner = pattern.inner();
+            each_inner(pattern, |a, b| {
+                // SAFETY: the two innermost loops from a block on that the outer ones name (caller).
+                unsafe {
+                    kernel::run(kernel, pattern.block(), inner, to.wrapping_add(a), from.wrapping_add(b))
+                };
+            });
+        }
+    }
+}
+
+/// Calls `each` for every round of the loops outside the two innermost.
+#[inline]
+fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
+    match pattern.levels() {
+        [] | [_] | [_, _] => each(0, 0),
+        [outer @ .., _, _] => super::pattern::walk(outer, 0, 0, &mut each),
+    }
+}
+
+/// One put, as a library makes it: a call.
+///
+/// # Safety
+///
+/// Both sides must be valid for `bytes` bytes and not overlap.
+#[inline(never)]
+unsafe fn putmem(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
+}
+
+/// One column of `width` bytes, as a library's `iput` moves it.
+///
+/// # Safety
+///
+/// At every block of the pattern `width` bytes must be readable and writable.
+#[inline(never)]
+unsafe fn iput(pattern: &Pattern, width: usize, to: *mut u8, from: *const u8) {
+    let [outer, inner] = pattern.inner();
+    each_inner(pattern, |a, b| {
+        let (to, from) = (to.wrapping_add(a), from.wrapping_add(b));
+        match width {
+            // SAFETY: the caller's promise, for the blocks of the two innermost loops.
+            16 => unsafe { column::<16>(outer, inner, to, from) },
+            // SAFETY: as above.
+            8 => unsafe { column::<8>(outer, inner, to, from) },
+            // SAFETY: as above.
+            _ => unsafe { column::<4>(outer, inner, to, from) },
+        }
+    });
+}
+
+/// # Safety
+///
+/// As [`iput`], for the blocks of two loops.
+#[inline(always)]
+unsafe fn column<const WIDTH: usize>(outer: Level, inner: Level, to: *mut u8, from: *const u8) {
+    for i in 0..outer.count {
+        let (to, from) = (to.wrapping_add(i * outer.to), from.wrapping_add(i * outer.from));
+        for j in 0..inner.count {
+            let (to, from) = (to.wrapping_add(j * inner.to), from.wrapping_add(j * inner.from));
+            // SAFETY: `WIDTH` bytes of a block (caller).
+            unsafe { core::ptr::copy_nonoverlapping(from, to, WIDTH) };
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Both sides of a transfer as one nest of loops.
+
+use super::region::{Layout, MAX_RUNS, Run};
+use super::shape::Dim;
+use crate::message::Message;
+
+/// One loop: blocks, or what stands inside, at a distance on each side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// How often.
+    pub count: usize,
+    /// Bytes from one to the next at the destination.
+    pub to: usize,
+    /// Bytes from one to the next at the source.
+    pub from: usize,
+}
+
+impl Level {
+    /// Once.
+    pub const ONCE: Self = Self { count: 1, to: 0, from: 0 };
+}
+
+/// What is moved: blocks, in a nest of loops that is the same for both sides. It is normal: what is
+/// contiguous on both sides is one block, loops that go on where the inner one ends are one loop, and
+/// the smaller distance at the destination is further inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    block: usize,
+    levels: [Level; MAX_RUNS],
+    depth: usize,
+}
+
+impl Pattern {
+    /// Joins the two sides of a transfer.
+    ///
+    /// # Panics
+    ///
+    /// If the sides differ in shape; dimensions of one element do not count.
+    #[track_caller]
+    pub const fn join(to: &Layout, from: &Layout) -> Self {
+        if to.block != from.block {
+            let message = Message::new()
+                .text("the destination takes ")
+                .number(to.block as u64)
+                .text(" bytes of each element, the source ")
+                .number(from.block as u64);
+            panic!("{}", message.as_str());
+        }
+        let (mut to, mut from) = (significant(to, Dim::LATER), significant(from, Dim::LATER));
+        if to.rank != from.rank {
+            // A slice of one, then: its length is looked at when the program runs.
+            (to, from) = (significant(&to, 1), significant(&from, 1));
+        }
+        if to.rank != from.rank {
+            differ(&to, &from);
+        }
+        let mut pattern = Self { block: to.block, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
+        let mut i = 0;
+        while i < to.rank {
+            let (a, b) = (to.runs[i], from.runs[i]);
+            let count = if a.count == Dim::LATER { b.count } else { a.count };
+            if b.count != count && b.count != Dim::LATER {
+                differ(&to, &from);
+            }
+            if count != 1 {
+                pattern.levels[pattern.depth] = Level { count, to: a.stride, from: b.stride };
+                pattern.depth += 1;
+            }
+            i += 1;
+        }
+        pattern.normal()
+    }
+
+    /// Blocks of `block` bytes, `count` times, at `to` and `from` bytes.
+    pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
+        let mut levels = [Level::ONCE; MAX_RUNS];
+        levels[0] = Level { count, to, from };
+        Self { block, levels, depth: 1 }.normal()
+    }
+
+    /// Bytes of a block. None if nothing is moved.
+    pub const fn block(&self) -> usize {
+        self.block
+    }
+
+    /// The loops, outermost first.
+    pub const fn levels(&self) -> &[Level] {
+        self.levels.split_at(self.depth).0
+    }
+
+    /// The two innermost loops, outer first.
+    pub const fn inner(&self) -> [Level; 2] {
+        match self.depth {
+            0 => [Level::ONCE; 2],
+            1 => [Level::ONCE, self.levels[0]],
+            n => [self.levels[n - 2], self.levels[n - 1]],
+        }
+    }
+
+    /// Number of blocks.
+    pub const fn count(&self) -> usize {
+        let mut count = 1;
+        let mut i = 0;
+        while i < self.depth {
+            count *= self.levels[i].count;
+            i += 1;
+        }
+        count
+    }
+
+    /// Bytes moved.
+    pub const fn bytes(&self) -> usize {
+        self.count() * self.block
+    }
+
+    /// The pattern with a dense destination, in the order of this one: what packing does.
+    #[must_use]
+    pub const fn packed(&self) -> Self {
+        let mut packed = *self;
+        let mut bytes = self.block;
+        let mut i = self.depth;
+        while i > 0 {
+            i -= 1;
+            packed.levels[i].to = bytes;
+            bytes *= packed.levels[i].count;
+        }
+        packed
+    }
+
+    /// The pattern with a dense source, in the order of this one: what unpacking does.
+    #[must_use]
+    pub const fn unpacked(&self) -> Self {
+        let mut unpacked = *self;
+        let mut bytes = self.block;
+        let mut i = self.depth;
+        while i > 0 {
+            i -= 1;
+            unpacked.levels[i].from = bytes;
+            bytes *= unpacked.levels[i].count;
+        }
+        unpacked
+    }
+
+    /// Calls `each` with the distance of every block, at the destination and at the source, in order.
+    pub fn each_block(&self, mut each: impl FnMut(usize, usize)) {
+        if self.block > 0 {
+            walk(self.levels(), 0, 0, &mut each);
+        }
+    }
+
+    const fn normal(mut self) -> Self {
+        if self.count() == 0 || self.block == 0 {
+            return Self { block: 0, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
+        }
+        self = self.sorted();
+        while self.depth > 0 {
+            let inner = self.levels[self.depth - 1];
+            if inner.count == 1 || (inner.to == self.block && inner.from == self.block) {
+                self.block *= inner.count;
+                self.depth -= 1;
+            } else {
+                break;
+            }
+        }
+        let mut i = self.depth;
+        while i > 1 {
+            i -= 1;
+            let (outer, inner) = (self.levels[i - 1], self.levels[i]);
+            if outer.to == inner.count * inner.to && outer.from == inner.count * inner.from {
+                self.levels[i - 1] = Level { count: outer.count * inner.count, ..inner };
+                let mut j = i;
+                while j + 1 < self.depth {
+                    self.levels[j] = self.levels[j + 1];
+                    j += 1;
+                }
+                self.depth -= 1;
+            }
+        }
+        let mut i = self.depth;
+        while i < MAX_RUNS {
+            self.levels[i] = Level::ONCE;
+            i += 1;
+        }
+        self
+    }
+
+    /// The larger distance at the destination outside.
+    const fn sorted(mut self) -> Self {
+        let mut i = 1;
+        while i < self.depth {
+            let mut j = i;
+            while j > 0 && self.levels[j - 1].to < self.levels[j].to {
+                let inner = self.levels[j];
+                self.levels[j] = self.levels[j - 1];
+                self.levels[j - 1] = inner;
+                j -= 1;
+            }
+            i += 1;
+        }
+        self
+    }
+}
+
+pub(super) fn walk(levels: &[Level], to: usize, from: usize, each: &mut impl FnMut(usize, usize)) {
+    let Some((outer, inside)) = levels.split_first() else {
+        return each(to, from);
+    };
+    for i in 0..outer.count {
+        walk(inside, to + i * outer.to, from + i * outer.from, each);
+    }
+}
+
+/// The layout without runs of one, taking those that only the run knows for `later`.
+const fn significant(layout: &Layout, later: usize) -> Layout {
+    let mut left = *layout;
+    left.rank = 0;
+    left.runs = [Run { count: 1, stride: 0 }; MAX_RUNS];
+    let mut i = 0;
+    while i < layout.rank {
+        let count = layout.runs[i].count;
+        if count != 1 && !(count == Dim::LATER && later == 1) {
+            left.runs[left.rank] = layout.runs[i];
+            left.rank += 1;
+        }
+        i += 1;
+    }
+    left
+}
+
+#[cold]
+#[track_caller]
+const fn differ(to: &Layout, from: &Layout) -> ! {
+    let message = describe(Message::new().text("the destination is "), to).text(" elements, the source ");
+    panic!("{}", describe(message, from).as_str());
+}
+
+/// `3 x 4`
+const fn describe(mut message: Message, layout: &Layout) -> Message {
+    if layout.rank == 0 {
+        return message.number(1);
+    }
+    let mut i = 0;
+    while i < layout.rank {
+        if i > 0 {
+            message = message.text(" x ");
+        }
+        message = match layout.runs[i].count {
+            Dim::LATER => message.text("_"),
+            count => message.number(count as u64),
+        };
+        i += 1;
+    }
+    message
+}

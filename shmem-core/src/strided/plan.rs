@@ -1,0 +1,114 @@
+//! Plans: a pattern, and how to move it.
+
+use core::fmt;
+
+use super::algorithm::{Algorithm, Columns, published};
+use super::kernel::Kernel;
+use super::pattern::Pattern;
+use super::predicate::{Thresholds, choose};
+use super::region::Layout;
+
+/// How a pattern is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// There is nothing to move.
+    Nothing,
+    /// One copy.
+    Contiguous,
+    /// Algorithm 1: a put for every block.
+    Putmem,
+    /// Algorithm 2: an `iput` for every column.
+    Columns(Columns),
+    /// A kernel of this project.
+    Kernel(Kernel),
+}
+
+/// What is moved, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pattern: Pattern,
+    method: Method,
+}
+
+impl Plan {
+    /// The plan for a transfer between two layouts.
+    ///
+    /// # Panics
+    ///
+    /// If the sides differ in shape, see [`Pattern::join`].
+    #[track_caller]
+    pub const fn new(to: &Layout, from: &Layout, algorithm: Algorithm, thresholds: &Thresholds) -> Self {
+        let align = to.alignment() | from.alignment();
+        Self::of(Pattern::join(to, from), 1 << align.trailing_zeros(), algorithm, thresholds)
+    }
+
+    /// The plan for a pattern of which both first blocks are aligned to `align`.
+    pub const fn of(pattern: Pattern, align: usize, algorithm: Algorithm, thresholds: &Thresholds) -> Self {
+        let method = if pattern.block() == 0 {
+            Method::Nothing
+        } else if pattern.levels().is_empty() {
+            Method::Contiguous
+        } else {
+            match algorithm {
+                Algorithm::One => Method::Putmem,
+                Algorithm::Two => columns(&pattern, align),
+                Algorithm::Three => {
+                    let inner = pattern.inner()[1];
+                    if published(inner.to, inner.from, pattern.block()) {
+                        columns(&pattern, align)
+                    } else {
+                        Method::Putmem
+                    }
+                }
+                Algorithm::Auto => Method::Kernel(choose(&pattern, thresholds)),
+            }
+        };
+        Self { pattern, method }
+    }
+
+    /// What is moved.
+    pub const fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// How.
+    pub const fn method(&self) -> Method {
+        self.method
+    }
+}
+
+const fn columns(pattern: &Pattern, align: usize) -> Method {
+    let mut align = align;
+    let mut i = 0;
+    while i < pattern.levels().len() {
+        let level = pattern.levels()[i];
+        align |= level.to | level.from;
+        i += 1;
+    }
+    match Columns::of(pattern.block(), 1 << align.trailing_zeros()) {
+        Some(columns) => Method::Columns(columns),
+        None => Method::Putmem,
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.method {
+            Method::Nothing => return f.write_str("nothing to move"),
+            Method::Contiguous => return write!(f, "one copy of {} bytes", self.pattern.block()),
+            Method::Putmem => f.write_str("putmem for each of ")?,
+            Method::Columns(Columns { iput128, iput64, iput32 }) => {
+                write!(f, "{iput128} iput128, {iput64} iput64, {iput32} iput32 for ")?;
+            }
+            Method::Kernel(kernel) => write!(f, "{kernel} for ")?,
+        }
+        for level in self.pattern.levels() {
+            write!(f, "{} x ", level.count)?;
+        }
+        write!(f, "{} bytes, strides", self.pattern.block())?;
+        for level in self.pattern.levels() {
+            write!(f, " {} <- {}", level.to, level.from)?;
+        }
+        Ok(())
+    }
+}

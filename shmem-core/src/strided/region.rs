@@ -1,0 +1,378 @@
+//! Regions: which elements of an array one side of a transfer is about.
+
+use super::shape::{Dim, MAX_DIMS, Shape};
+use crate::message::Message;
+
+/// What a region takes of one dimension: an index, or elements at a distance, or blocks of them.
+///
+/// `0..8` are elements 0 to 7; `0..8; 2` are 0, 2, 4, 6; `0..8; 4; 2` are the blocks 0, 1 and 4, 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    first: usize,
+    end: End,
+    step: usize,
+    block: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// One element: the dimension is not one of the region.
+    Index,
+    /// One element whose number only the run knows.
+    Later,
+    /// Before this element.
+    Before(usize),
+    /// With this element.
+    With(usize),
+    /// To the end of the dimension.
+    Open,
+}
+
+impl Axis {
+    /// One element; the region has a dimension less.
+    pub const fn index(index: usize) -> Self {
+        Self { first: index, end: End::Index, step: 1, block: 1 }
+    }
+
+    /// One element whose number is added when the transfer runs: here it counts as 0.
+    pub const fn later() -> Self {
+        Self { first: 0, end: End::Later, step: 1, block: 1 }
+    }
+
+    /// `first..end`
+    pub const fn range(first: usize, end: usize) -> Self {
+        Self { first, end: End::Before(end), step: 1, block: 1 }
+    }
+
+    /// `first..=last`
+    pub const fn through(first: usize, last: usize) -> Self {
+        Self { first, end: End::With(last), step: 1, block: 1 }
+    }
+
+    /// `first..`
+    pub const fn from(first: usize) -> Self {
+        Self { first, end: End::Open, step: 1, block: 1 }
+    }
+
+    /// `..`
+    pub const fn all() -> Self {
+        Self::from(0)
+    }
+
+    /// Every `step`-th element of it.
+    ///
+    /// # Panics
+    ///
+    /// If `step` is 0.
+    #[must_use]
+    #[track_caller]
+    pub const fn step(mut self, step: usize) -> Self {
+        if step == 0 {
+            panic!("a stride must be at least 1");
+        }
+        self.step = step;
+        self
+    }
+
+    /// `block` elements from each of these on.
+    ///
+    /// # Panics
+    ///
+    /// If `block` is 0, or the blocks would overlap.
+    #[must_use]
+    #[track_caller]
+    pub const fn block(mut self, block: usize) -> Self {
+        if block == 0 {
+            panic!("a block has at least 1 element");
+        }
+        if block > self.step {
+            let message = Message::new()
+                .text("blocks of ")
+                .number(block as u64)
+                .text(" elements overlap at a stride of ")
+                .number(self.step as u64)
+                .text("; the stride must be at least the block");
+            panic!("{}", message.as_str());
+        }
+        self.block = block;
+        self
+    }
+
+    /// How many blocks it takes of a dimension of `len` elements, which it must lie in.
+    pub const fn count(self, len: usize) -> usize {
+        let end = match self.end {
+            End::Index | End::Later => return 1,
+            End::Before(end) => end,
+            End::With(last) => last + 1,
+            End::Open => len,
+        };
+        end.saturating_sub(self.first).div_ceil(self.step)
+    }
+
+    /// Whether it is an index.
+    const fn is_index(self) -> bool {
+        matches!(self.end, End::Index | End::Later)
+    }
+
+    /// Panics unless it lies in dimension `number` of `name`.
+    #[track_caller]
+    const fn check(self, name: &str, number: usize, len: usize) {
+        let (what, end) = match self.end {
+            End::Later => return,
+            End::Index => ("the index is ", self.first),
+            End::Before(end) => ("the region ends at ", end),
+            End::With(usize::MAX) => ("the region ends at ", usize::MAX),
+            End::With(last) => ("the region ends at ", last + 1),
+            End::Open if len == Dim::LATER => return,
+            End::Open => ("the region starts at ", if self.first > len { self.first } else { len }),
+        };
+        if (matches!(self.end, End::Index) && end >= len) || end > len {
+            let message = Message::new()
+                .text("`")
+                .text(name)
+                .text("` has ")
+                .number(len as u64)
+                .text(" elements in dimension ")
+                .number(number as u64)
+                .text(", but ")
+                .text(what)
+                .number(end as u64);
+            panic!("{}", message.as_str());
+        }
+        if !self.is_index() && self.first > end {
+            let message = Message::new()
+                .text("the region starts at ")
+                .number(self.first as u64)
+                .text(" and ends at ")
+                .number(end as u64);
+            panic!("{}", message.as_str());
+        }
+        let count = self.count(len);
+        if self.block > 1 && count > 0 {
+            let last = self.first + (count - 1) * self.step;
+            if last + self.block > end {
+                let message = Message::new()
+                    .text("the last block starts at ")
+                    .number(last as u64)
+                    .text(" and has ")
+                    .number(self.block as u64)
+                    .text(" elements, but the region ends at ")
+                    .number(end as u64);
+                panic!("{}", message.as_str());
+            }
+        }
+    }
+}
+
+/// The bytes of each element that a transfer is about: all, or a field of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes from the start of the element.
+    pub offset: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+impl Part {
+    /// All of an element of `bytes` bytes.
+    pub const fn whole(bytes: usize) -> Self {
+        Self { offset: 0, bytes }
+    }
+}
+
+/// Blocks at a distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How many; [`Dim::LATER`] if only the other side says it.
+    pub count: usize,
+    /// Bytes from one to the next.
+    pub stride: usize,
+}
+
+/// Most runs of a layout: one for each dimension, and two for dimensions taken in blocks.
+pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
+
+/// One side of a transfer, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub(super) offset: usize,
+    pub(super) align: usize,
+    pub(super) block: usize,
+    pub(super) runs: [Run; MAX_RUNS],
+    pub(super) rank: usize,
+}
+
+impl Layout {
+    /// One block of `block` bytes, at the start of what is aligned to `align`.
+    pub const fn block(block: usize, align: usize) -> Self {
+        Self { offset: 0, align, block, runs: [Run { count: 1, stride: 0 }; MAX_RUNS], rank: 0 }
+    }
+
+    /// Blocks of this layout `count` times, `stride` bytes apart: one more run, inside the others.
+    ///
+    /// # Panics
+    ///
+    /// If that makes too many runs.
+    #[must_use]
+    pub const fn repeated(mut self, count: usize, stride: usize) -> Self {
+        assert!(self.rank < MAX_RUNS, "a region has at most 8 runs of blocks");
+        self.runs[self.rank] = Run { count, stride };
+        self.rank += 1;
+        self
+    }
+
+    /// Bytes from the start of the object to the first block.
+    pub const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Bytes of a block.
+    pub const fn block_bytes(&self) -> usize {
+        self.block
+    }
+
+    /// The runs, outermost first.
+    pub const fn runs(&self) -> &[Run] {
+        self.runs.split_at(self.rank).0
+    }
+
+    /// What the first block's address is a multiple of: the object's alignment, as far as the offset
+    /// keeps it.
+    pub const fn alignment(&self) -> usize {
+        1 << (self.align | self.offset).trailing_zeros()
+    }
+
+    /// The layout that starts `bytes` further on.
+    #[must_use]
+    pub const fn shifted(mut self, bytes: usize) -> Self {
+        self.offset += bytes;
+        self
+    }
+
+    /// Whether two layouts of one object surely share no byte. `false` may be said of some that do not.
+    ///
+    /// What stands inside a run is taken for one block, for every depth of runs on each side: two rows
+    /// of such blocks share no byte if their distances modulo all strides keep them apart.
+    pub const fn is_disjoint(&self, other: &Self) -> bool {
+        if self.hull() == 0 || other.hull() == 0 {
+            return true;
+        }
+        let mut mine = 0;
+        while mine <= self.rank {
+            let mut theirs = 0;
+            while theirs <= other.rank {
+                if apart(&self.outer(mine), &other.outer(theirs)) {
+                    return true;
+                }
+                theirs += 1;
+            }
+            mine += 1;
+        }
+        false
+    }
+
+    /// The outermost `rank` runs, with all inside as one block.
+    const fn outer(&self, rank: usize) -> Self {
+        let mut inside = *self;
+        inside.offset = 0;
+        let mut i = 0;
+        while i < rank {
+            inside.runs[i] = Run { count: 1, stride: 0 };
+            i += 1;
+        }
+        let mut outer = *self;
+        outer.block = inside.hull();
+        outer.rank = rank;
+        outer
+    }
+
+    /// Bytes from the first to behind the last byte. None for no blocks.
+    pub const fn hull(&self) -> usize {
+        let mut bytes = self.block;
+        let mut i = 0;
+        while i < self.rank {
+            if self.runs[i].count == 0 {
+                return 0;
+            }
+            bytes += (self.runs[i].count - 1) * self.runs[i].stride;
+            i += 1;
+        }
+        bytes
+    }
+}
+
+/// Whether the blocks of two layouts lie apart, as far as their distances modulo all strides tell.
+const fn apart(a: &Layout, b: &Layout) -> bool {
+    let period = gcd(period(a), period(b));
+    let (low, high) = if a.offset < b.offset { (a, b) } else { (b, a) };
+    let distance = high.offset - low.offset;
+    if period == 0 {
+        return distance >= low.block;
+    }
+    let distance = distance % period;
+    distance >= low.block && period - distance >= high.block
+}
+
+/// The largest number that all strides are multiples of; 0 for none.
+const fn period(layout: &Layout) -> usize {
+    let mut period = 0;
+    let mut i = 0;
+    while i < layout.rank {
+        if layout.runs[i].count > 1 {
+            period = gcd(period, layout.runs[i].stride);
+        }
+        i += 1;
+    }
+    period
+}
+
+const fn gcd(mut a: usize, mut b: usize) -> usize {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The layout of a region: `axes` and `part` of the object `name`, which has `shape` and is aligned to
+/// `align`.
+///
+/// # Panics
+///
+/// If the region names another number of dimensions, or does not lie in the object. While compiling,
+/// that is an error at the call.
+#[track_caller]
+pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part: Part) -> Layout {
+    let dims = shape.dims();
+    if axes.len() != dims.len() {
+        let message = Message::new()
+            .text("`")
+            .text(name)
+            .text("` has ")
+            .number(dims.len() as u64)
+            .text(" dimension(s), but the region names ")
+            .number(axes.len() as u64);
+        panic!("{}", message.as_str());
+    }
+    let mut layout = Layout::block(part.bytes, align);
+    layout.offset = part.offset;
+    let mut i = 0;
+    while i < axes.len() {
+        let (axis, dim) = (axes[i], dims[i]);
+        axis.check(name, i, dim.len);
+        layout.offset += axis.first * dim.stride;
+        if matches!(axis.end, End::Later) {
+            // Whatever is added is a multiple of the stride.
+            layout.align = 1 << (layout.align | dim.stride).trailing_zeros();
+        }
+        if !axis.is_index() {
+            let unknown = matches!(axis.end, End::Open) && dim.len == Dim::LATER;
+            let count = if unknown { Dim::LATER } else { axis.count(dim.len) };
+            layout = layout.repeated(count, axis.step * dim.stride);
+            if axis.block > 1 {
+                layout = layout.repeated(axis.block, dim.stride);
+            }
+        }
+        i += 1;
+    }
+    layout
+}

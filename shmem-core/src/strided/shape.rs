@@ -1,0 +1,107 @@
+//! What has dimensions.
+
+use crate::data::{PlainData, SymmetricData};
+
+/// Most dimensions that a shape can have.
+pub const MAX_DIMS: usize = 6;
+
+/// One dimension of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim {
+    /// Number of elements; [`Dim::LATER`] while compiling, where only the run knows it.
+    pub len: usize,
+    /// Bytes from one element to the next.
+    pub stride: usize,
+}
+
+impl Dim {
+    /// The length of a slice, before the program runs.
+    pub const LATER: usize = usize::MAX;
+}
+
+/// The dimensions of an array, outermost first, and the size of its elements. Rows need not be dense:
+/// each dimension has its own stride.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    element: usize,
+    dims: [Dim; MAX_DIMS],
+    rank: usize,
+}
+
+impl Shape {
+    /// One element of `bytes` bytes, which has no dimensions.
+    pub const fn element(bytes: usize) -> Self {
+        Self { element: bytes, dims: [Dim { len: 1, stride: 0 }; MAX_DIMS], rank: 0 }
+    }
+
+    /// `len` of these, `stride` bytes apart: one more dimension, outside the others.
+    ///
+    /// # Panics
+    ///
+    /// If that makes more than [`MAX_DIMS`].
+    #[must_use]
+    pub const fn array(self, len: usize, stride: usize) -> Self {
+        assert!(self.rank < MAX_DIMS, "a region has at most 6 dimensions");
+        let mut outer = self;
+        outer.dims[0] = Dim { len, stride };
+        let mut i = 0;
+        while i < self.rank {
+            outer.dims[i + 1] = self.dims[i];
+            i += 1;
+        }
+        outer.rank += 1;
+        outer
+    }
+
+    /// `len` values of `T`, one behind the other.
+    pub const fn slice_of<T: Shaped>(len: usize) -> Self {
+        T::SHAPE.array(len, size_of::<T>())
+    }
+
+    /// The dimensions, outermost first.
+    pub const fn dims(&self) -> &[Dim] {
+        self.dims.split_at(self.rank).0
+    }
+
+    /// Bytes of an element.
+    pub const fn element_bytes(&self) -> usize {
+        self.element
+    }
+}
+
+/// Data with dimensions: what the regions of a strided transfer are parts of.
+///
+/// A number or a struct is one element; an array adds a dimension to what it is made of, so that
+/// `[[f64; 64]; 32]` has 32 rows of 64 elements.
+///
+/// # Safety
+///
+/// Every element of `SHAPE` must be an `Element` inside the value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no dimensions that a region could name",
+    note = "regions are parts of numbers, of `#[derive(Symmetric)]` structs, and of arrays and slices of them"
+)]
+pub unsafe trait Shaped: SymmetricData {
+    /// What it is made of.
+    type Element: PlainData;
+
+    /// Its dimensions.
+    const SHAPE: Shape;
+}
+
+macro_rules! elements {
+    ($($t:ty)*) => {$(
+        // SAFETY: one element, the value itself.
+        unsafe impl Shaped for $t {
+            type Element = Self;
+            const SHAPE: Shape = Shape::element(size_of::<Self>());
+        }
+    )*};
+}
+elements!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+
+// SAFETY: the values of an array lie one behind the other, each with its elements.
+unsafe impl<T: Shaped, const N: usize> Shaped for [T; N] {
+    type Element = T::Element;
+    const SHAPE: Shape = Shape::slice_of::<T>(N);
+}

@@ -1,0 +1,294 @@
+//! Plans against element loops.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// The addresses of a region's elements, element by element: what `lower` must give.
+fn elements(shape: &Shape, axes: &[Taken], part: Part) -> Vec<usize> {
+    let mut found = vec![part.offset];
+    for (dim, axis) in shape.dims().iter().zip(axes) {
+        let numbers: Vec<usize> = match *axis {
+            Taken::Index(i) => vec![i],
+            Taken::Range { first, end, step, block } => {
+                (first..end).step_by(step).flat_map(|i| i..i + block).collect()
+            }
+        };
+        found = found.iter().flat_map(|at| numbers.iter().map(move |n| at + n * dim.stride)).collect();
+    }
+    found
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    Index(usize),
+    Range { first: usize, end: usize, step: usize, block: usize },
+}
+
+impl Taken {
+    fn axis(self) -> Axis {
+        match self {
+            Self::Index(i) => Axis::index(i),
+            Self::Range { first, end, step, block } => Axis::range(first, end).step(step).block(block),
+        }
+    }
+}
+
+prop_compose! {
+    /// A region of a dimension that takes `count` blocks of `block` elements, and the dimension's length.
+    fn taken(count: usize, block: usize)(first in 0..4_usize, step in block..block + 4, rest in 0..3_usize, beyond in 0..3_usize)
+        -> (Taken, usize)
+    {
+        let end = if count == 0 { first } else { first + (count - 1) * step + block + rest.min(step - block) };
+        (Taken::Range { first, end, step, block }, end + beyond + usize::from(count == 0))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Side {
+    shape: Shape,
+    axes: Vec<Taken>,
+    part: Part,
+}
+
+/// A side whose region has these counts and blocks, in elements of some size.
+fn side(counts: Vec<(usize, usize)>, bytes: usize) -> impl Strategy<Value = Side> {
+    let axes: Vec<_> = counts
+        .into_iter()
+        .map(|(count, block)| {
+            let index = (0..3_usize).prop_map(|i| (Taken::Index(i), i + 1));
+            (prop::option::of(index), taken(count, block))
+        })
+        .collect();
+    (axes, 0..3_usize, 0..9_usize).prop_map(move |(axes, pad, before)| {
+        let mut shape = Shape::element(bytes + before + pad);
+        let mut all = Vec::new();
+        let mut stride = shape.element_bytes();
+        for (index, axis) in axes.into_iter().rev() {
+            for (taken, len) in index.into_iter().chain([axis]).rev() {
+                shape = shape.array(len, stride);
+                stride = stride * len + pad;
+                all.push(taken);
+            }
+        }
+        all.reverse();
+        Side { shape, axes: all, part: Part { offset: before, bytes } }
+    })
+}
+
+prop_compose! {
+    fn sides()(counts in prop::collection::vec((0..5_usize, 1..4_usize), 0..3), bytes in 1..20_usize)
+        (to in side(counts.clone(), bytes), from in side(counts, bytes)) -> (Side, Side)
+    {
+        (to, from)
+    }
+}
+
+impl Side {
+    fn layout(&self) -> Layout {
+        let axes: Vec<Axis> = self.axes.iter().map(|axis| axis.axis()).collect();
+        lower("SIDE", &self.shape, 1, &axes, self.part)
+    }
+
+    fn elements(&self) -> Vec<usize> {
+        elements(&self.shape, &self.axes, self.part)
+    }
+}
+
+/// Carries a plan out from a source of known bytes, and gives the destination, zeroed before.
+fn moved(plan: &Plan, to: &Layout, from: &Layout, source: &[u8]) -> Vec<u8> {
+    let mut into = vec![0_u8; to.offset() + to.hull() + 16];
+    // SAFETY: both buffers hold the hull of their side behind its offset.
+    unsafe {
+        execute(
+            plan,
+            into.as_mut_ptr().wrapping_add(to.offset()),
+            source.as_ptr().wrapping_add(from.offset()),
+        )
+    };
+    into
+}
+
+proptest! {
+    #[test]
+    fn every_algorithm_moves_what_an_element_loop_moves((to, from) in sides(), algorithm in 0..4_usize) {
+        let (layout_to, layout_from) = (to.layout(), from.layout());
+        let plan = Plan::new(&layout_to, &layout_from, Algorithm::ALL[algorithm], &Thresholds::DEFAULT);
+        let source: Vec<u8> = (0..layout_from.offset() + layout_from.hull()).map(|i| (i % 251) as u8 + 1).collect();
+        let mut expected = vec![0; layout_to.offset() + layout_to.hull() + 16];
+        for (a, b) in to.elements().into_iter().zip(from.elements()) {
+            expected[a..a + to.part.bytes].copy_from_slice(&source[b..b + to.part.bytes]);
+        }
+        prop_assert_eq!(moved(&plan, &layout_to, &layout_from, &source), expected, "{}", plan);
+    }
+
+    #[test]
+    fn packing_and_unpacking_give_the_blocks_back((to, from) in sides()) {
+        let (to, from) = (to.layout(), from.layout());
+        let pattern = Pattern::join(&to, &from);
+        let of = |pattern| Plan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
+        let source: Vec<u8> = (0..from.offset() + from.hull()).map(|i| (i % 251) as u8 + 1).collect();
+        let mut packed = vec![0_u8; pattern.bytes()];
+        // SAFETY: `packed` holds the blocks one behind the other, `source` the hull behind the offset.
+        unsafe { execute(&of(pattern.packed()), packed.as_mut_ptr(), source.as_ptr().wrapping_add(from.offset())) };
+        let mut into = vec![0_u8; to.offset() + to.hull() + 16];
+        // SAFETY: as above.
+        unsafe { execute(&of(pattern.unpacked()), into.as_mut_ptr().wrapping_add(to.offset()), packed.as_ptr()) };
+        let plan = Plan::new(&to, &from, Algorithm::One, &Thresholds::DEFAULT);
+        prop_assert_eq!(into, moved(&plan, &to, &from, &source));
+    }
+
+    /// What the overlap test calls disjoint is.
+    #[test]
+    fn no_overlap_is_missed((to, from) in sides(), shift in 0..64_usize) {
+        let (a, b) = (to.layout(), from.layout());
+        let bytes = |side: &Side, shift: usize| -> std::collections::BTreeSet<usize> {
+            side.elements().into_iter().flat_map(|at| at + shift..at + shift + side.part.bytes).collect()
+        };
+        let shifted = a.shifted(shift);
+        if shifted.is_disjoint(&b) {
+            prop_assert!(bytes(&to, shift).is_disjoint(&bytes(&from, 0)));
+        }
+    }
+}
+
+#[test]
+fn what_is_contiguous_is_one_copy() {
+    let rows = Shape::slice_of::<[f64; 64]>(32);
+    let all = lower("ROWS", &rows, 64, &[Axis::range(3, 5), Axis::all()], Part::whole(8));
+    let plan = Plan::new(&all, &all, Algorithm::Auto, &Thresholds::DEFAULT);
+    assert_eq!((plan.method(), plan.pattern().block()), (Method::Contiguous, 2 * 64 * 8));
+    let none = lower("ROWS", &rows, 64, &[Axis::range(3, 3), Axis::all()], Part::whole(8));
+    assert_eq!(Plan::new(&none, &none, Algorithm::One, &Thresholds::DEFAULT).method(), Method::Nothing);
+}
+
+/// The smaller distance at the destination is the inner loop, and loops that continue each other are one.
+#[test]
+fn loops_are_normal() {
+    let field = Shape::slice_of::<[f64; 64]>(32);
+    let column = lower("FIELD", &field, 64, &[Axis::all(), Axis::index(3)], Part::whole(8));
+    let row = lower("ROW", &Shape::slice_of::<f64>(32), 8, &[Axis::all()], Part::whole(8));
+    assert_eq!(Pattern::join(&column, &row).levels(), [Level { count: 32, to: 512, from: 8 }]);
+    let cells = lower("FIELD", &field, 64, &[Axis::all().step(2), Axis::all().step(4)], Part::whole(8));
+    assert_eq!(Pattern::join(&cells, &cells).levels().len(), 2);
+    let every = lower("FIELD", &field, 64, &[Axis::all(), Axis::all().step(4)], Part::whole(8));
+    assert_eq!(Pattern::join(&every, &every).levels(), [Level { count: 32 * 16, to: 32, from: 32 }]);
+    let outer_small = Layout::block(8, 8).repeated(5, 16).repeated(7, 1024);
+    assert_eq!(Pattern::join(&outer_small, &outer_small).levels()[1].to, 16);
+}
+
+#[test]
+fn disjoint_regions_of_one_object_are_known() {
+    const FIELD: Shape = Shape::slice_of::<[f64; 64]>(32);
+    let take = |axes: &[Axis]| lower("FIELD", &FIELD, 64, axes, Part::whole(8));
+    let column = |j| take(&[Axis::all(), Axis::index(j)]);
+    assert!(column(0).is_disjoint(&column(63)) && !column(5).is_disjoint(&column(5)));
+    let wide = |j| take(&[Axis::all(), Axis::range(j, j + 4)]);
+    assert!(wide(0).is_disjoint(&wide(4)) && !wide(0).is_disjoint(&wide(3)));
+    let row = |i| take(&[Axis::index(i), Axis::all()]);
+    assert!(row(0).is_disjoint(&row(31)));
+    let red = |i, j| take(&[Axis::from(i).step(2), Axis::from(j).step(2)]);
+    assert!(red(0, 0).is_disjoint(&red(0, 1)) && red(0, 0).is_disjoint(&red(1, 0)));
+}
+
+/// What the seed prints as its table.
+#[test]
+fn the_published_table() {
+    const COLUMNS: bool = published(128 + 16, 128 + 16, 128);
+    const BLOCKS: bool = published(128 + 4, 128 + 4, 128);
+    const { assert!(COLUMNS && !BLOCKS) };
+    for (block, row) in [
+        (16, "iiiiii"),
+        (64, "iiiiii"),
+        (128, "piiiii"),
+        (256, "ppiiii"),
+        (512, "pppppp"),
+        (1024, "pppppp"),
+        (4096, "pppppp"),
+        (16384, "pppppp"),
+    ] {
+        for (gap, which) in [4, 16, 64, 256, 1024, 4096].into_iter().zip(row.chars()) {
+            assert_eq!(published(block + gap, block + gap, block), which == 'i', "block {block} gap {gap}");
+        }
+    }
+}
+
+/// The compiler evaluates the table into calls.
+#[test]
+fn algorithm_3_is_evaluated_while_compiling() {
+    const fn plan(block: usize, gap: usize) -> Method {
+        let side = Layout::block(block, 64).repeated(100, block + gap);
+        Plan::new(&side, &side, Algorithm::Three, &Thresholds::DEFAULT).method()
+    }
+    const CALLS: [Method; 5] = [plan(24, 8), plan(24, 4), plan(128, 4), plan(128, 16), plan(512, 4096)];
+    let columns = |iput128, iput64, iput32| Method::Columns(Columns { iput128, iput64, iput32 });
+    const { assert!(matches!(CALLS[2], Method::Putmem)) };
+    assert_eq!(CALLS, [columns(1, 1, 0), columns(0, 0, 6), Method::Putmem, columns(8, 0, 0), Method::Putmem]);
+}
+
+#[test]
+fn columns_are_as_wide_as_addresses_and_strides_allow() {
+    let columns = |block, align| Columns::of(block, align).map(|c| (c.iput128, c.iput64, c.iput32));
+    assert_eq!(columns(44, 16), Some((2, 1, 1)));
+    assert_eq!(columns(44, 8), Some((0, 5, 1)));
+    assert_eq!(columns(44, 4), Some((0, 0, 11)));
+    assert_eq!((columns(44, 2), columns(42, 64)), (None, None));
+}
+
+fn refusal(of: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    *std::panic::catch_unwind(of).unwrap_err().downcast::<String>().unwrap()
+}
+
+#[test]
+fn a_region_outside_its_object_is_refused() {
+    let grid = Shape::slice_of::<f64>(1024);
+    let take = |axis: Axis| refusal(move || _ = lower("GRID", &grid, 64, &[axis], Part::whole(8)));
+    let beyond = "`GRID` has 1024 elements in dimension 0, but the ";
+    assert_eq!(take(Axis::range(8, 1032)), format!("{beyond}region ends at 1032"));
+    assert_eq!(take(Axis::through(8, 1024)), format!("{beyond}region ends at 1025"));
+    assert_eq!(take(Axis::from(1025)), format!("{beyond}region starts at 1025"));
+    assert_eq!(take(Axis::index(1024)), format!("{beyond}index is 1024"));
+    assert_eq!(take(Axis::range(9, 3)), "the region starts at 9 and ends at 3");
+    assert_eq!(
+        take(Axis::range(0, 1010).step(16).block(4)),
+        "the last block starts at 1008 and has 4 elements, but the region ends at 1010"
+    );
+    let rows = Shape::slice_of::<[f64; 4]>(4);
+    assert_eq!(
+        refusal(move || _ = lower("FIELD", &rows, 64, &[Axis::all()], Part::whole(8))),
+        "`FIELD` has 2 dimension(s), but the region names 1"
+    );
+    let blocks = refusal(|| _ = Axis::all().step(3).block(4));
+    assert_eq!(
+        blocks,
+        "blocks of 4 elements overlap at a stride of 3; the stride must be at least the block"
+    );
+}
+
+#[test]
+fn sides_of_different_shape_are_refused() {
+    let side =
+        |counts: &[usize]| counts.iter().fold(Layout::block(8, 8), |side, n| side.repeated(*n, 1 << 20));
+    let join = |to: Layout, from: Layout| refusal(move || _ = Pattern::join(&to, &from));
+    assert_eq!(join(side(&[65]), side(&[64])), "the destination is 65 elements, the source 64");
+    assert_eq!(join(side(&[3, 4]), side(&[12])), "the destination is 3 x 4 elements, the source 12");
+    Pattern::join(&side(&[3, 1, 4]), &side(&[1, 3, 4]));
+    Pattern::join(&side(&[3]), &side(&[Dim::LATER]));
+    Pattern::join(&side(&[1]), &side(&[Dim::LATER]));
+    let part = Layout::block(4, 8);
+    assert_eq!(
+        refusal(move || _ = Pattern::join(&part, &Layout::block(8, 8))),
+        "the destination takes 4 bytes of each element, the source 8"
+    );
+}
+
+#[test]
+fn a_plan_tells_what_it_does() {
+    let side = Layout::block(8, 64).repeated(64, 512);
+    let row = Layout::block(8, 8).repeated(64, 8);
+    let plan = |algorithm| Plan::new(&side, &row, algorithm, &Thresholds::DEFAULT).to_string();
+    assert_eq!(plan(Algorithm::One), "putmem for each of 64 x 8 bytes, strides 512 <- 8");
+    assert_eq!(plan(Algorithm::Two), "0 iput128, 1 iput64, 0 iput32 for 64 x 8 bytes, strides 512 <- 8");
+    let row = Plan::new(&row, &row, Algorithm::Auto, &Thresholds::DEFAULT);
+    assert_eq!(row.to_string(), "one copy of 512 bytes");
+}
