@@ -34,7 +34,7 @@ pub use error::{Error, Result};
 pub use grants::PartitionReport;
 pub use heap::{Free, Heap};
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
-pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, eq, ge, gt, le, lt, ne};
+pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, Strided, eq, ge, gt, le, lt, ne};
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
@@ -57,8 +57,8 @@ pub mod partition {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, SymBox, Symmetric, World, partitions,
-        symmetric,
+        Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric, World,
+        partitions, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

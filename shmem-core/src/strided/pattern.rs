@@ -113,6 +113,18 @@ impl Pattern {
         self.count() * self.block
     }
 
+    /// Bytes from the first to behind the last byte, at the destination and at the source.
+    pub const fn hulls(&self) -> (usize, usize) {
+        let (mut to, mut from) = (self.block, self.block);
+        let mut i = 0;
+        while i < self.depth {
+            to += (self.levels[i].count - 1) * self.levels[i].to;
+            from += (self.levels[i].count - 1) * self.levels[i].from;
+            i += 1;
+        }
+        (to, from)
+    }
+
     /// The pattern with a dense destination, in the order of this one: what packing does.
     #[must_use]
     pub const fn packed(&self) -> Self {
@@ -124,7 +136,7 @@ impl Pattern {
             packed.levels[i].to = bytes;
             bytes *= packed.levels[i].count;
         }
-        packed
+        packed.normal()
     }
 
     /// The pattern with a dense source, in the order of this one: what unpacking does.
@@ -138,7 +150,7 @@ impl Pattern {
             unpacked.levels[i].from = bytes;
             bytes *= unpacked.levels[i].count;
         }
-        unpacked
+        unpacked.normal()
     }
 
     /// Calls `each` with the distance of every block, at the destination and at the source, in order.
