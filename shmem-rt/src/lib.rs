@@ -53,6 +53,16 @@ pub mod partition {
     pub use shmem_core::partition::{Grant, Kind, Pages, Partition, Policy, default, fast, normal};
 }
 
+/// Plans of strided transfers: what is moved, and how.
+pub mod strided {
+    #[cfg(feature = "statistics")]
+    pub use shmem_core::strided::Statistics;
+    pub use shmem_core::strided::{
+        Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
+        Thresholds, lower, published,
+    };
+}
+
 /// Everything that a program usually needs.
 pub mod prelude {
     pub use crate::partition::{fast, normal};

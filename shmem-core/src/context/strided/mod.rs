@@ -27,6 +27,8 @@ pub(super) unsafe fn put_planned(
     from: *const u8,
     plan: &Plan,
 ) {
+    #[cfg(feature = "statistics")]
+    crate::strided::statistics::count(plan);
     if let Some(to) = endpoint.address(pe, offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
@@ -50,6 +52,8 @@ pub(super) unsafe fn get_planned(
     offset: usize,
     plan: &Plan,
 ) {
+    #[cfg(feature = "statistics")]
+    crate::strided::statistics::count(plan);
     if let Some(from) = endpoint.address(pe, offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
