@@ -28,7 +28,7 @@ mod shape;
 pub(crate) mod statistics;
 
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
-pub use execute::{execute, execute_later};
+pub use execute::{execute, execute_blocks, execute_later};
 pub use kernel::Kernel;
 pub use pattern::{Level, Pattern};
 pub use plan::{Method, Plan};
