@@ -40,7 +40,7 @@ pub use shmem_core::heap::Usage;
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
-pub use shmem_macros::{collective, main, partitions, symmetric, test};
+pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
 pub use team::Team;
 pub use world::World;
 
@@ -58,7 +58,7 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
         Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, SymBox, Symmetric, World, partitions,
-        symmetric,
+        strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

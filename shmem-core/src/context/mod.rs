@@ -9,6 +9,7 @@ mod order;
 mod raw;
 mod resource;
 mod rma;
+pub mod strided;
 mod wait;
 
 pub use amo::Amo;

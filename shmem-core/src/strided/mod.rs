@@ -17,6 +17,7 @@
 
 mod algorithm;
 mod execute;
+mod field;
 pub mod kernel;
 mod pattern;
 mod plan;
@@ -27,6 +28,8 @@ mod shape;
 
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use execute::{execute, execute_later};
+pub use field::{Contents, Field, Fields, Undivided};
+pub(crate) use field::select;
 pub use kernel::Kernel;
 pub use pattern::{Level, Pattern};
 pub use plan::{Method, Plan};

@@ -109,6 +109,33 @@ impl Axis {
         end.saturating_sub(self.first).div_ceil(self.step)
     }
 
+    /// Whether it is `..`
+    pub const fn is_all(self) -> bool {
+        matches!(self.end, End::Open) && self.first == 0 && self.step == 1 && self.block == 1
+    }
+
+    /// Whether it is an index that only the run knows.
+    pub const fn is_later(self) -> bool {
+        matches!(self.end, End::Later)
+    }
+
+    /// Whether it lies in a dimension of `len` elements and takes `count` blocks of it. (An index that
+    /// only the run knows is looked at by whoever adds it.)
+    #[inline(always)]
+    pub const fn fits(self, len: usize, count: usize) -> bool {
+        let end = match self.end {
+            End::Index => return self.first < len,
+            End::Later => return true,
+            End::Before(end) => end,
+            End::With(last) => last.saturating_add(1),
+            End::Open => len,
+        };
+        self.first <= end
+            && end <= len
+            && self.count(len) == count
+            && (self.block == 1 || count == 0 || self.first + (count - 1) * self.step + self.block <= end)
+    }
+
     /// Whether it is an index.
     const fn is_index(self) -> bool {
         matches!(self.end, End::Index | End::Later)
@@ -199,13 +226,15 @@ pub struct Layout {
     pub(super) align: usize,
     pub(super) block: usize,
     pub(super) runs: [Run; MAX_RUNS],
+    /// The runs that are blocks of the axis whose number of blocks is the run before.
+    pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
 }
 
 impl Layout {
     /// One block of `block` bytes, at the start of what is aligned to `align`.
     pub const fn block(block: usize, align: usize) -> Self {
-        Self { offset: 0, align, block, runs: [Run { count: 1, stride: 0 }; MAX_RUNS], rank: 0 }
+        Self { offset: 0, align, block, runs: [Run { count: 1, stride: 0 }; MAX_RUNS], is_block: [false; MAX_RUNS], rank: 0 }
     }
 
     /// Blocks of this layout `count` times, `stride` bytes apart: one more run, inside the others.
@@ -247,6 +276,32 @@ impl Layout {
     pub const fn shifted(mut self, bytes: usize) -> Self {
         self.offset += bytes;
         self
+    }
+
+    /// The layout with each block in pieces of `bytes` bytes, which must divide it.
+    #[must_use]
+    pub const fn divided(mut self, bytes: usize) -> Self {
+        let count = self.block / bytes;
+        self.block = bytes;
+        self.repeated(count, bytes)
+    }
+
+    /// How many blocks there are, not counting the run that only the other side knows.
+    pub const fn count(&self) -> usize {
+        let mut count = 1;
+        let mut i = 0;
+        while i < self.rank {
+            if self.runs[i].count != Dim::LATER {
+                count *= self.runs[i].count;
+            }
+            i += 1;
+        }
+        count
+    }
+
+    /// Whether there is a run whose count only the other side, or the run of the program, knows.
+    pub const fn is_open(&self) -> bool {
+        self.rank > 0 && self.runs[0].count == Dim::LATER
     }
 
     /// Whether two layouts of one object surely share no byte. `false` may be said of some that do not.
@@ -367,9 +422,10 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
         if !axis.is_index() {
             let unknown = matches!(axis.end, End::Open) && dim.len == Dim::LATER;
             let count = if unknown { Dim::LATER } else { axis.count(dim.len) };
-            layout = layout.repeated(count, axis.step * dim.stride);
+            layout = layout.repeated(count, axis.step.wrapping_mul(dim.stride));
             if axis.block > 1 {
                 layout = layout.repeated(axis.block, dim.stride);
+                layout.is_block[layout.rank - 1] = true;
             }
         }
         i += 1;
