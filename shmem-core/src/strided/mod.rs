@@ -19,24 +19,30 @@ mod algorithm;
 mod execute;
 mod field;
 pub mod kernel;
+mod layout;
 mod pattern;
 mod plan;
 mod predicate;
 mod region;
 mod settings;
 mod shape;
+#[cfg(feature = "statistics")]
+pub(crate) mod statistics;
 
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use execute::{execute, execute_later};
 pub use field::{Contents, Field, Fields, Undivided};
 pub(crate) use field::select;
 pub use kernel::Kernel;
+pub use layout::{Layout, Run};
 pub use pattern::{Level, Pattern};
 pub use plan::{Method, Plan};
 pub use predicate::{Thresholds, choose};
-pub use region::{Axis, Layout, Part, Run, lower};
+pub use region::{Axis, Part, lower};
 pub use settings::{Settings, settings};
 pub use shape::{Dim, MAX_DIMS, Shape, Shaped};
+#[cfg(feature = "statistics")]
+pub use statistics::Statistics;
 
 #[cfg(test)]
 mod tests;

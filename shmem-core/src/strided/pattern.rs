@@ -1,6 +1,6 @@
 //! Both sides of a transfer as one nest of loops.
 
-use super::region::{Layout, MAX_RUNS, Run};
+use super::layout::{Layout, MAX_RUNS, Run};
 use super::shape::Dim;
 use crate::message::Message;
 
@@ -83,10 +83,18 @@ impl Pattern {
     }
 
     /// Blocks of `block` bytes, `count` times, at `to` and `from` bytes.
+    #[inline(always)]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
+        // As `normal` would have it, without its loops: this is on the way of every routine.
         let mut levels = [Level::ONCE; MAX_RUNS];
+        if block == 0 || count == 0 {
+            return Self { block: 0, levels, depth: 0 };
+        }
+        if count == 1 || (to == block && from == block) {
+            return Self { block: block * count, levels, depth: 0 };
+        }
         levels[0] = Level { count, to, from };
-        Self { block, levels, depth: 1 }.normal()
+        Self { block, levels, depth: 1 }
     }
 
     /// Bytes of a block. None if nothing is moved.
@@ -124,6 +132,18 @@ impl Pattern {
         self.count() * self.block
     }
 
+    /// Bytes from the first to behind the last byte, at the destination and at the source.
+    pub const fn hulls(&self) -> (usize, usize) {
+        let (mut to, mut from) = (self.block, self.block);
+        let mut i = 0;
+        while i < self.depth {
+            to += (self.levels[i].count - 1) * self.levels[i].to;
+            from += (self.levels[i].count - 1) * self.levels[i].from;
+            i += 1;
+        }
+        (to, from)
+    }
+
     /// The pattern with a dense destination, in the order of this one: what packing does.
     #[must_use]
     pub const fn packed(&self) -> Self {
@@ -135,7 +155,7 @@ impl Pattern {
             packed.levels[i].to = bytes;
             bytes *= packed.levels[i].count;
         }
-        packed
+        packed.normal()
     }
 
     /// The pattern with a dense source, in the order of this one: what unpacking does.
@@ -149,25 +169,13 @@ impl Pattern {
             unpacked.levels[i].from = bytes;
             bytes *= unpacked.levels[i].count;
         }
-        unpacked
+        unpacked.normal()
     }
 
     /// Calls `each` with the distance of every block, at the destination and at the source, in order.
     pub fn each_block(&self, mut each: impl FnMut(usize, usize)) {
         if self.block > 0 {
             walk(self.levels(), 0, 0, &mut each);
-        }
-    }
-
-    /// Calls `each` with the distance of every first block of the innermost loop, at the destination and
-    /// at the source, and with that loop.
-    pub fn each_row(&self, mut each: impl FnMut(usize, usize, Level)) {
-        let (outer, inner) = match self.levels() {
-            [outer @ .., inner] => (outer, *inner),
-            [] => (&[][..], Level::ONCE),
-        };
-        if self.block > 0 {
-            walk(outer, 0, 0, &mut |to, from| each(to, from, inner));
         }
     }
 

@@ -6,7 +6,7 @@ use super::algorithm::{Algorithm, Columns, published};
 use super::kernel::Kernel;
 use super::pattern::Pattern;
 use super::predicate::{Thresholds, choose};
-use super::region::Layout;
+use super::layout::Layout;
 
 /// How a pattern is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,12 @@ impl Plan {
                 Algorithm::Auto => Method::Kernel(choose(&pattern, thresholds)),
             }
         };
+        Self { pattern, method }
+    }
+
+    /// The plan that moves a pattern by `method`, whatever would be chosen. A kernel that cannot move it
+    /// moves it as `Rows` does; columns that do not make up its blocks leave bytes out.
+    pub const fn by(pattern: Pattern, method: Method) -> Self {
         Self { pattern, method }
     }
 

@@ -14,15 +14,13 @@
 use core::marker::PhantomData;
 
 use super::elements::SameElements;
-use super::far::{self, Place};
 use super::object::{Destination, Object, Own, Remote, Source};
 use super::region::{Side, check_overlap, fits, indexed, matched, outermost, refuse};
+use super::{get_planned, put_planned};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{SymBox, Symmetric};
 use crate::pe::Pe;
-use crate::strided::{
-    Algorithm, Layout, Pattern, Plan, Thresholds, execute, execute_later, settings,
-};
+use crate::strided::{Algorithm, Layout, Pattern, Plan, Thresholds, settings};
 
 pub use super::elements::{Run, field, run};
 pub use super::region::Region;
@@ -127,22 +125,17 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, to, &to_indices), indexed(&W::FROM, from, &from_indices));
-    let at = |bytes| Place { pe, segment, offset: offset + bytes };
     let source = from.start(endpoint);
     if Constant::<W, D, S>::IS_OPEN {
         let (to, from) = (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
         let (plan, a, b) = planned(W::TO.name, to, from, further, is_one, W::ALGORITHM);
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe { put_later_bytes(endpoint, &plan, at(a), source.wrapping_add(b)) };
+        return unsafe { put_planned(endpoint, pe, segment, offset + a, source.wrapping_add(b), &plan) };
     }
     let (a, b) = Constant::<W, D, S>::offsets(to, from, further, is_one);
     let plan = &Constant::<W, D, S>::PLAN;
-    match endpoint.address(pe, offset + a) {
-        // SAFETY: `offsets` checked both regions against their objects.
-        Some(to) => unsafe { execute(plan, to, source.wrapping_add(b)) },
-        // SAFETY: as above.
-        None => unsafe { far::put(endpoint, plan, at(a), source.wrapping_add(b)) },
-    }
+    // SAFETY: `offsets` checked both regions against their objects.
+    unsafe { put_planned(endpoint, pe, segment, offset + a, source.wrapping_add(b), plan) };
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -171,22 +164,18 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, &to, &to_indices), indexed(&W::FROM, from, &from_indices));
-    let at = |bytes| Place { pe, segment, offset: offset + bytes };
     if Constant::<W, D, S>::IS_OPEN {
         let sides = (Side::of_object(&W::TO, &to), Side::of_object(&W::FROM, from));
         let (plan, a, b) = planned(W::TO.name, sides.0, sides.1, further, is_one, W::ALGORITHM);
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe { get_later_bytes(endpoint, &plan, to.start_mut(endpoint).wrapping_add(a), at(b)) };
+        let into = to.start_mut(endpoint).wrapping_add(a);
+        return unsafe { get_planned(endpoint, into, pe, segment, offset + b, &plan) };
     }
     let (a, b) = Constant::<W, D, S>::offsets(&to, from, further, is_one);
     let plan = &Constant::<W, D, S>::PLAN;
     let into = to.start_mut(endpoint).wrapping_add(a);
-    match endpoint.address(pe, offset + b) {
-        // SAFETY: `offsets` checked both regions against their objects.
-        Some(from) => unsafe { execute(plan, into, from) },
-        // SAFETY: as above.
-        None => unsafe { far::get(endpoint, plan, into, at(b)) },
-    }
+    // SAFETY: `offsets` checked both regions against their objects.
+    unsafe { get_planned(endpoint, into, pe, segment, offset + b, plan) };
 }
 
 /// As [`put`], for regions that only the run knows. Without an algorithm, that of the
@@ -217,9 +206,9 @@ pub fn put_later<D, S, ToElement, FromElement>(
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let sides = (Side::of_object(to_region, to), Side::of_object(from_region, from));
     let (plan, a, b) = planned(to_region.name, sides.0, sides.1, (0, 0), is_one, algorithm);
-    let to = Place { pe, segment, offset: offset + a };
+    let source = from.start(endpoint).wrapping_add(b);
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { put_later_bytes(endpoint, &plan, to, from.start(endpoint).wrapping_add(b)) };
+    unsafe { put_planned(endpoint, pe, segment, offset + a, source, &plan) };
 }
 
 /// As [`get`], for regions that only the run knows; see [`put_later`].
@@ -249,9 +238,9 @@ pub fn get_later<D, S, ToElement, FromElement>(
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let sides = (Side::of_object(to_region, &to), Side::of_object(from_region, from));
     let (plan, a, b) = planned(to_region.name, sides.0, sides.1, (0, 0), is_one, algorithm);
-    let from = Place { pe, segment, offset: offset + b };
+    let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { get_later_bytes(endpoint, &plan, to.start_mut(endpoint).wrapping_add(a), from) };
+    unsafe { get_planned(endpoint, into, pe, segment, offset + b, &plan) };
 }
 
 /// What the compiler computes of a transfer between a `D` and an `S`.
@@ -324,30 +313,4 @@ fn planned(
     let settings = settings();
     let plan = Plan::new(&to, &from, algorithm.unwrap_or(settings.algorithm), &settings.thresholds);
     (plan, to.offset() + further.0, from.offset() + further.1)
-}
-
-/// # Safety
-///
-/// Both regions must lie in their objects.
-#[inline]
-unsafe fn put_later_bytes(endpoint: &Endpoint, plan: &Plan, to: Place, from: *const u8) {
-    match endpoint.address(to.pe, to.offset) {
-        // SAFETY: the caller's promise.
-        Some(to) => unsafe { execute_later(plan, to, from) },
-        // SAFETY: as above.
-        None => unsafe { far::put(endpoint, plan, to, from) },
-    }
-}
-
-/// # Safety
-///
-/// Both regions must lie in their objects.
-#[inline]
-unsafe fn get_later_bytes(endpoint: &Endpoint, plan: &Plan, to: *mut u8, from: Place) {
-    match endpoint.address(from.pe, from.offset) {
-        // SAFETY: the caller's promise.
-        Some(from) => unsafe { execute_later(plan, to, from) },
-        // SAFETY: as above.
-        None => unsafe { far::get(endpoint, plan, to, from) },
-    }
 }
