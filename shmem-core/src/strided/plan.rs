@@ -4,9 +4,9 @@ use core::fmt;
 
 use super::algorithm::{Algorithm, Columns, published};
 use super::kernel::Kernel;
+use super::layout::Layout;
 use super::pattern::{Level, Pattern};
 use super::predicate::{Thresholds, choose};
-use super::region::Layout;
 use super::settings::{Settings, settings};
 
 /// How a pattern is moved.

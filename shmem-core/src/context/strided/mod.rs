@@ -1,12 +1,20 @@
 //! Strided put and get.
 //!
-//! [`Strided`] has the library's routines, whose strides are arguments. All of them, and `strided!`,
-//! come down to what stands here: `strided!` to a plan and where each side starts, the routines to one
-//! loop, which is moved as the same plan would, but without putting it together first.
+//! [`Strided`] has the library's routines, whose strides are arguments. [`written`] is what `strided!`
+//! expands to: regions of [`Object`]s, planned by the compiler where they are constant. All of them come
+//! down to what stands here: `strided!` to a plan and where each side starts, the routines to one loop,
+//! which is moved as the same plan would, but without putting it together first.
 
 mod blocks;
+mod elements;
+mod object;
+mod region;
 mod routines;
+pub mod written;
 
+pub use elements::SameElements;
+pub use object::{Destination, Object, Own, Remote, Source};
+pub use region::{Region, Side};
 pub use routines::Strided;
 
 use crate::endpoint::Endpoint;
