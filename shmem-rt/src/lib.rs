@@ -18,8 +18,12 @@ mod initial;
 mod job;
 pub mod launch;
 mod loopback;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 pub mod perf;
 mod phase;
+#[cfg(feature = "rayon")]
+mod rayon;
 mod report;
 mod scoped;
 mod start;
