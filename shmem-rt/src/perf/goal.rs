@@ -70,7 +70,8 @@ impl Goal {
             "checkerboard-f64" => Some(Self::Faster(limit, 3.0)),
             "checkerboard-f32" => Some(Self::OnlyFaster(10.0)),
             "column-pitch-8K" => Some(Self::OnlyFaster(1.8)),
-            "matrix" => Some(Self::OnlyFaster(0.95)),
+            "constant" => Some(Self::RatioOr(1.0, 1.3)),
+            "matrix" if layout.starts_with("matrix/row-") => Some(Self::OnlyFaster(0.95)),
             _ => None,
         }
     }

@@ -12,6 +12,7 @@ use shmem::perf::FEWEST;
 use report::Report;
 
 mod bench;
+mod constant;
 mod report;
 mod strided;
 

@@ -17,5 +17,6 @@ mod sides;
 mod spread;
 pub mod sweep;
 
+pub use cases::Costs;
 pub use sides::{Direction, Sides};
 pub use spread::Spread;
