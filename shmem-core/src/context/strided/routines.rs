@@ -8,7 +8,7 @@ use crate::endpoint::Initiator;
 use crate::message::Message;
 use crate::object::{On, SymAddr};
 use crate::pe::Pe;
-use crate::strided::{Pattern, Plan, settings};
+use crate::strided::{Advice, Pattern, Plan, settings};
 
 /// The routines of the specification that are named after the size of their elements: each the typed one,
 /// for any type of that size.
@@ -330,12 +330,17 @@ const fn check_size<T>(bits: usize, routine: &str) {
 }
 
 /// The plan for blocks of `block` elements. Checked to be valid.
+#[track_caller]
 fn planned<T>(block: usize, count: usize, to: usize, from: usize) -> Plan {
     let bytes = size_of::<T>();
     let pattern = Pattern::blocks(block * bytes, count, to * bytes, from * bytes);
     let settings = settings();
     // Nothing is known of addresses but the type's own alignment.
-    Plan::of(pattern, align_of::<T>(), settings.algorithm, &settings.thresholds)
+    let plan = Plan::of(pattern, align_of::<T>(), settings.algorithm, &settings.thresholds);
+    if let Some(advice) = Advice::of(plan.pattern()) {
+        advice.give();
+    }
+    plan
 }
 
 #[cfg(test)]
