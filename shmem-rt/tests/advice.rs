@@ -12,6 +12,12 @@ const SCENARIO: &str = "ADVICE_SCENARIO";
 static CROWDED: [f64; 64 * 512];
 
 #[symmetric]
+static FIELD: [[f64; 512]; 64];
+
+#[symmetric]
+static PADDED: padded![f64; 64; 512];
+
+#[symmetric]
 static SPREAD: [f64; 64 * 520];
 
 /// The other side of [`said`]: columns of 64 rows.
@@ -27,6 +33,19 @@ fn scenario() {
                 world.iput(CROWDED.on(east).index(..), &column, 512, 1, 64);
             }
             world.iget(&mut [0.0; 64], CROWDED.on(east).index(..), 1, 512, 64);
+        }
+        "crowded regions" => {
+            for _ in 0..3 {
+                strided!(world, FIELD@east[.., 0] = column[..]);
+            }
+            let (mut into, n) = ([0.0; 64], 64);
+            strided!(world, into[..] = FIELD@east[.., 511]);
+            strided!(world, into[dyn ..n] = FIELD@east[dyn ..n, 511]);
+        }
+        "spread regions" => {
+            strided!(world, PADDED@east[.., 0] = PADDED[.., 511]);
+            strided!(world, FIELD@east[..31, 0] = FIELD[..31, 511]);
+            strided!(world, FIELD@east[5, ..] = FIELD[6, ..]);
         }
         "spread" => {
             world.iput(SPREAD.on(east).index(..), &column, 520, 1, 64);
@@ -56,20 +75,28 @@ const NOTHING_SET: (&str, &str) = ("ADVICE_UNUSED", "");
 
 #[test]
 fn advice_is_given_once_for_each_call_by_one_pe() {
-    let [zero, one] = said("crowded", NOTHING_SET);
-    let lines: Vec<&str> = zero.lines().filter(|line| line.contains("advice")).collect();
-    assert_eq!(lines.len(), 2, "{zero}");
-    let text = " bytes lie 4096 bytes apart at the destination: they share 1 set of 64 in a cache";
-    assert!(lines[0].starts_with("shmem: advice: shmem-rt/tests/advice.rs:2"), "{zero}");
-    assert!(lines[0].contains(text) && lines[0].contains("`padded![..]`"), "{zero}");
-    assert!(lines[1].contains(" apart at the source: "), "{zero}");
-    assert!(!one.contains("advice"), "{one}");
+    for (scenario, sides) in [
+        ("crowded", &["destination", "source"][..]),
+        ("crowded regions", &["destination", "source", "source"]),
+    ] {
+        let [zero, one] = said(scenario, NOTHING_SET);
+        let lines: Vec<&str> = zero.lines().filter(|line| line.contains("advice")).collect();
+        assert_eq!(lines.len(), sides.len(), "{zero}");
+        for (line, side) in lines.iter().zip(sides) {
+            let text =
+                format!("64 blocks of 8 bytes lie 4096 bytes apart at the {side}: they share 1 set of 64");
+            assert!(line.starts_with("shmem: advice: shmem-rt/tests/advice.rs:"), "{line}");
+            assert!(line.contains(&text) && line.contains("`padded![..]`"), "{line}");
+        }
+        assert!(!one.contains("advice"), "{one}");
+    }
 }
 
 #[test]
 fn what_is_not_slow_or_not_wanted_is_not_spoken_of() {
-    let [zero, _] = said("spread", NOTHING_SET);
-    assert!(!zero.contains("advice"), "{zero}");
-    let [zero, _] = said("crowded", ("SHMEM_STRIDED_ADVICE", "0"));
-    assert!(!zero.contains("advice"), "{zero}");
+    let off = ("SHMEM_STRIDED_ADVICE", "0");
+    for (scenario, variable) in [("spread", NOTHING_SET), ("spread regions", NOTHING_SET), ("crowded", off)] {
+        let [zero, _] = said(scenario, variable);
+        assert!(!zero.contains("advice"), "{zero}");
+    }
 }

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::pattern::Pattern;
+use super::pattern::{Level, Pattern};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -27,6 +27,9 @@ const LEAST_COUNT: usize = 32;
 /// A pattern that touches more sets than this has room enough.
 const MOST_SETS: usize = 4;
 
+/// Distances that are multiples of this are all between few sets.
+const CROWDED: usize = LINE * SETS / MOST_SETS;
+
 /// Blocks of a transfer that meet in few sets of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advice {
@@ -38,7 +41,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// What is to be said about a pattern: of the destination, or else of the source.
+    /// What is to be said about a pattern: of its destination, or else of its source.
     pub const fn of(pattern: &Pattern) -> Option<Self> {
         let (mut to, mut from) = (0, 0);
         let mut i = 0;
@@ -47,19 +50,39 @@ impl Advice {
             from |= pattern.levels()[i].from;
             i += 1;
         }
-        let inner = pattern.inner()[1];
-        if is_crowded(pattern, to) {
-            Some(Self::new("destination", pattern, inner.to, sets(to)))
-        } else if is_crowded(pattern, from) {
-            Some(Self::new("source", pattern, inner.from, sets(from)))
+        let inner = Level { count: pattern.count(), ..pattern.inner()[1] };
+        Self::of_strides(pattern.block(), inner, to, from)
+    }
+
+    /// What is to be said about blocks in one loop.
+    #[inline(always)]
+    pub const fn of_blocks(block: usize, level: Level) -> Option<Self> {
+        Self::of_strides(block, level, level.to, level.from)
+    }
+
+    /// What is to be said of `inner.count` blocks at the distances of `inner`, in loops whose distances put
+    /// together by OR are `to` and `from`.
+    #[inline(always)]
+    const fn of_strides(block: usize, inner: Level, to: usize, from: usize) -> Option<Self> {
+        if inner.count < LEAST_COUNT || (to % CROWDED > 0 && from % CROWDED > 0) {
+            return None;
+        }
+        Self::of_crowd(block, inner, to, from)
+    }
+
+    const fn of_crowd(block: usize, inner: Level, to: usize, from: usize) -> Option<Self> {
+        let lines = block.div_ceil(LINE);
+        let (to, from) = (sets(to) * lines, sets(from) * lines);
+        let Level { count, to: to_stride, from: from_stride } = inner;
+        if block == 0 {
+            None
+        } else if to <= MOST_SETS {
+            Some(Self { side: "destination", count, block, stride: to_stride, sets: to })
+        } else if from <= MOST_SETS {
+            Some(Self { side: "source", count, block, stride: from_stride, sets: from })
         } else {
             None
         }
-    }
-
-    const fn new(side: &'static str, pattern: &Pattern, stride: usize, sets: usize) -> Self {
-        let sets = sets * pattern.block().div_ceil(LINE);
-        Self { side, count: pattern.count(), block: pattern.block(), stride, sets }
     }
 
     /// Bytes from one block to the next.
@@ -108,13 +131,6 @@ static LAST: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 pub fn install(adviser: Adviser) {
     // Threads that stand for PEs all bring the same.
     let _ = ADVISER.set(adviser);
-}
-
-/// Whether the blocks of a side, whose strides were put together by OR, are many in few sets.
-const fn is_crowded(pattern: &Pattern, strides: usize) -> bool {
-    sets(strides) * pattern.block().div_ceil(LINE) <= MOST_SETS
-        && pattern.block() > 0
-        && pattern.count() >= LEAST_COUNT
 }
 
 /// How many sets can be reached by these strides, put together by OR.
