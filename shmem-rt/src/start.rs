@@ -21,6 +21,7 @@ use shmem_core::object::{Descriptor, Extent};
 use shmem_core::partition::{Environment, Grant, ObjectWish, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::section;
+use shmem_core::strided::advice;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::Transport;
@@ -252,6 +253,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
 
     calibration::install(&settings, bootstrap.as_ref())
         .unwrap_or_else(|error| bootstrap.abort(1, &Error::Launcher(error.to_string()).to_string()));
+
+    // All PEs run one program: one of them is enough to speak of it.
+    if number == 0 && settings.strided_advice {
+        advice::install(report::advise);
+    }
 
     let job = Arc::new(Job {
         bootstrap,

@@ -7,6 +7,18 @@ use shmem::prelude::*;
 #[symmetric]
 static FIELD: padded![f64; 6; 256];
 
+#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
+#[repr(C)]
+struct Cell {
+    mass: f64,
+    charge: f64,
+}
+
+impl shmem::ndarray::Element for Cell {}
+
+#[symmetric]
+static CELLS: [[Cell; 4]; 3];
+
 #[shmem::test(pes = 2)]
 fn what_a_neighbour_has_put_is_seen_through_a_view(world: &mut World) {
     let (west, east) = world.ring_neighbours();
@@ -31,9 +43,12 @@ fn what_a_neighbour_has_put_is_seen_through_a_view(world: &mut World) {
 }
 
 #[shmem::test(pes = 2)]
-fn heap_objects_have_views(world: &mut World) {
+fn structs_and_heap_objects_have_views(world: &mut World) {
     let rows: SymBox<[padded![u32; 512]]> = world.alloc(shmem::zeroed(3)).unwrap();
-    world.local(&rows, |rows| {
+    world.local((&CELLS, &rows), |(cells, rows)| {
+        cells.view_mut()[[2, 3]] = Cell { mass: 1.0, charge: 2.0 };
+        assert_eq!(cells[2][3], Cell { mass: 1.0, charge: 2.0 });
+        assert_eq!(cells.view().map(|cell| cell.charge).sum(), 2.0);
         rows.view_mut().assign(&Array2::from_shape_fn((3, 512), |(row, column)| (row * 512 + column) as u32));
         assert_eq!((rows[0][511], rows[2][0]), (511, 1024));
     });

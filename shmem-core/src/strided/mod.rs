@@ -15,6 +15,7 @@
 //! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides,
 //! Algorithms 1 to 3 and their table; OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.
 
+pub mod advice;
 mod algorithm;
 mod execute;
 mod field;
@@ -29,6 +30,7 @@ mod shape;
 #[cfg(feature = "statistics")]
 pub(crate) mod statistics;
 
+pub use advice::Advice;
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use execute::{execute, execute_blocks, execute_later};
 pub(crate) use field::select;

@@ -19,7 +19,7 @@ pub use routines::Strided;
 
 use crate::endpoint::Endpoint;
 use crate::pe::Pe;
-use crate::strided::{Level, Pattern, Plan, execute, execute_blocks};
+use crate::strided::{Advice, Level, Pattern, Plan, execute, execute_blocks};
 
 /// Where the symmetric side of a transfer starts.
 #[derive(Clone, Copy)]
@@ -73,6 +73,7 @@ pub(super) unsafe fn get_planned(endpoint: &Endpoint, to: *mut u8, from: Place, 
 ///
 /// As [`put_planned`], for `level.count` blocks of `block` bytes.
 #[inline]
+#[track_caller]
 unsafe fn put_blocks(
     endpoint: &Endpoint,
     to: Place,
@@ -83,6 +84,9 @@ unsafe fn put_blocks(
 ) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(&Plan::blocks(block, level, align));
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
@@ -99,6 +103,7 @@ unsafe fn put_blocks(
 ///
 /// As [`put_blocks`], with the sides exchanged.
 #[inline]
+#[track_caller]
 unsafe fn get_blocks(
     endpoint: &Endpoint,
     to: *mut u8,
@@ -109,6 +114,9 @@ unsafe fn get_blocks(
 ) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(&Plan::blocks(block, level, align));
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };

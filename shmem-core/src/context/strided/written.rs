@@ -20,7 +20,7 @@ use super::{Place, get_planned, put_planned};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{SymBox, Symmetric};
 use crate::pe::Pe;
-use crate::strided::{Algorithm, Layout, Pattern, Plan, Thresholds, settings};
+use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, settings};
 
 pub use super::elements::{Run, field, run};
 pub use super::region::Region;
@@ -136,6 +136,9 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     }
     let (a, b) = Constant::<W, D, S>::offsets(to, from, further, is_one);
     let plan = &Constant::<W, D, S>::PLAN;
+    if let Some(advice) = &Constant::<W, D, S>::ADVICE {
+        advice.give();
+    }
     // SAFETY: `offsets` checked both regions against their objects.
     unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), plan) };
 }
@@ -175,6 +178,9 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     }
     let (a, b) = Constant::<W, D, S>::offsets(&to, from, further, is_one);
     let plan = &Constant::<W, D, S>::PLAN;
+    if let Some(advice) = &Constant::<W, D, S>::ADVICE {
+        advice.give();
+    }
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `offsets` checked both regions against their objects.
     unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, plan) };
@@ -267,6 +273,8 @@ impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
         Plan::new(&Self::TO, &Self::FROM, Self::ALGORITHM, &Thresholds::DEFAULT)
     };
 
+    const ADVICE: Option<Advice> = Advice::of(Self::PLAN.pattern());
+
     /// Blocks along the outermost axis of the destination, if only the source says how many.
     const TO_COUNT: usize = outermost(&Self::TO, &Self::FROM);
     /// The same of the source.
@@ -314,5 +322,8 @@ fn planned(
     let (to, from) = matched(to, from);
     let settings = settings();
     let plan = Plan::new(&to, &from, algorithm.unwrap_or(settings.algorithm), &settings.thresholds);
+    if let Some(advice) = Advice::of(plan.pattern()) {
+        advice.give();
+    }
     (plan, to.offset() + further.0, from.offset() + further.1)
 }
