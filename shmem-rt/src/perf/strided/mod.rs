@@ -1,0 +1,3 @@
+//! Strided transfers, measured.
+
+pub mod peers;
