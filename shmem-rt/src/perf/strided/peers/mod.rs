@@ -10,11 +10,13 @@
 //! library that writes something else than it was asked to.
 //!
 //! ```text
-//! transfer    what is transferred, by which operation     program    built from C
-//! running     a peer that answers                         answer     what it says
+//! comparison    our routines beside a peer's        transfer    what is transferred, by which operation
+//! running       a peer that answers                 answer      what it says
+//! program       what runs, built from C
 //! ```
 
 mod answer;
+mod comparison;
 mod program;
 mod running;
 mod transfer;
@@ -24,11 +26,10 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+pub use comparison::{Arrays, Comparison, compare};
 pub use program::Programs;
 pub use running::Running;
 pub use transfer::{Operation, SOURCE_OFFSET, TRANSFERS, Transfer};
-
-use super::super::samples::Samples;
 
 /// A library to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,36 +142,15 @@ pub enum PeerError {
     },
 }
 
+impl PeerError {
+    /// Whether there is no more to be expected of the peer, for other transfers either.
+    pub const fn is_final(&self) -> bool {
+        !matches!(self, Self::Answer { .. } | Self::Refused { .. })
+    }
+}
+
 /// What a program said besides, in front of which something else stands.
 fn behind(remarks: &str) -> String {
     let remarks = remarks.trim();
     if remarks.is_empty() { String::new() } else { format!("; it said:\n{remarks}") }
-}
-
-/// Takes pairs of our time and the peer's for one transfer, in turn: nanoseconds for each. `ours` does
-/// [`TRANSFERS`] of them behind one that is not timed, as the peer does, and gives the time of one.
-///
-/// # Errors
-///
-/// If the peer writes something else than it should, or does not answer.
-pub fn against(
-    peer: &mut Running,
-    operation: Operation,
-    transfer: &Transfer,
-    repetitions: usize,
-    ours: impl FnMut() -> f64,
-) -> Result<Samples, PeerError> {
-    peer.check(operation, transfer)?;
-    let mut failed = None;
-    let theirs = || {
-        if failed.is_some() {
-            return f64::NAN;
-        }
-        peer.sample(operation, transfer).unwrap_or_else(|error| {
-            failed = Some(error);
-            f64::NAN
-        })
-    };
-    let samples = Samples::alternate(repetitions, ours, theirs);
-    failed.map_or(Ok(samples), Err)
 }

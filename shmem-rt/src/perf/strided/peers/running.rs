@@ -28,6 +28,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// A peer's two processes, started by its launcher. They sleep while they are not asked.
 #[derive(Debug)]
 pub struct Running {
+    peer: Peer,
     library: String,
     launcher: Child,
     requests: Option<ChildStdin>,
@@ -52,21 +53,22 @@ impl Running {
         let Some(program) = Programs::of(peer, directory) else { return Ok(None) };
         let mut command = launch(peer, &program, directory, cores);
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
-        Self::spawn(&mut command, peer.launcher(), remarks, PATIENCE).map(Some)
+        Self::spawn(peer, &mut command, remarks, PATIENCE).map(Some)
     }
 
     fn spawn(
+        peer: Peer,
         command: &mut Command,
-        launcher: &'static str,
         remarks: PathBuf,
         patience: Duration,
     ) -> Result<Self, PeerError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&remarks)?);
-        let mut child = command.spawn().map_err(|error| not_found(error, launcher))?;
+        let mut child = command.spawn().map_err(|error| not_found(error, peer.launcher()))?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both were asked for above");
         };
         let mut running = Self {
+            peer,
             library: String::new(),
             launcher: child,
             requests: Some(requests),
@@ -77,6 +79,11 @@ impl Running {
         };
         running.library = answer::introduction(&running.line()?)?;
         Ok(running)
+    }
+
+    /// Which one it is.
+    pub fn peer(&self) -> Peer {
+        self.peer
     }
 
     /// The name and version of its library.
@@ -225,7 +232,7 @@ mod tests {
         let remarks = directory.path().join("remarks");
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let running = Running::spawn(&mut command, "sh", remarks, Duration::from_millis(500))?;
+        let running = Running::spawn(Peer::Mpi, &mut command, remarks, Duration::from_millis(500))?;
         Ok((running, directory))
     }
 
@@ -271,7 +278,8 @@ mod tests {
     fn a_launcher_that_is_not_there_is_not_installed() {
         let directory = tempfile::tempdir().unwrap();
         let mut command = Command::new("mpirun-of-nobody");
-        let error = Running::spawn(&mut command, "mpirun", directory.path().join("remarks"), PATIENCE);
+        let remarks = directory.path().join("remarks");
+        let error = Running::spawn(Peer::Mpi, &mut command, remarks, PATIENCE);
         assert!(matches!(error, Err(PeerError::NotInstalled("mpirun"))));
         assert!(Running::start(Peer::Mpi, directory.path(), &[]).unwrap().is_none());
     }
