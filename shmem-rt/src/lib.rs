@@ -38,6 +38,8 @@ pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, Stride
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
+pub use shmem_core::padded;
+pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
 pub use shmem_macros::{collective, main, partitions, symmetric, test};
@@ -68,7 +70,7 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
         Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric, World,
-        partitions, symmetric,
+        padded, partitions, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
-//! strided                               strided transfers, and those of other libraries
+//! strided                               measures of layouts, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
 //! samples, case, goal, table            statistics and reports

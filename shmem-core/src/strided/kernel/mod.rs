@@ -1,8 +1,34 @@
 //! The loops that move blocks in shared memory.
+//!
+//! Which loop is fastest depends on the shape of a transfer and on the machine; all of them are correct
+//! for every shape, so choosing is not a matter of safety. A kernel that a shape or a machine does not
+//! suit falls back to [`Kernel::Rows`].
+//!
+//! What all of them keep: nothing is read outside of the range from the first byte of the first block to
+//! the last byte of the last one, though gaps inside may be; and nothing but blocks is written, since gaps
+//! may belong to another PE.
+//!
+//! The memory may be changed by other processes meanwhile. As everywhere in shared memory no reference to
+//! it exists, all accesses are by raw pointers, and every bit pattern is a value (`transport::shm`).
+
+mod block;
+mod isa;
+mod rows;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod shuffle;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod span;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod stream;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod string;
+mod throttled;
+mod vector;
 
 use core::fmt;
 
 use super::pattern::Level;
+pub use isa::Isa;
 
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +66,52 @@ impl fmt::Display for Kernel {
 ///
 /// # Safety
 ///
-/// Every block must be readable from `from` on and writable from `to` on, and no block of the
-/// destination may overlap another block of either side.
-pub unsafe fn run(_kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
-    let [outer, inner] = levels;
-    for i in 0..outer.count {
-        let (to, from) = (to.wrapping_add(i * outer.to), from.wrapping_add(i * outer.from));
-        for j in 0..inner.count {
-            let (to, from) = (to.wrapping_add(j * inner.to), from.wrapping_add(j * inner.from));
-            // SAFETY: a block of each side (caller).
-            unsafe { core::ptr::copy_nonoverlapping(from, to, block) };
-        }
+/// Every block must be readable from `from` on and writable from `to` on, what lies between two blocks of
+/// the source must be readable, and no block of the destination may overlap another block of either side.
+pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
+    // SAFETY: the caller's promises; the machine has its best instructions.
+    unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };
+}
+
+/// As [`run`], with instructions of `isa` only: to compare them.
+///
+/// # Safety
+///
+/// As [`run`]; the machine must have `isa` (see [`Isa::best`]).
+#[inline]
+pub unsafe fn run_with(
+    isa: Isa,
+    kernel: Kernel,
+    block: usize,
+    levels: [Level; 2],
+    to: *mut u8,
+    from: *const u8,
+) {
+    if block == 0 {
+        return;
+    }
+    match kernel {
+        // SAFETY: here and below, the caller's promises.
+        Kernel::Rows => unsafe { rows::sweep(rows::Plain, isa, block, levels, to, from) },
+        // SAFETY: as above.
+        Kernel::Throttled(touches) => unsafe { throttled::sweep(touches, isa, block, levels, to, from) },
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: as above.
+        Kernel::Stream => unsafe { stream::sweep(isa, block, levels, to, from) },
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: as above.
+        Kernel::String => unsafe { string::sweep(isa, block, levels, to, from) },
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: as above.
+        Kernel::Span => unsafe { span::sweep(isa, block, levels, to, from) },
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: as above.
+        Kernel::Shuffle => unsafe { shuffle::sweep(isa, block, levels, to, from) },
+        #[cfg(any(not(target_arch = "x86_64"), miri))]
+        // SAFETY: as above.
+        _ => unsafe { rows::sweep(rows::Plain, isa, block, levels, to, from) },
     }
 }
+
+#[cfg(all(test, not(miri)))]
+mod tests;

@@ -1,0 +1,168 @@
+//! Small blocks at one small distance on both sides: whole vectors, of which only the blocks are stored.
+//!
+//! A window of one vector runs over the row, in step on both sides and aligned at the destination.
+//! The source is read whole, gaps included; the store is masked, so that gaps are not written, not even with
+//! what they held: they may belong to another PE. Which lanes of a window belong to blocks repeats itself
+//! after some windows. At both ends of a row the mask leaves out what lies outside, for the load, too:
+//! lanes that are masked off touch nothing.
+
+use core::arch::x86_64::{_mm512_loadu_si512, _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32};
+
+use super::rows::{self, Plain};
+use super::{Isa, Level};
+
+/// Bytes of a window.
+const WINDOW: usize = 64;
+/// Bytes of a lane.
+const LANE: usize = 4;
+/// Lanes of a window.
+const LANES: usize = WINDOW / LANE;
+/// Most windows after which the masks repeat themselves: those of a period fill 128 bits.
+const PERIOD: usize = 128 / LANES - 1;
+
+/// Copies all blocks.
+///
+/// # Safety
+///
+/// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
+pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
+    let [outer, inner] = levels;
+    if isa < Isa::Avx512 || inner.count == 0 || !fits(block, inner) {
+        // SAFETY: the caller's promises.
+        return unsafe { rows::sweep(Plain, isa, block, levels, to, from) };
+    }
+    let masks = Masks::of(block, inner.to);
+    let (mut to, mut from) = (to, from);
+    for _ in 0..outer.count {
+        // SAFETY: a row of the transfer (caller); its shape was looked at above.
+        unsafe { row(&masks, (inner.count - 1) * inner.to + block, to, from) };
+        to = to.wrapping_add(outer.to);
+        from = from.wrapping_add(outer.from);
+    }
+}
+
+/// Whether blocks and distance are made of lanes and masks repeat themselves soon enough.
+const fn fits(block: usize, level: Level) -> bool {
+    level.to == level.from
+        && level.to <= WINDOW
+        && block < level.to
+        && (block | level.to).is_multiple_of(LANE)
+        && period(level.to) <= PERIOD
+}
+
+/// After how many windows masks repeat themselves.
+const fn period(stride: usize) -> usize {
+    // The greatest common divisor with a power of two.
+    stride >> if stride.trailing_zeros() < 6 { stride.trailing_zeros() } else { 6 }
+}
+
+/// The lanes of blocks in the windows of a period, for a row that begins with the first lane.
+#[derive(Clone, Copy)]
+struct Masks {
+    lanes: u128,
+    period: usize,
+}
+
+impl Masks {
+    fn of(block: usize, stride: usize) -> Self {
+        let period = period(stride);
+        let one = (1u128 << (block / LANE)) - 1;
+        let mut lanes = 0;
+        let mut at = 0;
+        while at < period * LANES {
+            lanes |= one << at;
+            at += stride / LANE;
+        }
+        Self { lanes, period }
+    }
+
+    /// The same for a row that begins `lead` lanes, less than a window, behind the beginning of the first.
+    fn behind(self, lead: usize) -> Self {
+        let all = self.period * LANES;
+        let turned = self.lanes << lead | self.lanes >> (all - lead);
+        Self { lanes: if lead == 0 { self.lanes } else { turned & ((1 << all) - 1) }, ..self }
+    }
+
+    fn window(self, k: usize) -> u16 {
+        (self.lanes >> (k * LANES)) as u16
+    }
+}
+
+/// Copies a row of `bytes` bytes from its first block's first to its last block's last.
+///
+/// # Safety
+///
+/// Blocks where the masks say must be readable and writable, the gaps between them readable; the machine
+/// must have AVX-512.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
+    // A row that does not begin with a whole lane cannot be aligned.
+    let lead = if to.addr().is_multiple_of(LANE) { to.addr() % WINDOW } else { 0 };
+    let masks = masks.behind(lead / LANE);
+    let (to, from) = (to.wrapping_sub(lead), from.wrapping_sub(lead));
+    let end = lead + bytes;
+    let first = masks.window(0) & (u16::MAX << (lead / LANE));
+    if end <= WINDOW {
+        // SAFETY: the lanes of all blocks (caller).
+        return unsafe { ends(first & inside(end), to, from) };
+    }
+    // SAFETY: the lanes of blocks in the first window (caller).
+    unsafe { ends(first, to, from) };
+    let mut at = WINDOW;
+    let mut k = 1;
+    if masks.period == 1 {
+        let mask = masks.window(0);
+        while at + 4 * WINDOW < end {
+            for _ in 0..4 {
+                // SAFETY: a window inside the row (caller).
+                unsafe { middle(mask, to.wrapping_add(at), from.wrapping_add(at)) };
+                at += WINDOW;
+            }
+        }
+        k = 0;
+    }
+    while at + WINDOW < end {
+        k = if k == masks.period { 0 } else { k };
+        // SAFETY: as above.
+        unsafe { middle(masks.window(k), to.wrapping_add(at), from.wrapping_add(at)) };
+        at += WINDOW;
+        k += 1;
+    }
+    k = if k == masks.period { 0 } else { k };
+    let last = masks.window(k) & inside(end - at);
+    // SAFETY: the lanes of blocks in the last window (caller).
+    unsafe { ends(last, to.wrapping_add(at), from.wrapping_add(at)) };
+}
+
+/// The lanes of the first `bytes` bytes of a window, 1 to all.
+fn inside(bytes: usize) -> u16 {
+    u16::MAX >> (LANES - bytes / LANE)
+}
+
+/// Copies a window that lies inside the row.
+///
+/// # Safety
+///
+/// The window must be readable, its lanes in `mask` writable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+unsafe fn middle(mask: u16, to: *mut u8, from: *const u8) {
+    // SAFETY: readable (caller).
+    let window = unsafe { _mm512_loadu_si512(from.cast()) };
+    // SAFETY: the lanes are writable (caller), no other is touched.
+    unsafe { _mm512_mask_storeu_epi32(to.cast(), mask, window) };
+}
+
+/// Copies a window at an end of the row, which may reach beyond it.
+///
+/// # Safety
+///
+/// The lanes in `mask` must be readable and writable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+unsafe fn ends(mask: u16, to: *mut u8, from: *const u8) {
+    // SAFETY: the lanes are readable (caller), no other is touched.
+    let window = unsafe { _mm512_maskz_loadu_epi32(mask, from.cast()) };
+    // SAFETY: the lanes are writable (caller), no other is touched.
+    unsafe { _mm512_mask_storeu_epi32(to.cast(), mask, window) };
+}

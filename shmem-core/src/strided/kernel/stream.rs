@@ -1,0 +1,171 @@
+//! Stores that go round the caches, with the source fetched ahead.
+//!
+//! A line that is overwritten whole need not be read first, nor kept. Only whole lines are streamed; what
+//! stands before and behind them in a block is stored as usual. That is worth it only where nothing would
+//! be found in a cache again: a target that reads soon waits for memory.
+
+use core::arch::x86_64::{
+    __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence, _mm_stream_si128, _mm256_stream_si256,
+    _mm512_stream_si512,
+};
+
+use super::block::{Block, Ends};
+use super::rows::{self, Plain, Sweep};
+use super::vector::Vector;
+use super::{Isa, Level};
+
+/// Bytes of a line.
+const LINE: usize = 64;
+
+/// How far ahead the source is asked for, in bytes.
+const AHEAD: usize = 512;
+
+/// Copies all blocks, whole lines of the destination by streaming stores.
+///
+/// # Safety
+///
+/// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
+pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
+    match isa {
+        // SAFETY: here and below, the caller's promises.
+        _ if block < LINE => return unsafe { rows::sweep(Plain, isa, block, levels, to, from) },
+        // SAFETY: as above; the machine has AVX-512.
+        Isa::Avx512 => unsafe { avx512(block, levels, to, from) },
+        // SAFETY: as above; the machine has AVX2.
+        Isa::Avx2 => unsafe { avx2(block, levels, to, from) },
+        // SAFETY: as above.
+        Isa::Baseline => unsafe { Plain.sweep(Streamed::<__m128i>::of(block, levels), levels, to, from) },
+    }
+    // Streaming stores have no order; what follows (a signal, a barrier) must come after them.
+    // SAFETY: every processor of this architecture has the instruction.
+    unsafe { _mm_sfence() };
+}
+
+/// # Safety
+///
+/// As [`sweep`], on a machine with AVX-512.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+unsafe fn avx512(block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
+    // SAFETY: the caller's promises.
+    unsafe { Plain.sweep(Streamed::<__m512i>::of(block, levels), levels, to, from) };
+}
+
+/// # Safety
+///
+/// As [`sweep`], on a machine with AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn avx2(block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
+    // SAFETY: the caller's promises.
+    unsafe { Plain.sweep(Streamed::<__m256i>::of(block, levels), levels, to, from) };
+}
+
+/// A vector that can be stored round the caches.
+trait Streaming: Vector {
+    /// Writes a vector.
+    ///
+    /// # Safety
+    ///
+    /// As [`Vector::store`], and the address must be aligned to the vector.
+    unsafe fn stream(self, to: *mut u8);
+}
+
+macro_rules! streaming {
+    ($($vector:ty: $stream:ident),*) => {$(
+        impl Streaming for $vector {
+            #[inline(always)]
+            unsafe fn stream(self, to: *mut u8) {
+                // SAFETY: writable and aligned, and the machine has the instruction (caller). The sweep
+                // ends with a fence.
+                unsafe { $stream(to.cast(), self) };
+            }
+        }
+    )*};
+}
+
+streaming!(__m128i: _mm_stream_si128, __m256i: _mm256_stream_si256, __m512i: _mm512_stream_si512);
+
+/// A block of at least a line.
+#[derive(Clone, Copy)]
+struct Streamed<V> {
+    block: usize,
+    /// Bytes from the beginning of a block to where the source is asked for next.
+    next: usize,
+    piece: core::marker::PhantomData<V>,
+}
+
+impl<V: Streaming> Streamed<V> {
+    #[inline(always)]
+    fn of(block: usize, [_, inner]: [Level; 2]) -> Self {
+        // Blocks ahead, so that they make up the distance.
+        let blocks = AHEAD.div_ceil(block);
+        let next = if inner.count > 1 { inner.from.wrapping_mul(blocks) } else { AHEAD };
+        Self { block, next, piece: core::marker::PhantomData }
+    }
+}
+
+impl<V: Streaming> Block for Streamed<V> {
+    const SHORT: bool = false;
+
+    #[inline(always)]
+    unsafe fn copy(self, to: *mut u8, from: *const u8) {
+        let head = to.addr().wrapping_neg() % LINE;
+        let lines = (self.block - head) / LINE;
+        let behind = head + lines * LINE;
+        // SAFETY: the block has at least a line, and the head is shorter.
+        unsafe { copy_part(to, from, head) };
+        let mut done = head;
+        while done < behind {
+            // The last lines of a block ask for what comes some blocks later.
+            let ahead = if done + AHEAD < self.block { done + AHEAD } else { self.next.wrapping_add(done) };
+            // SAFETY: a hint, without effect where nothing is readable.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(ahead).cast()) };
+            // SAFETY: a whole line of the block, aligned at the destination.
+            unsafe { line::<V>(to.wrapping_add(done), from.wrapping_add(done)) };
+            done += LINE;
+        }
+        // SAFETY: what is left of the block: less than a line.
+        unsafe { copy_part(to.wrapping_add(behind), from.wrapping_add(behind), self.block - behind) };
+    }
+}
+
+/// # Safety
+///
+/// A line must be readable at `from` and writable at `to`, aligned there.
+#[inline(always)]
+unsafe fn line<V: Streaming>(to: *mut u8, from: *const u8) {
+    let mut at = 0;
+    while at < LINE {
+        // SAFETY: inside the line.
+        let piece = unsafe { V::load(from.wrapping_add(at)) };
+        // SAFETY: as above; a multiple of the vector's length from the line's beginning.
+        unsafe { piece.stream(to.wrapping_add(at)) };
+        at += V::BYTES;
+    }
+}
+
+/// Copies less than a line, of any length.
+///
+/// # Safety
+///
+/// `bytes` bytes must be readable and writable.
+#[inline(always)]
+unsafe fn copy_part(mut to: *mut u8, mut from: *const u8, mut bytes: usize) {
+    if bytes > 32 {
+        // SAFETY: the part has more than 32 bytes.
+        unsafe { Ends::<__m128i>::of(32).copy(to, from) };
+        (to, from, bytes) = (to.wrapping_add(32), from.wrapping_add(32), bytes - 32);
+    }
+    match bytes {
+        0 => {}
+        // SAFETY: here and below, the pieces fill the part.
+        1 => unsafe { Ends::<u8>::of(1).copy(to, from) },
+        // SAFETY: as above.
+        2..4 => unsafe { Ends::<u16>::of(bytes).copy(to, from) },
+        // SAFETY: as above.
+        4..8 => unsafe { Ends::<u32>::of(bytes).copy(to, from) },
+        // SAFETY: as above.
+        8..16 => unsafe { Ends::<u64>::of(bytes).copy(to, from) },
+        // SAFETY: as above.
+        _ => unsafe { Ends::<__m128i>::of(bytes).copy(to, from) },
+    }
+}

@@ -1,0 +1,69 @@
+//! Rows with a brake, for strides that map to few sets of the first-level cache.
+//!
+//! Stores wait in a queue until their line has come, and leave it in order. At a stride that is a
+//! large power of two all these lines belong into one set of a few ways: lines that came early are
+//! thrown out again by those for later stores, and come twice. Touching a line that is always there,
+//! some times behind each block, fills the queue with stores that want nothing. Fewer lines are then
+//! asked for at the same time, and a column of a power-of-two pitch takes half the time.
+
+use core::cell::UnsafeCell;
+
+use super::block::Block;
+use super::rows::{self, Plain, Sweep};
+use super::{Isa, Level};
+
+/// A line of this thread that is always in its cache.
+#[repr(align(64))]
+struct Line(UnsafeCell<u64>);
+
+/// A block, and so many stores to a line of one's own.
+#[derive(Clone, Copy)]
+struct Braked<B> {
+    block: B,
+    touches: u8,
+    line: *mut u64,
+}
+
+impl<B: Block> Block for Braked<B> {
+    const SHORT: bool = false;
+
+    #[inline(always)]
+    unsafe fn copy(self, to: *mut u8, from: *const u8) {
+        // SAFETY: the caller's promise.
+        unsafe { self.block.copy(to, from) };
+        for _ in 0..self.touches {
+            // SAFETY: a word of the sweep's own, which outlives it.
+            unsafe { self.line.write_volatile(0) };
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Throttle(u8);
+
+impl Sweep for Throttle {
+    #[inline(always)]
+    unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8) {
+        let line = Line(UnsafeCell::new(0));
+        let braked = Braked { block, touches: self.0, line: line.0.get() };
+        // SAFETY: the caller's promises.
+        unsafe { Plain.sweep(braked, levels, to, from) };
+    }
+}
+
+/// Copies all blocks, each followed by `touches` stores to a line of one's own.
+///
+/// # Safety
+///
+/// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
+pub(super) unsafe fn sweep(
+    touches: u8,
+    isa: Isa,
+    block: usize,
+    levels: [Level; 2],
+    to: *mut u8,
+    from: *const u8,
+) {
+    // SAFETY: the caller's promises.
+    unsafe { rows::sweep(Throttle(touches), isa, block, levels, to, from) };
+}
