@@ -4,6 +4,7 @@
 #[path = "private.rs"]
 pub mod __private;
 pub mod bootstrap;
+pub mod calibration;
 mod collective;
 mod context;
 mod cpus;

@@ -72,10 +72,18 @@ impl Pattern {
     }
 
     /// Blocks of `block` bytes, `count` times, at `to` and `from` bytes.
+    #[inline(always)]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
+        // As `normal` would have it, without its loops: this is on the way of every routine.
         let mut levels = [Level::ONCE; MAX_RUNS];
+        if block == 0 || count == 0 {
+            return Self { block: 0, levels, depth: 0 };
+        }
+        if count == 1 || (to == block && from == block) {
+            return Self { block: block * count, levels, depth: 0 };
+        }
         levels[0] = Level { count, to, from };
-        Self { block, levels, depth: 1 }.normal()
+        Self { block, levels, depth: 1 }
     }
 
     /// Bytes of a block. None if nothing is moved.

@@ -69,15 +69,10 @@ pub unsafe fn lines(spread: &Spread, to: *mut u8, from: *const u8) {
 /// As [`lines`].
 #[inline(never)]
 unsafe fn loads(spread: &Spread, from: *const u8) {
-    let mut sum = 0_u64;
-    for block in 0..spread.count {
-        let start = from.wrapping_add(block * spread.from);
-        for at in (0..spread.block).step_by(LINE) {
-            // SAFETY: a byte of a block (caller).
-            sum = sum.wrapping_add(u64::from(unsafe { start.wrapping_add(at).read_volatile() }));
-        }
-    }
-    black_box(sum);
+    each_line(spread, spread.from, |at| {
+        // SAFETY: a byte of a block (caller). Volatile: the compiler may not drop it.
+        unsafe { from.wrapping_add(at).read_volatile() };
+    });
 }
 
 /// # Safety
@@ -85,11 +80,29 @@ unsafe fn loads(spread: &Spread, from: *const u8) {
 /// As [`lines`].
 #[inline(never)]
 unsafe fn stores(spread: &Spread, to: *mut u8) {
-    for block in 0..spread.count {
-        let start = to.wrapping_add(block * spread.to);
-        for at in (0..spread.block).step_by(LINE) {
-            // SAFETY: a byte of a block (caller).
-            unsafe { start.wrapping_add(at).write_volatile(1) };
+    each_line(spread, spread.to, |at| {
+        // SAFETY: a byte of a block (caller).
+        unsafe { to.wrapping_add(at).write_volatile(1) };
+    });
+}
+
+/// Calls `each` for each line of each block, with nothing around it that would be felt.
+#[inline(always)]
+fn each_line(spread: &Spread, stride: usize, mut each: impl FnMut(usize)) {
+    let mut block = 0;
+    if spread.block <= LINE {
+        for _ in 0..spread.count {
+            each(block);
+            block += stride;
         }
+        return;
+    }
+    for _ in 0..spread.count {
+        let mut at = 0;
+        while at < spread.block {
+            each(block + at);
+            at += LINE;
+        }
+        block += stride;
     }
 }
