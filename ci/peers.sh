@@ -1,7 +1,8 @@
 #!/bin/bash
 # The libraries that strided transfers are compared with: Debian's Open MPI, with its MPI and its
-# OpenSHMEM. Installs it where packages may be installed, builds the programs of examples/peers, and
-# sees them write what they should. A peer that cannot be had is said, and left out.
+# OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of
+# examples/peers: each must write what it should, and have all its cases. A peer that cannot be had is
+# said, and left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,39 +27,28 @@ fi
 
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-
-# NAME OPERATION BLOCKS BLOCK TO FROM TRANSFERS SAMPLES (examples/peers/peer.h); no samples: a check.
-requests() { # OPERATION
-    local transfer
-    for transfer in "column/2 $1 1000 1 2 2" "column/129 $1 1000 1 129 129" "column4/128 $1 250 4 128 128" \
-        "pack/128 $1 1000 1 1 128" "unpack/129 $1 1000 1 129 1" "pitch/8192 $1 1024 1 1024 1024"; do
-        printf '%s 20 0\n%s 20 3\n' "$transfer" "$transfer"
-    done
+peer() { # NAME COMPILER
+    if type "$2" >/dev/null 2>&1; then
+        "$2" -O2 -Wall -Wextra -Werror "examples/peers/$1.c" -o "$directory/$1"
+    fi
 }
+peer mpi mpicc
+peer oshmem oshcc
 
-peer() { # NAME COMPILER LAUNCHER OPERATION...
-    local name=$1 compiler=$2 launcher=$3 operation program
-    shift 3
-    for program in "$compiler" "$launcher"; do
-        if ! command -v "$program" >/dev/null; then
-            echo "peer $name: not installed, there is no $program (Debian: $packages)"
-            return
-        fi
-    done
-    "$compiler" -O2 -Wall -Wextra -Werror "examples/peers/$name.c" -o "$directory/$name"
-    for operation in "$@"; do
-        requests "$operation" |
-            timeout -k 5 30 "$launcher" -np 2 --allow-run-as-root --oversubscribe --bind-to none \
-                --mca memory ^patcher --mca orte_tmpdir_base "$directory" \
-                --mca btl_vader_backing_directory "$directory" "$directory/$name" >"$directory/answers" ||
-            { echo "peer $name: $operation ends with code $?"; exit 1; }
-        cat "$directory/answers"
-        if grep -q '"error"' "$directory/answers" || [ "$(grep -c '"ns":\[' "$directory/answers")" -ne 12 ]; then
-            echo "peer $name: $operation does not answer all requests"
-            exit 1
-        fi
-    done
+# --workspace, as in unit.sh: nothing is built twice.
+cargo build --workspace --bins
+"${CARGO_TARGET_DIR:-target}/debug/shmem-perf" strided --peers --json --repetitions 11 --jobs 1 \
+    >"$directory/cases" 2>"$directory/remarks" || { cat "$directory/remarks"; exit 1; }
+cat "$directory/remarks"
+cases() { # KIND PEER
+    local number
+    number=$(grep -c "\"case\":\"$1/" "$directory/cases" || true)
+    echo "peer $2: $number cases of $1"
+    if ! grep -q "peer $2: not installed" "$directory/remarks" && [ "$number" -ne 15 ]; then
+        echo "there should be 15"
+        exit 1
+    fi
 }
-
-peer mpi mpicc mpirun put
-peer oshmem oshcc oshrun iput putmem
+cases mpi mpi
+cases oshmem oshmem
+cases a1 oshmem

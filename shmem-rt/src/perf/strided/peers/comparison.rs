@@ -5,8 +5,11 @@ use std::hint::black_box;
 use shmem_core::context::{Order, Strided};
 use shmem_core::object::On;
 
-use super::{Operation, PeerError, Running, SOURCE_OFFSET, TRANSFERS, Transfer};
+use super::{Operation, Peer, PeerError, Running, SOURCE_OFFSET, TRANSFERS, Transfer};
+use crate::perf::put::near;
 use crate::perf::samples::{Samples, nanoseconds_each};
+use crate::perf::strided::baseline::loop_of_puts;
+use crate::perf::strided::{Direction, Spread};
 
 /// Bytes of a page, to which arrays are laid.
 const PAGE: usize = 4096;
@@ -41,20 +44,43 @@ impl<'a> Arrays<'a> {
         Self { to: to.index(first_to..), from: &from[first_from..] }
     }
 
-    /// Nanoseconds of one transfer by our own routine, complete at the other PE.
-    fn ours<I: Strided + Order>(&self, token: &I, transfer: &Transfer) -> f64 {
-        let one = || {
-            let Transfer { blocks, block, to, from, .. } = *black_box(transfer);
-            if block == 1 {
-                token.iput(self.to, self.from, to, from, blocks);
-            } else {
-                token.ibput(self.to, self.from, to, from, block, blocks);
-            }
-            token.quiet();
+    /// Nanoseconds of one transfer of ours, complete at the other PE.
+    fn time<I: Strided + Order>(&self, token: &I, transfer: &Transfer, ours: Ours) -> f64 {
+        let one: &dyn Fn() = match ours {
+            Ours::Routine => &|| self.routine(token, black_box(transfer)),
+            Ours::LoopOfPuts => &|| self.loop_of_puts(token, black_box(transfer)),
         };
         // The caches belonged to somebody else, as they do for the peer.
         one();
         nanoseconds_each(TRANSFERS, || (0..TRANSFERS).for_each(|_| one()))
+    }
+
+    fn routine<I: Strided + Order>(&self, token: &I, transfer: &Transfer) {
+        let Transfer { blocks, block, to, from, .. } = *transfer;
+        if block == 1 {
+            token.iput(self.to, self.from, to, from, blocks);
+        } else {
+            token.ibput(self.to, self.from, to, from, block, blocks);
+        }
+        token.quiet();
+    }
+
+    fn loop_of_puts<I: Strided + Order>(&self, token: &I, transfer: &Transfer) {
+        const DOUBLE: usize = size_of::<f64>();
+        let Transfer { blocks, block, to, from, .. } = *transfer;
+        let spread = Spread { block: block * DOUBLE, count: blocks, to: to * DOUBLE, from: from * DOUBLE };
+        let (reads, writes) = (self.from.len() * DOUBLE, self.to.len() * DOUBLE);
+        let hulls = spread.hulls();
+        assert!(
+            hulls.0 <= writes && hulls.1 <= reads,
+            "{spread} does not fit arrays of {writes} and {reads}"
+        );
+        let start: *mut u8 = near(self.to.ptr(token)).cast();
+        let place = start.addr()..start.addr() + writes;
+        // SAFETY: all blocks lie in the arrays, as just checked. Nobody writes to the source, which is
+        // borrowed; the destination is memory of its PE, which lives while the token does.
+        unsafe { loop_of_puts(&spread, &place, start, self.from.as_ptr().cast(), Direction::Put) };
+        token.quiet();
     }
 }
 
@@ -76,10 +102,21 @@ const fn skip(address: usize, offset: usize) -> usize {
     (PAGE + offset - address % PAGE) % PAGE / size_of::<f64>()
 }
 
+/// What is compared with a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ours {
+    /// `iput` or `ibput`, and `quiet`.
+    Routine,
+    /// Algorithm 1, as other measures of this tool take it for their yardstick: a loop of puts.
+    LoopOfPuts,
+}
+
 /// What came out for one transfer.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The peer's call.
+    /// What was compared.
+    pub ours: Ours,
+    /// With which call of the peer.
     pub operation: Operation,
     /// What was transferred.
     pub transfer: Transfer,
@@ -88,14 +125,39 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The name of the case: `mpi/column/128`.
+    /// The name of the case: `mpi/column/128`, and `a1/column/128` for the loop of puts.
     pub fn case(&self) -> String {
-        format!("{}/{}", self.operation.name(), self.transfer.name)
+        let kind = match self.ours {
+            Ours::Routine => self.operation.peer().name(),
+            Ours::LoopOfPuts => "a1",
+        };
+        format!("{kind}/{}", self.transfer.name)
+    }
+
+    /// What was compared with what: one text for all transfers, so that they stand in one table.
+    pub fn compared(&self, library: &str) -> String {
+        let theirs = match self.operation {
+            Operation::Put => "MPI_Put with vector types and MPI_Win_flush",
+            Operation::Iput => ELEMENTS_OR_BLOCKS,
+            Operation::Putmem if self.ours == Ours::Routine => ELEMENTS_OR_BLOCKS,
+            Operation::Putmem => "a loop of shmem_putmem, then shmem_quiet",
+        };
+        let ours = match self.ours {
+            Ours::Routine => "iput, or ibput for blocks, and quiet",
+            Ours::LoopOfPuts => "our loop of puts (A1)",
+        };
+        format!("{ours}, against {theirs} of {library}; time for each transfer")
     }
 }
 
-/// Compares all transfers that the peer's calls do in one go with our own routines, each complete at its
-/// destination, in turn. It ends early if the peer does.
+const ELEMENTS_OR_BLOCKS: &str = "shmem_double_iput, or a loop of shmem_putmem for blocks, and shmem_quiet";
+
+/// Compares all transfers with a peer's, each complete at its destination, in turn. It ends early if the
+/// peer does.
+///
+/// # Panics
+///
+/// If the arrays are not on this node.
 pub fn compare<I: Strided + Order>(
     token: &I,
     arrays: Arrays<'_>,
@@ -103,19 +165,32 @@ pub fn compare<I: Strided + Order>(
     repetitions: usize,
 ) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    let whose = peer.peer();
-    for operation in Operation::ALL.into_iter().filter(|operation| operation.peer() == whose) {
-        for transfer in Transfer::ALL.into_iter().filter(|transfer| operation.fits(transfer)) {
-            let ours = || arrays.ours(token, &transfer);
-            let samples = against(peer, operation, &transfer, repetitions, ours);
-            let lost = samples.as_ref().is_err_and(PeerError::is_final);
-            comparisons.push(Comparison { operation, transfer, samples });
-            if lost {
-                return comparisons;
-            }
+    for (ours, operation, transfer) in rivals(peer.peer()) {
+        let time = || arrays.time(token, &transfer, ours);
+        let samples = against(peer, operation, &transfer, repetitions, time);
+        let lost = samples.as_ref().is_err_and(PeerError::is_final);
+        comparisons.push(Comparison { ours, operation, transfer, samples });
+        if lost {
+            break;
         }
     }
     comparisons
+}
+
+/// What is compared with which call of a peer: the one of its calls that does such a transfer fastest.
+/// OSHMEM's `iput` knows elements only, and is the faster one for these.
+fn rivals(peer: Peer) -> impl Iterator<Item = (Ours, Operation, Transfer)> {
+    let fastest = move |transfer: Transfer| {
+        let operation = match peer {
+            Peer::Mpi => Operation::Put,
+            Peer::Oshmem if transfer.block == 1 => Operation::Iput,
+            Peer::Oshmem => Operation::Putmem,
+        };
+        (Ours::Routine, operation, transfer)
+    };
+    let loops = Transfer::ALL.into_iter().filter(move |_| peer == Peer::Oshmem);
+    let loops = loops.map(|transfer| (Ours::LoopOfPuts, Operation::Putmem, transfer));
+    Transfer::ALL.into_iter().map(fastest).chain(loops)
 }
 
 /// Takes pairs of a time of ours and the peer's, in turn.
@@ -152,6 +227,25 @@ mod tests {
                 assert!(start - address < PAGE);
             }
         }
-        assert!(Arrays::DOUBLES > 1023 * 1032 + PAGE / 8);
+        const { assert!(Arrays::DOUBLES > 1023 * 1032 + PAGE / 8) };
+    }
+
+    #[test]
+    fn every_transfer_has_a_case_for_each_rival() {
+        let mut cases = Vec::new();
+        for peer in Peer::ALL {
+            for (ours, operation, transfer) in rivals(peer) {
+                assert_eq!(operation.peer(), peer);
+                cases.push(Comparison { ours, operation, transfer, samples: Ok(Samples::new()) }.case());
+            }
+        }
+        assert_eq!(cases.len(), 3 * Transfer::ALL.len());
+        for case in
+            ["mpi/column/128", "mpi/pack4/128", "oshmem/column/2", "oshmem/column4/129", "a1/unpack/2"]
+        {
+            assert!(cases.iter().any(|one| one == case), "{case} is missing in {cases:?}");
+        }
+        cases.sort();
+        assert!(cases.is_sorted_by(|a, b| a < b), "a case twice: {cases:?}");
     }
 }

@@ -26,7 +26,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-pub use comparison::{Arrays, Comparison, compare};
+pub use comparison::{Arrays, Comparison, Ours, compare};
 pub use program::Programs;
 pub use running::Running;
 pub use transfer::{Operation, SOURCE_OFFSET, TRANSFERS, Transfer};

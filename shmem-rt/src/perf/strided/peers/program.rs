@@ -46,6 +46,12 @@ impl Programs {
         &self.missing
     }
 
+    /// Forgets the program of a peer in a directory: it has failed, and nobody shall wait for it again.
+    pub fn forget(peer: Peer, directory: &Path) {
+        // Whoever tries it again finds out again.
+        let _ = fs::remove_file(directory.join(peer.name()));
+    }
+
     /// The program of a peer in a directory, if it has been compiled.
     pub(super) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name())).filter(|program| program.is_file())

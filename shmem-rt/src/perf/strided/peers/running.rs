@@ -17,6 +17,7 @@ use super::answer::{self, Line};
 use super::program::{Programs, not_found};
 use super::transfer::request;
 use super::{Operation, Peer, PeerError, Transfer};
+use crate::cpus;
 
 /// How long a peer may take for its start, for an answer, and for its end. It needs less than a
 /// second for the first and the last, and milliseconds for an answer; the rest is for busy machines.
@@ -42,16 +43,15 @@ pub struct Running {
 
 impl Running {
     /// Starts the program of a peer, out of the directory of [`Programs`]; nothing if it is not there.
-    /// The first two of `cores` are for its processes, which share ours otherwise.
-    ///
-    /// A process that calls this may run on all the cores itself: the launcher inherits what it may.
+    /// Its processes take a core each, those that the first two PEs of this node
+    /// [take](crate::perf::affinity::take): so it is started before.
     ///
     /// # Errors
     ///
     /// If the program cannot be started, or does not introduce itself.
-    pub fn start(peer: Peer, directory: &Path, cores: &[usize]) -> Result<Option<Self>, PeerError> {
+    pub fn start(peer: Peer, directory: &Path) -> Result<Option<Self>, PeerError> {
         let Some(program) = Programs::of(peer, directory) else { return Ok(None) };
-        let mut command = launch(peer, &program, directory, cores);
+        let mut command = launch(peer, &program, directory, &cpus::allowed()?);
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
         Self::spawn(peer, &mut command, remarks, PATIENCE).map(Some)
     }
@@ -281,7 +281,7 @@ mod tests {
         let remarks = directory.path().join("remarks");
         let error = Running::spawn(Peer::Mpi, &mut command, remarks, PATIENCE);
         assert!(matches!(error, Err(PeerError::NotInstalled("mpirun"))));
-        assert!(Running::start(Peer::Mpi, directory.path(), &[]).unwrap().is_none());
+        assert!(Running::start(Peer::Mpi, directory.path()).unwrap().is_none());
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
             eprintln!("skipped: {missing}");
         }
         for peer in Peer::ALL {
-            let Some(mut running) = Running::start(peer, programs.directory(), &[]).unwrap() else {
+            let Some(mut running) = Running::start(peer, programs.directory()).unwrap() else {
                 continue;
             };
             for operation in Operation::ALL.into_iter().filter(|operation| operation.peer() == peer) {

@@ -80,29 +80,6 @@ impl Operation {
         }
     }
 
-    /// What the first part of its cases is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Put => "mpi",
-            Self::Iput => "oshmem",
-            Self::Putmem => "oshmem-putmem",
-        }
-    }
-
-    /// The call, as it stands in reports.
-    pub const fn call(self) -> &'static str {
-        match self {
-            Self::Put => "MPI_Put with vector types and MPI_Win_flush",
-            Self::Iput => "shmem_double_iput and shmem_quiet",
-            Self::Putmem => "a loop of shmem_putmem, and shmem_quiet",
-        }
-    }
-
-    /// Whether it does such a transfer in one go. `iput` knows elements only, not blocks.
-    pub const fn fits(self, transfer: &Transfer) -> bool {
-        !matches!(self, Self::Iput) || transfer.block == 1
-    }
-
     const fn word(self) -> &'static str {
         match self {
             Self::Put => "put",
