@@ -222,6 +222,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let neighbours: Vec<(usize, usize)> =
         pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.slot()?) as usize))).collect();
     let patience = Patience::for_node(neighbours.len(), cores);
+    let cpus_per_pe = (cores / neighbours.len()).max(1);
     let name = {
         let names = Arc::clone(&names);
         move |offset| report::name_at(&names, offset)
@@ -256,6 +257,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         bootstrap,
         settings,
         pes: pes.clone(),
+        cpus_per_pe,
         table,
         grants,
         statics: names,
