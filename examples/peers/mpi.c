@@ -7,7 +7,7 @@
  * pages has more conflicts at power-of-two strides).
  *
  *     mpicc -O2 mpi.c -o mpi
- *     echo "column/128 put 1000 1 128 128 20 5" | mpirun -np 2 --bind-to none ./mpi 0 1 */
+ *     echo "column/128 put 1000 1 128 128 4064 20 5" | mpirun -np 2 --bind-to none ./mpi 0 1 */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -55,8 +55,7 @@ static struct peer peer;
 
 static void transfer(const struct request *request)
 {
-    (void)request;
-    MPI_Put(peer.source, from.count, from.type, 1, 0, to.count, to.type, window);
+    MPI_Put(source(&peer, request), from.count, from.type, 1, 0, to.count, to.type, window);
     MPI_Win_flush(1, window);
 }
 
@@ -85,15 +84,14 @@ int main(int argc, char **argv)
     settle(process, argc, argv);
 
     char *memory;
-    MPI_Win_allocate_shared((MPI_Aint)(2 * SIDE_BYTES + 4096), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
-    memset(memory, 0, 2 * SIDE_BYTES + 4096);
+    MPI_Win_allocate_shared((MPI_Aint)SIDE_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    memset(memory, 0, SIDE_BYTES);
     MPI_Barrier(MPI_COMM_WORLD);
     if (process == 0) {
         MPI_Aint bytes;
         int unit;
         MPI_Win_shared_query(window, 1, &bytes, &unit, &destination);
-        peer = (struct peer){"mpi", prepare, transfer, release, clear, written,
-                             (double *)(memory + SOURCE_OFFSET)};
+        peer = (struct peer){"mpi", prepare, transfer, release, clear, written, memory};
         MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, window);
         char library[MPI_MAX_LIBRARY_VERSION_STRING];
         int length;

@@ -1,7 +1,7 @@
 /* OpenSHMEM: shmem_double_iput, and a loop of shmem_putmem, each completed by shmem_quiet.
  *
  *     oshcc -O2 oshmem.c -o oshmem
- *     echo "column/128 iput 1000 1 128 128 20 5" |
+ *     echo "column/128 iput 1000 1 128 128 4064 20 5" |
  *         oshrun -np 2 --bind-to none --mca memory ^patcher ./oshmem 0 1
  *
  * Open MPI's OSHMEM with UCX ends with a segmentation fault unless it leaves the memory hooks alone
@@ -32,17 +32,19 @@ static double *copy;
 
 static void iput(const struct request *request)
 {
+    const double *from = source(&peer, request);
     for (size_t j = 0; j < request->block; j++)
-        shmem_double_iput(destination + j, peer.source + j, (ptrdiff_t)request->to,
+        shmem_double_iput(destination + j, from + j, (ptrdiff_t)request->to,
                           (ptrdiff_t)request->from, request->blocks, 1);
     shmem_quiet();
 }
 
 static void putmem(const struct request *request)
 {
+    const double *from = source(&peer, request);
     size_t bytes = request->block * sizeof(double);
     for (size_t i = 0; i < request->blocks; i++)
-        shmem_putmem(destination + i * request->to, peer.source + i * request->from, bytes, 1);
+        shmem_putmem(destination + i * request->to, from + i * request->from, bytes, 1);
     shmem_quiet();
 }
 
@@ -84,19 +86,18 @@ int main(int argc, char **argv)
     }
     settle(process, argc, argv);
 
-    destination = shmem_align(4096, SIDE_BYTES);
-    char *source = shmem_align(4096, SIDE_BYTES + SOURCE_OFFSET);
+    destination = shmem_align(PAGE, SIDE_BYTES);
+    char *memory = shmem_align(PAGE, SIDE_BYTES);
     done = shmem_calloc(1, sizeof *done);
     copy = malloc(SIDE_BYTES);
-    if (destination == NULL || source == NULL || done == NULL || copy == NULL) {
+    if (destination == NULL || memory == NULL || done == NULL || copy == NULL) {
         fprintf(stderr, "no memory for %zu bytes on each side\n", SIDE_BYTES);
         shmem_global_exit(3);
     }
     memset(destination, 0, SIDE_BYTES);
     shmem_barrier_all();
     if (process == 0) {
-        peer = (struct peer){"oshmem", prepare, iput, release, clear, written,
-                             (double *)(source + SOURCE_OFFSET)};
+        peer = (struct peer){"oshmem", prepare, iput, release, clear, written, memory};
         serve(&peer, LIBRARY);
         shmem_int_p(done, 1, 1);
         shmem_quiet();

@@ -4,12 +4,13 @@
  * each, and answers each with a line of JSON; the second one sleeps and is written to. It ends with
  * its input. So whoever measures can run several peers at once and take their samples in turn.
  *
- *     NAME OPERATION BLOCKS BLOCK TO FROM TRANSFERS SAMPLES
+ *     NAME OPERATION BLOCKS BLOCK TO FROM SKEW TRANSFERS SAMPLES
  *
  * asks for SAMPLES samples of TRANSFERS transfers each. A transfer writes BLOCKS blocks of BLOCK
  * doubles, each of them completed at the other process before the next one begins. From one block to
- * the next are FROM doubles in the source and TO doubles in the destination. No samples at all asks
- * whether the transfer writes what it should. The answer has nanoseconds for one transfer:
+ * the next are FROM doubles in the source and TO doubles in the destination. The source begins SKEW
+ * bytes behind the start of a page, the destination with a page. No samples at all asks whether the
+ * transfer writes what it should. The answer has nanoseconds for one transfer:
  *
  *     {"peer":"mpi","case":"column/128","operation":"put","ns":[2190.5,2188.0]}
  *     {"peer":"mpi","case":"column/128","operation":"iput","error":"no such operation"}
@@ -29,17 +30,16 @@
 /* Doubles on each side, at most: a column of 1024 with a pitch of 8256 bytes, and some room. */
 #define DOUBLES ((size_t)1100 * 1032)
 
-/* Bytes of one side: whole pages. */
-#define SIDE_BYTES ((DOUBLES * sizeof(double) + 4095) / 4096 * 4096)
+/* Bytes of a page. */
+#define PAGE ((size_t)4096)
 
-/* The source begins half a page behind the start of a page, the destination at one: the two do not
- * meet in the same sets of a cache that is as large as a page in each way. */
-#define SOURCE_OFFSET 2048
+/* Bytes of one side: whole pages, and one in which the source is skewed. */
+#define SIDE_BYTES ((DOUBLES * sizeof(double) + 2 * PAGE - 1) / PAGE * PAGE)
 
 struct request {
     char name[64];
     char operation[32];
-    size_t blocks, block, to, from;
+    size_t blocks, block, to, from, skew;
     int transfers, samples;
 };
 
@@ -56,8 +56,15 @@ struct peer {
     void (*clear)(void);
     /* The whole destination, as it is now. */
     const double *(*written)(void);
-    double *source;
+    /* One side, from which the sources are taken. It begins with a page. */
+    char *memory;
 };
+
+/* The source of a request. */
+static inline double *source(const struct peer *peer, const struct request *request)
+{
+    return (double *)(peer->memory + request->skew);
+}
 
 /* Puts the calling process on its CPU, and lets it end with the launcher. */
 static inline void settle(int process, int argc, char **argv)
@@ -97,10 +104,10 @@ static inline const char *fault(const struct peer *peer, const struct request *r
 {
     peer->clear();
     peer->transfer(request);
-    const double *written = peer->written();
+    const double *written = peer->written(), *read = source(peer, request);
     for (size_t i = 0; i < request->blocks; i++)
         for (size_t j = 0; j < request->block; j++)
-            if (written[i * request->to + j] != peer->source[i * request->from + j])
+            if (written[i * request->to + j] != read[i * request->from + j])
                 return "the transfer did not write what it should";
     size_t others = 0;
     for (size_t k = 0; k < DOUBLES; k++)
@@ -130,6 +137,7 @@ static inline void answer(const struct peer *peer, const struct request *request
            request->operation);
     const char *error = fits(request->blocks, request->block, request->to) &&
                                 fits(request->blocks, request->block, request->from) &&
+                                request->skew < PAGE && request->skew % sizeof(double) == 0 &&
                                 request->transfers > 0
                             ? peer->prepare(request)
                             : "a request that does not fit";
@@ -149,16 +157,16 @@ static inline void answer(const struct peer *peer, const struct request *request
 /* Answers requests until there are no more. */
 static inline void serve(struct peer *peer, const char *library)
 {
-    for (size_t k = 0; k < DOUBLES; k++)
-        peer->source[k] = (double)k + 1;
+    for (size_t k = 0; k < SIDE_BYTES / sizeof(double); k++)
+        ((double *)peer->memory)[k] = (double)k + 1;
     printf("{\"peer\":\"%s\",\"library\":\"%.*s\"}\n", peer->name, (int)strcspn(library, ",\"\\\n"), library);
     fflush(stdout);
     char line[256];
     while (fgets(line, sizeof line, stdin) != NULL) {
         struct request request;
-        if (sscanf(line, "%63s %31s %zu %zu %zu %zu %d %d", request.name, request.operation,
-                   &request.blocks, &request.block, &request.to, &request.from, &request.transfers,
-                   &request.samples) == 8)
+        if (sscanf(line, "%63s %31s %zu %zu %zu %zu %zu %d %d", request.name, request.operation,
+                   &request.blocks, &request.block, &request.to, &request.from, &request.skew,
+                   &request.transfers, &request.samples) == 9)
             answer(peer, &request);
         else if (strspn(line, " \n") != strlen(line)) {
             printf("{\"peer\":\"%s\",\"error\":\"a request that is none\"}\n", peer->name);

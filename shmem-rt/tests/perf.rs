@@ -108,7 +108,7 @@ fn each_peer_has_its_cases_or_a_line_that_says_why_not() {
                 .filter(|case: &Case| case.measure == "peers" && case.case.starts_with(&format!("{kind}/")))
                 .collect();
             let missing = err.contains(&format!("peer {peer}: not installed"));
-            assert_eq!(cases.len(), if missing { 0 } else { 15 }, "{kind}: {out}{err}");
+            assert_eq!(cases.len(), if missing { 0 } else { 18 }, "{kind}: {out}{err}");
             assert!(cases.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{cases:?}");
         }
     }

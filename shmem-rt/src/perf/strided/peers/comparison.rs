@@ -5,7 +5,7 @@ use std::hint::black_box;
 use shmem_core::context::{Order, Strided};
 use shmem_core::object::On;
 
-use super::{Operation, Peer, PeerError, Running, SOURCE_OFFSET, TRANSFERS, Transfer};
+use super::{Operation, Peer, PeerError, Running, TRANSFERS, Transfer};
 use crate::perf::put::near;
 use crate::perf::samples::{Samples, nanoseconds_each};
 use crate::perf::strided::baseline::loop_of_puts;
@@ -14,8 +14,7 @@ use crate::perf::strided::{Direction, Spread};
 /// Bytes of a page, to which arrays are laid.
 const PAGE: usize = 4096;
 
-/// The arrays of a transfer: one on another PE, and one here. They lie in their pages as the peers'
-/// arrays do.
+/// The arrays of transfers: one on another PE, and one here. Both begin with a page, as the peers' do.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays<'a> {
     to: On<'a, [f64]>,
@@ -23,7 +22,8 @@ pub struct Arrays<'a> {
 }
 
 impl<'a> Arrays<'a> {
-    /// Doubles that each of two places must have, so that all transfers fit wherever it begins.
+    /// Doubles that each of two places must have, so that all transfers fit wherever it begins: a page
+    /// for that, and one for the skew of the source.
     pub const DOUBLES: usize = most_doubles() + 2 * PAGE / size_of::<f64>();
 
     /// The arrays inside two places.
@@ -40,7 +40,7 @@ impl<'a> Arrays<'a> {
             Self::DOUBLES
         );
         // Places of PEs begin with a page, so an offset says as much as an address.
-        let (first_to, first_from) = (skip(to.offset(), 0), skip(from.as_ptr().addr(), SOURCE_OFFSET));
+        let (first_to, first_from) = (skip(to.offset()), skip(from.as_ptr().addr()));
         Self { to: to.index(first_to..), from: &from[first_from..] }
     }
 
@@ -55,12 +55,18 @@ impl<'a> Arrays<'a> {
         nanoseconds_each(TRANSFERS, || (0..TRANSFERS).for_each(|_| one()))
     }
 
+    /// Where a transfer's source begins.
+    fn source(&self, transfer: &Transfer) -> &'a [f64] {
+        &self.from[transfer.skew / size_of::<f64>()..]
+    }
+
     fn routine<I: Strided + Order>(&self, token: &I, transfer: &Transfer) {
         let Transfer { blocks, block, to, from, .. } = *transfer;
+        let source = self.source(transfer);
         if block == 1 {
-            token.iput(self.to, self.from, to, from, blocks);
+            token.iput(self.to, source, to, from, blocks);
         } else {
-            token.ibput(self.to, self.from, to, from, block, blocks);
+            token.ibput(self.to, source, to, from, block, blocks);
         }
         token.quiet();
     }
@@ -69,7 +75,8 @@ impl<'a> Arrays<'a> {
         const DOUBLE: usize = size_of::<f64>();
         let Transfer { blocks, block, to, from, .. } = *transfer;
         let spread = Spread { block: block * DOUBLE, count: blocks, to: to * DOUBLE, from: from * DOUBLE };
-        let (reads, writes) = (self.from.len() * DOUBLE, self.to.len() * DOUBLE);
+        let source = self.source(transfer);
+        let (reads, writes) = (source.len() * DOUBLE, self.to.len() * DOUBLE);
         let hulls = spread.hulls();
         assert!(
             hulls.0 <= writes && hulls.1 <= reads,
@@ -79,7 +86,7 @@ impl<'a> Arrays<'a> {
         let place = start.addr()..start.addr() + writes;
         // SAFETY: all blocks lie in the arrays, as just checked. Nobody writes to the source, which is
         // borrowed; the destination is memory of its PE, which lives while the token does.
-        unsafe { loop_of_puts(&spread, &place, start, self.from.as_ptr().cast(), Direction::Put) };
+        unsafe { loop_of_puts(&spread, &place, start, source.as_ptr().cast(), Direction::Put) };
         token.quiet();
     }
 }
@@ -97,9 +104,9 @@ const fn most_doubles() -> usize {
     most
 }
 
-/// Doubles from `address` to the first place that lies `offset` bytes behind the start of a page.
-const fn skip(address: usize, offset: usize) -> usize {
-    (PAGE + offset - address % PAGE) % PAGE / size_of::<f64>()
+/// Doubles from `address` to the start of a page.
+const fn skip(address: usize) -> usize {
+    (address.next_multiple_of(PAGE) - address) / size_of::<f64>()
 }
 
 /// What is compared with a peer.
@@ -221,11 +228,9 @@ mod tests {
     #[test]
     fn arrays_begin_where_they_should_in_a_page() {
         for address in (8 << 20..(8 << 20) + 2 * PAGE).step_by(8) {
-            for offset in [0, SOURCE_OFFSET] {
-                let start = address + 8 * skip(address, offset);
-                assert_eq!(start % PAGE, offset);
-                assert!(start - address < PAGE);
-            }
+            let start = address + 8 * skip(address);
+            assert_eq!(start % PAGE, 0);
+            assert!(start - address < PAGE);
         }
         const { assert!(Arrays::DOUBLES > 1023 * 1032 + PAGE / 8) };
     }

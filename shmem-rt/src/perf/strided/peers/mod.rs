@@ -29,7 +29,7 @@ use std::time::Duration;
 pub use comparison::{Arrays, Comparison, Ours, compare};
 pub use program::Programs;
 pub use running::Running;
-pub use transfer::{Operation, SOURCE_OFFSET, TRANSFERS, Transfer};
+pub use transfer::{Operation, TRANSFERS, Transfer};
 
 /// A library to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
