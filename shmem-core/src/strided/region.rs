@@ -126,7 +126,6 @@ impl Axis {
     /// Whether it lies in a dimension of `len` elements and takes `count` blocks of it. (An index that
     /// only the run knows is looked at by whoever adds it.)
     #[inline(always)]
-    #[inline(always)]
     pub const fn fits(self, len: usize, count: usize) -> bool {
         let end = match self.end {
             End::Index => return self.first < len,
