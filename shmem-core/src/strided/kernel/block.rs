@@ -1,4 +1,4 @@
-//! How one block is copied: by one piece, two, four, or a loop of them.
+//! How one block is copied: by one piece, a few, or a loop of them.
 //!
 //! The last piece of a block is laid so that it ends with the block; where the length is no multiple
 //! of the pieces it overlaps the one before. So no block needs a loop over single bytes, and nothing
@@ -86,6 +86,28 @@ impl<V: Vector> Block for Ends<V> {
         unsafe { first.store(to) };
         // SAFETY: as above.
         unsafe { last.store(to.wrapping_add(self.last)) };
+    }
+}
+
+/// Three pieces, of which the last ends with the block: two to three of them long.
+#[derive(Clone, Copy)]
+pub(super) struct Three<V>(usize, core::marker::PhantomData<V>);
+
+impl<V: Vector> Three<V> {
+    #[inline(always)]
+    pub(super) fn of(block: usize) -> Self {
+        debug_assert!((2 * V::BYTES..=3 * V::BYTES).contains(&block));
+        Self(block - V::BYTES, core::marker::PhantomData)
+    }
+}
+
+impl<V: Vector> Block for Three<V> {
+    #[inline(always)]
+    unsafe fn copy(self, to: *mut u8, from: *const u8) {
+        // SAFETY: the block has at least the length of two pieces.
+        unsafe { Two::<V, V>::NEW.copy(to, from) };
+        // SAFETY: this one ends where the block ends.
+        unsafe { One::<V>::NEW.copy(to.wrapping_add(self.0), from.wrapping_add(self.0)) };
     }
 }
 

@@ -35,8 +35,8 @@ pub use isa::Isa;
 pub enum Kernel {
     /// Row after row, by the widest loads and stores that fit a block.
     Rows,
-    /// As `Rows`, slowed down by this many idle stores per block: for distances that map to few sets of
-    /// a cache, where faster code is slower.
+    /// As `Rows`, slowed down by this many idle stores per block (twice as many where the machine makes two
+    /// at a time): for distances that map to few sets of a cache, where faster code is slower.
     Throttled(u8),
     /// Stores that go round the caches, for what is larger than they are.
     Stream,
@@ -77,7 +77,7 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
 ///
 /// # Safety
 ///
-/// As [`run`]; the machine must have `isa` (see [`Isa::best`]).
+/// As [`run`]; `isa` must be available.
 #[inline]
 pub unsafe fn run_with(
     isa: Isa,

@@ -27,7 +27,7 @@ const PERIOD: usize = 128 / LANES - 1;
 /// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
 pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     let [outer, inner] = levels;
-    if isa < Isa::Avx512 || inner.count == 0 || !fits(block, inner) {
+    if isa < Isa::Masked || inner.count == 0 || !fits(block, inner) {
         // SAFETY: the caller's promises.
         return unsafe { rows::sweep(Plain, isa, block, levels, to, from) };
     }
