@@ -5,3 +5,6 @@ set -eu
 cd "$(dirname "$0")/.."
 
 cargo test --workspace
+
+# What optional features add. In a directory of its own: features change what everything is built with.
+cargo test -p shmem-rt --features statistics --test statistics --target-dir target/features

@@ -1,9 +1,9 @@
 //! Heat in a plate: a 2-D stencil on several PEs.
 //!
 //! The plate's border keeps its temperature; inside, heat spreads until it does not change any
-//! more, or for a number of steps. Each PE relaxes a block of rows, and puts its first and last row
-//! where its neighbours expect them. PE 0 reads the field, shows how far things are, and writes the
-//! result as a picture.
+//! more, or for a number of steps. Each PE relaxes a block of cells, and puts its first and last rows
+//! and columns where its neighbours expect them. PE 0 reads the field, shows how far things are, and
+//! writes the result as a picture.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin heat2d
@@ -21,6 +21,7 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use shmem::prelude::*;
 
+use decomposition::Cut;
 use field::{Field, FieldError};
 use picture::PictureError;
 use plate::{Plate, TooLarge};
@@ -49,6 +50,10 @@ struct Arguments {
     /// Where the picture of the result goes.
     #[arg(long, value_name = "FILE.png", default_value = "heat2d.png")]
     output: PathBuf,
+
+    /// How the cells are dealt out. The result is the same, bit for bit.
+    #[arg(long, value_enum, default_value_t = Cut::Blocks)]
+    decomposition: Cut,
 
     /// Solve once more on PE 0 alone, and compare bit for bit.
     #[arg(long)]
@@ -93,7 +98,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
     };
     // An error of one PE ends the job for all, with one message.
     let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
-    let plate = Plate::deal_out(world, field.as_ref())?;
+    let plate = Plate::deal_out(world, arguments.decomposition, field.as_ref())?;
 
     let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
     let bar = progress_bar(world, limits);

@@ -58,8 +58,8 @@ fn any_number_of_pes_comes_to_the_serial_solution() {
     let directory = directory.path();
     array(&directory.join("field.npy"), 37, 23);
     let mut pictures = Vec::new();
-    for pes in [1, 3, 4] {
-        let arguments = ["--input", "field.npy", "--steps", "90", "--serial-check"];
+    for (pes, cut) in [(1, "rows"), (3, "blocks"), (4, "rows"), (4, "blocks"), (6, "blocks")] {
+        let arguments = ["--input", "field.npy", "--steps", "90", "--serial-check", "--decomposition", cut];
         let text = assert_success(&heat2d(directory, pes, &arguments));
         let pes = if pes == 1 { "1 PE".to_owned() } else { format!("{pes} PEs") };
         assert!(text.starts_with(&format!("37 x 23 cells on {pes}: 90 steps, residual ")), "{text}");
@@ -81,13 +81,13 @@ fn the_sample_is_relaxed_to_a_tolerance() {
 }
 
 #[test]
-fn fields_may_have_fewer_rows_than_there_are_pes() {
+fn fields_may_have_fewer_rows_and_columns_than_there_are_pes() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
-    for (rows, columns) in [(1, 1), (2, 6), (3, 3), (4, 9), (6, 2)] {
+    for (pes, rows, columns) in [(5, 1, 1), (5, 2, 6), (4, 3, 3), (4, 9, 1), (6, 6, 2), (6, 1, 4)] {
         array(&directory.join("field.npy"), rows, columns);
         let arguments = ["--input", "field.npy", "--steps", "5", "--serial-check"];
-        assert_success(&heat2d(directory, 5, &arguments));
+        assert_success(&heat2d(directory, pes, &arguments));
         assert_eq!(size_of_picture(&directory.join("heat2d.png")), (columns as u32, rows as u32));
     }
 }
@@ -120,14 +120,21 @@ fn what_is_wrong_is_said_once() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     array(&directory.join("wide.npy"), 3, 1025);
+    array(&directory.join("wider.npy"), 3, 3073);
     std::fs::write(directory.join("notes.txt"), "not a field").unwrap();
     for (arguments, message) in [
         (&["--input", "missing.npy"][..], "cannot read missing.npy: "),
         (&["--input", "notes.txt"], "notes.txt is no temperature field: it is neither a NumPy array"),
         (
-            &["--input", "wide.npy"],
-            "the field has 3 rows and 1025 columns; 3 PEs hold 3072 rows of 1024 columns",
+            &["--input", "wider.npy"],
+            "the field has 3 rows and 3073 columns, and each of 3 PEs holds at most 1024 rows of 1024 \
+             columns: take more PEs",
         ),
+        (
+            &["--input", "wide.npy", "--decomposition", "rows"],
+            "1024 columns; `--decomposition rows` cuts no row: take more PEs",
+        ),
+        (&["--decomposition", "cubes"], "[possible values: rows, blocks]"),
         (&["--tolerance", "-1"], "a number of degrees, 0 or more"),
         (&["--steps", "1", "--output", "/nowhere/heat.png"], "cannot write /nowhere/heat.png: "),
     ] {

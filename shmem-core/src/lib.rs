@@ -9,6 +9,7 @@
 //! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start
 //! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
 //! object       handles of symmetric objects: Symmetric, SymBox, On
+//! padded       arrays whose rows do not fall into the same sets of a cache
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
 //! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
 //! strided      regions, plans and kernels: which blocks a transfer moves, and how
@@ -37,6 +38,7 @@ pub mod heap;
 pub mod memory;
 pub mod message;
 pub mod object;
+pub mod padded;
 pub mod partition;
 pub mod pe;
 #[cfg(test)]

@@ -34,10 +34,12 @@ pub use error::{Error, Result};
 pub use grants::PartitionReport;
 pub use heap::{Free, Heap};
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
-pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, eq, ge, gt, le, lt, ne};
+pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, Strided, eq, ge, gt, le, lt, ne};
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
+pub use shmem_core::padded;
+pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
 pub use shmem_macros::{collective, main, partitions, symmetric, test};
@@ -53,12 +55,22 @@ pub mod partition {
     pub use shmem_core::partition::{Grant, Kind, Pages, Partition, Policy, default, fast, normal};
 }
 
+/// Plans of strided transfers: what is moved, and how.
+pub mod strided {
+    #[cfg(feature = "statistics")]
+    pub use shmem_core::strided::Statistics;
+    pub use shmem_core::strided::{
+        Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
+        Thresholds, lower, published,
+    };
+}
+
 /// Everything that a program usually needs.
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, SymBox, Symmetric, World, partitions,
-        symmetric,
+        Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric, World,
+        padded, partitions, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

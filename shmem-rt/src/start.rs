@@ -21,6 +21,7 @@ use shmem_core::object::{Descriptor, Extent};
 use shmem_core::partition::{Environment, Grant, ObjectWish, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::section;
+use shmem_core::strided;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::Transport;
@@ -247,6 +248,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
     record.set_stage(Stage::Running);
+
+    strided::Settings { algorithm: settings.strided_algorithm, ..strided::Settings::default() }.install();
 
     let job = Arc::new(Job {
         bootstrap,

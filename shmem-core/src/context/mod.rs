@@ -2,13 +2,14 @@
 //!
 //! An [`Endpoint`] is one stream of operations. It is given out by a [`Resource`], of which a node may
 //! have few. The operation families are traits over tokens ([`Initiator`]), so each exists once:
-//! [`Rma`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word by [`Condition`]s on its own copy of it.
+//! [`Rma`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word by [`Condition`]s on its own copy of it.
 
 mod amo;
 mod order;
 mod raw;
 mod resource;
 mod rma;
+mod strided;
 mod wait;
 
 pub use amo::Amo;
@@ -16,6 +17,7 @@ pub use order::Order;
 pub use raw::Raw;
 pub use resource::{Endpoints, Exhausted, Options, Resource};
 pub use rma::Rma;
+pub use strided::Strided;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 
 pub use crate::endpoint::{Endpoint, Far, Initiator, WaitReport, Waiting};

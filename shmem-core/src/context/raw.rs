@@ -80,7 +80,12 @@ fn offset_of(endpoint: &Endpoint, address: SymAddr) -> usize {
 
 #[inline(always)]
 #[track_caller]
-fn locate(endpoint: &Endpoint, operation: &'static str, address: SymAddr, bytes: usize) -> (u32, usize) {
+pub(super) fn locate(
+    endpoint: &Endpoint,
+    operation: &'static str,
+    address: SymAddr,
+    bytes: usize,
+) -> (u32, usize) {
     let offset = offset_of(endpoint, address);
     match endpoint.segments().find(offset, bytes) {
         Some(segment) => (segment, offset),

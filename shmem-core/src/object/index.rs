@@ -3,6 +3,7 @@
 use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::data::{Contents, SymmetricData};
+use crate::padded::Padded;
 
 /// An index into a place: a number, or any range of numbers.
 ///
@@ -84,6 +85,19 @@ unsafe impl<T: SymmetricData> PlaceIndex<[T]> for usize {
     }
 }
 
+// SAFETY: `one` panics unless `index < LENGTH`, and a row holds at least `LENGTH` elements (`FITS`).
+unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> PlaceIndex<Padded<T, LENGTH, PITCH>>
+    for usize
+{
+    type Output = T;
+
+    #[inline(always)]
+    fn locate(self, _: usize) -> (usize, usize) {
+        const { Padded::<T, LENGTH, PITCH>::FITS }
+        one(self, LENGTH)
+    }
+}
+
 macro_rules! ranges {
     ($($range:ty)*) => {$(
         // SAFETY: `many` panics unless the range lies in `0..N`.
@@ -93,6 +107,20 @@ macro_rules! ranges {
             #[inline(always)]
             fn locate(self, _: usize) -> (usize, usize) {
                 many(self, N)
+            }
+        }
+
+        // SAFETY: `many` panics unless the range lies in `0..LENGTH`, and a row holds at least as
+        // many elements (`FITS`).
+        unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize>
+            PlaceIndex<Padded<T, LENGTH, PITCH>> for $range
+        {
+            type Output = [T];
+
+            #[inline(always)]
+            fn locate(self, _: usize) -> (usize, usize) {
+                const { Padded::<T, LENGTH, PITCH>::FITS }
+                many(self, LENGTH)
             }
         }
 

@@ -24,6 +24,8 @@ mod predicate;
 mod region;
 mod settings;
 mod shape;
+#[cfg(feature = "statistics")]
+pub(crate) mod statistics;
 
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use execute::{execute, execute_later};
@@ -34,6 +36,8 @@ pub use predicate::{Thresholds, choose};
 pub use region::{Axis, Layout, Part, Run, lower};
 pub use settings::{Settings, settings};
 pub use shape::{Dim, MAX_DIMS, Shape, Shaped};
+#[cfg(feature = "statistics")]
+pub use statistics::Statistics;
 
 #[cfg(test)]
 mod tests;

@@ -72,10 +72,18 @@ impl Pattern {
     }
 
     /// Blocks of `block` bytes, `count` times, at `to` and `from` bytes.
+    #[inline(always)]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
+        // As `normal` would have it, without its loops: this is on the way of every routine.
         let mut levels = [Level::ONCE; MAX_RUNS];
+        if block == 0 || count == 0 {
+            return Self { block: 0, levels, depth: 0 };
+        }
+        if count == 1 || (to == block && from == block) {
+            return Self { block: block * count, levels, depth: 0 };
+        }
         levels[0] = Level { count, to, from };
-        Self { block, levels, depth: 1 }.normal()
+        Self { block, levels, depth: 1 }
     }
 
     /// Bytes of a block. None if nothing is moved.
@@ -113,6 +121,18 @@ impl Pattern {
         self.count() * self.block
     }
 
+    /// Bytes from the first to behind the last byte, at the destination and at the source.
+    pub const fn hulls(&self) -> (usize, usize) {
+        let (mut to, mut from) = (self.block, self.block);
+        let mut i = 0;
+        while i < self.depth {
+            to += (self.levels[i].count - 1) * self.levels[i].to;
+            from += (self.levels[i].count - 1) * self.levels[i].from;
+            i += 1;
+        }
+        (to, from)
+    }
+
     /// The pattern with a dense destination, in the order of this one: what packing does.
     #[must_use]
     pub const fn packed(&self) -> Self {
@@ -124,7 +144,7 @@ impl Pattern {
             packed.levels[i].to = bytes;
             bytes *= packed.levels[i].count;
         }
-        packed
+        packed.normal()
     }
 
     /// The pattern with a dense source, in the order of this one: what unpacking does.
@@ -138,7 +158,7 @@ impl Pattern {
             unpacked.levels[i].from = bytes;
             bytes *= unpacked.levels[i].count;
         }
-        unpacked
+        unpacked.normal()
     }
 
     /// Calls `each` with the distance of every block, at the destination and at the source, in order.

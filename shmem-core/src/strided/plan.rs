@@ -66,6 +66,12 @@ impl Plan {
         Self { pattern, method }
     }
 
+    /// The plan that moves a pattern by `method`, whatever would be chosen. A kernel that cannot move it
+    /// moves it as `Rows` does; columns that do not make up its blocks leave bytes out.
+    pub const fn by(pattern: Pattern, method: Method) -> Self {
+        Self { pattern, method }
+    }
+
     /// What is moved.
     pub const fn pattern(&self) -> &Pattern {
         &self.pattern

@@ -22,6 +22,8 @@ impl Default for Thresholds {
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
+static DEFAULT: Settings = Settings { algorithm: Algorithm::Auto, thresholds: Thresholds::DEFAULT };
+
 impl Settings {
     /// Makes these count for the rest of the process. Only the first call does; before it, the defaults
     /// count.
@@ -33,6 +35,6 @@ impl Settings {
 
 /// The settings that count.
 #[inline]
-pub fn settings() -> Settings {
-    SETTINGS.get().copied().unwrap_or_default()
+pub fn settings() -> &'static Settings {
+    SETTINGS.get().unwrap_or(&DEFAULT)
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::target::{Message, Target};
 use super::{AtomicOp, Channel, Remote, Transport, Width};
+use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
 
 /// How often the network delivers by itself.
 const INTERVAL: Duration = Duration::from_micros(200);
@@ -153,22 +154,22 @@ unsafe impl Transport for Loopback {
         unsafe { super::shm::get(into, source, bytes) };
     }
 
-    unsafe fn put_blocks(
-        &self,
-        channel: Channel,
-        to: Remote,
-        to_blocks: super::Blocks,
-        source: *const u8,
-        source_blocks: super::Blocks,
-    ) {
-        let mut data = Vec::with_capacity(to_blocks.block * to_blocks.count);
-        for i in 0..source_blocks.count {
-            let start = source.wrapping_add(i * source_blocks.stride);
-            // SAFETY: every block is readable (caller).
-            data.extend_from_slice(unsafe { core::slice::from_raw_parts(start, source_blocks.block) });
-        }
-        let message = Message::Blocks { offset: to.offset, blocks: to_blocks, data: data.into() };
+    unsafe fn put_strided(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+        let mut data = vec![0; pattern.bytes()];
+        let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &Thresholds::DEFAULT);
+        // SAFETY: every block of the source is readable (caller), `data` holds them one behind the other.
+        unsafe { strided::execute_later(&plan, data.as_mut_ptr(), source) };
+        let message = Message::Blocks { offset: to.offset, pattern: pattern.unpacked(), data: data.into() };
         self.send(channel, to, message);
+    }
+
+    unsafe fn get_strided(&self, _: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+        let target = self.network.ports[from.pe.number()].target;
+        let _still = self.network.inbox(from.pe.number());
+        let source = target.at(from.offset, pattern.hulls().1);
+        let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
+        // SAFETY: every block of `into` is writable (caller), `at` checked the source.
+        unsafe { strided::execute_later(&plan, into, source) };
     }
 
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {

@@ -13,6 +13,7 @@ pub mod shm;
 pub mod target;
 
 use crate::pe::Pe;
+use crate::strided::Pattern;
 
 /// One endpoint's stream of completions, given out by a [`Resource`](crate::context::Resource).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,17 +28,6 @@ pub struct Remote {
     pub segment: u32,
     /// Bytes from the start of the PE's place.
     pub offset: usize,
-}
-
-/// Blocks at a constant distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blocks {
-    /// Bytes of a block.
-    pub block: usize,
-    /// Number of blocks.
-    pub count: usize,
-    /// Bytes from the start of a block to that of the next; at least `block`.
-    pub stride: usize,
 }
 
 /// Width of an atomic word.
@@ -136,25 +126,31 @@ pub unsafe trait Transport: Send + Sync {
     /// `into` must be writable for `bytes` bytes, and `from` name `bytes` bytes of a segment.
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize);
 
-    /// Writes blocks: one message where that pays, a put per block otherwise.
+    /// Writes blocks: one message where that pays, a put per block otherwise. The source may be reused on
+    /// return.
     ///
     /// # Safety
     ///
-    /// As [`put`](Self::put), for every block of both sides. Both describe the same bytes in all.
-    unsafe fn put_blocks(
-        &self,
-        channel: Channel,
-        to: Remote,
-        to_blocks: Blocks,
-        source: *const u8,
-        source_blocks: Blocks,
-    ) {
-        debug_assert_eq!((to_blocks.block, to_blocks.count), (source_blocks.block, source_blocks.count));
-        for i in 0..to_blocks.count {
-            let to = Remote { offset: to.offset + i * to_blocks.stride, ..to };
+    /// As [`put`](Self::put), for every block of the pattern from `to` and `source` on.
+    unsafe fn put_strided(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+        pattern.each_block(|at, of| {
+            let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the caller's promise covers each block.
-            unsafe { self.put(channel, to, source.wrapping_add(i * source_blocks.stride), to_blocks.block) };
-        }
+            unsafe { self.put(channel, to, source.wrapping_add(of), pattern.block()) };
+        });
+    }
+
+    /// Reads blocks: one message where that pays, a get per block otherwise. They are there on return.
+    ///
+    /// # Safety
+    ///
+    /// As [`get`](Self::get), for every block of the pattern from `into` and `from` on.
+    unsafe fn get_strided(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+        pattern.each_block(|at, of| {
+            let from = Remote { offset: from.offset + of, ..from };
+            // SAFETY: the caller's promise covers each block.
+            unsafe { self.get(channel, into.wrapping_add(at), from, pattern.block()) };
+        });
     }
 
     /// Changes a word and gives what was there before.

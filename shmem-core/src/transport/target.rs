@@ -5,7 +5,8 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::{AtomicOp, Blocks, Width};
+use super::{AtomicOp, Width};
+use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
 use crate::sync::Doorbell;
 
 /// Changes a word atomically and gives what was there.
@@ -63,8 +64,8 @@ pub enum Message {
     Blocks {
         /// Bytes from the start of the place to the first block.
         offset: usize,
-        /// Where they go.
-        blocks: Blocks,
+        /// Where they go, from the packed data.
+        pattern: Pattern,
         /// The data, packed.
         data: Box<[u8]>,
     },
@@ -123,12 +124,13 @@ impl Target {
                 // SAFETY: `at` checked the bounds; `data` is private memory.
                 unsafe { super::shm::put(to, data.as_ptr(), data.len()) };
             }
-            Message::Blocks { offset, blocks, data } => {
-                for (i, block) in data.chunks_exact(blocks.block.max(1)).enumerate().take(blocks.count) {
-                    let to = self.at(offset + i * blocks.stride, block.len());
-                    // SAFETY: `at` checked the bounds; `data` is private memory.
-                    unsafe { super::shm::put(to, block.as_ptr(), block.len()) };
-                }
+            Message::Blocks { offset, pattern, data } => {
+                let (to, from) = pattern.hulls();
+                assert!(from <= data.len(), "a message for {from} packed bytes has {}", data.len());
+                let to = self.at(*offset, to);
+                let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
+                // SAFETY: both hulls were checked just now; `data` is private memory.
+                unsafe { strided::execute_later(&plan, to, data.as_ptr()) };
             }
             Message::Update { offset, width, op } => {
                 self.update(*offset, *width, *op);

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use shmem_core::partition::{SizeError, parse_size};
+use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, TRANSPORT, VERSION, Variable, WAIT_WARN,
+    ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STRIDED_ALGORITHM, STRIDED_TABLE, TRANSPORT,
+    VERSION, Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -26,6 +28,10 @@ pub struct Settings {
     pub max_resources: Option<usize>,
     /// `SHMEM_TRANSPORT`.
     pub transport: TransportChoice,
+    /// `SHMEM_STRIDED_ALGORITHM`.
+    pub strided_algorithm: Algorithm,
+    /// `SHMEM_STRIDED_TABLE`; `None`: where `shmem-perf calibrate` leaves it.
+    pub strided_table: Option<String>,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -49,7 +55,9 @@ impl Settings {
             version: given.flag(&VERSION),
             wait_warn: given.seconds(&WAIT_WARN)?,
             max_resources: given.count(&MAX_RESOURCES)?,
-            transport: given.transport(&TRANSPORT)?,
+            transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
+            strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,
+            strided_table: given.text(&STRIDED_TABLE),
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),
@@ -142,6 +150,10 @@ impl Given {
         !off.iter().any(|off| off.eq_ignore_ascii_case(value.trim()))
     }
 
+    fn text(&self, variable: &Variable) -> Option<String> {
+        self.find(variable).map(|(_, value)| value.to_owned()).filter(|value| !value.is_empty())
+    }
+
     fn count(&self, variable: &Variable) -> Result<Option<usize>, EnvError> {
         let Some((name, value)) = self.find(variable) else {
             return Ok(None);
@@ -170,13 +182,19 @@ impl Given {
         })
     }
 
-    fn transport(&self, variable: &Variable) -> Result<TransportChoice, EnvError> {
-        let (name, value) = self.value(variable);
-        TransportChoice::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(value)).ok_or_else(|| {
+    /// The one of `all` whose name is given.
+    fn choice<T: Copy>(
+        &self,
+        variable: &Variable,
+        all: &[T],
+        name: fn(T) -> &'static str,
+    ) -> Result<T, EnvError> {
+        let (given, value) = self.value(variable);
+        all.iter().copied().find(|one| name(*one).eq_ignore_ascii_case(value)).ok_or_else(|| {
             EnvError::Choice {
-                variable: name.into(),
+                variable: given.into(),
                 value: value.into(),
-                allowed: TransportChoice::NAMES.join(", "),
+                allowed: all.iter().map(|one| name(*one)).collect::<Vec<_>>().join(", "),
             }
         })
     }

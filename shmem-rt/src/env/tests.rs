@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use shmem_core::partition::{DEFAULT_HEAP_BYTES, parse_size};
+use shmem_core::strided::Algorithm;
 use std::time::Duration;
 
 use super::variable::HEAP;
@@ -27,6 +28,8 @@ fn defaults_are_those_of_the_table() {
             transport: TransportChoice::Auto,
             later_size: 16 << 30,
             attach_wait: false,
+            strided_algorithm: Algorithm::Auto,
+            strided_table: None,
             warnings: vec![],
         }
     );
@@ -49,6 +52,8 @@ fn values_are_read() {
         ("SHMEM_TRANSPORT", "Loopback"),
         ("SHMEM_LATER_SIZE", "1.5T"),
         ("SHMEM_ATTACH_WAIT", "on"),
+        ("SHMEM_STRIDED_ALGORITHM", "3"),
+        ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
         ("SHMEM_UNKNOWN", "x"),
         ("PATH", "/bin"),
     ]);
@@ -64,6 +69,8 @@ fn values_are_read() {
             transport: TransportChoice::Loopback,
             later_size: 3 << 39,
             attach_wait: true,
+            strided_algorithm: Algorithm::Three,
+            strided_table: Some("/etc/strided.json".into()),
             warnings: vec![],
         }
     );
@@ -177,6 +184,8 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_WAIT_WARN", "5", None),
             ("SHMEM_MAX_RESOURCES", "-", None),
             ("SHMEM_TRANSPORT", "auto", None),
+            ("SHMEM_STRIDED_ALGORITHM", "auto", None),
+            ("SHMEM_STRIDED_TABLE", "-", None),
             ("SHMEM_LATER_SIZE", "16G", None),
             ("SHMEM_ATTACH_WAIT", "0", None),
         ]

@@ -1,6 +1,7 @@
 //! The table of variables.
 
 use shmem_core::partition::{PARTITION_VARIABLE, nearest};
+use shmem_core::strided::Algorithm;
 
 use super::TransportChoice;
 
@@ -19,6 +20,8 @@ pub enum ValueKind {
     Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// The name of a file.
+    Path,
     /// The traits of a partition.
     Traits,
 }
@@ -72,6 +75,10 @@ variables! {
         "communication resources that the PEs of a node share; not set: what the transport has";
     TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
         "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
+    STRIDED_ALGORITHM = "SHMEM_STRIDED_ALGORITHM", None, ValueKind::Choice(&Algorithm::NAMES), "auto",
+        "how strided transfers planned at run time are carried out: 1 (putmem for each block), 2 (iput of columns), 3 (the published table), auto";
+    STRIDED_TABLE = "SHMEM_STRIDED_TABLE", None, ValueKind::Path, "",
+        "file of what shmem-perf calibrate measured, for plans made at run time; not set: the one of this machine in the user's cache directory; none: what is compiled in";
     LATER_SIZE = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",

@@ -41,6 +41,13 @@ pub struct Case {
     pub difference: f64,
     /// What was compared with what.
     pub compared: String,
+    /// How many times faster than Algorithm 1, a loop of puts: median, pair by pair. For strided
+    /// transfers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vs_a1: Option<f64>,
+    /// Where value and ratio are geometric means over many layouts: 95 of 100 costs are not above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95: Option<f64>,
 }
 
 /// Under what circumstances samples were taken.
@@ -82,6 +89,12 @@ pub struct Record {
     pub site: Site,
     /// The samples.
     pub samples: Samples,
+    /// The same costs, each with that of a loop of puts.
+    #[serde(default)]
+    pub loop_of_puts: Option<Samples>,
+    /// Whether each sample is of another layout, so that their geometric mean counts.
+    #[serde(default)]
+    pub geometric: bool,
 }
 
 impl Record {
@@ -101,7 +114,21 @@ impl Record {
             compared: compared.into(),
             site: site.clone(),
             samples,
+            loop_of_puts: None,
+            geometric: false,
         }
+    }
+
+    /// With the same costs beside those of a loop of puts.
+    #[must_use]
+    pub fn beside(self, loop_of_puts: Samples) -> Self {
+        Self { loop_of_puts: Some(loop_of_puts), ..self }
+    }
+
+    /// With geometric means instead of medians: each sample is of another layout.
+    #[must_use]
+    pub fn geometric(self) -> Self {
+        Self { geometric: true, ..self }
     }
 
     /// Joins the samples of equal cases, which come from several jobs. The cases stay in the order in
@@ -111,7 +138,12 @@ impl Record {
         for record in records {
             let same = |other: &&mut Self| other.measure == record.measure && other.case == record.case;
             match joined.iter_mut().find(same) {
-                Some(other) => other.samples.append(&record.samples),
+                Some(other) => {
+                    other.samples.append(&record.samples);
+                    if let (Some(other), Some(more)) = (&mut other.loop_of_puts, &record.loop_of_puts) {
+                        other.append(more);
+                    }
+                }
                 None => joined.push(record),
             }
         }
@@ -126,21 +158,27 @@ impl Record {
     pub fn case(&self) -> Case {
         let Self { site, samples, .. } = self;
         let cost = samples.cost();
+        let (value, limit, ratio) = match self.geometric {
+            true => samples.geometric_means(),
+            false => (cost.median, samples.limit().median, samples.ratio().median),
+        };
         Case {
             measure: self.measure.clone(),
             case: self.case.clone(),
-            value: cost.median,
+            value,
             p25: cost.p25,
             p75: cost.p75,
             n: samples.len(),
             unit: self.unit.clone(),
-            limit: samples.limit().median,
-            ratio: samples.ratio().median,
+            limit,
+            ratio,
             pes: site.pes,
             transport: site.transport.clone(),
             shared_cores: site.shared_cores,
             difference: samples.difference().median,
             compared: self.compared.clone(),
+            vs_a1: self.loop_of_puts.as_ref().map(|pairs| 1.0 / pairs.ratio().median),
+            p95: self.geometric.then(|| samples.cost_at(0.95)),
         }
     }
 }

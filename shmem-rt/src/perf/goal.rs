@@ -13,6 +13,14 @@ pub enum Goal {
     RatioOr(f64, f64),
     /// At most so many times the limit and so much more, in the unit of the case.
     RatioPlus(f64, f64),
+    /// At most so many times the limit, and so many times faster than a loop of puts.
+    Faster(f64, f64),
+    /// So many times faster than a loop of puts, whatever the limit.
+    OnlyFaster(f64),
+    /// At most so much on average, and so much in 95 of 100 layouts.
+    Tail(f64, f64),
+    /// At least so many times what it is compared with.
+    Beaten(f64),
 }
 
 impl Goal {
@@ -36,7 +44,33 @@ impl Goal {
                 _ => None,
             },
             "startup" => (case.case == "4").then_some(Self::RatioPlus(3.0, 20.0)),
+            "strided" => Self::of_layout(&case.case),
+            "strided-sweep" => Some(Self::Ratio(1.0)),
+            "regret" => match case.case.as_str() {
+                "auto/grid" => Some(Self::Tail(1.10, 1.4)),
+                "auto/random" => Some(Self::Tail(1.2, 1.7)),
+                "ideal12/grid" => Some(Self::Beaten(1.3)),
+                "ideal12/random" => Some(Self::Beaten(1.2)),
+                "published/grid" => Some(Self::Beaten(1.6)),
+                _ => None,
+            },
             "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
+            _ => None,
+        }
+    }
+
+    /// The goal of a strided layout: `column/1024/put`.
+    fn of_layout(case: &str) -> Option<Self> {
+        let (layout, direction) = case.rsplit_once('/')?;
+        let limit = if direction == "get" { 1.15 } else { 1.1 };
+        match layout.split('/').next()? {
+            "column" => Some(Self::Faster(limit, 2.2)),
+            "column4" => Some(Self::Faster(limit, 2.5)),
+            "aos" if layout.starts_with("aos/24/8/") => Some(Self::Faster(limit, 3.0)),
+            "checkerboard-f64" => Some(Self::Faster(limit, 3.0)),
+            "checkerboard-f32" => Some(Self::OnlyFaster(10.0)),
+            "column-pitch-8K" => Some(Self::OnlyFaster(1.8)),
+            "matrix" => Some(Self::OnlyFaster(0.95)),
             _ => None,
         }
     }
@@ -47,6 +81,12 @@ impl Goal {
             Self::Ratio(most) => case.ratio <= most,
             Self::RatioOr(most, more) => case.ratio <= most || case.difference <= more,
             Self::RatioPlus(times, more) => case.value <= times * case.limit + more,
+            Self::Faster(most, times) => {
+                case.ratio <= most && case.vs_a1.is_some_and(|faster| faster >= times)
+            }
+            Self::OnlyFaster(times) => case.vs_a1.is_some_and(|faster| faster >= times),
+            Self::Tail(most, tail) => case.ratio <= most && case.p95.is_some_and(|p95| p95 <= tail),
+            Self::Beaten(times) => case.ratio >= times,
         }
     }
 }
@@ -57,6 +97,10 @@ impl fmt::Display for Goal {
             Self::Ratio(most) => write!(f, "{most:.2}"),
             Self::RatioOr(most, more) => write!(f, "{most:.2} or +{more}"),
             Self::RatioPlus(times, more) => write!(f, "{times:.2} and +{more}"),
+            Self::Faster(most, times) => write!(f, "{most:.2}, {times}x A1"),
+            Self::OnlyFaster(times) => write!(f, "{times}x A1"),
+            Self::Tail(most, tail) => write!(f, "{most:.2}, p95 {tail}"),
+            Self::Beaten(times) => write!(f, "at least {times}"),
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
+//! strided                               measures of layouts, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
 //! samples, case, goal, table            statistics and reports
@@ -24,6 +25,7 @@ pub mod put;
 mod samples;
 mod sequence;
 pub mod startup;
+pub mod strided;
 pub mod table;
 
 pub use case::{Case, Record, Site};

@@ -108,6 +108,23 @@ impl Samples {
         self.quartiles(|(cost, limit)| cost - limit)
     }
 
+    /// Geometric means of the cost, of the limit's, and of cost over limit.
+    pub fn geometric_means(&self) -> (f64, f64, f64) {
+        let mean = |of: fn(&(f64, f64)) -> f64| {
+            (self.pairs.iter().map(|pair| of(pair).ln()).sum::<f64>() / self.len() as f64).exp()
+        };
+        (mean(|pair| pair.0), mean(|pair| pair.1), mean(|pair| pair.0 / pair.1))
+    }
+
+    /// The cost that a part of all costs is not above.
+    ///
+    /// # Panics
+    ///
+    /// If there are no pairs.
+    pub fn cost_at(&self, part: f64) -> f64 {
+        Quartiles::at(&Quartiles::sorted(self.pairs.iter().map(|pair| pair.0).collect()), part)
+    }
+
     fn quartiles(&self, number: impl Fn((f64, f64)) -> f64) -> Quartiles {
         Quartiles::of(self.pairs.iter().map(|&pair| number(pair)).collect())
     }
@@ -119,15 +136,23 @@ impl Quartiles {
     /// # Panics
     ///
     /// If there are none.
-    pub fn of(mut numbers: Vec<f64>) -> Self {
+    pub fn of(numbers: Vec<f64>) -> Self {
+        let numbers = Self::sorted(numbers);
+        let at = |part| Self::at(&numbers, part);
+        Self { p25: at(0.25), median: at(0.5), p75: at(0.75) }
+    }
+
+    fn sorted(mut numbers: Vec<f64>) -> Vec<f64> {
         assert!(!numbers.is_empty(), "no samples were taken");
         numbers.sort_by(f64::total_cmp);
-        let at = |part: f64| {
-            let place = part * (numbers.len() - 1) as f64;
-            let (below, above) = (numbers[place.floor() as usize], numbers[place.ceil() as usize]);
-            below + (above - below) * place.fract()
-        };
-        Self { p25: at(0.25), median: at(0.5), p75: at(0.75) }
+        numbers
+    }
+
+    /// The number that a part of the sorted ones is not above.
+    fn at(sorted: &[f64], part: f64) -> f64 {
+        let place = part * (sorted.len() - 1) as f64;
+        let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+        below + (above - below) * place.fract()
     }
 }
 

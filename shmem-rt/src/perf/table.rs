@@ -44,10 +44,17 @@ fn row(case: &Case) -> [String; HEADS.len()] {
         amount(case.p25),
         amount(case.p75),
         amount(case.limit),
-        format!("{:.3}", case.ratio),
+        format!("{:.3}", case.ratio) + &beside(case),
         goal.map(|goal| goal.to_string()).unwrap_or_default(),
         goal.map_or("", |goal| if goal.is_met(case) { "met" } else { "missed" }).into(),
     ]
+}
+
+/// What stands behind the ratio, where there is more to say.
+fn beside(case: &Case) -> String {
+    let faster = case.vs_a1.map(|times| format!(", {times:.2}x A1"));
+    let tail = case.p95.map(|p95| format!(", p95 {p95:.2}"));
+    [faster, tail].into_iter().flatten().collect()
 }
 
 /// Three significant digits, and never fewer than all before the point.
@@ -76,6 +83,8 @@ pub(super) mod tests {
             shared_cores: false,
             difference: 0.0625,
             compared: "a put against a store".into(),
+            vs_a1: None,
+            p95: None,
         }
     }
 

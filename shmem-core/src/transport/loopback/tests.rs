@@ -3,8 +3,8 @@
 use super::*;
 use crate::pe::Pe;
 use crate::places::Places;
+use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
-use crate::transport::Blocks;
 
 const CHANNEL: Channel = Channel(0);
 
@@ -100,9 +100,9 @@ fn blocks_land_at_their_stride_and_leave_the_gaps() {
     let (network, _places) = pair(5);
     let from = network.transport(0);
     let source: Vec<u8> = (0..60).collect();
-    let (to, of) = (Blocks { block: 3, count: 5, stride: 8 }, Blocks { block: 3, count: 5, stride: 12 });
+    let side = |stride| Layout::block(3, 1).repeated(5, stride);
     // SAFETY: five blocks of three bytes fit into both sides.
-    unsafe { from.put_blocks(CHANNEL, remote(0), to, source.as_ptr(), of) };
+    unsafe { from.put_strided(CHANNEL, remote(0), source.as_ptr(), &Pattern::join(&side(8), &side(12))) };
     from.quiet(CHANNEL);
     let mut seen = [0_u8; 40];
     // SAFETY: the buffer has 40 bytes, and PE 1's memory more.
@@ -110,6 +110,12 @@ fn blocks_land_at_their_stride_and_leave_the_gaps() {
     for (i, byte) in seen.iter().enumerate() {
         let expected = if i % 8 < 3 { (i / 8 * 12 + i % 8) as u8 } else { 0 };
         assert_eq!(*byte, expected, "byte {i}");
+    }
+    let mut back = [0_u8; 60];
+    // SAFETY: as above.
+    unsafe { from.get_strided(CHANNEL, back.as_mut_ptr(), remote(0), &Pattern::join(&side(12), &side(8))) };
+    for (i, byte) in back.iter().enumerate() {
+        assert_eq!(*byte, if i % 12 < 3 { source[i] } else { 0 }, "byte {i}");
     }
 }
 

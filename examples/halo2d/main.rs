@@ -1,0 +1,134 @@
+//! Halo exchange in two dimensions: the benchmark of "Extending Strided Communication Interface in
+//! OpenSHMEM" (2015), with 128 MiB of data.
+//!
+//! A field is dealt out in blocks to a grid of PEs. In each step every PE puts the outermost rows and
+//! columns of its block into the frames of its four neighbours' blocks, and relaxes its own. Rows are
+//! contiguous, columns are not: how their cells are moved is what the algorithms differ in. They take
+//! turns, so that they meet the same machine, and any of them leads to the same field.
+//!
+//! ```text
+//! SHMEM_NPES=2 cargo run --release -p shmem-examples --bin halo2d
+//! ```
+
+mod grid;
+mod halo;
+mod relaxation;
+mod timing;
+
+use std::time::Instant;
+
+use clap::Parser;
+use shmem::prelude::*;
+use shmem::strided::Algorithm;
+
+use grid::{Border, Grid, NoGrid};
+use halo::Block;
+use timing::Times;
+
+/// Exchanges the edges of blocks by each algorithm in turn, and compares their times.
+#[derive(Debug, Parser)]
+#[command(name = "halo2d", max_term_width = 100)]
+struct Arguments {
+    /// Rows of the field, of all PEs together.
+    #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    rows: u32,
+
+    /// Columns of the field.
+    #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    columns: u32,
+
+    /// How often each algorithm has its turn.
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+
+    /// What lies beyond the edges of the field.
+    #[arg(long, value_enum, default_value_t = Border::Periodic)]
+    border: Border,
+
+    /// Exchange only: the edges stay in the caches, where otherwise a relaxation of the whole block
+    /// comes in between.
+    #[arg(long, conflicts_with = "serial_check")]
+    exchange_only: bool,
+
+    /// Solve once more on PE 0 alone, and compare bit for bit.
+    #[arg(long)]
+    serial_check: bool,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("{}", .0.to_string().trim_end())]
+    Usage(#[from] clap::Error),
+    #[error(transparent)]
+    NoGrid(#[from] NoGrid),
+    #[error("the cell in row {row}, column {column} is {parallel}, in the serial solution {serial}")]
+    OtherCell { row: usize, column: usize, serial: f64, parallel: f64 },
+}
+
+#[shmem::main]
+fn main(world: &mut World) -> Result<(), Failure> {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(help) if !help.use_stderr() => {
+            if world.my_pe() == 0 {
+                print!("{help}");
+            }
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let size = [arguments.rows as usize, arguments.columns as usize];
+    let grid = Grid::new(size, world.n_pes(), arguments.border, halo::ROOM)?;
+    let block = Block::fill(world, grid);
+
+    let mut times = Times::default();
+    for round in 0..arguments.rounds as usize {
+        let mut taken = [0.0; Algorithm::ALL.len()];
+        for turn in 0..taken.len() {
+            // Another one begins in each round.
+            let which = (round + turn) % taken.len();
+            world.barrier_all();
+            let start = Instant::now();
+            block.exchange(world, Algorithm::ALL[which]);
+            world.quiet();
+            taken[which] = start.elapsed().as_secs_f64();
+            if !arguments.exchange_only {
+                block.relax(world);
+            }
+        }
+        // An exchange takes as long as it takes the slowest PE.
+        world.max(&mut taken[..]);
+        times.push(taken);
+    }
+
+    if world.my_pe() == 0 {
+        let [rows, columns] = size;
+        let (mib, pes) = ((rows * columns * 8) as f64 / f64::from(1 << 20), world.n_pes());
+        let plural = if pes == 1 { "" } else { "s" };
+        println!("{rows} x {columns} cells ({mib:.1} MiB) on {pes} PE{plural}, {grid}");
+        print!("{times}");
+        if arguments.serial_check {
+            let steps = arguments.rounds as usize * Algorithm::ALL.len();
+            compare(world, &block, grid, &relaxation::solve(grid, steps))?;
+            println!("equal to the serial solution, bit for bit");
+        }
+    }
+    Ok(())
+}
+
+fn compare(world: &World, block: &Block, grid: Grid, serial: &[Vec<f64>]) -> Result<(), Failure> {
+    for pe in world.pes() {
+        let [rows, columns] = grid.part_of(pe.number());
+        for (at, row) in rows.enumerate() {
+            let serial = &serial[1 + row][1 + columns.start..1 + columns.end];
+            let parallel = block.row_of(world, pe, at, columns.len());
+            let mut cells = parallel.iter().zip(serial).enumerate();
+            if let Some((at, (parallel, serial))) = cells.find(|(_, (a, b))| a.to_bits() != b.to_bits()) {
+                let column = columns.start + at;
+                return Err(Failure::OtherCell { row, column, serial: *serial, parallel: *parallel });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Where the blocks of a routine lie, and that they lie inside.
+
+/// Blocks as the caller gives them.
+#[derive(Clone, Copy)]
+pub(super) struct Blocks {
+    pub(super) unit: &'static str,
+    pub(super) block: usize,
+    pub(super) count: usize,
+}
+
+/// Where they are on one side.
+#[derive(Clone, Copy)]
+pub(super) struct Side {
+    pub(super) name: &'static str,
+    pub(super) len: usize,
+    pub(super) stride: usize,
+}
+
+impl Blocks {
+    /// Panics unless all blocks lie inside both sides, one behind the other.
+    #[inline]
+    #[track_caller]
+    pub(super) fn check(self, to: Side, from: Side) {
+        for side in [to, from] {
+            if self.count > 0
+                && (side.stride == 0 || side.stride < self.block || self.hull(side.stride) > side.len)
+            {
+                self.refuse(side);
+            }
+        }
+    }
+
+    /// From the first to behind the last; the largest number if it is larger than any memory.
+    #[inline]
+    pub(super) fn hull(self, stride: usize) -> usize {
+        match self.count {
+            0 => 0,
+            count => (count - 1).saturating_mul(stride).saturating_add(self.block),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn refuse(self, Side { name, len, stride }: Side) -> ! {
+        let Self { unit, block, count } = self;
+        if stride == 0 {
+            panic!("the stride of the {name} is 0; a stride must be at least 1");
+        }
+        if stride < block {
+            panic!(
+                "blocks of {block} {unit} overlap at a stride of {stride} in the {name}; the stride must be at least the block"
+            );
+        }
+        panic!(
+            "the {name} has {len} {unit}, but {count} blocks of {block} at a stride of {stride} end at {}",
+            self.hull(stride)
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        *std::panic::catch_unwind(check).unwrap_err().downcast::<String>().unwrap()
+    }
+
+    #[test]
+    fn blocks_must_lie_inside_and_apart() {
+        let blocks = Blocks { unit: "elements", block: 4, count: 3 };
+        let side = |len, stride| Side { name: "place", len, stride };
+        blocks.check(side(20, 8), side(12, 4));
+        Blocks { count: 0, ..blocks }.check(side(0, 8), side(0, 0));
+        assert_eq!(
+            refusal(move || blocks.check(side(19, 8), side(12, 4))),
+            "the place has 19 elements, but 3 blocks of 4 at a stride of 8 end at 20"
+        );
+        assert_eq!(
+            refusal(move || blocks.check(side(20, 8), side(12, 3))),
+            "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block"
+        );
+        assert_eq!(
+            refusal(move || blocks.check(side(20, 0), side(12, 4))),
+            "the stride of the place is 0; a stride must be at least 1"
+        );
+        refusal(move || blocks.check(side(20, usize::MAX), side(12, 4)));
+    }
+}

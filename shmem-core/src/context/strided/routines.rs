@@ -1,0 +1,356 @@
+//! The routines whose strides are arguments.
+
+use super::blocks::{Blocks, Side};
+use super::{get_planned, put_planned};
+use crate::context::raw::locate;
+use crate::data::PlainData;
+use crate::endpoint::Initiator;
+use crate::message::Message;
+use crate::object::{On, SymAddr};
+use crate::pe::Pe;
+use crate::strided::{Pattern, Plan, settings};
+
+/// The routines of the specification that are named after the size of their elements: each the typed one,
+/// for any type of that size.
+macro_rules! sized_routines {
+    ($($bits:literal: $iput:ident, $iget:ident, $ibput:ident, $ibget:ident;)*) => {$(
+        #[doc = concat!("[`iput`](Self::iput) of elements of ", $bits, " bits.")]
+        ///
+        /// # Panics
+        ///
+        /// As `iput`. Elements of another size do not compile.
+        ///
+        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($iput), "`.")]
+        #[inline]
+        #[track_caller]
+        fn $iput<T: PlainData>(
+            &self,
+            to: On<'_, [T]>,
+            source: &[T],
+            to_stride: usize,
+            source_stride: usize,
+            count: usize,
+        ) {
+            const { check_size::<T>($bits, stringify!($iput)) };
+            self.iput(to, source, to_stride, source_stride, count);
+        }
+
+        #[doc = concat!("[`iget`](Self::iget) of elements of ", $bits, " bits.")]
+        ///
+        /// # Panics
+        ///
+        /// As `iget`. Elements of another size do not compile.
+        ///
+        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($iget), "`.")]
+        #[inline]
+        #[track_caller]
+        fn $iget<T: PlainData>(
+            &self,
+            into: &mut [T],
+            from: On<'_, [T]>,
+            into_stride: usize,
+            from_stride: usize,
+            count: usize,
+        ) {
+            const { check_size::<T>($bits, stringify!($iget)) };
+            self.iget(into, from, into_stride, from_stride, count);
+        }
+
+        #[doc = concat!("[`ibput`](Self::ibput) of elements of ", $bits, " bits.")]
+        ///
+        /// # Panics
+        ///
+        /// As `ibput`. Elements of another size do not compile.
+        ///
+        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($ibput), "`.")]
+        #[inline]
+        #[track_caller]
+        fn $ibput<T: PlainData>(
+            &self,
+            to: On<'_, [T]>,
+            source: &[T],
+            to_stride: usize,
+            source_stride: usize,
+            block: usize,
+            count: usize,
+        ) {
+            const { check_size::<T>($bits, stringify!($ibput)) };
+            self.ibput(to, source, to_stride, source_stride, block, count);
+        }
+
+        #[doc = concat!("[`ibget`](Self::ibget) of elements of ", $bits, " bits.")]
+        ///
+        /// # Panics
+        ///
+        /// As `ibget`. Elements of another size do not compile.
+        ///
+        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($ibget), "`.")]
+        #[inline]
+        #[track_caller]
+        fn $ibget<T: PlainData>(
+            &self,
+            into: &mut [T],
+            from: On<'_, [T]>,
+            into_stride: usize,
+            from_stride: usize,
+            block: usize,
+            count: usize,
+        ) {
+            const { check_size::<T>($bits, stringify!($ibget)) };
+            self.ibget(into, from, into_stride, from_stride, block, count);
+        }
+    )*};
+}
+
+/// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
+/// be checked and planned while compiling, there is `strided!`.
+///
+/// Blocks of `iput` and `iget` are single elements. Those of `ibput` and `ibget` are several, those of
+/// `iputmem` and `igetmem` bytes. A stride is the distance from the start of a block to that of the next,
+/// in elements or bytes as the blocks are. How a transfer is carried out is chosen when it runs, as
+/// `SHMEM_STRIDED_ALGORITHM` and the calibration say.
+///
+/// ```
+/// use shmem_core::context::Strided;
+/// use shmem_core::object::On;
+///
+/// /// Writes every eighth element of `column`, and reads it back.
+/// fn exchange(world: &impl Strided, column: On<'_, [f64]>) {
+///     world.iput(column, &[1.0, 2.0, 3.0], 8, 1, 3);
+///     let mut back = [0.0; 3];
+///     world.iget(&mut back, column, 1, 8, 3);
+/// }
+/// ```
+pub trait Strided: Initiator {
+    /// Writes `count` elements. The source may be reused on return; the data is visible to every PE after
+    /// `quiet` or a barrier.
+    ///
+    /// # Panics
+    ///
+    /// If a stride is 0, or the last element does not lie in the place or the source.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_iput`.
+    #[inline]
+    #[track_caller]
+    fn iput<T: PlainData>(
+        &self,
+        to: On<'_, [T]>,
+        source: &[T],
+        to_stride: usize,
+        source_stride: usize,
+        count: usize,
+    ) {
+        self.ibput(to, source, to_stride, source_stride, 1, count);
+    }
+
+    /// Reads `count` elements; they are there on return.
+    ///
+    /// # Panics
+    ///
+    /// As [`iput`](Self::iput).
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_iget`.
+    #[inline]
+    #[track_caller]
+    fn iget<T: PlainData>(
+        &self,
+        into: &mut [T],
+        from: On<'_, [T]>,
+        into_stride: usize,
+        from_stride: usize,
+        count: usize,
+    ) {
+        self.ibget(into, from, into_stride, from_stride, 1, count);
+    }
+
+    /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
+    ///
+    /// # Panics
+    ///
+    /// If a stride is less than the block, or the last block does not lie in the place or the source.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ibput`.
+    #[inline]
+    #[track_caller]
+    fn ibput<T: PlainData>(
+        &self,
+        to: On<'_, [T]>,
+        source: &[T],
+        to_stride: usize,
+        source_stride: usize,
+        block: usize,
+        count: usize,
+    ) {
+        Blocks { unit: "elements", block, count }.check(
+            Side { name: "place", len: to.len(), stride: to_stride },
+            Side { name: "source", len: source.len(), stride: source_stride },
+        );
+        let plan = planned::<T>(block, count, to_stride, source_stride);
+        let from = source.as_ptr().cast();
+        // SAFETY: `check` found every block inside the place, which every PE has, and inside the source,
+        // to which nobody writes while it is borrowed.
+        unsafe { put_planned(self.endpoint(), to.pe(), to.segment(), to.offset(), from, &plan) };
+    }
+
+    /// Reads `count` blocks of `block` elements; they are there on return.
+    ///
+    /// # Panics
+    ///
+    /// As [`ibput`](Self::ibput).
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ibget`.
+    #[inline]
+    #[track_caller]
+    fn ibget<T: PlainData>(
+        &self,
+        into: &mut [T],
+        from: On<'_, [T]>,
+        into_stride: usize,
+        from_stride: usize,
+        block: usize,
+        count: usize,
+    ) {
+        Blocks { unit: "elements", block, count }.check(
+            Side { name: "destination", len: into.len(), stride: into_stride },
+            Side { name: "place", len: from.len(), stride: from_stride },
+        );
+        let plan = planned::<T>(block, count, into_stride, from_stride);
+        let to = into.as_mut_ptr().cast();
+        // SAFETY: as in `ibput`; `into` is exclusive.
+        unsafe { get_planned(self.endpoint(), to, from.pe(), from.segment(), from.offset(), &plan) };
+    }
+
+    /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
+    ///
+    /// # Panics
+    ///
+    /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
+    /// lie in one partition.
+    ///
+    /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
+    #[inline]
+    #[track_caller]
+    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
+    fn iputmem(
+        &self,
+        to: SymAddr,
+        source: &[u8],
+        to_stride: usize,
+        source_stride: usize,
+        block: usize,
+        count: usize,
+        pe: Pe,
+    ) {
+        let blocks = Blocks { unit: "bytes", block, count };
+        let hull = blocks.hull(to_stride);
+        blocks.check(
+            Side { name: "place", len: usize::MAX, stride: to_stride },
+            Side { name: "source", len: source.len(), stride: source_stride },
+        );
+        let endpoint = self.endpoint();
+        let (segment, offset) = locate(endpoint, "iputmem", to, hull);
+        let plan = planned::<u8>(block, count, to_stride, source_stride);
+        // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of
+        // the source in it.
+        unsafe { put_planned(endpoint, pe, segment, offset, source.as_ptr(), &plan) };
+    }
+
+    /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
+    /// are there on return.
+    ///
+    /// # Panics
+    ///
+    /// As [`iputmem`](Self::iputmem).
+    ///
+    /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
+    #[inline]
+    #[track_caller]
+    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
+    fn igetmem(
+        &self,
+        into: &mut [u8],
+        from: SymAddr,
+        into_stride: usize,
+        from_stride: usize,
+        block: usize,
+        count: usize,
+        pe: Pe,
+    ) {
+        let blocks = Blocks { unit: "bytes", block, count };
+        let hull = blocks.hull(from_stride);
+        blocks.check(
+            Side { name: "destination", len: into.len(), stride: into_stride },
+            Side { name: "place", len: usize::MAX, stride: from_stride },
+        );
+        let endpoint = self.endpoint();
+        let (segment, offset) = locate(endpoint, "igetmem", from, hull);
+        let plan = planned::<u8>(block, count, into_stride, from_stride);
+        // SAFETY: as in `iputmem`; `into` is exclusive.
+        unsafe { get_planned(endpoint, into.as_mut_ptr(), pe, segment, offset, &plan) };
+    }
+
+    sized_routines! {
+        8: iput8, iget8, ibput8, ibget8;
+        16: iput16, iget16, ibput16, ibget16;
+        32: iput32, iget32, ibput32, ibget32;
+        64: iput64, iget64, ibput64, ibget64;
+        128: iput128, iget128, ibput128, ibget128;
+    }
+}
+
+impl<I: Initiator + ?Sized> Strided for I {}
+
+const fn check_size<T>(bits: usize, routine: &str) {
+    if size_of::<T>() * 8 != bits {
+        let message = Message::new()
+            .text("`")
+            .text(routine)
+            .text("` takes elements of ")
+            .number(bits as u64)
+            .text(" bits, but these have ")
+            .number(size_of::<T>() as u64 * 8)
+            .text("; `")
+            .text(
+                routine
+                    .split_at(
+                        routine.len()
+                            - if bits == 8 {
+                                1
+                            } else if bits == 128 {
+                                3
+                            } else {
+                                2
+                            },
+                    )
+                    .0,
+            )
+            .text("` takes any");
+        panic!("{}", message.as_str());
+    }
+}
+
+/// The plan for blocks of `block` elements. Checked to be valid.
+fn planned<T>(block: usize, count: usize, to: usize, from: usize) -> Plan {
+    let bytes = size_of::<T>();
+    let pattern = Pattern::blocks(block * bytes, count, to * bytes, from * bytes);
+    let settings = settings();
+    // Nothing is known of addresses but the type's own alignment.
+    Plan::of(pattern, align_of::<T>(), settings.algorithm, &settings.thresholds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_size;
+
+    #[test]
+    fn sized_routines_take_one_size() {
+        check_size::<f64>(64, "iput64");
+        assert_eq!(
+            *std::panic::catch_unwind(|| check_size::<f32>(128, "ibget128"))
+                .unwrap_err()
+                .downcast::<String>()
+                .unwrap(),
+            "`ibget128` takes elements of 128 bits, but these have 32; `ibget` takes any"
+        );
+    }
+}

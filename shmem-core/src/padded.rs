@@ -1,0 +1,256 @@
+//! Arrays whose rows lie a chosen pitch apart.
+//!
+//! The cells of a column of `[[f64; 1024]; 1024]` are 8 KiB apart, and a cache has room for only a
+//! dozen lines that far apart: the place in which a line may lie, its set, is given by the low bits
+//! of its address, which are the same in all rows. Transfers and loops along such a column take
+//! three to ten times as long as in an array whose rows are one line longer.
+//!
+//! [`Padded`] is such a row: its elements, and behind them some that nobody looks at. It derefs to
+//! the array of its elements, so an array of padded rows is indexed, iterated and sliced as one of plain
+//! rows is. [`padded!`](macro@crate::padded) writes the type, and [`pitch`] chooses the distance.
+
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::data::{PlainData, SymmetricData};
+use crate::message::Message;
+use crate::strided::{Shape, Shaped};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// The type of an array whose rows do not fall into the same sets of a cache: `padded![f64; ROWS;
+/// COLUMNS]` instead of `[[f64; COLUMNS]; ROWS]`.
+///
+/// Lengths stand in the order of the indices, outermost first, as many as wanted. Every dimension but
+/// the outermost becomes a [`Padded`], whose pitch is what [`pitch`] says:
+///
+/// | | |
+/// |---|---|
+/// | `padded![T; COLUMNS]` | one row, for arrays and slices of rows: `SymBox<[padded![f64; 1024]]>` |
+/// | `padded![T; ROWS; COLUMNS]` | an array of rows |
+/// | `padded![T; PLANES; ROWS; COLUMNS]` | an array of planes, each of them padded rows, and padded itself |
+///
+/// The lengths must be constants; parameters of a generic item cannot stand there.
+///
+/// ```
+/// use shmem_core::padded;
+/// use shmem_core::padded::Padded;
+///
+/// const COLUMNS: usize = 1024;
+/// type Field = padded![f64; 8; COLUMNS];
+///
+/// let mut field: Field = [Padded::filled(0.0); 8];
+/// field[3][5] = 1.0;
+/// assert_eq!(field[3][4..7], [0.0, 1.0, 0.0]);
+/// assert_eq!(field[3].len(), COLUMNS);
+/// // 129 lines from row to row, where a plain array has 128.
+/// assert_eq!(size_of::<Field>(), 8 * 129 * 64);
+/// ```
+#[macro_export]
+macro_rules! padded {
+    ($element:ty; $length:expr) => { $crate::padded!(@inner $element; $length) };
+    ($element:ty; $length:expr; $($inner:expr);+) => { [$crate::padded!(@inner $element; $($inner);+); $length] };
+    (@inner $element:ty; $length:expr) => {
+        $crate::padded::Padded<$element, { $length }, { $crate::padded::pitch::<$element>($length) }>
+    };
+    (@inner $element:ty; $length:expr; $($inner:expr);+) => {
+        $crate::padded!(@inner $crate::padded!(@inner $element; $($inner);+); $length)
+    };
+}
+
+/// `LENGTH` elements that take the room of `PITCH`: a row of an array with padded rows.
+///
+/// Derefs to `[T; LENGTH]`. The elements behind those are part of the type, so that it is plain data if
+/// `T` is: they are zeroes at first, are copied along with whole rows, and no index reaches them.
+///
+/// [`padded!`](macro@crate::padded) chooses the pitch. By hand any pitch of at least `LENGTH` is allowed; a
+/// smaller one is an error of the compiler where an element is first used:
+///
+/// ```compile_fail,E0080
+/// # use shmem_core::padded::Padded;
+/// // a row of 4 elements does not fit into a pitch of 3; `padded![T; ..]` chooses one
+/// let _ = Padded::<u8, 4, 3>::filled(0)[0];
+/// ```
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Padded<T, const LENGTH: usize, const PITCH: usize>([T; PITCH]);
+
+/// The number of elements from the start of one row of `length` elements to that of the next, for an
+/// array whose rows [`padded!`](macro@crate::padded) pads.
+///
+/// It is the least number at which every row starts on a cache line, if the first one does, and rows
+/// are an odd number of lines apart (or, for elements that are themselves an even number of lines, as
+/// near to odd as they allow): then successive rows fall into different sets, and go through all sets
+/// before they meet again. Rows that would become longer by more than an eighth stay as they are. Those
+/// are short, under 1 KiB where the size of the elements is a power of two, and fall into 16 sets or
+/// more.
+///
+/// ```
+/// # use shmem_core::padded::pitch;
+/// assert_eq!(pitch::<f64>(1024), 1032);       // 8 KiB and a line
+/// assert_eq!(pitch::<f64>(1000), 1000);       // 125 lines
+/// assert_eq!(pitch::<f64>(16), 16);
+/// ```
+pub const fn pitch<T>(length: usize) -> usize {
+    let size = size_of::<T>();
+    if size == 0 {
+        return length;
+    }
+    // As few elements as fill whole lines.
+    let step = LINE / (1 << min(size.trailing_zeros(), LINE.trailing_zeros()));
+    let steps = length.div_ceil(step);
+    let aligned = step * (steps + 1 - steps % 2);
+    if aligned - length <= length / 8 { aligned } else { length }
+}
+
+const fn min(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
+}
+
+impl<T, const LENGTH: usize, const PITCH: usize> Padded<T, LENGTH, PITCH> {
+    /// Evaluated wherever `LENGTH <= PITCH` is relied on.
+    pub(crate) const FITS: () = {
+        let message = Message::new()
+            .text("a row of ")
+            .number(LENGTH as u64)
+            .text(" elements does not fit into a pitch of ")
+            .number(PITCH as u64)
+            .text("; `padded![T; ..]` chooses one");
+        assert!(LENGTH <= PITCH, "{}", message.as_str());
+    };
+
+    /// A row of these elements.
+    ///
+    /// ```
+    /// # use shmem_core::padded::Padded;
+    /// static ROW: Padded<u8, 3, 4> = Padded::new([1, 2, 3]);
+    /// assert_eq!(*ROW, [1, 2, 3]);
+    /// ```
+    pub const fn new(elements: [T; LENGTH]) -> Self
+    where
+        T: PlainData,
+    {
+        // SAFETY: zero bytes are a value of `T`, which is plain data, and so of an array of it.
+        let mut row: Self = unsafe { core::mem::zeroed() };
+        *row.elements_mut() = elements;
+        row
+    }
+
+    /// A row whose elements are all `value`.
+    pub const fn filled(value: T) -> Self
+    where
+        T: PlainData,
+    {
+        Self([value; PITCH])
+    }
+
+    const fn elements(&self) -> &[T; LENGTH] {
+        const { Self::FITS }
+        match self.0.first_chunk() {
+            Some(elements) => elements,
+            None => unreachable!(),
+        }
+    }
+
+    const fn elements_mut(&mut self) -> &mut [T; LENGTH] {
+        const { Self::FITS }
+        match self.0.first_chunk_mut() {
+            Some(elements) => elements,
+            None => unreachable!(),
+        }
+    }
+}
+
+// SAFETY: it is an array of `T`, which is symmetric data.
+unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> SymmetricData
+    for Padded<T, LENGTH, PITCH>
+{
+}
+
+// SAFETY: `LENGTH` values of `T`, one behind the other, each with its elements; there is room for them
+// (`FITS`).
+unsafe impl<T: Shaped, const LENGTH: usize, const PITCH: usize> Shaped for Padded<T, LENGTH, PITCH> {
+    type Element = T::Element;
+    const SHAPE: Shape = {
+        let () = Self::FITS;
+        Shape::slice_of::<T>(LENGTH)
+    };
+}
+
+// SAFETY: it is an array of `T`, which may be all zeroes.
+unsafe impl<T: Zeroable, const LENGTH: usize, const PITCH: usize> Zeroable for Padded<T, LENGTH, PITCH> {}
+
+// SAFETY: it is an array of `T`, which is plain data.
+unsafe impl<T: Pod, const LENGTH: usize, const PITCH: usize> Pod for Padded<T, LENGTH, PITCH> {}
+
+impl<T, const LENGTH: usize, const PITCH: usize> Deref for Padded<T, LENGTH, PITCH> {
+    type Target = [T; LENGTH];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T; LENGTH] {
+        self.elements()
+    }
+}
+
+impl<T, const LENGTH: usize, const PITCH: usize> DerefMut for Padded<T, LENGTH, PITCH> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T; LENGTH] {
+        self.elements_mut()
+    }
+}
+
+impl<T, const LENGTH: usize, const PITCH: usize> AsRef<[T]> for Padded<T, LENGTH, PITCH> {
+    fn as_ref(&self) -> &[T] {
+        self.elements()
+    }
+}
+
+impl<T, const LENGTH: usize, const PITCH: usize> AsMut<[T]> for Padded<T, LENGTH, PITCH> {
+    fn as_mut(&mut self) -> &mut [T] {
+        self.elements_mut()
+    }
+}
+
+impl<T: PlainData, const LENGTH: usize, const PITCH: usize> From<[T; LENGTH]> for Padded<T, LENGTH, PITCH> {
+    fn from(elements: [T; LENGTH]) -> Self {
+        Self::new(elements)
+    }
+}
+
+impl<'a, T, const LENGTH: usize, const PITCH: usize> IntoIterator for &'a Padded<T, LENGTH, PITCH> {
+    type Item = &'a T;
+    type IntoIter = core::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, T, const LENGTH: usize, const PITCH: usize> IntoIterator for &'a mut Padded<T, LENGTH, PITCH> {
+    type Item = &'a mut T;
+    type IntoIter = core::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl<T: PartialEq, const LENGTH: usize, const PITCH: usize> PartialEq for Padded<T, LENGTH, PITCH> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq, const LENGTH: usize, const PITCH: usize> Eq for Padded<T, LENGTH, PITCH> {}
+
+impl<T: fmt::Debug, const LENGTH: usize, const PITCH: usize> fmt::Debug for Padded<T, LENGTH, PITCH> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests;

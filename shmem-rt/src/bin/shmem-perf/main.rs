@@ -1,0 +1,111 @@
+//! Measures what operations cost on this machine, each against a limit measured beside it.
+//!
+//! The tool starts its own program as PEs, with the hidden subcommand `pe`. PE 0 prints its samples as
+//! JSON; the tool joins those of several jobs and shows what comes out. Several, because which pages
+//! a job gets is luck, and caches make a difference of it.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use shmem::perf::FEWEST;
+
+use report::Report;
+
+mod bench;
+mod report;
+mod strided;
+
+/// Measures what operations cost, each against a limit that is measured beside it, in turn.
+///
+/// Ratios are costs over the limit's cost: smaller is better everywhere. Without a subcommand,
+/// everything is measured.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print one line of JSON for each case.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Pairs of samples for each case.
+    #[arg(long, global = true, default_value_t = 31, value_parser = clap::value_parser!(u16).range(FEWEST as i64..))]
+    repetitions: u16,
+    /// Jobs that share out each case: which pages a job gets, and what else the machine does, is luck.
+    #[arg(long, global = true, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Command {
+    /// Puts: of 8 bytes to a static against a store, of 1 byte to 4 MiB against `memcpy`.
+    Put,
+    /// Gets of 1 byte to 4 MiB, against `memcpy`.
+    Get,
+    /// Puts to many partitions against puts to one.
+    Lookup,
+    /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
+    Barrier,
+    /// Collective allocations, against the barriers that they need.
+    Alloc,
+    /// Start and end of a job, against programs that do nothing.
+    Startup,
+    /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
+    /// some 600 layouts against a loop of puts.
+    Strided {
+        /// How far what is chosen is from the best of all kernels. Takes some minutes.
+        #[arg(long)]
+        regret: bool,
+        /// Draws the random layouts of an earlier run again; not given: new ones.
+        #[arg(long, value_name = "NUMBER")]
+        seed: Option<u64>,
+    },
+    /// One PE of a measure.
+    #[command(hide = true)]
+    Pe {
+        measure: Measure,
+        #[arg(long, default_value_t = 1)]
+        partitions: usize,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+}
+
+/// What a job of PEs is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measure {
+    Put,
+    Get,
+    Lookup,
+    LookupPublished,
+    Barrier,
+    Alloc,
+    Nothing,
+    Footprint,
+    Strided,
+    StridedSweep,
+    StridedRegret,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let repetitions = usize::from(arguments.repetitions);
+    let done = match arguments.command {
+        Some(Command::Pe { measure, partitions, seed }) => bench::pe(measure, partitions, seed, repetitions),
+        Some(command) => Report::new(&arguments).measure(command),
+        None => {
+            let mut report = Report::new(&arguments);
+            use Command::{Alloc, Barrier, Get, Lookup, Put, Startup};
+            let strided = Command::Strided { regret: false, seed: None };
+            [Put, Get, Lookup, Barrier, Alloc, Startup, strided]
+                .into_iter()
+                .try_for_each(|one| report.measure(one))
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("shmem-perf: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

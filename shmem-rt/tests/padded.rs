@@ -1,0 +1,93 @@
+//! Arrays with padded rows, as symmetric objects.
+
+use shmem::Padded;
+use shmem::prelude::*;
+
+const ROWS: usize = 5;
+const COLUMNS: usize = 128;
+
+/// Rows of 17 lines.
+#[symmetric]
+static FIELD: padded![u64; ROWS; COLUMNS];
+
+#[symmetric]
+static CUBE: padded![u16; 2; 32; 256] = [Padded::filled(Padded::filled(7)); 2];
+
+#[symmetric]
+static COUNTS: padded![Atomic<u64>; 2; 64];
+
+#[shmem::test(pes = 2)]
+fn places_are_indexed_as_those_of_plain_arrays(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    let me = world.my_pe() as u64;
+    world.put(FIELD.on(east).index(1).index(..), &[10 + me; COLUMNS][..]);
+    world.put(FIELD.on(east).index(2).index(3..=4), &[20 + me; 2][..]);
+    world.p(FIELD.on(east).index(4).index(COLUMNS - 1), 30 + me);
+    // Whole rows, the elements behind them included.
+    world.put(FIELD.on(east).index(3), &Padded::filled(40 + me));
+    world.barrier_all();
+    let other = 1 - me;
+    world.frozen(&FIELD, |field| {
+        assert_eq!(*field[0], [0; COLUMNS]);
+        assert_eq!(*field[1], [10 + other; COLUMNS]);
+        assert_eq!(field[2][2..6], [0, 20 + other, 20 + other, 0]);
+        assert_eq!(field[3], Padded::filled(40 + other));
+        assert_eq!(field[4].iter().sum::<u64>(), 30 + other);
+    });
+    assert_eq!(world.g(FIELD.on(east).index(2).index(4)), 20 + me);
+    let mut row = [0; COLUMNS];
+    FIELD.here(world).index(1).index(..).copy_to(&mut row);
+    assert_eq!(row, [10 + other; COLUMNS]);
+}
+
+#[shmem::test(pes = 2)]
+fn phases_open_rows(world: &mut World) {
+    let me = world.my_pe() as u64;
+    let sum: u64 = world.local((&FIELD, &COUNTS), |(field, counts)| {
+        for (number, row) in field.iter_mut().enumerate() {
+            row.fill(number as u64);
+            row[0] = me;
+        }
+        *counts[1][63].value_mut() = me;
+        field.iter().flatten().sum()
+    });
+    assert_eq!(sum, ROWS as u64 * me + (COLUMNS as u64 - 1) * 10);
+    let (west, _) = world.ring_neighbours();
+    assert_eq!(world.fetch(COUNTS.on(west).index(1).index(63)), west.number() as u64);
+}
+
+#[shmem::test(pes = 2)]
+fn rows_lie_a_pitch_apart_on_cache_lines(world: &mut World) {
+    let starts: Vec<usize> = (0..ROWS).map(|row| FIELD.here(world).index(row).as_ptr() as usize).collect();
+    assert!(starts.iter().all(|start| start.is_multiple_of(64)), "{starts:x?}");
+    assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == 17 * 64), "{starts:x?}");
+    let last = CUBE.here(world).index(1).index(31).index(255).as_ptr() as usize;
+    // 9 lines a row, 33 rows a plane.
+    assert_eq!(last - CUBE.here(world).as_ptr() as usize, (33 + 31) * 9 * 64 + 255 * 2);
+    assert_eq!(CUBE.here(world).index(1).index(31).index(255).load(), 7);
+}
+
+#[shmem::test(pes = 2)]
+fn the_number_of_rows_may_be_known_at_run_time_only(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    let rows = 3 + world.n_pes();
+    let field: SymBox<[padded![f64; 1024]]> = world.alloc(shmem::zeroed(rows)).unwrap();
+    world.p(field.on(east).index(rows - 1).index(1023), 1.5);
+    world.put(field.on(east).index(0).index(1..3), &[world.my_pe() as f64; 2][..]);
+    world.local(&field, |field| {
+        assert_eq!((field.len(), field[rows - 1][1023]), (rows, 1.5));
+        assert_eq!(field[0][..4], [0.0, west.number() as f64, west.number() as f64, 0.0]);
+    });
+}
+
+#[shmem::test(pes = 1)]
+#[should_panic(expected = "index 128 is beyond the end: the place has 128 elements")]
+fn the_elements_behind_a_row_have_no_index(world: &mut World) {
+    world.p(FIELD.on(world.pe(0).unwrap()).index(0).index(COLUMNS), 1);
+}
+
+#[shmem::test(pes = 1)]
+#[should_panic(expected = "range 0..129 does not lie in the place, which has 128 elements")]
+fn nor_does_a_range_reach_them(world: &mut World) {
+    world.get(&mut [0; 129][..], FIELD.on(world.pe(0).unwrap()).index(0).index(0..129));
+}
