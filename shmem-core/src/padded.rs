@@ -16,7 +16,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::data::{PlainData, SymmetricData};
 use crate::message::Message;
-use crate::strided::{Shape, Shaped};
+use crate::strided::{Field, Shape, Shaped};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -178,6 +178,7 @@ unsafe impl<T: Shaped, const LENGTH: usize, const PITCH: usize> Shaped for Padde
         let () = Self::FITS;
         Shape::slice_of::<T>(LENGTH)
     };
+    const FIELDS: &'static [Field] = T::FIELDS;
 }
 
 // SAFETY: it is an array of `T`, which may be all zeroes.

@@ -296,6 +296,48 @@ pub(crate) const PES: &str = "`pes` is the number of PEs the test runs on, 1 or 
 
 pub(crate) const ENV: &str = "`env` takes variables and their values: `env(\"SHMEM_INFO\" = \"1\")`";
 
+// -- strided! --
+
+pub(crate) const STRIDED_PLACE: &str = "expected a region of an object, as in `GRID@pe[1..9, 0]` or `row[..]`; an expression stands in parentheses";
+
+pub(crate) const STRIDED_PE: &str = "expected a PE after `@`: a name, as in `GRID@pe[..]`, or an expression in parentheses, as in `GRID@(world.pe(0)?)[..]`";
+
+pub(crate) const STRIDED_REGION: &str =
+    "expected a region in brackets behind this; write `[..]` for the whole object";
+
+pub(crate) const STRIDED_EMPTY: &str = "empty region; write `..` for the whole object";
+
+pub(crate) const STRIDED_EQUALS: &str = "expected `=`: a transfer is written `destination = source`";
+
+pub(crate) const STRIDED_END: &str = "expected the end of the transfer, `destination = source`";
+
+pub(crate) const STRIDED_OPTIONS: &str =
+    "options end with `;`, as in `strided!(world, algorithm = 2; GRID@pe[..] = row[..])`";
+
+pub(crate) const STRIDED_AXIS: &str = "an axis is an index, or a range with a stride and a block: `3`, `1..9`, `..`, `0..64; 16`, `0..64; 16; 4`; what only the run knows is marked `dyn`: `dyn i`, `..; dyn n`";
+
+pub(crate) const STRIDED_INDEX_STEP: &str =
+    "an index takes one element and has no stride; write a range, as in `0..64; 16`";
+
+pub(crate) const STRIDED_BOTH_REMOTE: &str = "both sides name a PE; a transfer has one local side";
+
+pub(crate) const STRIDED_NO_REMOTE: &str =
+    "neither side names a PE; write `GRID@pe[..]` for the side that is on another PE";
+
+pub(crate) const STRIDED_NO_FIELD: &str = "name the fields, as in `.{velocity, mass}`";
+
+pub(crate) fn field_twice(name: &str) -> String {
+    format!("field `{name}` is named twice: its bytes would overlap")
+}
+
+pub(crate) fn too_many_fields(max: usize) -> String {
+    format!("at most {max} fields can be named; give those that travel together a struct of their own")
+}
+
+pub(crate) fn unknown_algorithm(found: &str, allowed: &[&str]) -> String {
+    format!("unknown algorithm `{found}`; an algorithm is {}", list(allowed, "or"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

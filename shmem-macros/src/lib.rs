@@ -14,6 +14,7 @@ mod entry;
 mod expected;
 mod partitions;
 mod size;
+mod strided;
 mod symmetric;
 
 use proc_macro::TokenStream;
@@ -176,4 +177,10 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
     entry::collective::expand(arguments.into(), item.into()).into()
+}
+
+/// A strided transfer.
+#[proc_macro]
+pub fn strided(body: TokenStream) -> TokenStream {
+    strided::expand(body.into()).into()
 }

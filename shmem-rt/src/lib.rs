@@ -4,6 +4,7 @@
 #[path = "private.rs"]
 pub mod __private;
 pub mod bootstrap;
+pub mod calibration;
 mod collective;
 mod context;
 mod cpus;
@@ -17,8 +18,12 @@ mod initial;
 mod job;
 pub mod launch;
 mod loopback;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 pub mod perf;
 mod phase;
+#[cfg(feature = "rayon")]
+mod rayon;
 mod report;
 mod scoped;
 mod start;
@@ -42,7 +47,7 @@ pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
-pub use shmem_macros::{collective, main, partitions, symmetric, test};
+pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
 pub use team::Team;
 pub use world::World;
 
@@ -70,7 +75,7 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
         Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric, World,
-        padded, partitions, symmetric,
+        padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

@@ -19,6 +19,14 @@ use shmem_core::object::SymBox;
 pub use shmem_core::object::{Descriptor, Symmetric};
 pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, default};
 
+/// Regions and transfers of `strided!`.
+pub mod strided {
+    pub use shmem_core::context::strided::written::*;
+    pub use shmem_core::strided::{Algorithm, Axis};
+}
+/// Dimensions and fields, which `#[derive(Symmetric)]` gives to a struct.
+pub use shmem_core::strided::{Field, Fields, Shape, Shaped, Undivided};
+
 pub use bytemuck::{Pod, Zeroable};
 
 /// Stands for the allocation of a `#[symmetric] let` that was refused at compile time, so that the

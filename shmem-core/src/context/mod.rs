@@ -9,7 +9,7 @@ mod order;
 mod raw;
 mod resource;
 mod rma;
-mod strided;
+pub mod strided;
 mod wait;
 
 pub use amo::Amo;

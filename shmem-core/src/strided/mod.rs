@@ -17,7 +17,9 @@
 
 mod algorithm;
 mod execute;
+mod field;
 pub mod kernel;
+mod layout;
 mod pattern;
 mod plan;
 mod predicate;
@@ -28,12 +30,15 @@ mod shape;
 pub(crate) mod statistics;
 
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
-pub use execute::{execute, execute_later};
+pub use execute::{execute, execute_blocks, execute_later};
+pub(crate) use field::select;
+pub use field::{Contents, Field, Fields, Undivided};
 pub use kernel::Kernel;
+pub use layout::{Layout, Run};
 pub use pattern::{Level, Pattern};
 pub use plan::{Method, Plan};
 pub use predicate::{Thresholds, choose};
-pub use region::{Axis, Layout, Part, Run, lower};
+pub use region::{Axis, Part, lower};
 pub use settings::{Settings, settings};
 pub use shape::{Dim, MAX_DIMS, Shape, Shaped};
 #[cfg(feature = "statistics")]

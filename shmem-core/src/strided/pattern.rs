@@ -1,6 +1,6 @@
 //! Both sides of a transfer as one nest of loops.
 
-use super::region::{Layout, MAX_RUNS, Run};
+use super::layout::{Layout, MAX_RUNS, Run};
 use super::shape::Dim;
 use crate::message::Message;
 
@@ -46,27 +46,38 @@ impl Pattern {
                 .number(from.block as u64);
             panic!("{}", message.as_str());
         }
+        let mut pattern = Self { block: to.block, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
+        if (to.count() == 0 && (from.count() == 0 || from.is_open())) || (from.count() == 0 && to.is_open()) {
+            return pattern.with(0, 0, 0).normal();
+        }
         let (mut to, mut from) = (significant(to, Dim::LATER), significant(from, Dim::LATER));
-        if to.rank != from.rank {
+        if to.has_more_axes(&from) || from.has_more_axes(&to) {
             // A slice of one, then: its length is looked at when the program runs.
             (to, from) = (significant(&to, 1), significant(&from, 1));
         }
-        if to.rank != from.rank {
-            differ(&to, &from);
-        }
-        let mut pattern = Self { block: to.block, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
-        let mut i = 0;
-        while i < to.rank {
-            let (a, b) = (to.runs[i], from.runs[i]);
-            let count = if a.count == Dim::LATER { b.count } else { a.count };
-            if b.count != count && b.count != Dim::LATER {
+        let (mut i, mut j) = (0, 0);
+        while i < to.rank && j < from.rank {
+            let (a, b) = (to.runs[i], from.runs[j]);
+            if to.is_split(i, &from, j) {
+                let block = to.runs[i + 1];
+                pattern = pattern.with(a.count, a.stride, block.count * b.stride);
+                pattern = pattern.with(block.count, block.stride, b.stride);
+                (i, j) = (i + 2, j + 1);
+            } else if from.is_split(j, &to, i) {
+                let block = from.runs[j + 1];
+                pattern = pattern.with(b.count, block.count * a.stride, b.stride);
+                pattern = pattern.with(block.count, a.stride, block.stride);
+                (i, j) = (i + 1, j + 2);
+            } else if a.count == b.count || a.count == Dim::LATER || b.count == Dim::LATER {
+                let count = if a.count == Dim::LATER { b.count } else { a.count };
+                pattern = pattern.with(count, a.stride, b.stride);
+                (i, j) = (i + 1, j + 1);
+            } else {
                 differ(&to, &from);
             }
-            if count != 1 {
-                pattern.levels[pattern.depth] = Level { count, to: a.stride, from: b.stride };
-                pattern.depth += 1;
-            }
-            i += 1;
+        }
+        if i < to.rank || j < from.rank {
+            differ(&to, &from);
         }
         pattern.normal()
     }
@@ -168,6 +179,15 @@ impl Pattern {
         }
     }
 
+    /// One more loop, inside the others.
+    const fn with(mut self, count: usize, to: usize, from: usize) -> Self {
+        if count != 1 {
+            self.levels[self.depth] = Level { count, to, from };
+            self.depth += 1;
+        }
+        self
+    }
+
     const fn normal(mut self) -> Self {
         if self.count() == 0 || self.block == 0 {
             return Self { block: 0, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
@@ -230,18 +250,54 @@ pub(super) fn walk(levels: &[Level], to: usize, from: usize, each: &mut impl FnM
     }
 }
 
+impl Layout {
+    /// How many axes are left: an axis in blocks is one.
+    const fn axes(&self) -> usize {
+        let mut axes = 0;
+        let mut i = 0;
+        while i < self.rank {
+            axes += !self.is_block[i] as usize;
+            i += 1;
+        }
+        axes
+    }
+
+    /// More than can be blocks of the axes of `other`.
+    const fn has_more_axes(&self, other: &Self) -> bool {
+        self.axes() > other.axes() && self.rank > other.rank
+    }
+
+    /// Whether run `i` and its blocks stand opposite one run of `other`, of as many elements. (Blocks
+    /// stand opposite an axis of their own, too.)
+    const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
+        let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
+        if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {
+            return false;
+        }
+        match other.runs[j].count {
+            Dim::LATER => other.rank - j < self.rank - i,
+            count => count == self.runs[i].count * self.runs[i + 1].count,
+        }
+    }
+}
+
 /// The layout without runs of one, taking those that only the run knows for `later`.
 const fn significant(layout: &Layout, later: usize) -> Layout {
     let mut left = *layout;
     left.rank = 0;
     left.runs = [Run { count: 1, stride: 0 }; MAX_RUNS];
+    left.is_block = [false; MAX_RUNS];
+    let mut was_left_out = false;
     let mut i = 0;
     while i < layout.rank {
         let count = layout.runs[i].count;
-        if count != 1 && !(count == Dim::LATER && later == 1) {
+        let leave_out = count == 1 || (count == Dim::LATER && later == 1);
+        if !leave_out {
             left.runs[left.rank] = layout.runs[i];
+            left.is_block[left.rank] = layout.is_block[i] && !was_left_out;
             left.rank += 1;
         }
+        was_left_out = leave_out;
         i += 1;
     }
     left
@@ -254,7 +310,7 @@ const fn differ(to: &Layout, from: &Layout) -> ! {
     panic!("{}", describe(message, from).as_str());
 }
 
-/// `3 x 4`
+/// `3 x 4`; blocks of an axis count by their elements.
 const fn describe(mut message: Message, layout: &Layout) -> Message {
     if layout.rank == 0 {
         return message.number(1);
@@ -264,11 +320,14 @@ const fn describe(mut message: Message, layout: &Layout) -> Message {
         if i > 0 {
             message = message.text(" x ");
         }
-        message = match layout.runs[i].count {
+        let count = layout.runs[i].count;
+        let is_blocks = i + 1 < layout.rank && layout.is_block[i + 1];
+        message = match count {
             Dim::LATER => message.text("_"),
-            count => message.number(count as u64),
+            _ if is_blocks => message.number((count * layout.runs[i + 1].count) as u64),
+            _ => message.number(count as u64),
         };
-        i += 1;
+        i += if is_blocks { 2 } else { 1 };
     }
     message
 }

@@ -4,9 +4,10 @@ use core::fmt;
 
 use super::algorithm::{Algorithm, Columns, published};
 use super::kernel::Kernel;
-use super::pattern::Pattern;
+use super::layout::Layout;
+use super::pattern::{Level, Pattern};
 use super::predicate::{Thresholds, choose};
-use super::region::Layout;
+use super::settings::{Settings, settings};
 
 /// How a pattern is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,13 @@ impl Plan {
             }
         };
         Self { pattern, method }
+    }
+
+    /// The plan for blocks in one loop, as the settings of the process say.
+    pub fn blocks(block: usize, level: Level, align: usize) -> Self {
+        let Settings { algorithm, thresholds } = settings();
+        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        Self::of(pattern, align, *algorithm, thresholds)
     }
 
     /// The plan that moves a pattern by `method`, whatever would be chosen. A kernel that cannot move it

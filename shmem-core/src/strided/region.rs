@@ -1,6 +1,7 @@
 //! Regions: which elements of an array one side of a transfer is about.
 
-use super::shape::{Dim, MAX_DIMS, Shape};
+use super::layout::Layout;
+use super::shape::{Dim, Shape};
 use crate::message::Message;
 
 /// What a region takes of one dimension: an index, or elements at a distance, or blocks of them.
@@ -109,6 +110,33 @@ impl Axis {
         end.saturating_sub(self.first).div_ceil(self.step)
     }
 
+    /// Whether it is `..`
+    pub const fn is_all(self) -> bool {
+        matches!(self.end, End::Open) && self.first == 0 && self.step == 1 && self.block == 1
+    }
+
+    /// Whether it is an index that only the run knows.
+    pub const fn is_later(self) -> bool {
+        matches!(self.end, End::Later)
+    }
+
+    /// Whether it lies in a dimension of `len` elements and takes `count` blocks of it. (An index that
+    /// only the run knows is looked at by whoever adds it.)
+    #[inline(always)]
+    pub const fn fits(self, len: usize, count: usize) -> bool {
+        let end = match self.end {
+            End::Index => return self.first < len,
+            End::Later => return true,
+            End::Before(end) => end,
+            End::With(last) => last.saturating_add(1),
+            End::Open => len,
+        };
+        self.first <= end
+            && end <= len
+            && self.count(len) == count
+            && (self.block == 1 || count == 0 || self.first + (count - 1) * self.step + self.block <= end)
+    }
+
     /// Whether it is an index.
     const fn is_index(self) -> bool {
         matches!(self.end, End::Index | End::Later)
@@ -180,159 +208,6 @@ impl Part {
     }
 }
 
-/// Blocks at a distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// How many; [`Dim::LATER`] if only the other side says it.
-    pub count: usize,
-    /// Bytes from one to the next.
-    pub stride: usize,
-}
-
-/// Most runs of a layout: one for each dimension, and two for dimensions taken in blocks.
-pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
-
-/// One side of a transfer, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    pub(super) offset: usize,
-    pub(super) align: usize,
-    pub(super) block: usize,
-    pub(super) runs: [Run; MAX_RUNS],
-    pub(super) rank: usize,
-}
-
-impl Layout {
-    /// One block of `block` bytes, at the start of what is aligned to `align`.
-    pub const fn block(block: usize, align: usize) -> Self {
-        Self { offset: 0, align, block, runs: [Run { count: 1, stride: 0 }; MAX_RUNS], rank: 0 }
-    }
-
-    /// Blocks of this layout `count` times, `stride` bytes apart: one more run, inside the others.
-    ///
-    /// # Panics
-    ///
-    /// If that makes too many runs.
-    #[must_use]
-    pub const fn repeated(mut self, count: usize, stride: usize) -> Self {
-        assert!(self.rank < MAX_RUNS, "a region has at most 8 runs of blocks");
-        self.runs[self.rank] = Run { count, stride };
-        self.rank += 1;
-        self
-    }
-
-    /// Bytes from the start of the object to the first block.
-    pub const fn offset(&self) -> usize {
-        self.offset
-    }
-
-    /// Bytes of a block.
-    pub const fn block_bytes(&self) -> usize {
-        self.block
-    }
-
-    /// The runs, outermost first.
-    pub const fn runs(&self) -> &[Run] {
-        self.runs.split_at(self.rank).0
-    }
-
-    /// What the first block's address is a multiple of: the object's alignment, as far as the offset
-    /// keeps it.
-    pub const fn alignment(&self) -> usize {
-        1 << (self.align | self.offset).trailing_zeros()
-    }
-
-    /// The layout that starts `bytes` further on.
-    #[must_use]
-    pub const fn shifted(mut self, bytes: usize) -> Self {
-        self.offset += bytes;
-        self
-    }
-
-    /// Whether two layouts of one object surely share no byte. `false` may be said of some that do not.
-    ///
-    /// What stands inside a run is taken for one block, for every depth of runs on each side: two rows
-    /// of such blocks share no byte if their distances modulo all strides keep them apart.
-    pub const fn is_disjoint(&self, other: &Self) -> bool {
-        if self.hull() == 0 || other.hull() == 0 {
-            return true;
-        }
-        let mut mine = 0;
-        while mine <= self.rank {
-            let mut theirs = 0;
-            while theirs <= other.rank {
-                if apart(&self.outer(mine), &other.outer(theirs)) {
-                    return true;
-                }
-                theirs += 1;
-            }
-            mine += 1;
-        }
-        false
-    }
-
-    /// The outermost `rank` runs, with all inside as one block.
-    const fn outer(&self, rank: usize) -> Self {
-        let mut inside = *self;
-        inside.offset = 0;
-        let mut i = 0;
-        while i < rank {
-            inside.runs[i] = Run { count: 1, stride: 0 };
-            i += 1;
-        }
-        let mut outer = *self;
-        outer.block = inside.hull();
-        outer.rank = rank;
-        outer
-    }
-
-    /// Bytes from the first to behind the last byte. None for no blocks.
-    pub const fn hull(&self) -> usize {
-        let mut bytes = self.block;
-        let mut i = 0;
-        while i < self.rank {
-            if self.runs[i].count == 0 {
-                return 0;
-            }
-            bytes += (self.runs[i].count - 1) * self.runs[i].stride;
-            i += 1;
-        }
-        bytes
-    }
-}
-
-/// Whether the blocks of two layouts lie apart, as far as their distances modulo all strides tell.
-const fn apart(a: &Layout, b: &Layout) -> bool {
-    let period = gcd(period(a), period(b));
-    let (low, high) = if a.offset < b.offset { (a, b) } else { (b, a) };
-    let distance = high.offset - low.offset;
-    if period == 0 {
-        return distance >= low.block;
-    }
-    let distance = distance % period;
-    distance >= low.block && period - distance >= high.block
-}
-
-/// The largest number that all strides are multiples of; 0 for none.
-const fn period(layout: &Layout) -> usize {
-    let mut period = 0;
-    let mut i = 0;
-    while i < layout.rank {
-        if layout.runs[i].count > 1 {
-            period = gcd(period, layout.runs[i].stride);
-        }
-        i += 1;
-    }
-    period
-}
-
-const fn gcd(mut a: usize, mut b: usize) -> usize {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 /// The layout of a region: `axes` and `part` of the object `name`, which has `shape` and is aligned to
 /// `align`.
 ///
@@ -367,9 +242,10 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
         if !axis.is_index() {
             let unknown = matches!(axis.end, End::Open) && dim.len == Dim::LATER;
             let count = if unknown { Dim::LATER } else { axis.count(dim.len) };
-            layout = layout.repeated(count, axis.step * dim.stride);
+            layout = layout.repeated(count, axis.step.wrapping_mul(dim.stride));
             if axis.block > 1 {
                 layout = layout.repeated(axis.block, dim.stride);
+                layout.is_block[layout.rank - 1] = true;
             }
         }
         i += 1;

@@ -1,5 +1,6 @@
 //! What has dimensions.
 
+use super::field::Field;
 use crate::data::{PlainData, SymmetricData};
 
 /// Most dimensions that a shape can have.
@@ -53,6 +54,39 @@ impl Shape {
         outer
     }
 
+    /// The dimensions of this with those of what each element is made of inside.
+    ///
+    /// # Panics
+    ///
+    /// If that makes more than [`MAX_DIMS`].
+    #[must_use]
+    pub const fn containing(self, inner: &Self) -> Self {
+        assert!(self.rank + inner.rank <= MAX_DIMS, "a region has at most 6 dimensions");
+        let mut outer = self;
+        outer.element = inner.element;
+        let mut i = 0;
+        while i < inner.rank {
+            outer.dims[outer.rank] = inner.dims[i];
+            outer.rank += 1;
+            i += 1;
+        }
+        outer
+    }
+
+    /// The shape with `len` elements in its outermost dimension, if that is [`Dim::LATER`].
+    #[must_use]
+    pub const fn with_len(mut self, len: usize) -> Self {
+        if self.is_open() {
+            self.dims[0].len = len;
+        }
+        self
+    }
+
+    /// Whether only the run knows the length of the outermost dimension.
+    pub const fn is_open(&self) -> bool {
+        self.rank > 0 && self.dims[0].len == Dim::LATER
+    }
+
     /// `len` values of `T`, one behind the other.
     pub const fn slice_of<T: Shaped>(len: usize) -> Self {
         T::SHAPE.array(len, size_of::<T>())
@@ -76,7 +110,8 @@ impl Shape {
 ///
 /// # Safety
 ///
-/// Every element of `SHAPE` must be an `Element` inside the value.
+/// Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
+/// an `Element`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dimensions that a region could name",
     note = "regions are parts of numbers, of `#[derive(Symmetric)]` structs, and of arrays and slices of them"
@@ -87,6 +122,9 @@ pub unsafe trait Shaped: SymmetricData {
 
     /// Its dimensions.
     const SHAPE: Shape;
+
+    /// The fields of an element that is a struct.
+    const FIELDS: &'static [Field] = &[];
 }
 
 macro_rules! elements {
@@ -104,4 +142,5 @@ elements!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 unsafe impl<T: Shaped, const N: usize> Shaped for [T; N] {
     type Element = T::Element;
     const SHAPE: Shape = Shape::slice_of::<T>(N);
+    const FIELDS: &'static [Field] = T::FIELDS;
 }

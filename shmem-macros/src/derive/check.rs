@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::{Generics, Type};
+use syn::{Generics, Member, Type};
 
 use super::padding::{self, Proof};
 use super::parse::Written;
@@ -15,6 +15,8 @@ pub(super) struct Structure {
     pub(super) generics: Generics,
     /// The fields whose types rustc must still judge.
     pub(super) fields: Vec<Type>,
+    /// All fields, if there is nothing wrong with any.
+    pub(super) members: Vec<(Member, Type)>,
     /// What is left to prove about padding.
     pub(super) proof: Proof,
     /// It has a lifetime, or is no struct: it cannot even pretend to be plain data.
@@ -32,8 +34,9 @@ pub(super) fn structure(written: Written, errors: &mut Errors) -> Structure {
         errors.push(lifetime, diag::DERIVE_LIFETIME);
         hopeless = true;
     }
+    let members = fields.clone();
     let (good, bad): (Vec<Type>, Vec<Type>) =
-        fields.into_iter().partition(|field| refusal(&name, field).is_none());
+        fields.into_iter().map(|(_, field)| field).partition(|field| refusal(&name, field).is_none());
     for field in bad.iter().filter(|_| !hopeless) {
         errors.extend(refusal(&name, field).map(|message| (message, field)));
     }
@@ -46,7 +49,8 @@ pub(super) fn structure(written: Written, errors: &mut Errors) -> Structure {
         // Sizes of a struct that must change anyway say nothing.
         Proof::Shape
     };
-    Structure { root, name, generics, fields: good, proof, hopeless }
+    let members = if errors.is_empty() { members } else { Vec::new() };
+    Structure { root, name, generics, fields: good, members, proof, hopeless }
 }
 
 /// Why a field can be refused by its looks: addresses, and the two primitive types that have

@@ -3,17 +3,23 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Generics, Type, parse_quote};
+use syn::ext::IdentExt;
+use syn::{Generics, Member, Type, parse_quote};
 
 use super::check::Structure;
 use super::padding::Proof;
 use crate::diag::{self, Errors, respanned};
 
 pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
-    let Structure { root, name, fields, hopeless, .. } = structure;
+    let Structure { root, name, fields, members, hopeless, .. } = structure;
     let text = name.to_string();
     let generics = bounded(&structure.generics, root);
     let (parameters, arguments, conditions) = generics.split_for_impl();
+    let names = members.iter().map(|(member, _)| match member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    });
+    let (tokens, types): (Vec<_>, Vec<_>) = members.iter().map(|(member, ty)| (member, ty)).unzip();
     // Whatever is wrong with the struct, it goes on to count as plain data, so that its uses do not
     // complain once more.
     let implementations = (!hopeless).then(|| {
@@ -22,6 +28,22 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
             unsafe impl #parameters #root::__private::Zeroable for #name #arguments #conditions {}
             #[automatically_derived]
             unsafe impl #parameters #root::__private::Pod for #name #arguments #conditions {}
+            // What a field is made of: its type's own answer, or, if it has none, that of the trait.
+            #[allow(unused_imports)]
+            use #root::__private::Undivided as _;
+            #[automatically_derived]
+            unsafe impl #parameters #root::__private::Shaped for #name #arguments #conditions {
+                type Element = Self;
+                const SHAPE: #root::__private::Shape =
+                    #root::__private::Shape::element(::core::mem::size_of::<Self>());
+                const FIELDS: &'static [#root::__private::Field] = &[#(
+                    #root::__private::Field::new(
+                        #names,
+                        ::core::mem::offset_of!(Self, #tokens),
+                        <#root::__private::Fields<#types>>::CONTENTS,
+                    )
+                ),*];
+            }
         }
     });
     let contents = (structure.generics.lifetimes().next().is_none()).then(|| {

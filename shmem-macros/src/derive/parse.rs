@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::{Attribute, Data, DeriveInput, Fields, Generics, Type};
+use syn::{Attribute, Data, DeriveInput, Generics, Member, Type};
 
 use crate::arguments::Arguments;
 use crate::diag::{self, Errors};
@@ -14,7 +14,7 @@ pub(super) struct Written {
     pub(super) name: Ident,
     pub(super) generics: Generics,
     pub(super) repr: Repr,
-    pub(super) fields: Vec<Type>,
+    pub(super) fields: Vec<(Member, Type)>,
     /// It is an enum or a union, which was reported.
     pub(super) refused: bool,
 }
@@ -38,11 +38,7 @@ pub(super) fn structure(item: TokenStream, errors: &mut Errors) -> Option<Writte
     let fields = match input.data {
         Data::Struct(data) => {
             refused = false;
-            match data.fields {
-                Fields::Named(fields) => fields.named.into_iter().map(|field| field.ty).collect(),
-                Fields::Unnamed(fields) => fields.unnamed.into_iter().map(|field| field.ty).collect(),
-                Fields::Unit => Vec::new(),
-            }
+            data.fields.members().zip(data.fields.iter().map(|field| field.ty.clone())).collect()
         }
         Data::Enum(data) => {
             errors.push(data.enum_token, diag::derive_on("an enum"));

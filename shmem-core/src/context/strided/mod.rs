@@ -1,65 +1,121 @@
 //! Strided put and get.
 //!
-//! [`Strided`] has the library's routines, whose strides are arguments. All of them, and `strided!`,
-//! come down to [`put_planned`] and [`get_planned`]: a plan, and where each side starts.
+//! [`Strided`] has the library's routines, whose strides are arguments. [`written`] is what `strided!`
+//! expands to: regions of [`Object`]s, planned by the compiler where they are constant. All of them come
+//! down to what stands here: `strided!` to a plan and where each side starts, the routines to one loop,
+//! which is moved as the same plan would, but without putting it together first.
 
 mod blocks;
+mod elements;
+mod object;
+mod region;
 mod routines;
+pub mod written;
 
+pub use elements::SameElements;
+pub use object::{Destination, Object, Own, Remote, Source};
+pub use region::{Region, Side};
 pub use routines::Strided;
 
 use crate::endpoint::Endpoint;
 use crate::pe::Pe;
-use crate::strided::{Pattern, Plan, execute};
+use crate::strided::{Level, Pattern, Plan, execute, execute_blocks};
 
-/// Writes the blocks of `plan` from `from` to `offset` on `pe`. A constant plan folds.
+/// Where the symmetric side of a transfer starts.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) pe: Pe,
+    pub(super) segment: u32,
+    /// Bytes from the start of a PE's place.
+    pub(super) offset: usize,
+}
+
+/// Writes the blocks of `plan` from `from` to `to`. A constant plan folds.
 ///
 /// # Safety
 ///
-/// Every block of the plan must be readable from `from` on, and lie in `segment` of every PE from
-/// `offset` on. No block of the destination may overlap another of either side.
+/// Every block of the plan must be readable from `from` on, and lie in the segment of every PE from `to`
+/// on. No block of the destination may overlap another of either side.
 #[inline(always)]
-pub(super) unsafe fn put_planned(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    from: *const u8,
-    plan: &Plan,
-) {
+pub(super) unsafe fn put_planned(endpoint: &Endpoint, to: Place, from: *const u8, plan: &Plan) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(plan);
-    if let Some(to) = endpoint.address(pe, offset) {
+    if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { put_far(endpoint, pe, segment, offset, from, plan.pattern()) };
+        unsafe { put_far(endpoint, to, from, plan.pattern()) };
     }
 }
 
-/// Reads the blocks of `plan` from `offset` on `pe` into `to`. A constant plan folds.
+/// Reads the blocks of `plan` from `from` into `to`. A constant plan folds.
 ///
 /// # Safety
 ///
 /// As [`put_planned`], with the sides exchanged.
 #[inline(always)]
-pub(super) unsafe fn get_planned(
-    endpoint: &Endpoint,
-    to: *mut u8,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    plan: &Plan,
-) {
+pub(super) unsafe fn get_planned(endpoint: &Endpoint, to: *mut u8, from: Place, plan: &Plan) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(plan);
-    if let Some(from) = endpoint.address(pe, offset) {
+    if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { get_far(endpoint, to, pe, segment, offset, plan.pattern()) };
+        unsafe { get_far(endpoint, to, from, plan.pattern()) };
+    }
+}
+
+/// Writes blocks in one loop, as planned at run time. `align` is what addresses are multiples of.
+///
+/// # Safety
+///
+/// As [`put_planned`], for `level.count` blocks of `block` bytes.
+#[inline]
+unsafe fn put_blocks(
+    endpoint: &Endpoint,
+    to: Place,
+    from: *const u8,
+    block: usize,
+    level: Level,
+    align: usize,
+) {
+    #[cfg(feature = "statistics")]
+    crate::strided::statistics::count(&Plan::blocks(block, level, align));
+    if let Some(to) = endpoint.address(to.pe, to.offset) {
+        // SAFETY: the blocks are memory of every PE that has an address (caller).
+        unsafe { execute_blocks(block, level, align, to, from) };
+    } else {
+        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        // SAFETY: the caller's promise.
+        unsafe { put_far(endpoint, to, from, &pattern) };
+    }
+}
+
+/// Reads blocks in one loop, as planned at run time.
+///
+/// # Safety
+///
+/// As [`put_blocks`], with the sides exchanged.
+#[inline]
+unsafe fn get_blocks(
+    endpoint: &Endpoint,
+    to: *mut u8,
+    from: Place,
+    block: usize,
+    level: Level,
+    align: usize,
+) {
+    #[cfg(feature = "statistics")]
+    crate::strided::statistics::count(&Plan::blocks(block, level, align));
+    if let Some(from) = endpoint.address(from.pe, from.offset) {
+        // SAFETY: the blocks are memory of every PE that has an address (caller).
+        unsafe { execute_blocks(block, level, align, to, from) };
+    } else {
+        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        // SAFETY: the caller's promise.
+        unsafe { get_far(endpoint, to, from, &pattern) };
     }
 }
 
@@ -68,19 +124,12 @@ pub(super) unsafe fn get_planned(
 /// As [`put_planned`].
 #[cold]
 #[inline(never)]
-unsafe fn put_far(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    from: *const u8,
-    pattern: &Pattern,
-) {
+unsafe fn put_far(endpoint: &Endpoint, to: Place, from: *const u8, pattern: &Pattern) {
     if pattern.block() == 0 {
         return;
     }
     let far = endpoint.far();
-    let to = Endpoint::remote(pe, segment, offset);
+    let to = Endpoint::remote(to.pe, to.segment, to.offset);
     // SAFETY: the caller's promise.
     unsafe { far.transport.put_strided(far.channel, to, from, pattern) };
 }
@@ -90,12 +139,12 @@ unsafe fn put_far(
 /// As [`get_planned`].
 #[cold]
 #[inline(never)]
-unsafe fn get_far(endpoint: &Endpoint, to: *mut u8, pe: Pe, segment: u32, offset: usize, pattern: &Pattern) {
+unsafe fn get_far(endpoint: &Endpoint, to: *mut u8, from: Place, pattern: &Pattern) {
     if pattern.block() == 0 {
         return;
     }
     let far = endpoint.far();
-    let from = Endpoint::remote(pe, segment, offset);
+    let from = Endpoint::remote(from.pe, from.segment, from.offset);
     // SAFETY: the caller's promise.
     unsafe { far.transport.get_strided(far.channel, to, from, pattern) };
 }

@@ -1,0 +1,321 @@
+//! What regions are parts of: symmetric objects, and memory of this PE alone.
+
+use crate::data::PlainData;
+use crate::endpoint::Endpoint;
+use crate::object::{Descriptor, SymBox, Symmetric};
+use crate::pe::Pe;
+use crate::strided::{Dim, Field, Shape, Shaped};
+
+/// What the alignment of every symmetric object is a multiple of.
+const SYMMETRIC_ALIGN: usize = Descriptor::MIN_ALIGN as usize;
+
+const fn at_least(align: usize, least: usize) -> usize {
+    if align < least { least } else { align }
+}
+
+/// An object that a region of `strided!` can be a part of.
+///
+/// # Safety
+///
+/// From its start on, the object must be aligned to `ALIGN` and hold the elements of `SHAPE`, each an
+/// `Element`, where an outermost dimension of [`Dim::LATER`] has `len` elements. Every field of `FIELDS`
+/// must lie inside an `Element`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no region that could be transferred",
+    label = "neither a symmetric object nor an array or a slice",
+    note = "regions are parts of symmetric objects, and of arrays, slices and `Vec`s of numbers, of arrays, and of structs with `#[derive(Symmetric)]`"
+)]
+pub unsafe trait Object {
+    /// What it is made of.
+    type Element: PlainData;
+
+    /// Its dimensions, the outermost with [`Dim::LATER`] if only the run knows its length.
+    const SHAPE: Shape;
+
+    /// The fields of an element that is a struct.
+    const FIELDS: &'static [Field];
+
+    /// What its address is a multiple of.
+    const ALIGN: usize;
+
+    /// Length of the outermost dimension, if `SHAPE` does not give it.
+    fn len(&self) -> usize;
+}
+
+/// An object that other PEs have, too.
+///
+/// # Safety
+///
+/// `place_on` must be that of the object on every PE.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not exist on other PEs",
+    label = "not a symmetric object",
+    note = "the side with `@` is a symmetric object: a static with `#[symmetric]`, or a `SymBox`"
+)]
+pub unsafe trait Remote: Object {
+    /// Segment, and bytes from the start of a PE's place. `pe` shows that positions are known.
+    fn place_on(&self, pe: Pe) -> (u32, usize);
+}
+
+/// An object that a put can read from.
+///
+/// # Safety
+///
+/// `start` must be the start of the object, readable for as long as the reference lives.
+#[diagnostic::on_unimplemented(
+    message = "nothing can be read from `{Self}`",
+    label = "neither a symmetric object nor an array or a slice",
+    note = "the source of a put is a symmetric object, or an array, a slice or a `Vec`"
+)]
+pub unsafe trait Source: Object {
+    /// The first byte.
+    fn start(&self, endpoint: &Endpoint) -> *const u8;
+
+    /// Bytes from the start of this PE's place, if it is a symmetric object.
+    fn place(&self, endpoint: &Endpoint) -> Option<usize>;
+}
+
+/// An object that a get can write to.
+///
+/// # Safety
+///
+/// `start_mut` must be the start of the object, writable for as long as the reference lives.
+#[diagnostic::on_unimplemented(
+    message = "nothing can be written to `{Self}`",
+    label = "neither a symmetric object nor an array or a slice that can be changed",
+    note = "the destination of a get is a symmetric object, or an array, a slice or a `Vec` that can be changed"
+)]
+pub unsafe trait Destination: Object {
+    /// The first byte.
+    fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8;
+
+    /// Bytes from the start of this PE's place, if it is a symmetric object.
+    fn place(&self, endpoint: &Endpoint) -> Option<usize>;
+}
+
+/// The dimensions of a value or of a slice.
+macro_rules! dimensions {
+    ([$item:ty]) => {
+        type Element = <$item as Shaped>::Element;
+        const SHAPE: Shape = Shape::slice_of::<$item>(Dim::LATER);
+        const FIELDS: &'static [Field] = <$item as Shaped>::FIELDS;
+    };
+    ($value:ty) => {
+        type Element = <$value as Shaped>::Element;
+        const SHAPE: Shape = <$value as Shaped>::SHAPE;
+        const FIELDS: &'static [Field] = <$value as Shaped>::FIELDS;
+    };
+}
+
+/// The dimensions of another object.
+macro_rules! dimensions_of {
+    ($object:ty) => {
+        type Element = <$object as Object>::Element;
+        const SHAPE: Shape = <$object as Object>::SHAPE;
+        const FIELDS: &'static [Field] = <$object as Object>::FIELDS;
+        const ALIGN: usize = <$object as Object>::ALIGN;
+    };
+}
+
+// SAFETY: a symmetric object is a `T`, on a line of its own.
+unsafe impl<T: Shaped> Object for Symmetric<T> {
+    dimensions!(T);
+    const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
+
+    fn len(&self) -> usize {
+        1
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: Shaped> Object for SymBox<T> {
+    dimensions!(T);
+    const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
+
+    fn len(&self) -> usize {
+        1
+    }
+}
+
+// SAFETY: as above, with as many items as the handle says.
+unsafe impl<T: Shaped> Object for SymBox<[T]> {
+    dimensions!([T]);
+    const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len()
+    }
+}
+
+macro_rules! symmetric {
+    ([$($parameters:tt)*] $handle:ty) => {
+        // SAFETY: the handle's position.
+        unsafe impl<$($parameters)*> Remote for $handle {
+            #[inline(always)]
+            fn place_on(&self, pe: Pe) -> (u32, usize) {
+                let place = self.on(pe);
+                (place.segment(), place.offset())
+            }
+        }
+
+        // SAFETY: this PE's own copy, which lives as long as the handle.
+        unsafe impl<$($parameters)*> Source for $handle {
+            #[inline(always)]
+            fn start(&self, endpoint: &Endpoint) -> *const u8 {
+                endpoint.mine(self.place_on(endpoint.me()).1)
+            }
+
+            #[inline(always)]
+            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
+                Some(self.place_on(endpoint.me()).1)
+            }
+        }
+
+        // SAFETY: as above.
+        unsafe impl<$($parameters)*> Destination for $handle {
+            #[inline(always)]
+            fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
+                endpoint.mine(self.place_on(endpoint.me()).1)
+            }
+
+            #[inline(always)]
+            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
+                Some(self.place_on(endpoint.me()).1)
+            }
+        }
+    };
+}
+
+symmetric!([T: Shaped] Symmetric<T>);
+symmetric!([T: Shaped] SymBox<T>);
+symmetric!([T: Shaped] SymBox<[T]>);
+
+/// Arrays and slices: memory of this PE alone.
+macro_rules! private {
+    ([$($parameters:tt)*] $memory:ty, [$($dimensions:tt)*]) => {
+        // SAFETY: items one behind the other, each with its elements.
+        unsafe impl<$($parameters)*> Object for $memory {
+            dimensions!($($dimensions)*);
+            const ALIGN: usize = align_of::<T>();
+
+            #[inline(always)]
+            fn len(&self) -> usize {
+                self[..].len()
+            }
+        }
+
+        // SAFETY: the first item of what the reference lends.
+        unsafe impl<$($parameters)*> Source for $memory {
+            #[inline(always)]
+            fn start(&self, _: &Endpoint) -> *const u8 {
+                self.as_ptr().cast()
+            }
+
+            #[inline(always)]
+            fn place(&self, _: &Endpoint) -> Option<usize> {
+                None
+            }
+        }
+
+        // SAFETY: as above; the reference is exclusive.
+        unsafe impl<$($parameters)*> Destination for $memory {
+            #[inline(always)]
+            fn start_mut(&mut self, _: &Endpoint) -> *mut u8 {
+                self.as_mut_ptr().cast()
+            }
+
+            #[inline(always)]
+            fn place(&self, _: &Endpoint) -> Option<usize> {
+                None
+            }
+        }
+    };
+}
+private!([T: Shaped, const N: usize] [T; N], [[T; N]]);
+private!([T: Shaped] [T], [[T]]);
+private!([T: Shaped] Vec<T>, [[T]]);
+
+/// What lends an object, for reading.
+macro_rules! lenders {
+    ($($lender:ty)*) => {$(
+        // SAFETY: the object that is lent.
+        unsafe impl<O: Object + ?Sized> Object for $lender {
+            dimensions_of!(O);
+
+            #[inline(always)]
+            fn len(&self) -> usize {
+                (**self).len()
+            }
+        }
+
+        // SAFETY: as above.
+        unsafe impl<O: Remote + ?Sized> Remote for $lender {
+            #[inline(always)]
+            fn place_on(&self, pe: Pe) -> (u32, usize) {
+                (**self).place_on(pe)
+            }
+        }
+
+        // SAFETY: as above; it is lent for as long as the reference to the lender lives.
+        unsafe impl<O: Source + ?Sized> Source for $lender {
+            #[inline(always)]
+            fn start(&self, endpoint: &Endpoint) -> *const u8 {
+                (**self).start(endpoint)
+            }
+
+            #[inline(always)]
+            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
+                (**self).place(endpoint)
+            }
+        }
+    )*};
+}
+lenders!(&O &mut O Box<O>);
+
+/// What lends an object, for writing.
+macro_rules! exclusive_lenders {
+    ($($lender:ty)*) => {$(
+        // SAFETY: the object that is lent, exclusively.
+        unsafe impl<O: Destination + ?Sized> Destination for $lender {
+            #[inline(always)]
+            fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
+                (**self).start_mut(endpoint)
+            }
+
+            #[inline(always)]
+            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
+                (**self).place(endpoint)
+            }
+        }
+    )*};
+}
+exclusive_lenders!(&mut O Box<O>);
+
+/// This PE's own copy of a symmetric object, as the destination of a get. Its handle need not be
+/// exclusive: any PE may write there at any time.
+#[derive(Debug)]
+pub struct Own<'a, O: ?Sized>(pub(super) &'a O);
+
+// SAFETY: the object of the handle.
+unsafe impl<O: Remote + ?Sized> Object for Own<'_, O> {
+    dimensions_of!(O);
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+// SAFETY: this PE's own copy, which lives as long as the handle.
+unsafe impl<O: Remote + ?Sized> Destination for Own<'_, O> {
+    #[inline(always)]
+    fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
+        endpoint.mine(self.0.place_on(endpoint.me()).1)
+    }
+
+    #[inline(always)]
+    fn place(&self, endpoint: &Endpoint) -> Option<usize> {
+        Some(self.0.place_on(endpoint.me()).1)
+    }
+}

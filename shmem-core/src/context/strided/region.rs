@@ -1,0 +1,187 @@
+//! One side of a transfer, as written.
+
+use super::object::Object;
+use crate::strided::{Axis, Field, Layout, MAX_DIMS, Pattern, Shape, lower, select};
+
+/// One side of a transfer, as written.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<'a> {
+    pub(super) name: &'a str,
+    axes: &'a [Axis],
+    fields: &'a [&'a [&'a str]],
+}
+
+impl<'a> Region<'a> {
+    /// `axes` of the object `name`, and of each element `fields`: a field, a field of that and so on,
+    /// where the last step may name several that are adjacent.
+    pub const fn new(name: &'a str, axes: &'a [Axis], fields: &'a [&'a [&'a str]]) -> Self {
+        Self { name, axes, fields }
+    }
+
+    /// Whether it takes several fields of each element.
+    const fn is_run(&self) -> bool {
+        match self.fields {
+            [.., last] => last.len() > 1,
+            [] => false,
+        }
+    }
+
+    /// Whether it has indices that only the run knows.
+    pub(super) const fn has_indices(&self) -> bool {
+        let mut i = 0;
+        while i < self.axes.len() {
+            if self.axes[i].is_later() {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Its layout in an object of these dimensions.
+    #[track_caller]
+    const fn layout(&self, shape: &Shape, fields: &[Field], align: usize) -> Layout {
+        let rank = shape.dims().len();
+        let mut axes = [Axis::all(); MAX_DIMS];
+        // `[..]` is the whole object, whatever its dimensions.
+        if !matches!(self.axes, [all] if all.is_all()) {
+            if self.axes.len() != rank {
+                return lower(self.name, shape, align, self.axes, select(shape, fields, &[]).1);
+            }
+            let mut i = 0;
+            while i < rank {
+                axes[i] = self.axes[i];
+                i += 1;
+            }
+        }
+        let (shape, part) = select(shape, fields, self.fields);
+        lower(self.name, &shape, align, axes.split_at(shape.dims().len()).0, part)
+    }
+}
+
+/// One side, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    pub(super) layout: Layout,
+    is_run: bool,
+}
+
+impl Side {
+    #[track_caller]
+    const fn new(region: &Region<'_>, shape: &Shape, fields: &[Field], align: usize) -> Self {
+        Self { layout: region.layout(shape, fields, align), is_run: region.is_run() }
+    }
+
+    /// In the dimensions of `O`.
+    #[track_caller]
+    pub(super) const fn of<O: Object + ?Sized>(region: &Region<'_>) -> Self {
+        Self::new(region, &O::SHAPE, O::FIELDS, O::ALIGN)
+    }
+
+    /// In those of `object`, with the length that it has.
+    #[track_caller]
+    pub(super) fn of_object<O: Object + ?Sized>(region: &Region<'_>, object: &O) -> Self {
+        Self::new(region, &O::SHAPE.with_len(object.len()), O::FIELDS, O::ALIGN)
+    }
+}
+
+/// Both layouts. Several fields of one type stand opposite as many elements of that type.
+pub(super) const fn matched(to: Side, from: Side) -> (Layout, Layout) {
+    let (mut a, mut b) = (to.layout, from.layout);
+    let (to_bytes, from_bytes) = (a.block_bytes(), b.block_bytes());
+    if to.is_run && !from.is_run && from_bytes != 0 && to_bytes > from_bytes && to_bytes % from_bytes == 0 {
+        a = a.divided(from_bytes);
+    } else if from.is_run
+        && !to.is_run
+        && to_bytes != 0
+        && from_bytes > to_bytes
+        && from_bytes % to_bytes == 0
+    {
+        b = b.divided(to_bytes);
+    }
+    (a, b)
+}
+
+/// Checks a region, of `count` blocks along an outermost axis that is open, against the length of a slice.
+#[inline(always)]
+pub(super) fn fits<O: Object + ?Sized>(
+    region: &Region<'_>,
+    layout: &Layout,
+    count: usize,
+    object: &O,
+) -> bool {
+    match region.axes.first() {
+        Some(axis) if O::SHAPE.is_open() && layout.count() != 0 => {
+            axis.fits(object.len(), if layout.is_open() { count } else { axis.count(0) })
+        }
+        _ => true,
+    }
+}
+
+/// How many blocks of the outermost run of `open` make as many as the other side has.
+pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
+    match open.count() {
+        0 => 0,
+        inside => other.count() / inside,
+    }
+}
+
+/// Bytes that the indices which only the run knows add to the offset of a region of `object`.
+///
+/// # Panics
+///
+/// If one is beyond the end.
+#[inline(always)]
+#[track_caller]
+pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indices: &[usize]) -> usize {
+    let shape = O::SHAPE.with_len(object.len());
+    let (mut bytes, mut used) = (0, 0);
+    for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {
+        if axis.is_later() {
+            let index = indices[used];
+            if index >= dim.len {
+                beyond(region.name, number, dim.len, index);
+            }
+            bytes += index * dim.stride;
+            used += 1;
+        }
+    }
+    bytes
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn beyond(name: &str, number: usize, len: usize, index: usize) -> ! {
+    panic!("`{name}` has {len} elements in dimension {number}, but the index is {index}")
+}
+
+/// Says why regions are not those that their constants promised.
+///
+/// # Panics
+///
+/// Always.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(super) fn refuse((to, from): (Side, Side)) -> ! {
+    let (to, from) = matched(to, from);
+    Pattern::join(&to, &from);
+    unreachable!("regions that fit were refused")
+}
+
+/// Refuses two regions of the object `name` on this PE that share bytes.
+///
+/// # Panics
+///
+/// If they may.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(super) fn check_overlap(name: &str, (to, from): (Side, Side), further: (usize, usize)) {
+    let (to, from) = matched(to, from);
+    assert!(
+        to.shifted(further.0).is_disjoint(&from.shifted(further.1)),
+        "the two regions of `{name}` overlap, and the PE is this one: it would write what it still has to read"
+    );
+}

@@ -1,0 +1,143 @@
+//! Fields of structs, by name.
+//!
+//! `strided!` knows the name of a field but not the type that has it, so `#[derive(Symmetric)]` leaves a
+//! table of them on the type, and constant functions look names up there.
+
+use core::marker::PhantomData;
+
+use super::region::Part;
+use super::shape::{Shape, Shaped};
+use crate::message::Message;
+
+/// A field of a struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    name: &'static str,
+    offset: usize,
+    contents: Contents,
+}
+
+/// What a field is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents {
+    shape: Shape,
+    fields: &'static [Field],
+}
+
+impl Field {
+    /// The field `name`, `offset` bytes from the start of its struct.
+    pub const fn new(name: &'static str, offset: usize, contents: Contents) -> Self {
+        Self { name, offset, contents }
+    }
+
+    const fn bytes(&self) -> usize {
+        match self.contents.shape.dims() {
+            [] => self.contents.shape.element_bytes(),
+            [outermost, ..] => outermost.len * outermost.stride,
+        }
+    }
+}
+
+/// Asks a type for what a field of it is made of: `Fields::<F>::CONTENTS` is what [`Shaped`] says of `F`,
+/// or, where `F` is not `Shaped`, what [`Undivided`] says. (A constant of the type itself counts before
+/// one of a trait.)
+#[derive(Debug)]
+pub struct Fields<F>(PhantomData<F>);
+
+impl<F: Shaped> Fields<F> {
+    /// The dimensions and the fields.
+    pub const CONTENTS: Contents = Contents { shape: F::SHAPE, fields: F::FIELDS };
+}
+
+/// See [`Fields`].
+pub trait Undivided {
+    /// One element.
+    const CONTENTS: Contents;
+}
+
+impl<F> Undivided for Fields<F> {
+    const CONTENTS: Contents = Contents { shape: Shape::element(size_of::<F>()), fields: &[] };
+}
+
+/// Of each element of `shape`, which has `fields`, the part that `chosen` names: a field, a field of that,
+/// and so on; a step may name several fields that are adjacent. Gives the part, and the shape with the
+/// dimensions of a field that is an array.
+///
+/// # Panics
+///
+/// If there is no such field, or if fields are not adjacent.
+#[track_caller]
+pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) -> (Shape, Part) {
+    let mut shape = *shape;
+    let mut part = Part::whole(shape.element_bytes());
+    let mut fields = fields;
+    let mut i = 0;
+    while i < chosen.len() {
+        let step = chosen[i];
+        let first = find(fields, step[0]);
+        part.offset += first.offset;
+        if step.len() == 1 {
+            shape = shape.containing(&first.contents.shape);
+            part.bytes = shape.element_bytes();
+            fields = first.contents.fields;
+        } else {
+            part.bytes = run(fields, step);
+            fields = &[];
+        }
+        i += 1;
+    }
+    (shape, part)
+}
+
+/// Bytes of adjacent fields.
+#[track_caller]
+const fn run(fields: &[Field], names: &[&str]) -> usize {
+    let mut last = find(fields, names[0]);
+    let mut bytes = last.bytes();
+    let mut i = 1;
+    while i < names.len() {
+        let next = find(fields, names[i]);
+        if next.offset != last.offset + last.bytes() {
+            let message = Message::new()
+                .text("`")
+                .text(names[i])
+                .text("` does not follow `")
+                .text(names[i - 1])
+                .text("`, which ends at byte ")
+                .number((last.offset + last.bytes()) as u64)
+                .text(": it starts at byte ")
+                .number(next.offset as u64)
+                .text("; name adjacent fields, in the order of the struct");
+            panic!("{}", message.as_str());
+        }
+        bytes += next.bytes();
+        last = next;
+        i += 1;
+    }
+    bytes
+}
+
+#[track_caller]
+const fn find<'a>(fields: &'a [Field], name: &str) -> &'a Field {
+    let mut i = 0;
+    while i < fields.len() {
+        if is_equal(fields[i].name, name) {
+            return &fields[i];
+        }
+        i += 1;
+    }
+    let message = Message::new()
+        .text("a region can name no field `")
+        .text(name)
+        .text("`: fields are those of a struct with `#[derive(Symmetric)]`");
+    panic!("{}", message.as_str());
+}
+
+const fn is_equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}

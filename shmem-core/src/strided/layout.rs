@@ -1,0 +1,191 @@
+//! One side of a transfer, in bytes.
+
+use super::shape::{Dim, MAX_DIMS};
+
+/// Blocks at a distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How many; [`Dim::LATER`] if only the other side says it.
+    pub count: usize,
+    /// Bytes from one to the next.
+    pub stride: usize,
+}
+
+/// Most runs of a layout: one for each dimension, and two for dimensions taken in blocks.
+pub(super) const MAX_RUNS: usize = MAX_DIMS + 2;
+
+/// One side of a transfer, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub(super) offset: usize,
+    pub(super) align: usize,
+    pub(super) block: usize,
+    pub(super) runs: [Run; MAX_RUNS],
+    /// The runs that are blocks of the axis whose number of blocks is the run before.
+    pub(super) is_block: [bool; MAX_RUNS],
+    pub(super) rank: usize,
+}
+
+impl Layout {
+    /// One block of `block` bytes, at the start of what is aligned to `align`.
+    pub const fn block(block: usize, align: usize) -> Self {
+        Self {
+            offset: 0,
+            align,
+            block,
+            runs: [Run { count: 1, stride: 0 }; MAX_RUNS],
+            is_block: [false; MAX_RUNS],
+            rank: 0,
+        }
+    }
+
+    /// Blocks of this layout `count` times, `stride` bytes apart: one more run, inside the others.
+    ///
+    /// # Panics
+    ///
+    /// If that makes too many runs.
+    #[must_use]
+    pub const fn repeated(mut self, count: usize, stride: usize) -> Self {
+        assert!(self.rank < MAX_RUNS, "a region has at most 8 runs of blocks");
+        self.runs[self.rank] = Run { count, stride };
+        self.rank += 1;
+        self
+    }
+
+    /// Bytes from the start of the object to the first block.
+    pub const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Bytes of a block.
+    pub const fn block_bytes(&self) -> usize {
+        self.block
+    }
+
+    /// The runs, outermost first.
+    pub const fn runs(&self) -> &[Run] {
+        self.runs.split_at(self.rank).0
+    }
+
+    /// What the first block's address is a multiple of: the object's alignment, as far as the offset
+    /// keeps it.
+    pub const fn alignment(&self) -> usize {
+        1 << (self.align | self.offset).trailing_zeros()
+    }
+
+    /// The layout that starts `bytes` further on.
+    #[must_use]
+    pub const fn shifted(mut self, bytes: usize) -> Self {
+        self.offset += bytes;
+        self
+    }
+
+    /// The layout with each block in pieces of `bytes` bytes, which must divide it.
+    #[must_use]
+    pub const fn divided(mut self, bytes: usize) -> Self {
+        let count = self.block / bytes;
+        self.block = bytes;
+        self.repeated(count, bytes)
+    }
+
+    /// How many blocks there are, not counting the run that only the other side knows.
+    pub const fn count(&self) -> usize {
+        let mut count = 1;
+        let mut i = 0;
+        while i < self.rank {
+            if self.runs[i].count != Dim::LATER {
+                count *= self.runs[i].count;
+            }
+            i += 1;
+        }
+        count
+    }
+
+    /// Whether there is a run whose count only the other side, or the run of the program, knows.
+    pub const fn is_open(&self) -> bool {
+        self.rank > 0 && self.runs[0].count == Dim::LATER
+    }
+
+    /// Whether two layouts of one object surely share no byte. `false` may be said of some that do not.
+    ///
+    /// What stands inside a run is taken for one block, for every depth of runs on each side: two rows
+    /// of such blocks share no byte if their distances modulo all strides keep them apart.
+    pub const fn is_disjoint(&self, other: &Self) -> bool {
+        if self.hull() == 0 || other.hull() == 0 {
+            return true;
+        }
+        let mut mine = 0;
+        while mine <= self.rank {
+            let mut theirs = 0;
+            while theirs <= other.rank {
+                if apart(&self.outer(mine), &other.outer(theirs)) {
+                    return true;
+                }
+                theirs += 1;
+            }
+            mine += 1;
+        }
+        false
+    }
+
+    /// The outermost `rank` runs, with all inside as one block.
+    const fn outer(&self, rank: usize) -> Self {
+        let mut inside = *self;
+        inside.offset = 0;
+        let mut i = 0;
+        while i < rank {
+            inside.runs[i] = Run { count: 1, stride: 0 };
+            i += 1;
+        }
+        let mut outer = *self;
+        outer.block = inside.hull();
+        outer.rank = rank;
+        outer
+    }
+
+    /// Bytes from the first to behind the last byte. None for no blocks.
+    pub const fn hull(&self) -> usize {
+        let mut bytes = self.block;
+        let mut i = 0;
+        while i < self.rank {
+            if self.runs[i].count == 0 {
+                return 0;
+            }
+            bytes += (self.runs[i].count - 1) * self.runs[i].stride;
+            i += 1;
+        }
+        bytes
+    }
+}
+
+/// Whether the blocks of two layouts lie apart, as far as their distances modulo all strides tell.
+const fn apart(a: &Layout, b: &Layout) -> bool {
+    let period = gcd(period(a), period(b));
+    let (low, high) = if a.offset < b.offset { (a, b) } else { (b, a) };
+    let distance = high.offset - low.offset;
+    if period == 0 {
+        return distance >= low.block;
+    }
+    let distance = distance % period;
+    distance >= low.block && period - distance >= high.block
+}
+
+/// The largest number that all strides are multiples of; 0 for none.
+const fn period(layout: &Layout) -> usize {
+    let mut period = 0;
+    let mut i = 0;
+    while i < layout.rank {
+        if layout.runs[i].count > 1 {
+            period = gcd(period, layout.runs[i].stride);
+        }
+        i += 1;
+    }
+    period
+}
+
+const fn gcd(mut a: usize, mut b: usize) -> usize {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

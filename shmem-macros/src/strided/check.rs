@@ -1,0 +1,182 @@
+//! What is required of a transfer, as far as syntax can tell.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
+use syn::{Expr, Lit, Member, RangeLimits, token};
+
+use super::parse::{self, Object, Place, Value, Written};
+use crate::arguments;
+use crate::diag::{self, Errors};
+
+/// The algorithms: what is written, and the variant of `Algorithm`.
+const ALGORITHMS: &[(&str, &str)] = &[("1", "One"), ("2", "Two"), ("3", "Three"), ("auto", "Auto")];
+
+/// Most fields that one side can name together.
+const MAX_FIELDS: usize = 8;
+
+/// A transfer, in order.
+pub(super) struct Transfer {
+    /// The path of this library.
+    pub(super) root: TokenStream,
+    /// The world or a context.
+    pub(super) token: Expr,
+    pub(super) to: Side,
+    pub(super) from: Side,
+    pub(super) pe: TokenStream,
+    /// Whether the destination is the remote side.
+    pub(super) is_put: bool,
+    /// The variant of `Algorithm`, if one is given.
+    pub(super) algorithm: Option<Ident>,
+}
+
+/// One side.
+pub(super) struct Side {
+    pub(super) object: TokenStream,
+    pub(super) name: String,
+    /// A constant can name the object: it looks like a static.
+    pub(super) is_static: bool,
+    /// All of the brackets.
+    pub(super) span: Span,
+    pub(super) axes: Vec<Axis>,
+    pub(super) fields: Vec<Vec<Member>>,
+}
+
+/// What is taken of one dimension.
+pub(super) enum Axis {
+    Index(Value<Expr>),
+    Range(Range),
+}
+
+/// Elements at a distance, or blocks of them.
+pub(super) struct Range {
+    /// Whether the bounds are marked `dyn`.
+    pub(super) is_dynamic: bool,
+    pub(super) bounds: Bounds,
+    pub(super) step: Option<Value<Expr>>,
+    pub(super) block: Option<Value<Expr>>,
+}
+
+pub(super) enum Bounds {
+    All,
+    From(Expr),
+    Before(Option<Expr>, Expr),
+    Through(Option<Expr>, Expr),
+}
+
+impl Axis {
+    /// Whether only the run knows its count or its strides.
+    pub(super) fn is_later(&self) -> bool {
+        let marked =
+            |value: &Option<Value<Expr>>| value.as_ref().is_some_and(|value| value.dynamic.is_some());
+        match self {
+            Self::Index(_) => false,
+            Self::Range(range) => range.is_dynamic || marked(&range.step) || marked(&range.block),
+        }
+    }
+}
+
+impl Side {
+    /// Whether only the run knows a count or a stride.
+    pub(super) fn is_later(&self) -> bool {
+        self.axes.iter().any(Axis::is_later)
+    }
+}
+
+/// Checks the transfer.
+pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer> {
+    let Written { token, mut arguments, to, from } = written;
+    let root = arguments.root(errors);
+    let algorithm = arguments.take("algorithm").and_then(|value| algorithm(value, errors));
+    let (is_put, pe) = match (&to.remote, &from.remote) {
+        (Some(_), Some(second)) => {
+            errors.push(second.at, diag::STRIDED_BOTH_REMOTE);
+            (true, None)
+        }
+        (None, None) => {
+            errors.push(&to.object, diag::STRIDED_NO_REMOTE);
+            (true, None)
+        }
+        (Some(remote), None) => (true, Some(remote.pe.to_token_stream())),
+        (None, Some(remote)) => (false, Some(remote.pe.to_token_stream())),
+    };
+    let (to, from) = (side(to, errors), side(from, errors));
+    let pe = pe.filter(|_| errors.is_empty())?;
+    Some(Transfer { root, token, to, from, pe, is_put, algorithm })
+}
+
+fn algorithm(value: arguments::Value, errors: &mut Errors) -> Option<Ident> {
+    let found = match &value {
+        arguments::Value::Lit(Lit::Str(text)) => text.value(),
+        other => other.to_token_stream().to_string(),
+    };
+    match ALGORITHMS.iter().find(|(name, _)| *name == found) {
+        Some((_, variant)) => Some(Ident::new(variant, Span::call_site())),
+        None => {
+            let names: Vec<&str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
+            errors.push(value, diag::unknown_algorithm(&found, &names));
+            None
+        }
+    }
+}
+
+fn side(place: Place, errors: &mut Errors) -> Side {
+    let Place { object, bracket, axes, fields, .. } = place;
+    if axes.is_empty() {
+        errors.push(brackets(&bracket), diag::STRIDED_EMPTY);
+    }
+    for step in &fields {
+        for (number, field) in step.iter().enumerate() {
+            if step.iter().take(number).any(|earlier| earlier == field) {
+                errors.push(field, diag::field_twice(&field.to_token_stream().to_string()));
+            }
+        }
+        if let Some(field) = step.get(MAX_FIELDS) {
+            errors.push(field, diag::too_many_fields(MAX_FIELDS));
+        }
+    }
+    Side {
+        name: object.name(),
+        is_static: is_static(&object),
+        object: object.to_token_stream(),
+        span: bracket.span.join(),
+        axes: axes.into_iter().map(|axis| self::axis(axis, errors)).collect(),
+        fields,
+    }
+}
+
+fn brackets(bracket: &token::Bracket) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    bracket.surround(&mut tokens, |_| ());
+    tokens
+}
+
+fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
+    let parse::Axis { extent, step, block } = axis;
+    let Some(range) = parse::range(&extent.value) else {
+        if let Some(step) = &step {
+            errors.push(step, diag::STRIDED_INDEX_STEP);
+        }
+        return Axis::Index(extent);
+    };
+    let range = range.clone();
+    let first = range.start.map(|start| *start);
+    let bounds = match (range.limits, range.end) {
+        (RangeLimits::HalfOpen(_), Some(end)) => Bounds::Before(first, *end),
+        (RangeLimits::Closed(_), Some(end)) => Bounds::Through(first, *end),
+        (_, None) => first.map_or(Bounds::All, Bounds::From),
+    };
+    Axis::Range(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block })
+}
+
+/// Whether an object is a static by the looks of its name.
+fn is_static(object: &Object) -> bool {
+    let Object::Path { path, members } = object else { return false };
+    let Some(name) = path.segments.last().map(|last| last.ident.to_string()) else { return false };
+    let screams = |c: char| c.is_uppercase() || c.is_numeric() || c == '_';
+    // A constant does not know which `Self` is meant.
+    let is_of_self = path.segments.first().is_some_and(|first| first.ident == "Self");
+    members.is_empty() && !is_of_self && name.starts_with(char::is_uppercase) && name.chars().all(screams)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! The expansion of `strided!`.
+//!
+//! A block with what is constant as items, and one call. Names made up here start with `__`: the user's
+//! constants stand in the same scope and must not meet them. Every expression of the user is written
+//! once, and each call that can refuse a region carries the span of its brackets.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Expr, Member};
+
+use super::check::{Axis, Bounds, Range, Side, Transfer};
+use super::parse::Value;
+use crate::diag::{Errors, respanned};
+
+/// Nothing but the errors.
+pub(super) fn refused(errors: Errors) -> TokenStream {
+    let errors = errors.into_tokens();
+    quote!({ #errors })
+}
+
+/// The transfer.
+pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
+    let errors = errors.into_tokens();
+    let body =
+        if transfer.to.is_later() || transfer.from.is_later() { later(transfer) } else { constant(transfer) };
+    quote!({ #errors #body })
+}
+
+/// All counts and strides are constants.
+fn constant(transfer: &Transfer) -> TokenStream {
+    let Transfer { root, to, from, .. } = transfer;
+    let strided = quote!(#root::__private::strided);
+    let (to_region, from_region) = (constant_region(to, root), constant_region(from, root));
+    let algorithm = algorithm(transfer);
+    let early = early(transfer);
+    let (to_indices, from_indices) = (indices(to), indices(from));
+    let call =
+        call(transfer, "", &quote!([#(#to_indices),*], [#(#from_indices),*],), Some(&quote!(__Transfer)));
+    quote! {
+        struct __Transfer;
+        impl #strided::Written for __Transfer {
+            const TO: #strided::Region<'static> = #to_region;
+            const FROM: #strided::Region<'static> = #from_region;
+            const ALGORITHM: ::core::option::Option<#strided::Algorithm> = #algorithm;
+        }
+        #early
+        #call
+    }
+}
+
+/// Constants of what can be named in one, which `cargo check` evaluates.
+fn early(transfer: &Transfer) -> TokenStream {
+    let Transfer { root, to, from, .. } = transfer;
+    let region = |side: &Side, which: &str| {
+        let root = respanned(root.clone(), side.span);
+        let (object, which) = (&side.object, Ident::new(which, Span::call_site()));
+        let written = quote!(<__Transfer as #root::__private::strided::Written>::#which);
+        quote_spanned!(side.span=> #root::__private::strided::region(&#written, &#object))
+    };
+    let checked = match (to.is_static, from.is_static) {
+        (true, true) => {
+            let (to, from) = (region(to, "TO"), region(from, "FROM"));
+            quote!(let () = #root::__private::strided::agree(#to, #from);)
+        }
+        (true, false) => {
+            let to = region(to, "TO");
+            quote!(let _ = #to;)
+        }
+        (false, true) => {
+            let from = region(from, "FROM");
+            quote!(let _ = #from;)
+        }
+        (false, false) => return TokenStream::new(),
+    };
+    quote!(const __REGION: () = { #checked };)
+}
+
+/// Counts or strides that only the run knows.
+fn later(transfer: &Transfer) -> TokenStream {
+    let Transfer { root, to, from, .. } = transfer;
+    let (to_region, from_region) = (later_region(to, root), later_region(from, root));
+    let algorithm = algorithm(transfer);
+    call(transfer, "_later", &quote!(&#to_region, &#from_region, #algorithm,), None)
+}
+
+/// The call of the library.
+fn call(
+    transfer: &Transfer,
+    form: &str,
+    regions: &TokenStream,
+    written: Option<&TokenStream>,
+) -> TokenStream {
+    let Transfer { root, token, to, from, pe, is_put, .. } = transfer;
+    let strided = quote!(#root::__private::strided);
+    let name = format_ident!("{}{form}", if *is_put { "put" } else { "get" });
+    let (to_object, from_object) = (&to.object, &from.object);
+    let objects = if *is_put {
+        quote!(&#to_object, #pe, &#from_object)
+    } else {
+        quote!(#to_object.__strided_into(), &#from_object, #pe)
+    };
+    let (to_elements, from_elements) = (elements(to, root), elements(from, root));
+    let generics = written.map(|written| quote!(::<#written, _, _, _, _, _, _>));
+    let lend = (!is_put).then(|| quote!(use #strided::Lend as _;));
+    quote! {
+        #lend
+        #strided::#name #generics(
+            #strided::token(&#token),
+            #objects,
+            #regions
+            #to_elements,
+            #from_elements,
+        );
+    }
+}
+
+fn algorithm(transfer: &Transfer) -> TokenStream {
+    let root = &transfer.root;
+    match &transfer.algorithm {
+        Some(name) => quote!(::core::option::Option::Some(#root::__private::strided::Algorithm::#name)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+/// A region whose axes are constants; an index marked `dyn` is left to the call.
+fn constant_region(side: &Side, root: &TokenStream) -> TokenStream {
+    let axes = side.axes.iter().map(|axis| match axis {
+        Axis::Index(Value { dynamic: Some(_), .. }) => quote!(#root::__private::strided::Axis::later()),
+        other => self::axis(other, root, side.span, &|value| value.value.to_token_stream()),
+    });
+    region(side, root, axes.collect())
+}
+
+/// The indices that are left to the call.
+fn indices(side: &Side) -> impl Iterator<Item = &Expr> {
+    side.axes.iter().filter_map(|axis| match axis {
+        Axis::Index(Value { dynamic: Some(_), value }) => Some(value),
+        _ => None,
+    })
+}
+
+/// A region that is made when the transfer runs. What is not marked is a constant all the same.
+fn later_region(side: &Side, root: &TokenStream) -> TokenStream {
+    let axes = side.axes.iter().map(|axis| {
+        self::axis(axis, root, side.span, &|Value { dynamic, value }| match dynamic {
+            Some(_) => value.to_token_stream(),
+            None => quote!(const { #value }),
+        })
+    });
+    region(side, root, axes.collect())
+}
+
+fn region(side: &Side, root: &TokenStream, axes: Vec<TokenStream>) -> TokenStream {
+    let name = &side.name;
+    let fields = side.fields.iter().map(|step| {
+        let names = step.iter().map(member_name);
+        quote!(&[#(#names),*])
+    });
+    quote!(#root::__private::strided::Region::new(#name, &[#(#axes),*], &[#(#fields),*]))
+}
+
+/// One axis, its expressions as `value` writes them.
+fn axis(
+    axis: &Axis,
+    root: &TokenStream,
+    span: Span,
+    value: &dyn Fn(&Value<&Expr>) -> TokenStream,
+) -> TokenStream {
+    let root = respanned(root.clone(), span);
+    let path = quote_spanned!(span=> #root::__private::strided::Axis);
+    let Range { is_dynamic, bounds, step, block } = match axis {
+        Axis::Index(index) => {
+            let index = value(&Value { dynamic: index.dynamic, value: &index.value });
+            return quote_spanned!(span=> #path::index(#index));
+        }
+        Axis::Range(range) => range,
+    };
+    let bound = |bound: &Expr| {
+        let dynamic = is_dynamic.then(Default::default);
+        value(&Value { dynamic, value: bound })
+    };
+    let first = |first: &Option<Expr>| first.as_ref().map_or_else(|| quote!(0), bound);
+    let mut tokens = match bounds {
+        Bounds::All => quote_spanned!(span=> #path::all()),
+        Bounds::From(start) => {
+            let start = bound(start);
+            quote_spanned!(span=> #path::from(#start))
+        }
+        Bounds::Before(start, end) => {
+            let (start, end) = (first(start), bound(end));
+            quote_spanned!(span=> #path::range(#start, #end))
+        }
+        Bounds::Through(start, end) => {
+            let (start, end) = (first(start), bound(end));
+            quote_spanned!(span=> #path::through(#start, #end))
+        }
+    };
+    for (what, given) in [("step", step), ("block", block)] {
+        if let Some(Value { dynamic, value: given }) = given {
+            let what = Ident::new(what, span);
+            let given = value(&Value { dynamic: *dynamic, value: given });
+            tokens = quote_spanned!(span=> #tokens.#what(#given));
+        }
+    }
+    tokens
+}
+
+/// A closure from the type of the elements to that of the fields.
+fn elements(side: &Side, root: &TokenStream) -> TokenStream {
+    let strided = quote!(#root::__private::strided);
+    let field = |of: TokenStream, member: &Member| quote!(#strided::field(#of, |__element| &raw const __element.#member));
+    let element = side.fields.iter().fold(quote!(__element), |of, step| match &step[..] {
+        [member] => field(of, member),
+        several => {
+            let several = several.iter().map(|member| field(quote!(__of), member));
+            quote!({ let __of = #of; #strided::run((#(#several),*)) })
+        }
+    });
+    quote!(|__element| #element)
+}
+
+fn member_name(member: &Member) -> String {
+    match member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    }
+}

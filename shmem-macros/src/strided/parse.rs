@@ -1,0 +1,240 @@
+//! A transfer, as written.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, TokenStreamExt, quote};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{
+    Expr, ExprRange, Ident, Index, LitFloat, LitInt, Member, Path, Token, bracketed, parenthesized, token,
+};
+
+use crate::arguments::Arguments;
+use crate::diag::{self, Errors};
+
+pub(super) const OWNER: &str = "`strided!`";
+const ARGUMENTS: &[&str] = &["algorithm"];
+
+/// The whole body.
+pub(super) struct Written {
+    /// The first argument: the world or a context.
+    pub(super) token: Expr,
+    pub(super) arguments: Arguments,
+    pub(super) to: Place,
+    pub(super) from: Place,
+}
+
+/// One side.
+pub(super) struct Place {
+    pub(super) object: Object,
+    pub(super) remote: Option<Remote>,
+    pub(super) bracket: token::Bracket,
+    pub(super) axes: Vec<Axis>,
+    /// The fields of each element: a field, a field of that and so on; several in the last step.
+    pub(super) fields: Vec<Vec<Member>>,
+}
+
+/// What a region is a part of, or the PE: a path with members, or an expression in parentheses.
+pub(super) enum Object {
+    Path { path: Path, members: Vec<Member> },
+    Expr(TokenStream),
+}
+
+/// `@pe`
+pub(super) struct Remote {
+    pub(super) at: Token![@],
+    pub(super) pe: Object,
+}
+
+/// What is taken of one dimension.
+pub(super) struct Axis {
+    pub(super) extent: Value<Expr>,
+    pub(super) step: Option<Value<Expr>>,
+    pub(super) block: Option<Value<Expr>>,
+}
+
+/// An expression that is a constant unless it is marked `dyn`.
+pub(super) struct Value<T> {
+    pub(super) dynamic: Option<Token![dyn]>,
+    pub(super) value: T,
+}
+
+/// Reads the body.
+pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written> {
+    let parser = |input: ParseStream| {
+        let token = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let arguments = Arguments::parse(arguments(input)?, OWNER, ARGUMENTS, errors);
+        let to = input.parse()?;
+        if !input.peek(Token![=]) {
+            return Err(input.error(diag::STRIDED_EQUALS));
+        }
+        input.parse::<Token![=]>()?;
+        let from = input.parse()?;
+        input.parse::<Option<Token![,]>>()?;
+        if !input.is_empty() {
+            return Err(input.error(diag::STRIDED_END));
+        }
+        Ok(Written { token, arguments, to, from })
+    };
+    parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
+}
+
+/// What stands in front of a `;`. (A `;` of a region stands in brackets.)
+fn arguments(input: ParseStream) -> syn::Result<TokenStream> {
+    let ahead: TokenStream = input.fork().parse()?;
+    let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
+    if !ahead.into_iter().any(|token| is_end(&token)) {
+        if input.peek(Ident::peek_any) && input.peek2(Token![=]) {
+            return Err(input.error(diag::STRIDED_OPTIONS));
+        }
+        return Ok(TokenStream::new());
+    }
+    let mut found = TokenStream::new();
+    loop {
+        let token = input.parse::<TokenTree>()?;
+        if is_end(&token) {
+            return Ok(found);
+        }
+        found.append(token);
+    }
+}
+
+impl Parse for Place {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let object = Object::parse(input, diag::STRIDED_PLACE)?;
+        let remote = match input.parse::<Option<Token![@]>>()? {
+            None => None,
+            Some(at) => {
+                if !input.peek(token::Paren) && !input.peek(Token![::]) && !input.peek(Ident::peek_any) {
+                    return Err(syn::Error::new_spanned(at, diag::STRIDED_PE));
+                }
+                Some(Remote { at, pe: Object::parse(input, diag::STRIDED_PE)? })
+            }
+        };
+        if !input.peek(token::Bracket) {
+            // Behind the last token there is nothing to point at.
+            let place = quote!(#object)
+                .into_iter()
+                .chain(remote.map(|Remote { at, pe }| quote!(#at #pe)).into_iter().flatten());
+            return Err(syn::Error::new_spanned(place.collect::<TokenStream>(), diag::STRIDED_REGION));
+        }
+        let region;
+        let bracket = bracketed!(region in input);
+        let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&region)?.into_iter().collect();
+        let mut fields = Vec::new();
+        while input.peek(Token![.]) {
+            let dot = input.parse::<Token![.]>()?;
+            if input.peek(token::Brace) {
+                let several;
+                syn::braced!(several in input);
+                fields
+                    .push(Punctuated::<Member, Token![,]>::parse_terminated(&several)?.into_iter().collect());
+                if let Some(step) = fields.last()
+                    && Vec::is_empty(step)
+                {
+                    return Err(syn::Error::new_spanned(dot, diag::STRIDED_NO_FIELD));
+                }
+                break;
+            }
+            fields.extend(members(input)?.into_iter().map(|member| vec![member]));
+        }
+        Ok(Self { object, remote, bracket, axes, fields })
+    }
+}
+
+impl Object {
+    fn parse(input: ParseStream, expected: &str) -> syn::Result<Self> {
+        if input.peek(token::Paren) {
+            let inner;
+            parenthesized!(inner in input);
+            return Ok(Self::Expr(inner.parse::<Expr>()?.into_token_stream()));
+        }
+        if !input.peek(Token![::]) && !input.peek(Ident::peek_any) {
+            return Err(input.error(expected));
+        }
+        let path = Path::parse_mod_style(input)?;
+        let mut found = Vec::new();
+        while input.peek(Token![.]) && !input.peek(Token![..]) {
+            input.parse::<Token![.]>()?;
+            found.extend(members(input)?);
+        }
+        Ok(Self::Path { path, members: found })
+    }
+
+    /// As it is called in messages.
+    pub(super) fn name(&self) -> String {
+        let text = match self {
+            Self::Path { .. } => self.to_token_stream(),
+            Self::Expr(expr) => expr.clone(),
+        };
+        text.to_string().replace(" :: ", "::").replace(":: ", "::").replace(" . ", ".")
+    }
+}
+
+impl ToTokens for Object {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Path { path, members } => tokens.extend(quote!(#path #(.#members)*)),
+            Self::Expr(expr) => tokens.extend(quote!((#expr))),
+        }
+    }
+}
+
+/// What stands behind a dot: a member, or two that the lexer took for a number: `0.1`.
+fn members(input: ParseStream) -> syn::Result<Vec<Member>> {
+    if !input.peek(LitFloat) {
+        return Ok(vec![input.parse()?]);
+    }
+    let pair: LitFloat = input.parse()?;
+    let index = |digits: &str| {
+        let index = LitInt::new(digits, pair.span()).base10_parse()?;
+        Ok(Member::Unnamed(Index { index, span: pair.span() }))
+    };
+    pair.to_string().split('.').filter(|digits| !digits.is_empty()).map(index).collect()
+}
+
+impl Parse for Axis {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let extent = input.parse()?;
+        let mut rest = Vec::new();
+        while input.peek(Token![;]) {
+            let semicolon = input.parse::<Token![;]>()?;
+            if rest.len() == 2 {
+                return Err(syn::Error::new_spanned(semicolon, diag::STRIDED_AXIS));
+            }
+            rest.push(input.parse()?);
+        }
+        if !input.is_empty() && !input.peek(Token![,]) {
+            return Err(input.error(diag::STRIDED_AXIS));
+        }
+        let mut rest = rest.into_iter();
+        Ok(Self { extent, step: rest.next(), block: rest.next() })
+    }
+}
+
+impl Parse for Value<Expr> {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let dynamic = input.parse()?;
+        if input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) {
+            return Err(input.error(diag::STRIDED_AXIS));
+        }
+        Ok(Self { dynamic, value: input.parse()? })
+    }
+}
+
+impl ToTokens for Value<Expr> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.dynamic.to_tokens(tokens);
+        self.value.to_tokens(tokens);
+    }
+}
+
+/// The range that an expression is.
+pub(super) fn range(expr: &Expr) -> Option<&ExprRange> {
+    match expr {
+        Expr::Range(range) => Some(range),
+        Expr::Group(group) => range(&group.expr),
+        _ => None,
+    }
+}
