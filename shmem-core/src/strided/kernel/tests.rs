@@ -12,13 +12,14 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use super::{Isa, Kernel, run_with};
 use crate::strided::pattern::Level;
 
-const KERNELS: [Kernel; 9] = [
+const KERNELS: [Kernel; 10] = [
     Kernel::Rows,
     Kernel::Throttled(0),
     Kernel::Throttled(1),
     Kernel::Throttled(8),
     Kernel::Throttled(255),
     Kernel::Stream,
+    Kernel::Library,
     Kernel::String,
     Kernel::Span,
     Kernel::Shuffle,

@@ -57,12 +57,13 @@ impl Sweep for Throttle {
     }
 }
 
-/// Copies all blocks, each followed by `touches` stores to a line of one's own; twice as many on machines that
-/// make two stores at a time where others make one.
+/// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` stores to a line of one's
+/// own; twice as many on machines that make two stores at a time where others make one. Wider pieces would
+/// be fewer stores for the same lines, the opposite of a brake.
 ///
 /// # Safety
 ///
-/// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
+/// As [`run`](super::run), with at least one byte in a block.
 pub(super) unsafe fn sweep(
     touches: u8,
     isa: Isa,
@@ -72,6 +73,6 @@ pub(super) unsafe fn sweep(
     from: *const u8,
 ) {
     let touches = if isa == Isa::Avx512 { touches.saturating_mul(2) } else { touches };
-    // SAFETY: the caller's promises.
-    unsafe { rows::sweep(Throttle(touches), isa, block, levels, to, from) };
+    // SAFETY: the caller's promises; every machine has the least instructions.
+    unsafe { rows::sweep(Throttle(touches), Isa::Baseline, block, levels, to, from) };
 }
