@@ -32,7 +32,7 @@ pub(crate) mod statistics;
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use execute::{execute, execute_later};
 pub use field::{Contents, Field, Fields, Undivided};
-pub(crate) use field::select;
+pub(crate) use field::{has, select};
 pub use kernel::Kernel;
 pub use layout::{Layout, Run};
 pub use pattern::{Level, Pattern};
