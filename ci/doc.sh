@@ -3,4 +3,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps

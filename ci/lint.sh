@@ -6,3 +6,4 @@ cd "$(dirname "$0")/.."
 
 cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 cargo clippy --workspace --all-targets -- -D warnings
+cargo clippy -p shmem-rt --all-features --all-targets -- -D warnings

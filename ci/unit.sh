@@ -7,4 +7,9 @@ cd "$(dirname "$0")/.."
 cargo test --workspace
 
 # What optional features add. In a directory of its own: features change what everything is built with.
-cargo test -p shmem-rt --features statistics --test statistics --target-dir target/features
+features() {
+    cargo test -p shmem-rt --features statistics,ndarray,rayon --target-dir target/features "$@"
+}
+features --test statistics --test ndarray --test rayon
+features --lib ndarray::
+features --doc -- src/ndarray.rs src/rayon.rs

@@ -39,6 +39,21 @@ struct Neighbours {
     east: Option<(Pe, usize)>,
 }
 
+/// The transfers of [`Block::exchange`], by an algorithm that is written in the program.
+macro_rules! exchange {
+    ($block:ident, $world:ident, algorithm = $algorithm:tt) => {{
+        let Block { rows, columns, neighbours: Neighbours { north, south, west, east } } = *$block;
+        for (edge, to) in [(1, north), (rows, south)] {
+            let Some((pe, into)) = to else { continue };
+            strided!($world, algorithm = $algorithm; CELLS@pe[dyn into, dyn 1..=columns] = CELLS[dyn edge, dyn 1..=columns]);
+        }
+        for (edge, to) in [(1, west), (columns, east)] {
+            let Some((pe, into)) = to else { continue };
+            strided!($world, algorithm = $algorithm; CELLS@pe[dyn 1..=rows, dyn into] = CELLS[dyn 1..=rows, dyn edge]);
+        }
+    }};
+}
+
 impl Block {
     /// Sets the cells to what they are at the beginning, frame included. Collective.
     pub(crate) fn fill(world: &mut World, grid: Grid) -> Self {
@@ -64,20 +79,12 @@ impl Block {
     }
 
     /// Puts the edges into the frames of the neighbours.
-    pub(crate) fn exchange(&self, world: &World, _algorithm: Algorithm) {
-        let Self { rows, columns, neighbours: Neighbours { north, south, west, east } } = self;
-        let mine = CELLS.here(world);
-        for (edge, to) in [(1, north), (*rows, south)] {
-            let Some((pe, into)) = to else { continue };
-            for column in 1..=*columns {
-                world.p(CELLS.on(*pe).index(*into).index(column), mine.index(edge).index(column).load());
-            }
-        }
-        for (edge, to) in [(1, west), (*columns, east)] {
-            let Some((pe, into)) = to else { continue };
-            for row in 1..=*rows {
-                world.p(CELLS.on(*pe).index(row).index(*into), mine.index(row).index(edge).load());
-            }
+    pub(crate) fn exchange(&self, world: &World, algorithm: Algorithm) {
+        match algorithm {
+            Algorithm::One => exchange!(self, world, algorithm = 1),
+            Algorithm::Two => exchange!(self, world, algorithm = 2),
+            Algorithm::Three => exchange!(self, world, algorithm = 3),
+            Algorithm::Auto => exchange!(self, world, algorithm = auto),
         }
     }
 

@@ -53,24 +53,27 @@ pub(crate) struct TooLarge {
 /// The calling PE's part of the field.
 pub(crate) struct Plate {
     decomposition: Decomposition,
+    /// Rows and columns of the block.
+    size: [usize; 2],
     /// The cells of the block that change: all of this PE's, without the border of the field.
     inner: [Range<usize>; 2],
     edges: Vec<Edge>,
 }
 
-/// Cells of this PE that a neighbour needs: a row or a column.
+/// Cells of this PE that a neighbour needs.
 struct Edge {
     to: Pe,
-    /// In this PE's block.
-    from: Line,
-    /// In the neighbour's block.
-    into: Line,
+    line: Line,
+    /// The row or column in this PE's block.
+    from: usize,
+    /// The row or column in the neighbour's block.
+    into: usize,
 }
 
-/// Cells of a block.
+/// What an edge is.
 enum Line {
-    Row(usize, Range<usize>),
-    Column(Range<usize>, usize),
+    Row,
+    Column,
 }
 
 impl Plate {
@@ -100,13 +103,13 @@ impl Plate {
         let mine = decomposition.part_of(me);
         let inner = [0, 1].map(|axis| inner(&mine[axis], size[axis]));
         let edges = edges(decomposition, me, world.team().members());
-        Ok(Self { decomposition, inner, edges })
+        Ok(Self { decomposition, size: mine.map(|part| part.len()), inner, edges })
     }
 
     /// One more step; gives the largest change of a cell anywhere. Collective.
     pub(crate) fn relax(&self, world: &mut World, steps: u64) -> f64 {
         let (old, new) = (block_after(steps), block_after(steps + 1));
-        self.edges.iter().for_each(|edge| edge.send(world, old));
+        self.edges.iter().for_each(|edge| self.send(world, old, edge));
         // All neighbours have put their edges when `local` begins, and read ours when it ends.
         let mut change = world.local((old, new), |(old, new)| {
             let [rows, columns] = self.inner.clone();
@@ -137,24 +140,16 @@ impl Plate {
         }
         field
     }
-}
 
-impl Edge {
-    /// Puts the cells where the neighbour expects them.
-    fn send(&self, world: &World, block: &'static Symmetric<Block>) {
-        let (mine, theirs) = (block.here(world), block.on(self.to));
-        for (from, into) in self.from.cells().zip(self.into.cells()) {
-            let cell = mine.index(from.0).index(from.1).load();
-            world.p(theirs.index(into.0).index(into.1), cell);
-        }
-    }
-}
-
-impl Line {
-    fn cells(&self) -> Box<dyn Iterator<Item = (usize, usize)> + '_> {
-        match self {
-            Self::Row(row, columns) => Box::new(columns.clone().map(|column| (*row, column))),
-            Self::Column(rows, column) => Box::new(rows.clone().map(|row| (row, *column))),
+    /// Puts an edge where the neighbour expects it.
+    fn send(&self, world: &World, block: &'static Symmetric<Block>, edge: &Edge) {
+        let ([rows, columns], Edge { to, from, into, .. }) = (self.size, edge);
+        let (to, from, into) = (*to, *from, *into);
+        match edge.line {
+            Line::Row => {
+                strided!(world, block@to[dyn into, dyn 1..=columns] = block[dyn from, dyn 1..=columns])
+            }
+            Line::Column => strided!(world, block@to[dyn 1..=rows, dyn into] = block[dyn 1..=rows, dyn from]),
         }
     }
 }
@@ -170,17 +165,10 @@ fn edges(decomposition: Decomposition, me: usize, pes: &[Pe]) -> Vec<Edge> {
     let sizes = |pe| decomposition.part_of(pe).map(|part| part.len());
     let [rows, columns] = sizes(me);
     let next = decomposition.neighbours_of(me);
-    let row = |pe: usize, from, into| {
-        let row = |row| Line::Row(row, 1..columns + 1);
-        Edge { to: pes[pe], from: row(from), into: row(into) }
-    };
-    let column = |pe: usize, from, into| {
-        let column = |column| Line::Column(1..rows + 1, column);
-        Edge { to: pes[pe], from: column(from), into: column(into) }
-    };
-    let above = next.above.map(|pe| row(pe, 1, sizes(pe)[0] + 1));
-    let below = next.below.map(|pe| row(pe, rows, 0));
-    let left = next.left.map(|pe| column(pe, 1, sizes(pe)[1] + 1));
-    let right = next.right.map(|pe| column(pe, columns, 0));
+    let edge = |line, to: usize, from, into| Edge { to: pes[to], line, from, into };
+    let above = next.above.map(|pe| edge(Line::Row, pe, 1, sizes(pe)[0] + 1));
+    let below = next.below.map(|pe| edge(Line::Row, pe, rows, 0));
+    let left = next.left.map(|pe| edge(Line::Column, pe, 1, sizes(pe)[1] + 1));
+    let right = next.right.map(|pe| edge(Line::Column, pe, columns, 0));
     [above, below, left, right].into_iter().flatten().collect()
 }

@@ -298,12 +298,12 @@ pub(crate) const ENV: &str = "`env` takes variables and their values: `env(\"SHM
 
 // -- strided! --
 
-pub(crate) const STRIDED_PLACE: &str =
-    "expected a region of an object, as in `GRID@pe[1..9, 0]` or `row[..]`; an expression stands in parentheses";
+pub(crate) const STRIDED_PLACE: &str = "expected a region of an object, as in `GRID@pe[1..9, 0]` or `row[..]`; an expression stands in parentheses";
 
 pub(crate) const STRIDED_PE: &str = "expected a PE after `@`: a name, as in `GRID@pe[..]`, or an expression in parentheses, as in `GRID@(world.pe(0)?)[..]`";
 
-pub(crate) const STRIDED_REGION: &str = "expected a region in brackets behind this; write `[..]` for the whole object";
+pub(crate) const STRIDED_REGION: &str =
+    "expected a region in brackets behind this; write `[..]` for the whole object";
 
 pub(crate) const STRIDED_EMPTY: &str = "empty region; write `..` for the whole object";
 
@@ -316,7 +316,8 @@ pub(crate) const STRIDED_OPTIONS: &str =
 
 pub(crate) const STRIDED_AXIS: &str = "an axis is an index, or a range with a stride and a block: `3`, `1..9`, `..`, `0..64; 16`, `0..64; 16; 4`; what only the run knows is marked `dyn`: `dyn i`, `..; dyn n`";
 
-pub(crate) const STRIDED_INDEX_STEP: &str = "an index takes one element and has no stride; write a range, as in `0..64; 16`";
+pub(crate) const STRIDED_INDEX_STEP: &str =
+    "an index takes one element and has no stride; write a range, as in `0..64; 16`";
 
 pub(crate) const STRIDED_BOTH_REMOTE: &str = "both sides name a PE; a transfer has one local side";
 

@@ -15,7 +15,7 @@ mod variable;
 
 pub use row::{Row, rows};
 pub use settings::{EnvError, Settings, TransportChoice};
-pub(crate) use variable::{ATTACH_WAIT, LATER_SIZE, NPES, TRANSPORT, WAIT_WARN};
+pub(crate) use variable::{ATTACH_WAIT, LATER_SIZE, NPES, STRIDED_ADVICE, TRANSPORT, WAIT_WARN};
 pub use variable::{VARIABLES, ValueKind, Variable, unknown};
 
 /// The environment of this process. What is not UTF-8 is shown as `\u{fffd}`, which no variable may

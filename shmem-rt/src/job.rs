@@ -21,6 +21,8 @@ pub(crate) struct Job {
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     pub(crate) settings: Settings,
     pub(crate) pes: Vec<Pe>,
+    /// CPUs of this node for each of its PEs.
+    pub(crate) cpus_per_pe: usize,
     pub(crate) table: Table,
     /// What was granted: per PE, per partition.
     pub(crate) grants: Vec<Vec<Grant>>,

@@ -4,6 +4,7 @@
 #[path = "private.rs"]
 pub mod __private;
 pub mod bootstrap;
+pub mod calibration;
 mod collective;
 mod context;
 mod cpus;
@@ -17,8 +18,12 @@ mod initial;
 mod job;
 pub mod launch;
 mod loopback;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 pub mod perf;
 mod phase;
+#[cfg(feature = "rayon")]
+mod rayon;
 mod report;
 mod scoped;
 mod start;

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::panic::Location;
 
 use shmem_core::context::{Initiator as _, WaitReport};
 use shmem_core::object::Extent;
 use shmem_core::partition::{downgrades, report, show_size};
+use shmem_core::strided::Advice;
 use shmem_core::system::{PeRecord, Stage};
 
 use crate::launch::report::numbers;
@@ -70,6 +72,12 @@ impl<L: ThreadLevel> World<L> {
 pub(crate) fn say(text: &str) {
     // If nobody reads messages any more, nobody can be told.
     let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Says what a program's arrays make slow.
+pub(crate) fn advise(advice: &Advice, location: &Location<'_>) {
+    let (file, line) = (location.file(), location.line());
+    say(&format!("shmem: advice: {file}:{line}: {advice} (SHMEM_STRIDED_ADVICE=0: no advice)"));
 }
 
 /// `1 PE`, `2 PEs`.

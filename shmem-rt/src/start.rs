@@ -21,12 +21,13 @@ use shmem_core::object::{Descriptor, Extent};
 use shmem_core::partition::{Environment, Grant, ObjectWish, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::section;
-use shmem_core::strided;
+use shmem_core::strided::advice;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
+use crate::calibration;
 use crate::cpus;
 use crate::env::{self, Settings};
 use crate::error::{Error, Result};
@@ -222,6 +223,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let neighbours: Vec<(usize, usize)> =
         pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.slot()?) as usize))).collect();
     let patience = Patience::for_node(neighbours.len(), cores);
+    let cpus_per_pe = (cores / neighbours.len()).max(1);
     let name = {
         let names = Arc::clone(&names);
         move |offset| report::name_at(&names, offset)
@@ -249,12 +251,19 @@ pub(crate) fn assemble<L: ThreadLevel>(
     record.start(number as u32, std::process::id());
     record.set_stage(Stage::Running);
 
-    strided::Settings { algorithm: settings.strided_algorithm, ..strided::Settings::default() }.install();
+    calibration::install(&settings, bootstrap.as_ref())
+        .unwrap_or_else(|error| bootstrap.abort(1, &Error::Launcher(error.to_string()).to_string()));
+
+    // All PEs run one program: one of them is enough to speak of it.
+    if number == 0 && settings.strided_advice {
+        advice::install(report::advise);
+    }
 
     let job = Arc::new(Job {
         bootstrap,
         settings,
         pes: pes.clone(),
+        cpus_per_pe,
         table,
         grants,
         statics: names,

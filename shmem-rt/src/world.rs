@@ -96,6 +96,12 @@ impl<L: ThreadLevel> World<L> {
         (west, east)
     }
 
+    /// How many CPUs there are for each PE of this node: all that its PEs may run on, shared out evenly; at
+    /// least 1. For the size of a program's own pool of threads.
+    pub fn cpus_per_pe(&self) -> usize {
+        self.inner.job.cpus_per_pe
+    }
+
     /// The team of all PEs.
     pub fn team(&self) -> &Team {
         &self.inner.team

@@ -60,4 +60,3 @@ fn first(world: &mut World) {
     let v = vec![[1.0_f32; 3]; N];
     strided!(world, CELLS@west[..].velocity = v[..]);
 }
-

@@ -1,9 +1,11 @@
 //! Carrying out a plan in shared memory.
 
-use super::algorithm::Columns;
+use super::algorithm::{Algorithm, Columns};
 use super::kernel::{self, Kernel};
 use super::pattern::{Level, Pattern};
 use super::plan::{Method, Plan};
+use super::predicate::choose;
+use super::settings::{Settings, settings};
 
 /// Most blocks that a constant plan moves one by one, unrolled, without a call.
 const SHORT: usize = 8;
@@ -35,6 +37,7 @@ pub unsafe fn execute(plan: &Plan, to: *mut u8, from: *const u8) {
 }
 
 /// Whether a pattern is so short that a call would be felt.
+#[inline(always)]
 const fn is_short(pattern: &Pattern) -> bool {
     pattern.levels().len() == 1 && pattern.inner()[1].count <= SHORT && pattern.block() <= 16
 }
@@ -74,6 +77,32 @@ pub unsafe fn execute_later(plan: &Plan, to: *mut u8, from: *const u8) {
                 };
             });
         }
+    }
+}
+
+/// Moves blocks in one loop as the settings of the process say: what the routines do, without a plan being
+/// put together first.
+///
+/// # Safety
+///
+/// As [`execute`], for `level.count` blocks of `block` bytes.
+#[inline]
+pub unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
+    if block == 0 || level.count == 0 {
+        return;
+    }
+    if level.count == 1 || (level.to == block && level.from == block) {
+        // SAFETY: all blocks, one behind the other (caller).
+        return unsafe { core::ptr::copy(from, to, block * level.count) };
+    }
+    let Settings { algorithm, thresholds } = settings();
+    if *algorithm == Algorithm::Auto {
+        let kernel = choose(&Pattern::blocks(block, level.count, level.to, level.from), thresholds);
+        // SAFETY: the caller's promise.
+        unsafe { kernel::run(kernel, block, [Level::ONCE, level], to, from) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { execute_later(&Plan::blocks(block, level, align), to, from) };
     }
 }
 

@@ -29,7 +29,14 @@ pub struct Layout {
 impl Layout {
     /// One block of `block` bytes, at the start of what is aligned to `align`.
     pub const fn block(block: usize, align: usize) -> Self {
-        Self { offset: 0, align, block, runs: [Run { count: 1, stride: 0 }; MAX_RUNS], is_block: [false; MAX_RUNS], rank: 0 }
+        Self {
+            offset: 0,
+            align,
+            block,
+            runs: [Run { count: 1, stride: 0 }; MAX_RUNS],
+            is_block: [false; MAX_RUNS],
+            rank: 0,
+        }
     }
 
     /// Blocks of this layout `count` times, `stride` bytes apart: one more run, inside the others.
@@ -46,16 +53,19 @@ impl Layout {
     }
 
     /// Bytes from the start of the object to the first block.
+    #[inline(always)]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
     /// Bytes of a block.
+    #[inline(always)]
     pub const fn block_bytes(&self) -> usize {
         self.block
     }
 
     /// The runs, outermost first.
+    #[inline(always)]
     pub const fn runs(&self) -> &[Run] {
         self.runs.split_at(self.rank).0
     }
@@ -82,6 +92,7 @@ impl Layout {
     }
 
     /// How many blocks there are, not counting the run that only the other side knows.
+    #[inline(always)]
     pub const fn count(&self) -> usize {
         let mut count = 1;
         let mut i = 0;
@@ -95,6 +106,7 @@ impl Layout {
     }
 
     /// Whether there is a run whose count only the other side, or the run of the program, knows.
+    #[inline(always)]
     pub const fn is_open(&self) -> bool {
         self.rank > 0 && self.runs[0].count == Dim::LATER
     }

@@ -15,6 +15,7 @@
 //! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides,
 //! Algorithms 1 to 3 and their table; OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.
 
+pub mod advice;
 mod algorithm;
 mod execute;
 mod field;
@@ -29,8 +30,9 @@ mod shape;
 #[cfg(feature = "statistics")]
 pub(crate) mod statistics;
 
+pub use advice::Advice;
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
-pub use execute::{execute, execute_later};
+pub use execute::{execute, execute_blocks, execute_later};
 pub use field::{Contents, Field, Fields, Undivided};
 pub(crate) use field::{has, select};
 pub use kernel::Kernel;

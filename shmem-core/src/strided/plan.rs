@@ -4,9 +4,10 @@ use core::fmt;
 
 use super::algorithm::{Algorithm, Columns, published};
 use super::kernel::Kernel;
-use super::pattern::Pattern;
-use super::predicate::{Thresholds, choose};
 use super::layout::Layout;
+use super::pattern::{Level, Pattern};
+use super::predicate::{Thresholds, choose};
+use super::settings::{Settings, settings};
 
 /// How a pattern is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,13 @@ impl Plan {
         Self { pattern, method }
     }
 
+    /// The plan for blocks in one loop, as the settings of the process say.
+    pub fn blocks(block: usize, level: Level, align: usize) -> Self {
+        let Settings { algorithm, thresholds } = settings();
+        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        Self::of(pattern, align, *algorithm, thresholds)
+    }
+
     /// The plan that moves a pattern by `method`, whatever would be chosen. A kernel that cannot move it
     /// moves it as `Rows` does; columns that do not make up its blocks leave bytes out.
     pub const fn by(pattern: Pattern, method: Method) -> Self {
@@ -73,11 +81,13 @@ impl Plan {
     }
 
     /// What is moved.
+    #[inline(always)]
     pub const fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
     /// How.
+    #[inline(always)]
     pub const fn method(&self) -> Method {
         self.method
     }

@@ -14,6 +14,20 @@ pub struct Thresholds {
 impl Thresholds {
     /// What holds on most machines.
     pub const DEFAULT: Self = Self { last_level_cache: 16 << 20 };
+
+    /// All of them by name, as a table of a machine keeps them.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [("last_level_cache", self.last_level_cache as u64)].into_iter()
+    }
+
+    /// With one of them changed. `None` if there is none of this name, or the value does not fit it.
+    #[must_use]
+    pub fn with(self, name: &str, value: u64) -> Option<Self> {
+        match name {
+            "last_level_cache" => Some(Self { last_level_cache: value.try_into().ok()?, ..self }),
+            _ => None,
+        }
+    }
 }
 
 /// The kernel for a pattern that is not contiguous.

@@ -1,7 +1,7 @@
 //! What has dimensions.
 
 use super::field::Field;
-use crate::data::{PlainData, SymmetricData};
+use crate::data::SymmetricData;
 
 /// Most dimensions that a shape can have.
 pub const MAX_DIMS: usize = 6;
@@ -75,6 +75,7 @@ impl Shape {
 
     /// The shape with `len` elements in its outermost dimension, if that is [`Dim::LATER`].
     #[must_use]
+    #[inline(always)]
     pub const fn with_len(mut self, len: usize) -> Self {
         if self.is_open() {
             self.dims[0].len = len;
@@ -83,6 +84,7 @@ impl Shape {
     }
 
     /// Whether only the run knows the length of the outermost dimension.
+    #[inline(always)]
     pub const fn is_open(&self) -> bool {
         self.rank > 0 && self.dims[0].len == Dim::LATER
     }
@@ -93,11 +95,13 @@ impl Shape {
     }
 
     /// The dimensions, outermost first.
+    #[inline(always)]
     pub const fn dims(&self) -> &[Dim] {
         self.dims.split_at(self.rank).0
     }
 
     /// Bytes of an element.
+    #[inline(always)]
     pub const fn element_bytes(&self) -> usize {
         self.element
     }
@@ -110,7 +114,8 @@ impl Shape {
 ///
 /// # Safety
 ///
-/// Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
+/// `Element` must be plain data (not a bound: of a struct that is not, `#[derive(Symmetric)]` says so
+/// once). Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
 /// an `Element`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dimensions that a region could name",
@@ -118,7 +123,7 @@ impl Shape {
 )]
 pub unsafe trait Shaped: SymmetricData {
     /// What it is made of.
-    type Element: PlainData;
+    type Element: SymmetricData;
 
     /// Its dimensions.
     const SHAPE: Shape;

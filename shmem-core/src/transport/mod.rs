@@ -6,7 +6,7 @@
 //! data that came packed, signals) is carried out by [`target`], which also rings the bell.
 //!
 //! [`loopback`] is a transport inside one process, made to be hostile: it delays and reorders
-//! whatever the rules allow. The test suite runs on it as well.
+//! whatever the rules allow. The tests of operations run on it as well.
 
 pub mod loopback;
 pub mod shm;

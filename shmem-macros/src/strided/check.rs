@@ -70,7 +70,8 @@ pub(super) enum Bounds {
 impl Axis {
     /// Whether only the run knows its count or its strides.
     pub(super) fn is_later(&self) -> bool {
-        let marked = |value: &Option<Value<Expr>>| value.as_ref().is_some_and(|value| value.dynamic.is_some());
+        let marked =
+            |value: &Option<Value<Expr>>| value.as_ref().is_some_and(|value| value.dynamic.is_some());
         match self {
             Self::Index(_) => false,
             Self::Range(range) => range.is_dynamic || marked(&range.step) || marked(&range.block),

@@ -22,11 +22,8 @@ pub(super) fn refused(errors: Errors) -> TokenStream {
 /// The transfer.
 pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
     let errors = errors.into_tokens();
-    let body = if transfer.to.is_later() || transfer.from.is_later() {
-        later(transfer)
-    } else {
-        constant(transfer)
-    };
+    let body =
+        if transfer.to.is_later() || transfer.from.is_later() { later(transfer) } else { constant(transfer) };
     quote!({ #errors #body })
 }
 
@@ -38,7 +35,8 @@ fn constant(transfer: &Transfer) -> TokenStream {
     let algorithm = algorithm(transfer);
     let early = early(transfer);
     let (to_indices, from_indices) = (indices(to), indices(from));
-    let call = call(transfer, "", &quote!([#(#to_indices),*], [#(#from_indices),*],), Some(&quote!(__Transfer)));
+    let call =
+        call(transfer, "", &quote!([#(#to_indices),*], [#(#from_indices),*],), Some(&quote!(__Transfer)));
     quote! {
         struct __Transfer;
         impl #strided::Written for __Transfer {
@@ -88,7 +86,12 @@ fn later(transfer: &Transfer) -> TokenStream {
 }
 
 /// The call of the library.
-fn call(transfer: &Transfer, form: &str, regions: &TokenStream, written: Option<&TokenStream>) -> TokenStream {
+fn call(
+    transfer: &Transfer,
+    form: &str,
+    regions: &TokenStream,
+    written: Option<&TokenStream>,
+) -> TokenStream {
     let Transfer { root, token, to, equals, from, pe, is_put, .. } = transfer;
     let strided = quote!(#root::__private::strided);
     // What is said of both sides is said at the `=`.
@@ -185,7 +188,12 @@ fn region(side: &Side, root: &TokenStream, axes: Vec<TokenStream>) -> TokenStrea
 }
 
 /// One axis, its expressions as `value` writes them.
-fn axis(axis: &Axis, root: &TokenStream, span: Span, value: &dyn Fn(&Value<&Expr>) -> TokenStream) -> TokenStream {
+fn axis(
+    axis: &Axis,
+    root: &TokenStream,
+    span: Span,
+    value: &dyn Fn(&Value<&Expr>) -> TokenStream,
+) -> TokenStream {
     let root = respanned(root.clone(), span);
     let path = quote_spanned!(span=> #root::__private::strided::Axis);
     let Range { is_dynamic, bounds, step, block } = match axis {
@@ -230,9 +238,7 @@ fn elements(side: &Side, root: &TokenStream) -> TokenStream {
     let span = side.span;
     let root = respanned(root.clone(), span);
     let strided = quote_spanned!(span=> #root::__private::strided);
-    let field = |of: TokenStream, member: &Member| {
-        quote_spanned!(span=> #strided::field(#of, |__element| &raw const __element.#member))
-    };
+    let field = |of: TokenStream, member: &Member| quote_spanned!(span=> #strided::field(#of, |__element| &raw const __element.#member));
     let element = side.fields.iter().fold(quote_spanned!(span=> __element), |of, step| match &step[..] {
         [member] => field(of, member),
         several => {

@@ -5,7 +5,9 @@ use quote::{ToTokens, TokenStreamExt, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprRange, Ident, Index, LitFloat, LitInt, Member, Path, Token, bracketed, parenthesized, token};
+use syn::{
+    Expr, ExprRange, Ident, Index, LitFloat, LitInt, Member, Path, Token, bracketed, parenthesized, token,
+};
 
 use crate::arguments::Arguments;
 use crate::diag::{self, Errors};
@@ -113,7 +115,9 @@ impl Parse for Place {
         };
         if !input.peek(token::Bracket) {
             // Behind the last token there is nothing to point at.
-            let place = quote!(#object).into_iter().chain(remote.map(|Remote { at, pe }| quote!(#at #pe)).into_iter().flatten());
+            let place = quote!(#object)
+                .into_iter()
+                .chain(remote.map(|Remote { at, pe }| quote!(#at #pe)).into_iter().flatten());
             return Err(syn::Error::new_spanned(place.collect::<TokenStream>(), diag::STRIDED_REGION));
         }
         let region;
@@ -125,7 +129,8 @@ impl Parse for Place {
             if input.peek(token::Brace) {
                 let several;
                 syn::braced!(several in input);
-                fields.push(Punctuated::<Member, Token![,]>::parse_terminated(&several)?.into_iter().collect());
+                fields
+                    .push(Punctuated::<Member, Token![,]>::parse_terminated(&several)?.into_iter().collect());
                 if let Some(step) = fields.last()
                     && Vec::is_empty(step)
                 {

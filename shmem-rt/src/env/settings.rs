@@ -7,8 +7,8 @@ use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STRIDED_ALGORITHM, STRIDED_TABLE, TRANSPORT,
-    VERSION, Variable, WAIT_WARN,
+    ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STRIDED_ADVICE, STRIDED_ALGORITHM,
+    STRIDED_TABLE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -32,6 +32,8 @@ pub struct Settings {
     pub strided_algorithm: Algorithm,
     /// `SHMEM_STRIDED_TABLE`; `None`: where `shmem-perf calibrate` leaves it.
     pub strided_table: Option<String>,
+    /// `SHMEM_STRIDED_ADVICE`.
+    pub strided_advice: bool,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -58,6 +60,7 @@ impl Settings {
             transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
             strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,
             strided_table: given.text(&STRIDED_TABLE),
+            strided_advice: given.flag(&STRIDED_ADVICE),
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),

@@ -30,6 +30,7 @@ fn defaults_are_those_of_the_table() {
             attach_wait: false,
             strided_algorithm: Algorithm::Auto,
             strided_table: None,
+            strided_advice: true,
             warnings: vec![],
         }
     );
@@ -54,6 +55,7 @@ fn values_are_read() {
         ("SHMEM_ATTACH_WAIT", "on"),
         ("SHMEM_STRIDED_ALGORITHM", "3"),
         ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
+        ("SHMEM_STRIDED_ADVICE", "0"),
         ("SHMEM_UNKNOWN", "x"),
         ("PATH", "/bin"),
     ]);
@@ -71,6 +73,7 @@ fn values_are_read() {
             attach_wait: true,
             strided_algorithm: Algorithm::Three,
             strided_table: Some("/etc/strided.json".into()),
+            strided_advice: false,
             warnings: vec![],
         }
     );
@@ -186,6 +189,7 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_TRANSPORT", "auto", None),
             ("SHMEM_STRIDED_ALGORITHM", "auto", None),
             ("SHMEM_STRIDED_TABLE", "-", None),
+            ("SHMEM_STRIDED_ADVICE", "1", None),
             ("SHMEM_LATER_SIZE", "16G", None),
             ("SHMEM_ATTACH_WAIT", "0", None),
         ]

@@ -79,6 +79,8 @@ variables! {
         "how strided transfers planned at run time are carried out: 1 (putmem for each block), 2 (iput of columns), 3 (the published table), auto";
     STRIDED_TABLE = "SHMEM_STRIDED_TABLE", None, ValueKind::Path, "",
         "file of what shmem-perf calibrate measured, for plans made at run time; not set: the one of this machine in the user's cache directory; none: what is compiled in";
+    STRIDED_ADVICE = "SHMEM_STRIDED_ADVICE", None, ValueKind::Flag, "1",
+        "PE 0 says once for each call of a strided transfer what its arrays make slow";
     LATER_SIZE = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",

@@ -24,7 +24,7 @@ impl Root {
 
     /// The text of a file, without blanks around it. What cannot be read is not there: kernels and
     /// containers leave out what they do not have.
-    pub(super) fn text(&self, path: &str) -> Option<String> {
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
         Some(fs::read_to_string(self.0.join(path)).ok()?.trim().to_owned())
     }
 
@@ -39,7 +39,7 @@ impl Root {
     }
 
     /// The numbers `n` for which the directory holds a `<prefix>n<suffix>`, in ascending order.
-    pub(super) fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
+    pub(crate) fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
         let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
         let mut numbers: Vec<u64> = entries
             .filter_map(|entry| {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::env::WAIT_WARN;
+use crate::env::{STRIDED_ADVICE, WAIT_WARN};
 use crate::launch::{Launch, LaunchError};
 
 /// A job that could not be run.
@@ -67,8 +67,8 @@ impl Job {
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_partitions(name)) {
             launch = launch.env_remove(name);
         }
-        // Nobody is warned of PEs that wait while another one is measured.
-        launch = launch.env(WAIT_WARN.name, "0");
+        // Nobody is warned of PEs that wait while another one is measured, or of strides that are meant.
+        launch = launch.env(WAIT_WARN.name, "0").env(STRIDED_ADVICE.name, "0");
         for (name, value) in &self.variables {
             launch = launch.env(name, value);
         }

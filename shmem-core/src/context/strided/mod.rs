@@ -2,7 +2,8 @@
 //!
 //! [`Strided`] has the library's routines, whose strides are arguments. [`written`] is what `strided!`
 //! expands to: regions of [`Object`]s, planned by the compiler where they are constant. All of them come
-//! down to [`put_planned`] and [`get_planned`]: a plan, and where each side starts.
+//! down to what stands here: `strided!` to a plan and where each side starts, the routines to one loop,
+//! which is moved as the same plan would, but without putting it together first.
 
 mod blocks;
 mod elements;
@@ -18,59 +19,116 @@ pub use routines::Strided;
 
 use crate::endpoint::Endpoint;
 use crate::pe::Pe;
-use crate::strided::{Pattern, Plan, execute};
+use crate::strided::{Advice, Level, Pattern, Plan, execute, execute_blocks};
 
-/// Writes the blocks of `plan` from `from` to `offset` on `pe`. A constant plan folds.
+/// Where the symmetric side of a transfer starts.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) pe: Pe,
+    pub(super) segment: u32,
+    /// Bytes from the start of a PE's place.
+    pub(super) offset: usize,
+}
+
+/// Writes the blocks of `plan` from `from` to `to`. A constant plan folds.
 ///
 /// # Safety
 ///
-/// Every block of the plan must be readable from `from` on, and lie in `segment` of every PE from
-/// `offset` on. No block of the destination may overlap another of either side.
+/// Every block of the plan must be readable from `from` on, and lie in the segment of every PE from `to`
+/// on. No block of the destination may overlap another of either side.
 #[inline(always)]
-pub(super) unsafe fn put_planned(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    from: *const u8,
-    plan: &Plan,
-) {
+pub(super) unsafe fn put_planned(endpoint: &Endpoint, to: Place, from: *const u8, plan: &Plan) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(plan);
-    if let Some(to) = endpoint.address(pe, offset) {
+    if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { put_far(endpoint, pe, segment, offset, from, plan.pattern()) };
+        unsafe { put_far(endpoint, to.pe, to.segment, to.offset, from, plan.pattern()) };
     }
 }
 
-/// Reads the blocks of `plan` from `offset` on `pe` into `to`. A constant plan folds.
+/// Reads the blocks of `plan` from `from` into `to`. A constant plan folds.
 ///
 /// # Safety
 ///
 /// As [`put_planned`], with the sides exchanged.
 #[inline(always)]
-pub(super) unsafe fn get_planned(
-    endpoint: &Endpoint,
-    to: *mut u8,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    plan: &Plan,
-) {
+pub(super) unsafe fn get_planned(endpoint: &Endpoint, to: *mut u8, from: Place, plan: &Plan) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(plan);
-    if let Some(from) = endpoint.address(pe, offset) {
+    if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { get_far(endpoint, to, pe, segment, offset, plan.pattern()) };
+        unsafe { get_far(endpoint, to, from.pe, from.segment, from.offset, plan.pattern()) };
     }
 }
 
+/// Writes blocks in one loop, as planned at run time. `align` is what addresses are multiples of.
+///
+/// # Safety
+///
+/// As [`put_planned`], for `level.count` blocks of `block` bytes.
+#[inline]
+#[track_caller]
+unsafe fn put_blocks(
+    endpoint: &Endpoint,
+    to: Place,
+    from: *const u8,
+    block: usize,
+    level: Level,
+    align: usize,
+) {
+    #[cfg(feature = "statistics")]
+    crate::strided::statistics::count(&Plan::blocks(block, level, align));
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
+    if let Some(to) = endpoint.address(to.pe, to.offset) {
+        // SAFETY: the blocks are memory of every PE that has an address (caller).
+        unsafe { execute_blocks(block, level, align, to, from) };
+    } else {
+        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        // SAFETY: the caller's promise.
+        unsafe { put_far(endpoint, to.pe, to.segment, to.offset, from, &pattern) };
+    }
+}
+
+/// Reads blocks in one loop, as planned at run time.
+///
+/// # Safety
+///
+/// As [`put_blocks`], with the sides exchanged.
+#[inline]
+#[track_caller]
+unsafe fn get_blocks(
+    endpoint: &Endpoint,
+    to: *mut u8,
+    from: Place,
+    block: usize,
+    level: Level,
+    align: usize,
+) {
+    #[cfg(feature = "statistics")]
+    crate::strided::statistics::count(&Plan::blocks(block, level, align));
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
+    if let Some(from) = endpoint.address(from.pe, from.offset) {
+        // SAFETY: the blocks are memory of every PE that has an address (caller).
+        unsafe { execute_blocks(block, level, align, to, from) };
+    } else {
+        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        // SAFETY: the caller's promise.
+        unsafe { get_far(endpoint, to, from.pe, from.segment, from.offset, &pattern) };
+    }
+}
+
+/// The place in pieces: as one, it would be written to memory before the branch that leads here.
+///
 /// # Safety
 ///
 /// As [`put_planned`].

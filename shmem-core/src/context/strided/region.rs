@@ -101,7 +101,11 @@ pub(super) const fn matched(to: Side, from: Side) -> (Layout, Layout) {
     let (to_bytes, from_bytes) = (a.block_bytes(), b.block_bytes());
     if to.is_run && !from.is_run && from_bytes != 0 && to_bytes > from_bytes && to_bytes % from_bytes == 0 {
         a = a.divided(from_bytes);
-    } else if from.is_run && !to.is_run && to_bytes != 0 && from_bytes > to_bytes && from_bytes % to_bytes == 0
+    } else if from.is_run
+        && !to.is_run
+        && to_bytes != 0
+        && from_bytes > to_bytes
+        && from_bytes % to_bytes == 0
     {
         b = b.divided(to_bytes);
     }
@@ -140,6 +144,9 @@ pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
 #[inline(always)]
 #[track_caller]
 pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indices: &[usize]) -> usize {
+    if indices.is_empty() {
+        return 0;
+    }
     let shape = O::SHAPE.with_len(object.len());
     let (mut bytes, mut used) = (0, 0);
     for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {

@@ -1,14 +1,14 @@
 //! The routines whose strides are arguments.
 
 use super::blocks::{Blocks, Side};
-use super::{get_planned, put_planned};
+use super::{Place, get_blocks, put_blocks};
 use crate::context::raw::locate;
 use crate::data::PlainData;
 use crate::endpoint::Initiator;
 use crate::message::Message;
 use crate::object::{On, SymAddr};
 use crate::pe::Pe;
-use crate::strided::{Pattern, Plan, settings};
+use crate::strided::Level;
 
 /// The routines of the specification that are named after the size of their elements: each the typed one,
 /// for any type of that size.
@@ -185,11 +185,11 @@ pub trait Strided: Initiator {
             Side { name: "place", len: to.len(), stride: to_stride },
             Side { name: "source", len: source.len(), stride: source_stride },
         );
-        let plan = planned::<T>(block, count, to_stride, source_stride);
-        let from = source.as_ptr().cast();
+        let (block, level) = in_bytes::<T>(block, count, to_stride, source_stride);
+        let to = Place { pe: to.pe(), segment: to.segment(), offset: to.offset() };
         // SAFETY: `check` found every block inside the place, which every PE has, and inside the source,
         // to which nobody writes while it is borrowed.
-        unsafe { put_planned(self.endpoint(), to.pe(), to.segment(), to.offset(), from, &plan) };
+        unsafe { put_blocks(self.endpoint(), to, source.as_ptr().cast(), block, level, align_of::<T>()) };
     }
 
     /// Reads `count` blocks of `block` elements; they are there on return.
@@ -214,10 +214,10 @@ pub trait Strided: Initiator {
             Side { name: "destination", len: into.len(), stride: into_stride },
             Side { name: "place", len: from.len(), stride: from_stride },
         );
-        let plan = planned::<T>(block, count, into_stride, from_stride);
-        let to = into.as_mut_ptr().cast();
+        let (block, level) = in_bytes::<T>(block, count, into_stride, from_stride);
+        let from = Place { pe: from.pe(), segment: from.segment(), offset: from.offset() };
         // SAFETY: as in `ibput`; `into` is exclusive.
-        unsafe { get_planned(self.endpoint(), to, from.pe(), from.segment(), from.offset(), &plan) };
+        unsafe { get_blocks(self.endpoint(), into.as_mut_ptr().cast(), from, block, level, align_of::<T>()) };
     }
 
     /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
@@ -249,10 +249,10 @@ pub trait Strided: Initiator {
         );
         let endpoint = self.endpoint();
         let (segment, offset) = locate(endpoint, "iputmem", to, hull);
-        let plan = planned::<u8>(block, count, to_stride, source_stride);
+        let level = Level { count, to: to_stride, from: source_stride };
         // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of
         // the source in it.
-        unsafe { put_planned(endpoint, pe, segment, offset, source.as_ptr(), &plan) };
+        unsafe { put_blocks(endpoint, Place { pe, segment, offset }, source.as_ptr(), block, level, 1) };
     }
 
     /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
@@ -284,9 +284,9 @@ pub trait Strided: Initiator {
         );
         let endpoint = self.endpoint();
         let (segment, offset) = locate(endpoint, "igetmem", from, hull);
-        let plan = planned::<u8>(block, count, into_stride, from_stride);
+        let level = Level { count, to: into_stride, from: from_stride };
         // SAFETY: as in `iputmem`; `into` is exclusive.
-        unsafe { get_planned(endpoint, into.as_mut_ptr(), pe, segment, offset, &plan) };
+        unsafe { get_blocks(endpoint, into.as_mut_ptr(), Place { pe, segment, offset }, block, level, 1) };
     }
 
     sized_routines! {
@@ -329,13 +329,11 @@ const fn check_size<T>(bits: usize, routine: &str) {
     }
 }
 
-/// The plan for blocks of `block` elements. Checked to be valid.
-fn planned<T>(block: usize, count: usize, to: usize, from: usize) -> Plan {
+/// One loop over blocks of `block` elements of `T`, in bytes.
+#[inline(always)]
+fn in_bytes<T>(block: usize, count: usize, to: usize, from: usize) -> (usize, Level) {
     let bytes = size_of::<T>();
-    let pattern = Pattern::blocks(block * bytes, count, to * bytes, from * bytes);
-    let settings = settings();
-    // Nothing is known of addresses but the type's own alignment.
-    Plan::of(pattern, align_of::<T>(), settings.algorithm, &settings.thresholds)
+    (block * bytes, Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
 }
 
 #[cfg(test)]

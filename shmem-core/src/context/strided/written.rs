@@ -16,11 +16,11 @@ use core::marker::PhantomData;
 use super::elements::SameElements;
 use super::object::{Destination, Object, Own, Remote, Source};
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
-use super::{get_planned, put_planned};
+use super::{Place, get_planned, put_planned};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{SymBox, Symmetric};
 use crate::pe::Pe;
-use crate::strided::{Algorithm, Layout, Pattern, Plan, Thresholds, settings};
+use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, settings};
 
 pub use super::elements::{Run, field, run};
 pub use super::region::Region;
@@ -138,12 +138,14 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
         let sides = (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
         let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe { put_planned(endpoint, pe, segment, offset + a, source.wrapping_add(b), &plan) };
+        return unsafe {
+            put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), &plan)
+        };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(to, from, further, is_one) else { return };
     let plan = &computed.plan;
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { put_planned(endpoint, pe, segment, offset + a, source.wrapping_add(b), plan) };
+    unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), plan) };
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -178,13 +180,14 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
         let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
         // SAFETY: `planned` checked both regions against their objects.
         let into = to.start_mut(endpoint).wrapping_add(a);
-        return unsafe { get_planned(endpoint, into, pe, segment, offset + b, &plan) };
+        // SAFETY: `planned` checked both regions against their objects.
+        return unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(&to, from, further, is_one) else { return };
     let plan = &computed.plan;
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { get_planned(endpoint, into, pe, segment, offset + b, plan) };
+    unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, plan) };
 }
 
 /// As [`put`], for regions that only the run knows. Without an algorithm, that of the
@@ -217,7 +220,7 @@ pub fn put_later<D, S, ToElement, FromElement>(
     let Some((plan, a, b)) = planned(to_region.name, sides, (0, 0), is_one, algorithm) else { return };
     let source = from.start(endpoint).wrapping_add(b);
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { put_planned(endpoint, pe, segment, offset + a, source, &plan) };
+    unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source, &plan) };
 }
 
 /// As [`get`], for regions that only the run knows; see [`put_later`].
@@ -249,7 +252,7 @@ pub fn get_later<D, S, ToElement, FromElement>(
     let Some((plan, a, b)) = planned(to_region.name, sides, (0, 0), is_one, algorithm) else { return };
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { get_planned(endpoint, into, pe, segment, offset + b, &plan) };
+    unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
 }
 
 /// What the compiler computes of a transfer: one constant, so that it says once what is wrong.
@@ -257,6 +260,8 @@ struct Computed {
     to: Layout,
     from: Layout,
     plan: Plan,
+    /// What the program could do to make it faster.
+    advice: Option<Advice>,
     /// Neither side knows how much there is before the program runs.
     is_open: bool,
     /// Blocks along the outermost axis of the destination, if only the source says how many.
@@ -279,14 +284,16 @@ impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
         };
         let is_open = to.is_open() && from.is_open();
         let is_known = !W::TO.has_indices() && !W::FROM.has_indices() && !to.is_open() && !from.is_open();
+        let plan = if is_open {
+            Plan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
+        } else {
+            Plan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
+        };
         Computed {
             to,
             from,
-            plan: if is_open {
-                Plan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
-            } else {
-                Plan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
-            },
+            plan,
+            advice: Advice::of(plan.pattern()),
             is_open,
             to_count: outermost(&to, &from),
             from_count: outermost(&from, &to),
@@ -314,6 +321,9 @@ impl Computed {
         if !self.is_disjoint && is_one && !is_apart(W::TO.name, sides(), further) {
             return None;
         }
+        if let Some(advice) = &self.advice {
+            advice.give();
+        }
         Some((self.to.offset() + further.0, self.from.offset() + further.1))
     }
 }
@@ -335,5 +345,8 @@ fn planned(
     let (to, from) = matched(sides.0, sides.1);
     let settings = settings();
     let plan = Plan::new(&to, &from, algorithm.unwrap_or(settings.algorithm), &settings.thresholds);
+    if let Some(advice) = Advice::of(plan.pattern()) {
+        advice.give();
+    }
     Some((plan, to.offset() + further.0, from.offset() + further.1))
 }

@@ -1,0 +1,182 @@
+//! Views for the crate `ndarray` of what [`World::local`](crate::World::local) and
+//! [`World::frozen`](crate::World::frozen) open: nested arrays, padded ones, and slices of them. With
+//! feature `ndarray`.
+//!
+//! A view borrows the reference that the phase has lent, so it ends with the phase, and all that
+//! `ndarray` offers (with feature `rayon` also in parallel) works on it.
+//!
+//! ```no_run
+//! use shmem::ndarray::AsNdarray;
+//! use shmem::prelude::*;
+//!
+//! #[symmetric]
+//! static FIELD: padded![f64; 1024; 1024];
+//!
+//! /// The mean of the inner cells, and the last column set to it.
+//! fn level(world: &mut World) -> f64 {
+//!     world.local(&FIELD, |field| {
+//!         let mut field = field.view_mut();             // ArrayViewMut2<f64>
+//!         let mean = field.slice(::ndarray::s![1..-1, 1..-1]).mean().unwrap();
+//!         field.column_mut(1023).fill(mean);
+//!         mean
+//!     })
+//! }
+//! # fn main() {}
+//! ```
+
+use ndarray::{ArrayView, ArrayViewMut, Dimension, Ix0, ShapeBuilder, StrideShape};
+use shmem_core::data::PlainData;
+use shmem_core::padded::Padded;
+use shmem_core::strided::{Shape, Shaped};
+
+/// An array that `ndarray` can look at as it lies in memory: slices, arrays and padded rows, of numbers,
+/// of [`Element`]s, or of such arrays.
+pub trait AsNdarray {
+    /// What it is made of.
+    type Element;
+
+    /// Its dimensions, as a type: `Ix2` for an array of rows.
+    type Dimension: Dimension;
+
+    /// The array as a view.
+    fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
+
+    /// The array as an exclusive view.
+    fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension>;
+}
+
+/// What can be an element of a view: the numbers, and every `#[derive(Symmetric)]` struct for which this
+/// is said, `impl shmem::ndarray::Element for Particle {}`.
+pub trait Element: PlainData + Shaped<Element = Self> {}
+
+/// [`Shaped`] with the number of dimensions as a type: elements have none, and arrays one more than what
+/// they are made of.
+pub trait Nested: Shaped {
+    /// The dimensions.
+    type Dimension: Dimension;
+}
+
+macro_rules! elements {
+    ($($t:ty)*) => {$(
+        impl Element for $t {}
+    )*};
+}
+elements!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+
+impl<T: Element> Nested for T {
+    type Dimension = Ix0;
+}
+
+impl<T: Nested, const N: usize> Nested for [T; N] {
+    type Dimension = <T::Dimension as Dimension>::Larger;
+}
+
+impl<T: Nested, const LENGTH: usize, const PITCH: usize> Nested for Padded<T, LENGTH, PITCH> {
+    type Dimension = <T::Dimension as Dimension>::Larger;
+}
+
+impl<T: Nested> AsNdarray for [T] {
+    type Element = T::Element;
+    type Dimension = <T::Dimension as Dimension>::Larger;
+
+    fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension> {
+        let first = self.as_ptr().cast();
+        // SAFETY: `extents` names elements of the slice only (`Shaped`), which is borrowed for as long as
+        // the view.
+        unsafe { ArrayView::from_shape_ptr(extents::<T, _>(self.len()), first) }
+    }
+
+    fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
+        let first = self.as_mut_ptr().cast();
+        // SAFETY: as in `view`, exclusively; each element has one index, since each is a value of its own
+        // in one of the values that the slice is made of.
+        unsafe { ArrayViewMut::from_shape_ptr(extents::<T, _>(self.len()), first) }
+    }
+}
+
+impl<T: Nested, const N: usize> AsNdarray for [T; N] {
+    type Element = T::Element;
+    type Dimension = <T::Dimension as Dimension>::Larger;
+
+    fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension> {
+        self.as_slice().view()
+    }
+
+    fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
+        self.as_mut_slice().view_mut()
+    }
+}
+
+impl<T: Nested, const LENGTH: usize, const PITCH: usize> AsNdarray for Padded<T, LENGTH, PITCH> {
+    type Element = T::Element;
+    type Dimension = <T::Dimension as Dimension>::Larger;
+
+    fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension> {
+        (**self).view()
+    }
+
+    fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
+        (**self).view_mut()
+    }
+}
+
+/// Lengths, and distances in elements, of the dimensions of `len` values of `T`.
+fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
+    let shape = const { Shape::slice_of::<T>(0) };
+    let dims = shape.dims();
+    let (mut lens, mut strides) = (D::zeros(dims.len()), D::zeros(dims.len()));
+    for (axis, dim) in dims.iter().enumerate() {
+        lens[axis] = if axis == 0 { len } else { dim.len };
+        // Elements of no bytes all lie in one place.
+        strides[axis] = dim.stride.checked_div(shape.element_bytes()).unwrap_or(0);
+    }
+    lens.strides(strides)
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, ArrayView1, ArrayView3, Axis, s};
+    use shmem_core::padded;
+
+    use super::*;
+
+    #[test]
+    fn a_view_has_the_elements_of_the_array() {
+        let cube: [[[u32; 4]; 3]; 2] = core::array::from_fn(|i| {
+            core::array::from_fn(|j| core::array::from_fn(|k| (100 * i + 10 * j + k) as u32))
+        });
+        let view: ArrayView3<'_, u32> = cube.view();
+        assert_eq!(view.dim(), (2, 3, 4));
+        assert!(view.is_standard_layout());
+        assert!(view.indexed_iter().all(|((i, j, k), value)| *value == cube[i][j][k]));
+        let row: ArrayView1<'_, u32> = cube[1][2].view();
+        assert_eq!(row, ArrayView1::from(&[120, 121, 122, 123]));
+    }
+
+    #[test]
+    fn the_elements_behind_padded_rows_are_left_out() {
+        let mut cube: padded![f64; 2; 8; 256] = bytemuck::Zeroable::zeroed();
+        for ((i, j, k), value) in cube.view_mut().indexed_iter_mut() {
+            *value = (i * 10_000 + j * 1000 + k) as f64;
+        }
+        assert_eq!(cube.view().dim(), (2, 8, 256));
+        assert_eq!(cube.view().strides(), [9 * 33 * 8, 33 * 8, 1]);
+        assert_eq!((cube[1][7][255], cube[0][3][9]), (17255.0, 3009.0));
+        let bytes: &[f64] = bytemuck::cast_slice(&cube);
+        assert_eq!(bytes.iter().filter(|value| **value != 0.0).count(), 2 * 8 * 256 - 1);
+        let plane = cube[1].view();
+        assert_eq!(plane.slice(s![2, ..3]), ArrayView1::from(&[12000.0, 12001.0, 12002.0]));
+    }
+
+    #[test]
+    fn slices_of_rows_are_written_through_a_view() {
+        let mut rows = vec![Padded::<i64, 3, 8>::filled(1); 5];
+        let mut view = rows[1..4].view_mut();
+        view += &Array2::from_shape_fn((3, 3), |(row, column)| (10 * row + column) as i64);
+        view.axis_iter_mut(Axis(1)).last().unwrap().fill(-1);
+        let rows: Vec<[i64; 3]> = rows.iter().map(|row| **row).collect();
+        assert_eq!(rows, [[1; 3], [1, 2, -1], [11, 12, -1], [21, 22, -1], [1; 3]]);
+        let none: &[[u8; 3]] = &[];
+        assert_eq!(none.view().dim(), (0, 3));
+    }
+}

@@ -1,0 +1,69 @@
+//! Threads for parallel iteration inside a phase. With feature `rayon`.
+
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// A pool of threads for parallel iteration over what [`local`](Self::local) and
+    /// [`frozen`](Self::frozen) open: as many as this PE's share of the node's CPUs
+    /// ([`cpus_per_pe`](Self::cpus_per_pe)), or as `RAYON_NUM_THREADS` says. `rayon`'s own pool would
+    /// have a thread for each CPU on each PE.
+    ///
+    /// Rows are elements of slices, padded or not, so `rayon` iterates over them as it does over any
+    /// slice:
+    ///
+    /// ```no_run
+    /// use rayon::prelude::*;
+    /// use shmem::prelude::*;
+    ///
+    /// #[symmetric]
+    /// static FIELD: padded![f64; 1024; 1024];
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) {
+    ///     let pool = world.thread_pool().unwrap();
+    ///     let sum: f64 = world.local(&FIELD, |field| {
+    ///         pool.install(|| {
+    ///             field.par_iter_mut().enumerate().for_each(|(number, row)| row.fill(number as f64));
+    ///             field.par_iter().map(|row| row.iter().sum::<f64>()).sum()
+    ///         })
+    ///     });
+    ///     assert_eq!(sum, 1024.0 * 1023.0 * 512.0);
+    /// }
+    /// ```
+    ///
+    /// The argument for phases holds as it stands: closures are given parts of the phase's references, which
+    /// are ordinary ones. No thread of the pool reaches a token, since the world is borrowed, and none keeps
+    /// a reference, since what may outlive the phase cannot borrow from it:
+    ///
+    /// ```compile_fail,E0502
+    /// # use rayon::prelude::*;
+    /// # use shmem::prelude::*;
+    /// # #[symmetric]
+    /// # static FIELD: padded![f64; 1024; 1024];
+    /// # fn misuse(world: &mut World<shmem::thread::Multiple>, pool: &rayon::ThreadPool) {
+    /// world.local(&FIELD, |field| pool.install(|| field.par_iter_mut().for_each(|_| world.quiet())));
+    /// # }
+    /// ```
+    ///
+    /// ```compile_fail,E0521
+    /// # use shmem::prelude::*;
+    /// # #[symmetric]
+    /// # static FIELD: padded![f64; 1024; 1024];
+    /// # fn misuse(world: &mut World, pool: &rayon::ThreadPool) {
+    /// world.local(&FIELD, |field| pool.spawn(move || field[0].fill(1.0)));
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no more threads.
+    pub fn thread_pool(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        let me = self.my_pe();
+        let threads = if std::env::var_os("RAYON_NUM_THREADS").is_some() { 0 } else { self.cpus_per_pe() };
+        let name = move |thread| format!("PE {me}, thread {thread}");
+        ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build()
+    }
+}
