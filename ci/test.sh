@@ -2,13 +2,14 @@
 # Everything that must hold before a change is merged: each step in turn, with its time, up to the
 # first that fails. Every step is a script of its own and can be run alone.
 #
-# Needs Rust and nothing else. Steps that can use more (a second toolchain, a virtual machine with
-# huge pages) fetch it where they may, and say what they leave out where they may not.
+# Needs Rust and nothing else. Steps that can use more (a second toolchain, libraries to compare with,
+# a virtual machine with huge pages) fetch it where they may, and say what they leave out where they
+# may not.
 set -eu
 cd "$(dirname "$0")/.."
 
 # From the cheapest to the dearest, so that most mistakes are found within a minute.
-steps="hygiene fmt lint unit loopback doc loom msrv devshm numa"
+steps="hygiene fmt lint unit peers loopback doc loom msrv devshm numa"
 
 start=$(date +%s)
 for step in $steps; do

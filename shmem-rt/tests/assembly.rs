@@ -44,6 +44,33 @@ fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
     }
 }
 
+#[symmetric]
+static FIELD: [[f64; 72]; 8];
+
+/// Most instructions of a constant column of four, the return included: a load and a store each, and what
+/// a put takes besides.
+const MOST_OF_COLUMN: usize = 2 * 4 + MOST;
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_column(world: &World, pe: Pe, source: &[f64; 4]) {
+    strided!(world, FIELD@pe[2..6, 5] = source[..]);
+}
+
+#[test]
+fn a_short_constant_transfer_is_its_stores() {
+    black_box(shmem_assembly_column as fn(_, _, _));
+    if !is_checked() {
+        return;
+    }
+    let function = Function::of("shmem_assembly_column");
+    let paths = function.paths_without_calls();
+    let [path] = paths.as_slice() else {
+        panic!("there is not one way without a call, but {}:\n{function}", paths.len());
+    };
+    assert!(path.len() <= MOST_OF_COLUMN, "it takes {} instructions:\n{function}", path.len());
+}
+
 #[test]
 fn a_put_to_this_node_is_a_store_and_calls_nothing() {
     // Named here, so that the linker keeps them.

@@ -94,3 +94,39 @@ fn too_few_repetitions_are_refused() {
     let (success, _, err) = run(&["putt"]);
     assert!(!success && err.contains("put"), "{err}");
 }
+
+/// Peers are programs of others: a case for each transfer, or a line that says why not.
+#[test]
+fn each_peer_has_its_cases_or_a_line_that_says_why_not() {
+    let (success, out, err) = run(&["--json", "strided", "--peers", "--repetitions", "11", "--jobs", "1"]);
+    assert!(success, "{err}");
+    for (peer, kinds) in [("mpi", &["mpi"][..]), ("oshmem", &["oshmem", "a1"])] {
+        for kind in kinds {
+            let cases: Vec<Case> = out
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .filter(|case: &Case| case.measure == "peers" && case.case.starts_with(&format!("{kind}/")))
+                .collect();
+            let missing = err.contains(&format!("peer {peer}: not installed"));
+            assert_eq!(cases.len(), if missing { 0 } else { 18 }, "{kind}: {out}{err}");
+            assert!(cases.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{cases:?}");
+        }
+    }
+}
+
+#[test]
+fn a_machine_without_peers_is_told_so() {
+    let empty = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
+        .args(["--json", "strided", "--peers"])
+        .env("PATH", empty.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(err.lines().count(), 2, "{err}");
+    for (peer, compiler) in [("mpi", "mpicc"), ("oshmem", "oshcc")] {
+        let line = format!("shmem-perf: peer {peer}: not installed, there is no {compiler} (Debian: ");
+        assert!(err.contains(&line), "{err}");
+    }
+}

@@ -64,7 +64,7 @@ impl Advice {
     /// together by OR are `to` and `from`.
     #[inline(always)]
     const fn of_strides(block: usize, inner: Level, to: usize, from: usize) -> Option<Self> {
-        if inner.count < LEAST_COUNT || (to % CROWDED > 0 && from % CROWDED > 0) {
+        if inner.count < LEAST_COUNT || (!to.is_multiple_of(CROWDED) && !from.is_multiple_of(CROWDED)) {
             return None;
         }
         Self::of_crowd(block, inner, to, from)

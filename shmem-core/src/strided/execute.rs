@@ -37,6 +37,7 @@ pub unsafe fn execute(plan: &Plan, to: *mut u8, from: *const u8) {
 }
 
 /// Whether a pattern is so short that a call would be felt.
+#[inline(always)]
 const fn is_short(pattern: &Pattern) -> bool {
     pattern.levels().len() == 1 && pattern.inner()[1].count <= SHORT && pattern.block() <= 16
 }

@@ -53,16 +53,19 @@ impl Layout {
     }
 
     /// Bytes from the start of the object to the first block.
+    #[inline(always)]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
     /// Bytes of a block.
+    #[inline(always)]
     pub const fn block_bytes(&self) -> usize {
         self.block
     }
 
     /// The runs, outermost first.
+    #[inline(always)]
     pub const fn runs(&self) -> &[Run] {
         self.runs.split_at(self.rank).0
     }
@@ -89,6 +92,7 @@ impl Layout {
     }
 
     /// How many blocks there are, not counting the run that only the other side knows.
+    #[inline(always)]
     pub const fn count(&self) -> usize {
         let mut count = 1;
         let mut i = 0;
@@ -102,6 +106,7 @@ impl Layout {
     }
 
     /// Whether there is a run whose count only the other side, or the run of the program, knows.
+    #[inline(always)]
     pub const fn is_open(&self) -> bool {
         self.rank > 0 && self.runs[0].count == Dim::LATER
     }

@@ -98,16 +98,19 @@ impl Pattern {
     }
 
     /// Bytes of a block. None if nothing is moved.
+    #[inline(always)]
     pub const fn block(&self) -> usize {
         self.block
     }
 
     /// The loops, outermost first.
+    #[inline(always)]
     pub const fn levels(&self) -> &[Level] {
         self.levels.split_at(self.depth).0
     }
 
     /// The two innermost loops, outer first.
+    #[inline(always)]
     pub const fn inner(&self) -> [Level; 2] {
         match self.depth {
             0 => [Level::ONCE; 2],
@@ -117,6 +120,7 @@ impl Pattern {
     }
 
     /// Number of blocks.
+    #[inline(always)]
     pub const fn count(&self) -> usize {
         let mut count = 1;
         let mut i = 0;
@@ -128,6 +132,7 @@ impl Pattern {
     }
 
     /// Bytes moved.
+    #[inline(always)]
     pub const fn bytes(&self) -> usize {
         self.count() * self.block
     }

@@ -81,11 +81,13 @@ impl Plan {
     }
 
     /// What is moved.
+    #[inline(always)]
     pub const fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
     /// How.
+    #[inline(always)]
     pub const fn method(&self) -> Method {
         self.method
     }

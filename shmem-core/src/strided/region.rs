@@ -100,6 +100,7 @@ impl Axis {
     }
 
     /// How many blocks it takes of a dimension of `len` elements, which it must lie in.
+    #[inline(always)]
     pub const fn count(self, len: usize) -> usize {
         let end = match self.end {
             End::Index | End::Later => return 1,
@@ -111,11 +112,13 @@ impl Axis {
     }
 
     /// Whether it is `..`
+    #[inline(always)]
     pub const fn is_all(self) -> bool {
         matches!(self.end, End::Open) && self.first == 0 && self.step == 1 && self.block == 1
     }
 
     /// Whether it is an index that only the run knows.
+    #[inline(always)]
     pub const fn is_later(self) -> bool {
         matches!(self.end, End::Later)
     }

@@ -75,6 +75,7 @@ impl Shape {
 
     /// The shape with `len` elements in its outermost dimension, if that is [`Dim::LATER`].
     #[must_use]
+    #[inline(always)]
     pub const fn with_len(mut self, len: usize) -> Self {
         if self.is_open() {
             self.dims[0].len = len;
@@ -83,6 +84,7 @@ impl Shape {
     }
 
     /// Whether only the run knows the length of the outermost dimension.
+    #[inline(always)]
     pub const fn is_open(&self) -> bool {
         self.rank > 0 && self.dims[0].len == Dim::LATER
     }
@@ -93,11 +95,13 @@ impl Shape {
     }
 
     /// The dimensions, outermost first.
+    #[inline(always)]
     pub const fn dims(&self) -> &[Dim] {
         self.dims.split_at(self.rank).0
     }
 
     /// Bytes of an element.
+    #[inline(always)]
     pub const fn element_bytes(&self) -> usize {
         self.element
     }

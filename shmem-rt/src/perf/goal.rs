@@ -54,6 +54,7 @@ impl Goal {
                 "published/grid" => Some(Self::Beaten(1.6)),
                 _ => None,
             },
+            "peers" => Self::of_peer(&case.case),
             "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
             _ => None,
         }
@@ -70,7 +71,22 @@ impl Goal {
             "checkerboard-f64" => Some(Self::Faster(limit, 3.0)),
             "checkerboard-f32" => Some(Self::OnlyFaster(10.0)),
             "column-pitch-8K" => Some(Self::OnlyFaster(1.8)),
-            "matrix" => Some(Self::OnlyFaster(0.95)),
+            "constant" => Some(Self::RatioOr(1.0, 1.3)),
+            "matrix" if layout.starts_with("matrix/row-") => Some(Self::OnlyFaster(0.95)),
+            _ => None,
+        }
+    }
+
+    /// The goal beside another library: `mpi/column/128`.
+    fn of_peer(case: &str) -> Option<Self> {
+        let mut parts = case.split('/');
+        let (peer, shape, stride) = (parts.next()?, parts.next()?, parts.next()?);
+        match (peer, stride) {
+            ("mpi", "2") => Some(Self::Ratio(1.0 / 4.0)),
+            // Powers of two.
+            ("mpi", "128" | "8192") => Some(Self::Ratio(1.0 / 1.2)),
+            ("mpi" | "a1", _) => Some(Self::Ratio(1.0)),
+            ("oshmem", _) => (shape == "column").then_some(Self::Ratio(1.0 / 9.0)),
             _ => None,
         }
     }
@@ -126,6 +142,15 @@ mod tests {
         assert_eq!(of("barrier", "2", 2, true), None);
         assert_eq!(of("barrier", "16", 16, true), Some(Goal::Ratio(2.0)));
         assert_eq!(of("startup", "16/127/1G", 16, true), None);
+        assert_eq!(of("peers", "mpi/pack/2", 2, false), Some(Goal::Ratio(0.25)));
+        assert_eq!(
+            of("peers", "mpi/column4/128", 2, false),
+            of("peers", "mpi/pitch/8192/same-sets", 2, false)
+        );
+        assert_eq!(of("peers", "mpi/pitch/8256", 2, false), Some(Goal::Ratio(1.0)));
+        assert_eq!(of("peers", "oshmem/column/129", 2, false), Some(Goal::Ratio(1.0 / 9.0)));
+        assert_eq!(of("peers", "oshmem/column4/129", 2, false), None);
+        assert_eq!(of("peers", "a1/column/2", 2, false), Some(Goal::Ratio(1.0)));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) unsafe fn put_planned(endpoint: &Endpoint, to: Place, from: *const u8
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { put_far(endpoint, to, from, plan.pattern()) };
+        unsafe { put_far(endpoint, to.pe, to.segment, to.offset, from, plan.pattern()) };
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) unsafe fn get_planned(endpoint: &Endpoint, to: *mut u8, from: Place, 
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { get_far(endpoint, to, from, plan.pattern()) };
+        unsafe { get_far(endpoint, to, from.pe, from.segment, from.offset, plan.pattern()) };
     }
 }
 
@@ -93,7 +93,7 @@ unsafe fn put_blocks(
     } else {
         let pattern = Pattern::blocks(block, level.count, level.to, level.from);
         // SAFETY: the caller's promise.
-        unsafe { put_far(endpoint, to, from, &pattern) };
+        unsafe { put_far(endpoint, to.pe, to.segment, to.offset, from, &pattern) };
     }
 }
 
@@ -123,21 +123,30 @@ unsafe fn get_blocks(
     } else {
         let pattern = Pattern::blocks(block, level.count, level.to, level.from);
         // SAFETY: the caller's promise.
-        unsafe { get_far(endpoint, to, from, &pattern) };
+        unsafe { get_far(endpoint, to, from.pe, from.segment, from.offset, &pattern) };
     }
 }
 
+/// The place in pieces: as one, it would be written to memory before the branch that leads here.
+///
 /// # Safety
 ///
 /// As [`put_planned`].
 #[cold]
 #[inline(never)]
-unsafe fn put_far(endpoint: &Endpoint, to: Place, from: *const u8, pattern: &Pattern) {
+unsafe fn put_far(
+    endpoint: &Endpoint,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    from: *const u8,
+    pattern: &Pattern,
+) {
     if pattern.block() == 0 {
         return;
     }
     let far = endpoint.far();
-    let to = Endpoint::remote(to.pe, to.segment, to.offset);
+    let to = Endpoint::remote(pe, segment, offset);
     // SAFETY: the caller's promise.
     unsafe { far.transport.put_strided(far.channel, to, from, pattern) };
 }
@@ -147,12 +156,12 @@ unsafe fn put_far(endpoint: &Endpoint, to: Place, from: *const u8, pattern: &Pat
 /// As [`get_planned`].
 #[cold]
 #[inline(never)]
-unsafe fn get_far(endpoint: &Endpoint, to: *mut u8, from: Place, pattern: &Pattern) {
+unsafe fn get_far(endpoint: &Endpoint, to: *mut u8, pe: Pe, segment: u32, offset: usize, pattern: &Pattern) {
     if pattern.block() == 0 {
         return;
     }
     let far = endpoint.far();
-    let from = Endpoint::remote(from.pe, from.segment, from.offset);
+    let from = Endpoint::remote(pe, segment, offset);
     // SAFETY: the caller's promise.
     unsafe { far.transport.get_strided(far.channel, to, from, pattern) };
 }

@@ -134,6 +134,9 @@ pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
 #[inline(always)]
 #[track_caller]
 pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indices: &[usize]) -> usize {
+    if indices.is_empty() {
+        return 0;
+    }
     let shape = O::SHAPE.with_len(object.len());
     let (mut bytes, mut used) = (0, 0);
     for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {

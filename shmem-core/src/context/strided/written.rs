@@ -172,8 +172,8 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     if Constant::<W, D, S>::IS_OPEN {
         let sides = (Side::of_object(&W::TO, &to), Side::of_object(&W::FROM, from));
         let (plan, a, b) = planned(W::TO.name, sides.0, sides.1, further, is_one, W::ALGORITHM);
-        // SAFETY: `planned` checked both regions against their objects.
         let into = to.start_mut(endpoint).wrapping_add(a);
+        // SAFETY: `planned` checked both regions against their objects.
         return unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
     }
     let (a, b) = Constant::<W, D, S>::offsets(&to, from, further, is_one);

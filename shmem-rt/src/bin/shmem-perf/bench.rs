@@ -1,6 +1,7 @@
 //! One PE of a job: what is measured inside.
 
 use std::error::Error;
+use std::path::Path;
 
 use shmem::perf::baseline::{LINES, WORDS_OF_LINE};
 use shmem::perf::lookup::{self, Buffers, Operation};
@@ -11,7 +12,7 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem::{PlainData, zeroed};
 
-use crate::Measure;
+use crate::{Measure, peers};
 
 #[symmetric]
 static ROW: Row;
@@ -29,6 +30,7 @@ pub(crate) fn pe(
     measure: Measure,
     partitions: usize,
     seed: u64,
+    peers: Option<&Path>,
     repetitions: usize,
 ) -> Result<(), Box<dyn Error>> {
     let before = Footprint::now()?;
@@ -38,6 +40,8 @@ pub(crate) fn pe(
         Measure::Footprint => return footprint(&world, before),
         _ => {}
     }
+    // They take cores of their own accord, and could not once this process has taken one.
+    let peers = peers.filter(|_| world.my_pe() == 0).map(peers::Beside::start);
     let cores = affinity::take(world.my_pe(), world.n_pes())?;
     let bench = Bench { site: Site::of(&world, cores), world: &world, repetitions };
     let records = match measure {
@@ -50,6 +54,7 @@ pub(crate) fn pe(
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
+        Measure::StridedPeers => bench.peers(peers),
         Measure::Nothing | Measure::Footprint => unreachable!("taken above"),
     }?;
     if world.my_pe() == 0 {

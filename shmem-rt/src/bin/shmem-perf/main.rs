@@ -4,6 +4,7 @@
 //! JSON; the tool joins those of several jobs and shows what comes out. Several, because which pages
 //! a job gets is luck, and caches make a difference of it.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -12,6 +13,8 @@ use shmem::perf::FEWEST;
 use report::Report;
 
 mod bench;
+mod constant;
+mod peers;
 mod report;
 mod strided;
 
@@ -35,7 +38,7 @@ struct Arguments {
     jobs: u16,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
     /// Puts: of 8 bytes to a static against a store, of 1 byte to 4 MiB against `memcpy`.
     Put,
@@ -55,6 +58,10 @@ enum Command {
         /// How far what is chosen is from the best of all kernels. Takes some minutes.
         #[arg(long)]
         regret: bool,
+        /// The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is
+        /// said.
+        #[arg(long, conflicts_with = "regret")]
+        peers: bool,
         /// Draws the random layouts of an earlier run again; not given: new ones.
         #[arg(long, value_name = "NUMBER")]
         seed: Option<u64>,
@@ -67,6 +74,8 @@ enum Command {
         partitions: usize,
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        #[arg(long)]
+        peers: Option<PathBuf>,
     },
 }
 
@@ -84,18 +93,21 @@ enum Measure {
     Strided,
     StridedSweep,
     StridedRegret,
+    StridedPeers,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let repetitions = usize::from(arguments.repetitions);
-    let done = match arguments.command {
-        Some(Command::Pe { measure, partitions, seed }) => bench::pe(measure, partitions, seed, repetitions),
+    let done = match arguments.command.clone() {
+        Some(Command::Pe { measure, partitions, seed, peers }) => {
+            bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
+        }
         Some(command) => Report::new(&arguments).measure(command),
         None => {
             let mut report = Report::new(&arguments);
             use Command::{Alloc, Barrier, Get, Lookup, Put, Startup};
-            let strided = Command::Strided { regret: false, seed: None };
+            let strided = Command::Strided { regret: false, peers: false, seed: None };
             [Put, Get, Lookup, Barrier, Alloc, Startup, strided]
                 .into_iter()
                 .try_for_each(|one| report.measure(one))

@@ -6,6 +6,7 @@ use std::error::Error;
 use clap::ValueEnum;
 use shmem::perf::jobs::{Job, Printed};
 use shmem::perf::startup::{self, Footprint};
+use shmem::perf::strided::peers::{Peer, Programs};
 use shmem::perf::strided::{regret, sweep};
 use shmem::perf::{Case, FEWEST, Record, Samples, Site, lookup, table};
 
@@ -43,7 +44,8 @@ impl Report {
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
             Command::Startup => self.startup(),
-            Command::Strided { regret, seed } => self.strided(regret, seed),
+            Command::Strided { peers: true, .. } => self.peers(),
+            Command::Strided { regret, seed, .. } => self.strided(regret, seed),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }
@@ -51,9 +53,13 @@ impl Report {
     /// Runs jobs whose PE 0 prints records, and shows what comes out of all of them.
     fn jobs(&mut self, measure: Measure, pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
         let variables = if partitions == 1 { Vec::new() } else { lookup::variables(partitions) };
+        self.repeat(&self.job(measure, pes, partitions, &variables))
+    }
+
+    fn repeat(&mut self, job: &Job) -> Result<(), Box<dyn Error>> {
         let mut records = Vec::new();
         for _ in 0..self.jobs {
-            let printed = self.run(&self.job(measure, pes, partitions, &variables))?;
+            let printed = self.run(job)?;
             for line in printed.lines() {
                 records.push(serde_json::from_str(line)?);
             }
@@ -71,6 +77,21 @@ impl Report {
         }
         self.jobs(Measure::Strided, 2, 1)?;
         self.drawn(Measure::StridedSweep, sweep::ROOM, seed)
+    }
+
+    /// Compares with the libraries that are there.
+    fn peers(&mut self) -> Result<(), Box<dyn Error>> {
+        let programs = Programs::build()?;
+        for missing in programs.missing() {
+            eprintln!("shmem-perf: {missing}");
+        }
+        if programs.missing().len() == Peer::ALL.len() {
+            return Ok(());
+        }
+        let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned());
+        let mut job = self.job(Measure::StridedPeers, 2, 1, &[heap]);
+        job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
+        self.repeat(&job)
     }
 
     /// Runs one job on layouts that are drawn, with room for them.

@@ -30,17 +30,11 @@ impl Bench<'_> {
                 let mut sides = Sides::new(self.world, place).skewed(layout.skew);
                 for (direction, name) in [(Direction::Put, "put"), (Direction::Get, "get")] {
                     let costs = cases::measure(&mut sides, &layout.spread, direction, self.repetitions);
-                    let (mut limit, mut a1) = (Samples::new(), Samples::new());
-                    for cost in costs {
-                        limit.push(cost.ours, cost.limit);
-                        a1.push(cost.ours, cost.loop_of_puts);
-                    }
                     let compared = "blocks by iputmem and igetmem, against a load and a store for each of their lines; vs_a1: how many times faster than a loop of puts";
-                    let case = format!("{}/{name}", layout.name);
-                    let record = Record::new(&self.site, "strided", case, "ns", compared, limit);
-                    records.push(record.beside(a1));
+                    records.push(costs.name(&self.site, format!("{}/{name}", layout.name), compared));
                 }
             }
+            records.extend(self.constant());
             records
         }))
     }

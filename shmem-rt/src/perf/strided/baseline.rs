@@ -3,6 +3,8 @@
 use std::hint::black_box;
 use std::ops::Range;
 
+use shmem_core::strided::Pattern;
+
 use super::sides::Direction;
 use super::spread::Spread;
 use crate::perf::baseline::memcpy;
@@ -47,6 +49,41 @@ pub unsafe fn loop_of_puts(
         // SAFETY: a block (caller).
         unsafe { move_one(black_box(place), symmetric, to, from, spread.block) };
         (to, from) = (to.wrapping_add(spread.to), from.wrapping_add(spread.from));
+    }
+}
+
+/// Algorithm 1 for blocks in two loops, as users write it: a put for each.
+///
+/// # Safety
+///
+/// As [`loop_of_puts`], for every block of `pattern`.
+#[inline(never)]
+pub unsafe fn loops_of_puts(pattern: &Pattern, place: &Range<usize>, to: *mut u8, from: *const u8) {
+    let [outer, inner] = pattern.inner();
+    for row in 0..outer.count {
+        let (to, from) = (to.wrapping_add(row * outer.to), from.wrapping_add(row * outer.from));
+        let row = Spread { block: pattern.block(), count: inner.count, to: inner.to, from: inner.from };
+        // SAFETY: a row of blocks (caller).
+        unsafe { loop_of_puts(&row, place, to, from, Direction::Put) };
+    }
+}
+
+/// The limit for blocks in two loops: [`lines`] of each row.
+///
+/// # Safety
+///
+/// As [`loops_of_puts`].
+#[inline(never)]
+pub unsafe fn lines_of_rows(pattern: &Pattern, to: *mut u8, from: *const u8) {
+    let [outer, inner] = pattern.inner();
+    let spread = Spread { block: pattern.block(), count: inner.count, to: inner.to, from: inner.from };
+    for row in 0..outer.count {
+        // SAFETY: a row of blocks (caller).
+        unsafe { loads(&spread, from.wrapping_add(row * outer.from)) };
+    }
+    for row in 0..outer.count {
+        // SAFETY: as above.
+        unsafe { stores(&spread, to.wrapping_add(row * outer.to)) };
     }
 }
 

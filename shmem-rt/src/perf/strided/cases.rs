@@ -1,10 +1,13 @@
 //! Layouts of applications.
 
+use std::cell::RefCell;
+
 use shmem_core::context::Strided;
 
 use super::sides::{Direction, Sides};
 use super::spread::Spread;
-use crate::perf::samples::nanoseconds_each;
+use crate::perf::case::{Record, Site};
+use crate::perf::samples::{Samples, nanoseconds_each};
 
 /// A layout with a name, and the directions it is measured in.
 #[derive(Clone, Copy, Debug)]
@@ -63,15 +66,40 @@ pub(super) fn transfers(spread: &Spread) -> usize {
     (BYTES / (spread.bytes() + 32 * spread.count)).clamp(1, 10_000)
 }
 
-/// What a transfer costs each way, in nanoseconds: one sample each.
-#[derive(Clone, Copy, Debug)]
+/// What a transfer costs each way: the library's cost beside the [limit](Sides::limit)'s, and beside that
+/// of a [loop of puts](Sides::loop_of_puts).
+#[derive(Clone, Debug)]
 pub struct Costs {
-    /// By the library.
-    pub ours: f64,
-    /// At the [limit](Sides::limit).
-    pub limit: f64,
-    /// By a [loop of puts](Sides::loop_of_puts).
-    pub loop_of_puts: f64,
+    limit: Samples,
+    loop_of_puts: Samples,
+}
+
+impl Costs {
+    /// Takes `repetitions` samples of `count` transfers each way, in turn.
+    pub fn take(
+        repetitions: usize,
+        count: usize,
+        mut ours: impl FnMut(),
+        mut limit: impl FnMut(),
+        mut loop_of_puts: impl FnMut(),
+    ) -> Self {
+        let mut costs = Self { limit: Samples::new(), loop_of_puts: Samples::new() };
+        for round in 0..=repetitions {
+            let ours = nanoseconds_each(count, || (0..count).for_each(|_| ours()));
+            let limit = nanoseconds_each(count, || (0..count).for_each(|_| limit()));
+            let puts = nanoseconds_each(count, || (0..count).for_each(|_| loop_of_puts()));
+            if round > 0 {
+                costs.limit.push(ours, limit);
+                costs.loop_of_puts.push(ours, puts);
+            }
+        }
+        costs
+    }
+
+    /// Them as a case of the measure `strided`.
+    pub fn name(self, site: &Site, case: impl Into<String>, compared: &str) -> Record {
+        Record::new(site, "strided", case, "ns", compared, self.limit).beside(self.loop_of_puts)
+    }
 }
 
 /// Moves a layout `repetitions` times each way, in turn.
@@ -80,15 +108,13 @@ pub fn measure<I: Strided>(
     spread: &Spread,
     direction: Direction,
     repetitions: usize,
-) -> Vec<Costs> {
-    let count = transfers(spread);
-    let mut round = || Costs {
-        ours: nanoseconds_each(count, || (0..count).for_each(|_| sides.routine(spread, direction))),
-        limit: nanoseconds_each(count, || (0..count).for_each(|_| sides.limit(spread, direction))),
-        loop_of_puts: nanoseconds_each(count, || {
-            (0..count).for_each(|_| sides.loop_of_puts(spread, direction));
-        }),
-    };
-    round();
-    (0..repetitions).map(|_| round()).collect()
+) -> Costs {
+    let sides = RefCell::new(sides);
+    Costs::take(
+        repetitions,
+        transfers(spread),
+        || sides.borrow_mut().routine(spread, direction),
+        || sides.borrow_mut().limit(spread, direction),
+        || sides.borrow_mut().loop_of_puts(spread, direction),
+    )
 }

@@ -7,15 +7,18 @@
 //! ```text
 //! cases     layouts of applications: columns, fields, checkerboards, rows
 //! sweep     many layouts, some of them random: where is the library slower than Algorithm 1?
+//! peers     other libraries, beside ours
 //! regret    how far from the best of all kernels is what is chosen?
 //! ```
 
 pub mod baseline;
 pub mod cases;
+pub mod peers;
 pub mod regret;
 mod sides;
 mod spread;
 pub mod sweep;
 
+pub use cases::Costs;
 pub use sides::{Direction, Sides};
 pub use spread::Spread;

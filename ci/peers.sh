@@ -1,0 +1,54 @@
+#!/bin/bash
+# The libraries that strided transfers are compared with: Debian's Open MPI, with its MPI and its
+# OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of
+# examples/peers: each must write what it should, and have all its cases. A peer that cannot be had is
+# said, and left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages="openmpi-bin libopenmpi-dev"
+fetch() { # COMMAND: what needs the package registry, which may be out of reach
+    timeout -k 5 20 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 "$@" >/dev/null 2>&1
+}
+install() { # HOW...
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive "$@" install -y --no-install-recommends $packages
+}
+if ! type mpicc oshcc mpirun oshrun >/dev/null 2>&1; then
+    if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
+        echo "$packages: not installed here (needs a Debian or Ubuntu, and root)"
+    # A fresh machine has no package lists. What is fetched is installed without a limit of time.
+    elif install fetch --download-only || { fetch update && install fetch --download-only; }; then
+        install apt-get -qq >/dev/null
+    else
+        echo "$packages: cannot be fetched, the package registry is out of reach"
+    fi
+fi
+
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+peer() { # NAME COMPILER
+    if type "$2" >/dev/null 2>&1; then
+        "$2" -O2 -Wall -Wextra -Werror "examples/peers/$1.c" -o "$directory/$1"
+    fi
+}
+peer mpi mpicc
+peer oshmem oshcc
+
+# --workspace, as in unit.sh: nothing is built twice.
+cargo build --workspace --bins
+"${CARGO_TARGET_DIR:-target}/debug/shmem-perf" strided --peers --json --repetitions 11 --jobs 1 \
+    >"$directory/cases" 2>"$directory/remarks" || { cat "$directory/remarks"; exit 1; }
+cat "$directory/remarks"
+cases() { # KIND PEER
+    local number
+    number=$(grep -c "\"case\":\"$1/" "$directory/cases" || true)
+    echo "peer $2: $number cases of $1"
+    if ! grep -q "peer $2: not installed" "$directory/remarks" && [ "$number" -ne 18 ]; then
+        echo "there should be 18"
+        exit 1
+    fi
+}
+cases mpi mpi
+cases oshmem oshmem
+cases a1 oshmem

@@ -1,0 +1,111 @@
+/* OpenSHMEM: shmem_double_iput, and a loop of shmem_putmem, each completed by shmem_quiet.
+ *
+ *     oshcc -O2 oshmem.c -o oshmem
+ *     echo "column/128 iput 1000 1 128 128 4064 20 5" |
+ *         oshrun -np 2 --bind-to none --mca memory ^patcher ./oshmem 0 1
+ *
+ * Open MPI's OSHMEM with UCX ends with a segmentation fault unless it leaves the memory hooks alone
+ * (`--mca memory ^patcher`). Its other settings make no difference, except for worse: the symmetric
+ * heap has to come from UCX, as it does by default (`--mca sshmem mmap` and `sysv` are 15 to 60 times
+ * slower, and hang at the end). The operations of blocks without completion (`_nbi`), and those of contexts,
+ * are as fast as these within the noise. */
+#define _GNU_SOURCE
+#include <shmem.h>
+
+#include "peer.h"
+
+#ifdef OSHMEM_MAJOR_VERSION
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define LIBRARY                                                                                    \
+    "Open MPI OSHMEM v" TEXT(OSHMEM_MAJOR_VERSION) "." TEXT(OSHMEM_MINOR_VERSION) "." TEXT(OSHMEM_RELEASE_VERSION)
+#else
+#define LIBRARY SHMEM_VENDOR_STRING
+#endif
+
+/* Whether the second process may go. On the heap: only there does a put arrive while its target sleeps. */
+static int *done;
+static struct peer peer;
+static double *destination;
+/* A copy of what the other process has. */
+static double *copy;
+
+static void iput(const struct request *request)
+{
+    const double *from = source(&peer, request);
+    for (size_t j = 0; j < request->block; j++)
+        shmem_double_iput(destination + j, from + j, (ptrdiff_t)request->to,
+                          (ptrdiff_t)request->from, request->blocks, 1);
+    shmem_quiet();
+}
+
+static void putmem(const struct request *request)
+{
+    const double *from = source(&peer, request);
+    size_t bytes = request->block * sizeof(double);
+    for (size_t i = 0; i < request->blocks; i++)
+        shmem_putmem(destination + i * request->to, from + i * request->from, bytes, 1);
+    shmem_quiet();
+}
+
+static const char *prepare(const struct request *request)
+{
+    if (strcmp(request->operation, "iput") == 0)
+        peer.transfer = iput;
+    else if (strcmp(request->operation, "putmem") == 0)
+        peer.transfer = putmem;
+    else
+        return "no such operation";
+    return NULL;
+}
+
+static void release(void)
+{
+}
+
+static void clear(void)
+{
+    memset(copy, 0, SIDE_BYTES);
+    shmem_putmem(destination, copy, SIDE_BYTES, 1);
+    shmem_quiet();
+}
+
+static const double *written(void)
+{
+    shmem_getmem(copy, destination, SIDE_BYTES, 1);
+    return copy;
+}
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    int process = shmem_my_pe();
+    if (shmem_n_pes() != 2) {
+        fprintf(stderr, "this runs as two processes, not %d\n", shmem_n_pes());
+        shmem_global_exit(2);
+    }
+    settle(process, argc, argv);
+
+    destination = shmem_align(PAGE, SIDE_BYTES);
+    char *memory = shmem_align(PAGE, SIDE_BYTES);
+    done = shmem_calloc(1, sizeof *done);
+    copy = malloc(SIDE_BYTES);
+    if (destination == NULL || memory == NULL || done == NULL || copy == NULL) {
+        fprintf(stderr, "no memory for %zu bytes on each side\n", SIDE_BYTES);
+        shmem_global_exit(3);
+    }
+    memset(destination, 0, SIDE_BYTES);
+    shmem_barrier_all();
+    if (process == 0) {
+        peer = (struct peer){"oshmem", prepare, iput, release, clear, written, memory};
+        serve(&peer, LIBRARY);
+        shmem_int_p(done, 1, 1);
+        shmem_quiet();
+    } else {
+        while (!shmem_int_test(done, SHMEM_CMP_EQ, 1))
+            doze();
+    }
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
