@@ -128,7 +128,7 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
 }
 
 const fn is_streamed(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> bool {
-    let whole = (block | row.to) % LINE == 0;
+    let whole = (block | row.to).is_multiple_of(LINE);
     (whole || block >= thresholds.stream) && footprint(block, count, row) >= thresholds.last_level_cache / 2
 }
 
@@ -160,7 +160,7 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
 
 /// Into how many sets of the first-level cache blocks at a distance fall.
 const fn sets(stride: usize) -> usize {
-    if stride % LINE != 0 || stride == 0 {
+    if !stride.is_multiple_of(LINE) || stride == 0 {
         return SETS;
     }
     let zeros = (stride / LINE).trailing_zeros();
@@ -170,7 +170,7 @@ const fn sets(stride: usize) -> usize {
 /// Whether blocks lie so close together that copying whole vectors under a mask is faster than block by block.
 const fn is_span(block: usize, row: Level) -> bool {
     let close = row.to <= 16 || (row.to <= 24 && !block.is_power_of_two());
-    row.to == row.from && close && (block | row.to) % 4 == 0
+    row.to == row.from && close && (block | row.to).is_multiple_of(4)
 }
 
 /// Whether words of 4 or 8 bytes lie dense on one side, and at every second or third place on the other.
