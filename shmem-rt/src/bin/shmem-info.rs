@@ -95,7 +95,7 @@ impl Answer {
                 self.partitions(&binary.unwrap_or_default())?;
             }
             Some(Command::Plan { block, count, to, from }) => {
-                let settings = env::Settings::from_process()?;
+                let settings = env::Settings::from_process().map_err(Box::new)?;
                 self.text += &info::plans(block, count, to, from.unwrap_or(to), &settings)?;
             }
             Some(Command::Transports) => self.text += &info::transports(),

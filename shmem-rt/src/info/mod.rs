@@ -33,7 +33,7 @@ pub enum InfoError {
     Binary(#[from] BinaryError),
     /// The environment has a value that a variable does not take.
     #[error(transparent)]
-    Environment(#[from] crate::env::EnvError),
+    Environment(#[from] Box<crate::env::EnvError>),
     /// Blocks of a strided transfer overlap.
     #[error("blocks of {block} bytes overlap at a stride of {stride}; the stride must be at least the block")]
     Overlap {
