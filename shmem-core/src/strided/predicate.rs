@@ -21,10 +21,14 @@ use super::pattern::{Level, Pattern};
 const LINE: usize = 64;
 /// Sets of a first-level cache of which each way is a page, as they are nearly everywhere.
 const SETS: usize = 64;
+/// Half a way of that cache.
+const HALF_WAY: usize = SETS * LINE / 2;
 /// Blocks for each set, from which on they throw each other out: more than there are ways.
 const CROWD: usize = 16;
 /// Most blocks that are throttled: beyond, their lines come from memory.
 const MOST: usize = 1 << 14;
+/// Most bytes of a block that no rule is for unless there are many of them.
+const SHORT: usize = 1024;
 /// Bytes of a store that a throttled block is made of.
 const PIECE: usize = 16;
 
@@ -104,8 +108,8 @@ pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds
 /// The kernel for `count` blocks in all, of which those of `row` lie in the innermost loop.
 #[inline]
 const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Kernel {
-    if count < 2 * CROWD && block < thresholds.library && block < thresholds.string {
-        // Too few for any of the rules, and for the time to look at them.
+    // No rule is for so few blocks, and every comparison would be felt.
+    if count < 2 * CROWD && block <= SHORT {
         return Kernel::Rows;
     }
     if block >= LINE && is_streamed(block, count, row, thresholds) {
@@ -132,7 +136,7 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
 }
 
 const fn is_streamed(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> bool {
-    let whole = (block | row.to) % LINE == 0;
+    let whole = (block | row.to).is_multiple_of(LINE);
     (whole || block >= thresholds.stream) && footprint(block, count, row) >= thresholds.last_level_cache / 2
 }
 
@@ -151,20 +155,34 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
     if thresholds.throttle == 0 || block > 4 * LINE || row.count < 2 * CROWD || row.count > MOST {
         return None;
     }
-    let (to, from) = (sets(row.to), sets(row.from));
-    let sets = if to < from { to } else { from };
+    let (to, from) = if block > LINE { (rounded(row.to), rounded(row.from)) } else { (row.to, row.from) };
+    let sets = if sets(to) < sets(from) { sets(to) } else { sets(from) };
+    let lines = block.div_ceil(LINE);
     // Where there are more sets, only short blocks are faster with a brake.
-    let few = sets * block.div_ceil(LINE) <= 4 || (sets <= 8 && block <= LINE / 2);
+    let few = sets * lines <= 4 || (sets <= 8 && block <= LINE / 2);
     if !few || row.count < CROWD * sets {
         return None;
     }
-    let stores = 1 + thresholds.throttle as usize / sets;
+    let stores = 1 + thresholds.throttle as usize / sets + 2 * (lines - 1);
     Some(stores.saturating_sub(block.div_ceil(PIECE)) as u8)
+}
+
+/// A distance, or the large power of two that it nearly is a multiple of: several blocks of more than a line
+/// then fall into the same sets before the next ones are reached.
+const fn rounded(stride: usize) -> usize {
+    let beyond = stride % HALF_WAY;
+    if beyond <= LINE / 2 {
+        stride - beyond
+    } else if beyond >= HALF_WAY - LINE / 2 {
+        stride - beyond + HALF_WAY
+    } else {
+        stride
+    }
 }
 
 /// Into how many sets of the first-level cache blocks at a distance fall.
 const fn sets(stride: usize) -> usize {
-    if stride % LINE != 0 || stride == 0 {
+    if !stride.is_multiple_of(LINE) || stride == 0 {
         return SETS;
     }
     let zeros = (stride / LINE).trailing_zeros();
@@ -174,7 +192,7 @@ const fn sets(stride: usize) -> usize {
 /// Whether blocks lie so close together that copying whole vectors under a mask is faster than block by block.
 const fn is_span(block: usize, row: Level) -> bool {
     let close = row.to <= 16 || (row.to <= 24 && !block.is_power_of_two());
-    row.to == row.from && close && (block | row.to) % 4 == 0
+    row.to == row.from && close && (block | row.to).is_multiple_of(4)
 }
 
 /// Whether words of 4 or 8 bytes lie dense on one side, and at every second or third place on the other.
@@ -239,6 +257,18 @@ mod tests {
         let brakes = [256, 512, 1024, 2048, 4096, 8192, 1 << 20].map(stores);
         assert_eq!(brakes, [0, 1, 2, 4, 8, 8, 8]);
         assert_eq!([3 * 1024, 5 * 4096, 8192 + 64, 8192 + 8].map(stores), [2, 8, 0, 0]);
+    }
+
+    #[test]
+    fn longer_blocks_need_not_be_at_a_power_of_two_quite() {
+        let brake = |block, stride| even(block, 256, stride);
+        for stride in [8192, 8208, 8224, 8183, 4096 + 8] {
+            assert_eq!(brake(256, stride), Kernel::Throttled(0), "{stride}");
+            assert_eq!(brake(128, stride), Kernel::Throttled(3), "{stride}");
+        }
+        assert_eq!(brake(64, 8208), Kernel::Rows);
+        assert_eq!(brake(256, 8256), Kernel::Rows);
+        assert_eq!(brake(320, 8192), Kernel::Rows);
     }
 
     #[test]

@@ -77,6 +77,21 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
     unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };
 }
 
+/// As [`run`], for one loop: a short one does not wait for its numbers to pass through memory.
+///
+/// # Safety
+///
+/// As [`run`].
+#[inline]
+pub unsafe fn run_row(kernel: Kernel, block: usize, row: Level, to: *mut u8, from: *const u8) {
+    match kernel {
+        // SAFETY: the caller's promises.
+        Kernel::Rows => unsafe { rows::run_row(block, row.count, row.to, row.from, to, from) },
+        // SAFETY: the caller's promises.
+        _ => unsafe { run(kernel, block, [Level::ONCE, row], to, from) },
+    }
+}
+
 /// As [`run`], with instructions of `isa` only: to compare them.
 ///
 /// # Safety

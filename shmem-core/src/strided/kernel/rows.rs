@@ -20,6 +20,32 @@ pub(super) trait Sweep {
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8);
 }
 
+/// Blocks from which on wide vectors are worth a call.
+const FEW: usize = 8;
+
+/// Copies one row of blocks. Everything it is told fits registers.
+///
+/// # Safety
+///
+/// As [`run`](super::run).
+#[inline(never)]
+pub(super) unsafe fn run_row(
+    block: usize,
+    count: usize,
+    to_stride: usize,
+    from_stride: usize,
+    to: *mut u8,
+    from: *const u8,
+) {
+    if block > 0 {
+        let levels = [Level::ONCE, Level { count, to: to_stride, from: from_stride }];
+        // Calling the function that may use wide vectors costs more than they save on a few short blocks.
+        let isa = if count < FEW && block <= 64 { Isa::Baseline } else { Isa::best() };
+        // SAFETY: the caller's promises; the machine has its best instructions, and the least.
+        unsafe { sweep(Plain, isa, block, levels, to, from) };
+    }
+}
+
 /// Each block as soon as the one before is under way.
 #[derive(Clone, Copy)]
 pub(super) struct Plain;

@@ -64,11 +64,48 @@ fn direction(block: usize, level: Level) -> Option<Direction> {
     }
 }
 
-/// Lanes of the sparse side, in the order in which words of `block` bytes stand there, taken of a window of
-/// `every` vectors.
-fn places(block: usize, every: usize) -> [u32; LANES] {
-    let words = block / 4;
-    core::array::from_fn(|lane| (lane / words * words * every + lane % words) as u32)
+/// Where lanes go, for words of one length at one distance.
+struct Places {
+    /// For each lane of a dense vector its lane in a window of the sparse side, counted through all vectors.
+    sparse: [u32; LANES],
+    /// Which of them lie in the third vector of the window.
+    third: u16,
+    /// For each lane of each vector of the window its lane in the dense vector.
+    dense: [[u32; LANES]; 3],
+    /// Which lanes of each vector of the window are words.
+    words: [u16; 3],
+}
+
+impl Places {
+    /// Places of words of 4 or 8 bytes of which each takes `every` places of the sparse side.
+    const fn of(block: usize, every: usize) -> Self {
+        let words = block / 4;
+        let mut places = Self { sparse: [0; LANES], third: 0, dense: [[0; LANES]; 3], words: [0; 3] };
+        let mut lane = 0;
+        while lane < LANES {
+            let place = lane / words * words * every + lane % words;
+            let (vector, inside) = (place / LANES, place % LANES);
+            places.sparse[lane] = place as u32;
+            places.third |= ((vector == 2) as u16) << lane;
+            places.dense[vector][inside] = lane as u32;
+            places.words[vector] |= 1 << inside;
+            lane += 1;
+        }
+        places
+    }
+
+    fn find(block: usize, every: usize) -> &'static Self {
+        static FOUR_OF_8: Places = Places::of(4, 2);
+        static FOUR_OF_12: Places = Places::of(4, 3);
+        static EIGHT_OF_16: Places = Places::of(8, 2);
+        static EIGHT_OF_24: Places = Places::of(8, 3);
+        match (block, every) {
+            (4, 2) => &FOUR_OF_8,
+            (4, _) => &FOUR_OF_12,
+            (_, 2) => &EIGHT_OF_16,
+            _ => &EIGHT_OF_24,
+        }
+    }
 }
 
 /// Packs as many words as fill whole vectors, and gives their number.
@@ -79,12 +116,9 @@ fn places(block: usize, every: usize) -> [u32; LANES] {
 /// must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *const u8) -> usize {
-    let places = places(block, every);
+    let places = Places::find(block, every);
     // SAFETY: an array of a vector's size.
-    let index = unsafe { _mm512_loadu_si512(places.as_ptr().cast()) };
-    // What lies in the third vector.
-    let third =
-        places.iter().enumerate().fold(0, |mask, (lane, place)| mask | (u16::from(*place >= 32) << lane));
+    let index = unsafe { _mm512_loadu_si512(places.sparse.as_ptr().cast()) };
     let at_once = VECTOR / block;
     let mut done = 0;
     // A vector must not reach into the gap behind the last word: one word more is left than is taken.
@@ -98,7 +132,7 @@ unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *con
         if every == 3 {
             // SAFETY: as above.
             let c = unsafe { _mm512_loadu_si512(from.wrapping_add(2 * VECTOR).cast()) };
-            packed = _mm512_mask_permutexvar_epi32(packed, third, index, c);
+            packed = _mm512_mask_permutexvar_epi32(packed, places.third, index, c);
         }
         // SAFETY: a vector of words that are still to be written.
         unsafe { _mm512_storeu_si512(to.wrapping_add(done * block).cast(), packed) };
@@ -115,20 +149,14 @@ unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *con
 /// machine must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn unpack(block: usize, every: usize, count: usize, to: *mut u8, from: *const u8) -> usize {
-    let places = places(block, every);
-    let mut lanes = [[0; LANES]; 3];
-    let mut masks = [0u16; 3];
-    for (lane, place) in places.into_iter().enumerate() {
-        lanes[place as usize / LANES][place as usize % LANES] = lane as u32;
-        masks[place as usize / LANES] |= 1 << (place as usize % LANES);
-    }
+    let places = Places::find(block, every);
     let index: [__m512i; 3] = [
         // SAFETY: an array of a vector's size.
-        unsafe { _mm512_loadu_si512(lanes[0].as_ptr().cast()) },
+        unsafe { _mm512_loadu_si512(places.dense[0].as_ptr().cast()) },
         // SAFETY: as above.
-        unsafe { _mm512_loadu_si512(lanes[1].as_ptr().cast()) },
+        unsafe { _mm512_loadu_si512(places.dense[1].as_ptr().cast()) },
         // SAFETY: as above.
-        unsafe { _mm512_loadu_si512(lanes[2].as_ptr().cast()) },
+        unsafe { _mm512_loadu_si512(places.dense[2].as_ptr().cast()) },
     ];
     let at_once = VECTOR / block;
     let mut done = 0;
@@ -136,10 +164,10 @@ unsafe fn unpack(block: usize, every: usize, count: usize, to: *mut u8, from: *c
         // SAFETY: a vector of words that are still to be read.
         let words = unsafe { _mm512_loadu_si512(from.wrapping_add(done * block).cast()) };
         let to = to.wrapping_add(done * block * every);
-        for k in 0..every {
-            let spread = _mm512_permutexvar_epi32(index[k], words);
+        for (k, index) in index.iter().enumerate().take(every) {
+            let spread = _mm512_permutexvar_epi32(*index, words);
             // SAFETY: the lanes are words of the sparse side, no other is touched.
-            unsafe { _mm512_mask_storeu_epi32(to.wrapping_add(k * VECTOR).cast(), masks[k], spread) };
+            unsafe { _mm512_mask_storeu_epi32(to.wrapping_add(k * VECTOR).cast(), places.words[k], spread) };
         }
         done += at_once;
     }

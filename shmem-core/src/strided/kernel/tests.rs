@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use super::{Isa, Kernel, run_with};
+use super::{Isa, Kernel, run, run_row, run_with};
 use crate::strided::pattern::Level;
 
 const KERNELS: [Kernel; 10] = [
@@ -77,6 +77,31 @@ fn noise(seed: u64) -> &'static [u8] {
     })
 }
 
+/// One of the ways to run a kernel.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    With(Isa),
+    Best,
+    /// As a row, which it must be.
+    Row,
+}
+
+impl Way {
+    /// # Safety
+    ///
+    /// As [`run`].
+    unsafe fn run(self, kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
+        match self {
+            // SAFETY: the caller's promise; unavailable sets are left out of `each`.
+            Self::With(isa) => unsafe { run_with(isa, kernel, block, levels, to, from) },
+            // SAFETY: as above.
+            Self::Best => unsafe { run(kernel, block, levels, to, from) },
+            // SAFETY: as above.
+            Self::Row => unsafe { run_row(kernel, block, levels[1], to, from) },
+        }
+    }
+}
+
 /// The blocks of a transfer, and where each side lies in its memory.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
@@ -128,13 +153,13 @@ impl Transfer {
         for (to, at) in self.blocks() {
             expected[a + to..][..self.block].copy_from_slice(&from.bytes()[b + at..][..self.block]);
         }
-        each(|isa, kernel| {
+        each(self.levels, |way, kernel| {
             to.fill(2);
             let (to_first, from_first) = (to.0.wrapping_add(a), from.0.wrapping_add(b));
             // SAFETY: both hulls lie inside their memories; that blocks do not overlap is up to the
             // strategies below.
-            unsafe { run_with(isa, kernel, self.block, self.levels, to_first, from_first) };
-            compare(isa, kernel, to.bytes(), &expected)
+            unsafe { way.run(kernel, self.block, self.levels, to_first, from_first) };
+            compare(way, kernel, to.bytes(), &expected)
         })
     }
 
@@ -148,29 +173,34 @@ impl Transfer {
         for (at, _) in self.blocks() {
             expected.copy_within(first + at..first + at + self.block, first + at + apart);
         }
-        each(|isa, kernel| {
+        each(self.levels, |way, kernel| {
             memory.fill(0);
             let from = memory.0.wrapping_add(first);
             // SAFETY: as above.
-            unsafe { run_with(isa, kernel, self.block, self.levels, from.wrapping_add(apart), from) };
-            compare(isa, kernel, memory.bytes(), &expected)
+            unsafe { way.run(kernel, self.block, self.levels, from.wrapping_add(apart), from) };
+            compare(way, kernel, memory.bytes(), &expected)
         })
     }
 }
 
-fn each(mut run: impl FnMut(Isa, Kernel) -> Result<(), TestCaseError>) -> Result<(), TestCaseError> {
-    for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
+fn each(
+    levels: [Level; 2],
+    mut run: impl FnMut(Way, Kernel) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    let available = Isa::ALL.into_iter().filter(|isa| isa.is_available()).map(Way::With);
+    let row = (levels[0] == Level::ONCE).then_some(Way::Row);
+    for way in available.chain([Way::Best]).chain(row) {
         for kernel in KERNELS {
-            run(isa, kernel)?;
+            run(way, kernel)?;
         }
     }
     Ok(())
 }
 
-fn compare(isa: Isa, kernel: Kernel, found: &[u8], expected: &[u8]) -> Result<(), TestCaseError> {
+fn compare(way: Way, kernel: Kernel, found: &[u8], expected: &[u8]) -> Result<(), TestCaseError> {
     if found != expected {
         let first = found.iter().zip(expected).position(|(a, b)| a != b);
-        prop_assert!(false, "{:?} with {:?} differs at byte {:?}", kernel, isa, first);
+        prop_assert!(false, "{:?} with {:?} differs at byte {:?}", kernel, way, first);
     }
     Ok(())
 }

@@ -98,6 +98,8 @@ mod x86 {
 
                 #[inline(always)]
                 unsafe fn load(from: *const u8) -> Self {
+                    #[cfg(target_feature = "avx")]
+                    let from = hidden(from);
                     // SAFETY: readable, and the machine has the instruction (caller).
                     unsafe { $load(from.cast()) }
                 }
@@ -109,6 +111,19 @@ mod x86 {
                 }
             }
         )*};
+    }
+
+    /// The same address, of which the optimiser does not know that it is next to another. Told by `-C
+    /// target-cpu=native` that there are wider vectors, it would make one of two neighbours, which is not
+    /// what a kernel has chosen: a brake needs narrow stores, and some machines have slow wide ones.
+    #[cfg(target_feature = "avx")]
+    #[inline(always)]
+    fn hidden(mut address: *const u8) -> *const u8 {
+        // SAFETY: no instruction at all, and a register that keeps its value.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) address, options(nomem, nostack, preserves_flags));
+        }
+        address
     }
 
     vectors!(
