@@ -190,7 +190,10 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
                 Expr::Call(call) => call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument)),
                 Expr::Path(path) => {
                     let is_small = |name: &&Ident| name.to_string().starts_with(char::is_lowercase);
-                    if let Some(name) = path.path.get_ident().filter(is_small) {
+                    // In an item, `Self` is another type.
+                    let first = path.path.segments.first().map(|first| &first.ident);
+                    let own = first.filter(|first| *first == "Self");
+                    if let Some(name) = path.path.get_ident().filter(is_small).or(own) {
                         self.0.get_or_insert_with(|| name.clone());
                     }
                 }
@@ -202,8 +205,13 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
         let mut search = Search(None);
         search.visit_expr_mut(&mut value.clone());
         if let Some(name) = search.0 {
-            let written = value.to_token_stream().to_string().replace(" .. ", "..").replace(" ..= ", "..=");
-            errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
+            let written = value.to_token_stream().to_string();
+            let written = written.replace(" ..", "..").replace(".. ", "..").replace("..= ", "..=");
+            if name == "Self" {
+                errors.push(&name, diag::own_constant(&written));
+            } else {
+                errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
+            }
         }
     }
 }
