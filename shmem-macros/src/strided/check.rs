@@ -48,7 +48,7 @@ pub(super) struct Side {
 /// What is taken of one dimension.
 pub(super) enum Axis {
     Index(Value<Expr>),
-    Range(Range),
+    Range(Box<Range>),
 }
 
 /// Elements at a distance, or blocks of them.
@@ -174,7 +174,7 @@ fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
         (RangeLimits::Closed(_), Some(end)) => Bounds::Through(first, *end),
         (_, None) => first.map_or(Bounds::All, Bounds::From),
     };
-    Axis::Range(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block })
+    Axis::Range(Box::new(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block }))
 }
 
 /// Refuses a variable in what is not marked `dyn`. rustc would do so, too, but does not know the remedy.
