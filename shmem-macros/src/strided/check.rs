@@ -142,7 +142,7 @@ fn side(place: Place, errors: &mut Errors) -> Side {
     Side {
         name: object.name(),
         is_static: is_static(&object),
-        is_expression: matches!(object, Object::Expr(_)),
+        is_expression: matches!(object, Object::Expr(..)),
         object: object.to_token_stream(),
         span: bracket.span.join(),
         axes: axes.into_iter().map(|axis| self::axis(axis, errors)).collect(),

@@ -37,8 +37,12 @@ pub(super) struct Place {
 
 /// What a region is a part of, or the PE: a path with members, or an expression in parentheses.
 pub(super) enum Object {
-    Path { path: Path, members: Vec<Member> },
-    Expr(Expr),
+    Path {
+        path: Path,
+        members: Vec<Member>,
+    },
+    /// The expression, and how it was written.
+    Expr(Expr, Option<String>),
 }
 
 /// `@pe`
@@ -148,12 +152,13 @@ impl Object {
     fn parse(input: ParseStream, expected: &str) -> syn::Result<Self> {
         if input.peek(token::Paren) {
             let inner;
-            parenthesized!(inner in input);
+            let parentheses = parenthesized!(inner in input);
             let expr = inner.parse()?;
             if !inner.is_empty() {
                 return Err(inner.error(expected));
             }
-            return Ok(Self::Expr(expr));
+            let text = parentheses.span.join().source_text();
+            return Ok(Self::Expr(expr, text));
         }
         if !input.peek(Token![::]) && !input.peek(Ident::peek_any) {
             return Err(input.error(expected));
@@ -170,10 +175,13 @@ impl Object {
     /// As it is called in messages.
     pub(super) fn name(&self) -> String {
         let text = match self {
-            Self::Path { .. } => self.to_token_stream(),
-            Self::Expr(expr) => expr.to_token_stream(),
+            Self::Path { .. } => self.to_token_stream().to_string(),
+            Self::Expr(_, Some(text)) => {
+                return text.get(1..text.len() - 1).unwrap_or(text).trim().to_owned();
+            }
+            Self::Expr(expr, None) => expr.to_token_stream().to_string(),
         };
-        text.to_string().replace(" :: ", "::").replace(":: ", "::").replace(" . ", ".")
+        text.replace(" :: ", "::").replace(":: ", "::").replace(" . ", ".")
     }
 }
 
@@ -181,7 +189,7 @@ impl ToTokens for Object {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         match self {
             Self::Path { path, members } => tokens.extend(quote!(#path #(.#members)*)),
-            Self::Expr(expr) => expr.to_tokens(tokens),
+            Self::Expr(expr, _) => expr.to_tokens(tokens),
         }
     }
 }
