@@ -247,6 +247,25 @@ fn element_by_element(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn block_by_block(world: &mut World) {
+    in_blocks(world);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "1"))]
+fn block_by_block_by_algorithm_1(world: &mut World) {
+    in_blocks(world);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "2"))]
+fn block_by_block_by_algorithm_2(world: &mut World) {
+    in_blocks(world);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "3"))]
+fn block_by_block_by_algorithm_3(world: &mut World) {
+    in_blocks(world);
+}
+
+fn in_blocks(world: &mut World) {
     macro_rules! blocks {
         ($object:ident: $element:ty) => {
             compare::<_, [$element; 100], _>(

@@ -127,23 +127,7 @@ impl Parse for Place {
         let region;
         let bracket = bracketed!(region in input);
         let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&region)?.into_iter().collect();
-        let mut fields = Vec::new();
-        while input.peek(Token![.]) {
-            let dot = input.parse::<Token![.]>()?;
-            if input.peek(token::Brace) {
-                let several;
-                syn::braced!(several in input);
-                fields
-                    .push(Punctuated::<Member, Token![,]>::parse_terminated(&several)?.into_iter().collect());
-                if let Some(step) = fields.last()
-                    && Vec::is_empty(step)
-                {
-                    return Err(syn::Error::new_spanned(dot, diag::STRIDED_NO_FIELD));
-                }
-                break;
-            }
-            fields.extend(members(input)?.into_iter().map(|member| vec![member]));
-        }
+        let fields = fields(input)?;
         Ok(Self { object, remote, bracket, axes, fields })
     }
 }
@@ -192,6 +176,31 @@ impl ToTokens for Object {
             Self::Expr(expr, _) => expr.to_tokens(tokens),
         }
     }
+}
+
+/// The fields behind the brackets.
+fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
+    let mut fields: Vec<Vec<Member>> = Vec::new();
+    while input.peek(Token![.]) {
+        let dot = input.parse::<Token![.]>()?;
+        if !input.peek(token::Brace) {
+            // In `.0.{..}` the lexer took the second dot for one of a number.
+            let is_end = input.fork().parse::<LitFloat>().is_ok_and(|pair| pair.to_string().ends_with('.'));
+            fields.extend(members(input)?.into_iter().map(|member| vec![member]));
+            if !is_end {
+                continue;
+            }
+        }
+        let several;
+        syn::braced!(several in input);
+        let several = Punctuated::<Member, Token![,]>::parse_terminated(&several)?;
+        if several.is_empty() {
+            return Err(syn::Error::new_spanned(dot, diag::STRIDED_NO_FIELD));
+        }
+        fields.push(several.into_iter().collect());
+        break;
+    }
+    Ok(fields)
 }
 
 /// What stands behind a dot: a member, or two that the lexer took for a number: `0.1`.
