@@ -83,8 +83,8 @@ impl Goal {
         let (peer, shape, stride) = (parts.next()?, parts.next()?, parts.next()?);
         match (peer, stride) {
             ("mpi", "2") => Some(Self::Ratio(1.0 / 4.0)),
-            // Powers of two.
-            ("mpi", "128" | "8192") => Some(Self::Ratio(1.0 / 1.2)),
+            // A power of two.
+            ("mpi", "128") => Some(Self::Ratio(1.0 / 1.2)),
             ("mpi" | "a1", _) => Some(Self::Ratio(1.0)),
             ("oshmem", _) => (shape == "column").then_some(Self::Ratio(1.0 / 9.0)),
             _ => None,
