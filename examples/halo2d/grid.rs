@@ -32,31 +32,22 @@ pub(crate) enum Side {
     East,
 }
 
-/// There are too many PEs for the field, or too few.
+/// There are too many PEs for the field.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "{} x {} cells cannot be dealt out to {pes} PEs: each takes a block of at least one cell, and at most \
-     {room} x {room} (SIDE in halo.rs)",
-    size[0],
-    size[1]
-)]
+#[error("{} x {} cells cannot be dealt out to {pes} PEs in blocks of at least one cell", size[0], size[1])]
 pub(crate) struct NoGrid {
     size: [usize; 2],
     pes: usize,
-    room: usize,
 }
 
 impl Grid {
-    /// The grid whose blocks, of at most `room` x `room` cells, have the shortest edges; of two such, the
-    /// one with more columns of PEs.
-    pub(crate) fn new(size: [usize; 2], pes: usize, border: Border, room: usize) -> Result<Self, NoGrid> {
+    /// The grid whose blocks have the shortest edges; of two such, the one with more columns of PEs.
+    pub(crate) fn new(size: [usize; 2], pes: usize, border: Border) -> Result<Self, NoGrid> {
         let heights = (1..=pes).filter(|height| pes.is_multiple_of(*height));
         let all = heights.map(|height| Self { size, pes: [height, pes / height], border });
-        let fits = |grid: &Self| {
-            (0..2).all(|axis| grid.pes[axis] <= size[axis] && size[axis].div_ceil(grid.pes[axis]) <= room)
-        };
+        let fits = |grid: &Self| (0..2).all(|axis| grid.pes[axis] <= size[axis]);
         let edges = |grid: &Self| grid.pes[0] * size[1] + grid.pes[1] * size[0];
-        all.filter(fits).min_by_key(edges).ok_or(NoGrid { size, pes, room })
+        all.filter(fits).min_by_key(edges).ok_or(NoGrid { size, pes })
     }
 
     /// Rows and columns of the field.
@@ -115,7 +106,7 @@ mod tests {
             size in [1..30_usize, 1..30_usize], pes in 1..25_usize, periodic: bool,
         ) {
             let border = if periodic { Border::Periodic } else { Border::Fixed };
-            let Ok(grid) = Grid::new(size, pes, border, 100) else { return Ok(()) };
+            let Ok(grid) = Grid::new(size, pes, border) else { return Ok(()) };
             let mut owners = vec![vec![None; size[1]]; size[0]];
             for pe in 0..pes {
                 let [rows, columns] = grid.part_of(pe);
@@ -142,16 +133,14 @@ mod tests {
 
     #[test]
     fn blocks_are_as_square_as_they_can_be() {
-        let grid = |size, pes| Grid::new(size, pes, Border::Fixed, 64).map(|grid| grid.pes);
+        let grid = |size, pes| Grid::new(size, pes, Border::Fixed).map(|grid| grid.pes);
         assert_eq!(grid([64, 64], 4).unwrap(), [2, 2]);
         assert_eq!(grid([64, 64], 2).unwrap(), [1, 2]);
         assert_eq!(grid([128, 64], 6).unwrap(), [3, 2]);
         assert_eq!(grid([3, 64], 8).unwrap(), [1, 8]);
-        assert!(grid([2, 2], 5).is_err());
         assert_eq!(
-            grid([65, 64], 1).unwrap_err().to_string(),
-            "65 x 64 cells cannot be dealt out to 1 PEs: each takes a block of at least one cell, and at most \
-             64 x 64 (SIDE in halo.rs)"
+            grid([2, 2], 5).unwrap_err().to_string(),
+            "2 x 2 cells cannot be dealt out to 5 PEs in blocks of at least one cell"
         );
     }
 }

@@ -1,37 +1,32 @@
 //! The blocks in symmetric memory, and the exchange of their edges.
 
+use shmem::padded::pitch;
 use shmem::prelude::*;
 use shmem::strided::Algorithm;
 
 use crate::grid::{Grid, Side};
 use crate::relaxation::{initial, relax};
 
-/// Most rows, and most columns, of a block: all of 128 MiB.
-const SIDE: usize = 4096;
-
-/// [`SIDE`].
-pub(crate) const ROOM: usize = SIDE;
-
 partitions! {
-    /// Address space for the largest block. Memory is taken for what is used of it.
+    /// Room for the block of a single PE. Memory is taken for what is used of it.
     grids { size = "136M" }
 }
 
-/// A block of cells inside a frame, which belongs to the neighbours: they put their edges there. Rows
-/// are padded: at a distance of a power of two, the cells of a column would be in each other's way.
-type Cells = padded![f64; SIDE + 2; SIDE + 2];
-
-#[symmetric(partition = "grids")]
-static CELLS: Cells;
-
 /// The calling PE's block.
 pub(crate) struct Block {
+    /// Rows of the block inside a frame, which belongs to the neighbours: they put their edges there. The
+    /// largest block says how far apart rows are, so that all PEs have the same places.
+    cells: SymBox<[f64]>,
+    /// Cells from one row to the next. Padded: at a distance of a power of two, the cells of a column would
+    /// be in each other's way.
+    pitch: usize,
     rows: usize,
     columns: usize,
     neighbours: Neighbours,
 }
 
 /// The PEs around, and the row or column of their frame that this PE's edge goes to.
+#[derive(Clone, Copy)]
 struct Neighbours {
     north: Option<(Pe, usize)>,
     south: Option<(Pe, usize)>,
@@ -42,32 +37,41 @@ struct Neighbours {
 /// The transfers of [`Block::exchange`], by an algorithm that is written in the program.
 macro_rules! exchange {
     ($block:ident, $world:ident, algorithm = $algorithm:tt) => {{
-        let Block { rows, columns, neighbours: Neighbours { north, south, west, east } } = *$block;
+        let Block { ref cells, pitch, rows, columns, neighbours } = *$block;
+        let Neighbours { north, south, west, east } = neighbours;
         for (edge, to) in [(1, north), (rows, south)] {
             let Some((pe, into)) = to else { continue };
-            strided!($world, algorithm = $algorithm; CELLS@pe[dyn into, dyn 1..=columns] = CELLS[dyn edge, dyn 1..=columns]);
+            let [from, into] = [edge, into].map(|row| row * pitch + 1..row * pitch + 1 + columns);
+            strided!($world, algorithm = $algorithm;
+                cells@pe[dyn into.start..into.end] = cells[dyn from.start..from.end]);
         }
         for (edge, to) in [(1, west), (columns, east)] {
             let Some((pe, into)) = to else { continue };
-            strided!($world, algorithm = $algorithm; CELLS@pe[dyn 1..=rows, dyn into] = CELLS[dyn 1..=rows, dyn edge]);
+            let [from, into] = [edge, into].map(|column| pitch + column..(rows + 1) * pitch);
+            strided!($world, algorithm = $algorithm;
+                cells@pe[dyn into.start..into.end; dyn pitch] = cells[dyn from.start..from.end; dyn pitch]);
         }
     }};
 }
 
 impl Block {
     /// Sets the cells to what they are at the beginning, frame included. Collective.
-    pub(crate) fn fill(world: &mut World, grid: Grid) -> Self {
+    pub(crate) fn fill(world: &mut World, grid: Grid) -> Result<Self> {
         let me = world.my_pe();
+        let [most_rows, most_columns] = grid.part_of(0).map(|part| part.len());
+        let pitch = pitch::<f64>(most_columns + 2);
+        let cells = world.alloc_in::<grids, _>(shmem::zeroed((most_rows + 2) * pitch))?;
         let [rows, columns] = grid.part_of(me);
-        world.local(&CELLS, |cells| {
-            // From one behind the last row or column of the field to the last but one, as it were.
-            for (at, row) in (rows.start..rows.end + 2).enumerate() {
-                for (at_column, column) in (columns.start..columns.end + 2).enumerate() {
-                    cells[at][at_column] = initial(grid, row, column);
+        world.local(&cells, |cells| {
+            // From one before the first row of the block to one behind the last, counted from the frame of
+            // the field.
+            for (row, cells) in (rows.start..rows.end + 2).zip(cells.chunks_exact_mut(pitch)) {
+                for (column, cell) in (columns.start..columns.end + 2).zip(cells) {
+                    *cell = initial(grid, row, column);
                 }
             }
         });
-        let neighbour = |side: Side| grid.neighbour(me, side).map(|pe| (world.team().members()[pe], pe));
+        let neighbour = |side| grid.neighbour(me, side).map(|pe| (world.team().members()[pe], pe));
         let last = |pe: usize, axis: usize| grid.part_of(pe)[axis].len() + 1;
         let neighbours = Neighbours {
             north: neighbour(Side::North).map(|(at, pe)| (at, last(pe, 0))),
@@ -75,7 +79,7 @@ impl Block {
             west: neighbour(Side::West).map(|(at, pe)| (at, last(pe, 1))),
             east: neighbour(Side::East).map(|(at, _)| (at, 0)),
         };
-        Self { rows: rows.len(), columns: columns.len(), neighbours }
+        Ok(Self { cells, pitch, rows: rows.len(), columns: columns.len(), neighbours })
     }
 
     /// Puts the edges into the frames of the neighbours.
@@ -90,13 +94,17 @@ impl Block {
 
     /// One step. Collective: all edges have arrived when it begins.
     pub(crate) fn relax(&self, world: &mut World) {
-        world.local(&CELLS, |cells| relax(&mut cells[..self.rows + 2], self.columns));
+        world.local(&self.cells, |cells| {
+            let mut rows: Vec<&mut [f64]> = cells.chunks_exact_mut(self.pitch).take(self.rows + 2).collect();
+            relax(&mut rows, self.columns);
+        });
     }
 
     /// A row of the block of `pe`, which has so many columns.
     pub(crate) fn row_of(&self, world: &World, pe: Pe, row: usize, columns: usize) -> Vec<f64> {
         let mut cells = vec![0.0; columns];
-        world.get(&mut cells[..], CELLS.on(pe).index(1 + row).index(1..=columns));
+        let first = (1 + row) * self.pitch + 1;
+        world.get(&mut cells[..], self.cells.on(pe).index(first..first + columns));
         cells
     }
 }

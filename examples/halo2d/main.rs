@@ -62,6 +62,8 @@ enum Failure {
     Usage(#[from] clap::Error),
     #[error(transparent)]
     NoGrid(#[from] NoGrid),
+    #[error(transparent)]
+    Start(#[from] shmem::Error),
     #[error("the cell in row {row}, column {column} is {parallel}, in the serial solution {serial}")]
     OtherCell { row: usize, column: usize, serial: f64, parallel: f64 },
 }
@@ -79,8 +81,8 @@ fn main(world: &mut World) -> Result<(), Failure> {
         Err(error) => return Err(error.into()),
     };
     let size = [arguments.rows as usize, arguments.columns as usize];
-    let grid = Grid::new(size, world.n_pes(), arguments.border, halo::ROOM)?;
-    let block = Block::fill(world, grid);
+    let grid = Grid::new(size, world.n_pes(), arguments.border)?;
+    let block = Block::fill(world, grid)?;
 
     let mut times = Times::default();
     for round in 0..arguments.rounds as usize {

@@ -59,7 +59,10 @@ fn it_runs_over_the_loopback_transport() {
 fn what_is_wrong_is_said_once() {
     for (arguments, message) in [
         (&["--rows", "1", "--columns", "1"][..], "1 x 1 cells cannot be dealt out to 2 PEs"),
-        (&["--rows", "9000", "--columns", "4097"], "at most 4096 x 4096 (SIDE in halo.rs)"),
+        (
+            &["--rows", "9000", "--columns", "9000"],
+            "no room for 324360064 bytes aligned to 64 in partition `grids`",
+        ),
         (&["--rounds", "0"], "0 is not in 1.."),
         (&["--exchange-only", "--serial-check"], "cannot be used with '--serial-check'"),
     ] {

@@ -24,7 +24,7 @@ impl Thresholds {
     #[must_use]
     pub fn with(self, name: &str, value: u64) -> Option<Self> {
         match name {
-            "last_level_cache" => Some(Self { last_level_cache: value.try_into().ok()?, ..self }),
+            "last_level_cache" => Some(Self { last_level_cache: value.try_into().ok()? }),
             _ => None,
         }
     }
