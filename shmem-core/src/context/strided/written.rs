@@ -135,8 +135,8 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
         };
     }
     let (a, b) = Constant::<W, D, S>::offsets(to, from, further, is_one);
-    let plan = &Constant::<W, D, S>::PLAN;
-    if let Some(advice) = &Constant::<W, D, S>::ADVICE {
+    let (plan, advice) = &Constant::<W, D, S>::PLAN;
+    if let Some(advice) = advice {
         advice.give();
     }
     // SAFETY: `offsets` checked both regions against their objects.
@@ -177,8 +177,8 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
         return unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
     }
     let (a, b) = Constant::<W, D, S>::offsets(&to, from, further, is_one);
-    let plan = &Constant::<W, D, S>::PLAN;
-    if let Some(advice) = &Constant::<W, D, S>::ADVICE {
+    let (plan, advice) = &Constant::<W, D, S>::PLAN;
+    if let Some(advice) = advice {
         advice.give();
     }
     let into = to.start_mut(endpoint).wrapping_add(a);
@@ -267,13 +267,15 @@ impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
         None => Algorithm::Auto,
     };
 
-    const PLAN: Plan = if Self::IS_OPEN {
-        Plan::of(Pattern::blocks(0, 0, 0, 0), 1, Self::ALGORITHM, &Thresholds::DEFAULT)
-    } else {
-        Plan::new(&Self::TO, &Self::FROM, Self::ALGORITHM, &Thresholds::DEFAULT)
+    /// The plan, and what is to be said about it. One constant, so that one mistake is one error.
+    const PLAN: (Plan, Option<Advice>) = {
+        let plan = if Self::IS_OPEN {
+            Plan::of(Pattern::blocks(0, 0, 0, 0), 1, Self::ALGORITHM, &Thresholds::DEFAULT)
+        } else {
+            Plan::new(&Self::TO, &Self::FROM, Self::ALGORITHM, &Thresholds::DEFAULT)
+        };
+        (plan, Advice::of(plan.pattern()))
     };
-
-    const ADVICE: Option<Advice> = Advice::of(Self::PLAN.pattern());
 
     /// Blocks along the outermost axis of the destination, if only the source says how many.
     const TO_COUNT: usize = outermost(&Self::TO, &Self::FROM);
