@@ -326,6 +326,12 @@ pub(crate) const STRIDED_NO_REMOTE: &str =
 
 pub(crate) const STRIDED_NO_FIELD: &str = "name the fields, as in `.{velocity, mass}`";
 
+pub(crate) fn not_a_constant(name: &str, value: &str) -> String {
+    format!(
+        "`{name}` is a variable, and the counts and strides of a transfer are constants; what only the run knows is marked `dyn`: `dyn {value}`"
+    )
+}
+
 pub(crate) fn field_twice(name: &str) -> String {
     format!("field `{name}` is named twice: its bytes would overlap")
 }

@@ -60,8 +60,9 @@ pub mod partition {
     pub use shmem_core::partition::{Grant, Kind, Pages, Partition, Policy, default, fast, normal};
 }
 
-/// Plans of strided transfers: what is moved, and how.
+/// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
+    pub use shmem_core::context::strided::{Destination, Object, Remote, SameElements, Source};
     #[cfg(feature = "statistics")]
     pub use shmem_core::strided::Statistics;
     pub use shmem_core::strided::{

@@ -94,3 +94,23 @@ fn a_reader_that_stops_is_no_fault() {
     let output = info(&["env"], &[]).stdout(writer).output().unwrap();
     assert_eq!((output.status.code(), texts(&output).1), (Some(0), String::new()));
 }
+
+#[test]
+fn the_plan_of_a_transfer() {
+    let column = ["plan", "--block", "24", "--count", "1000", "--to", "8192", "--from", "24"];
+    let (text, _) = texts(&info(&column, &[("SHMEM_STRIDED_ALGORITHM", "3")]).output().unwrap());
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("constant  "), "{text}");
+    assert_eq!(lines[1], "1         putmem for each of 1000 x 24 bytes, strides 8192 <- 24");
+    let columns = "0 iput128, 3 iput64, 0 iput32 for 1000 x 24 bytes, strides 8192 <- 24";
+    assert_eq!(lines[2], format!("2         {columns}"));
+    assert_eq!(lines[3], format!("3         {columns}  (this environment's)"));
+    assert!(lines[4].starts_with("auto      ") && lines[4].ends_with(" strides 8192 <- 24"), "{text}");
+    assert!(lines[5].starts_with("advice    1000 blocks of 24 bytes lie 8192 bytes apart"), "{text}");
+    let overlap = ["plan", "--block", "24", "--count", "1000", "--to", "23"];
+    let (_, error) = texts(&info(&overlap, &[]).output().unwrap());
+    assert_eq!(
+        error,
+        "shmem-info: blocks of 24 bytes overlap at a stride of 23; the stride must be at least the block\n"
+    );
+}

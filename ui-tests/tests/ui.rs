@@ -16,6 +16,15 @@ fn misuse_is_one_readable_error() {
     cases.compile_fail("tests/strided/*.rs");
 }
 
+/// What a constant cannot name, such as a heap object, is refused by the same functions, but only where
+/// code is made for it. One case that compiles makes the others of its list be built.
+#[test]
+fn misuse_that_only_a_build_finds() {
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/strided_build/*.rs");
+    cases.pass("tests/pass/strided.rs");
+}
+
 #[test]
 fn good_use_compiles_and_runs() {
     trybuild::TestCases::new().pass("tests/pass/*.rs");

@@ -4,7 +4,7 @@ use super::algorithm::{Algorithm, Columns};
 use super::kernel::{self, Kernel};
 use super::pattern::{Level, Pattern};
 use super::plan::{Method, Plan};
-use super::predicate::choose;
+use super::predicate::choose_row;
 use super::settings::{Settings, settings};
 
 /// Most blocks that a constant plan moves one by one, unrolled, without a call.
@@ -97,7 +97,7 @@ pub unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut 
     }
     let Settings { algorithm, thresholds } = settings();
     if *algorithm == Algorithm::Auto {
-        let kernel = choose(&Pattern::blocks(block, level.count, level.to, level.from), thresholds);
+        let kernel = choose_row(block, level, thresholds);
         // SAFETY: the caller's promise.
         unsafe { kernel::run(kernel, block, [Level::ONCE, level], to, from) };
     } else {

@@ -59,6 +59,26 @@ impl<F> Undivided for Fields<F> {
     const CONTENTS: Contents = Contents { shape: Shape::element(size_of::<F>()), fields: &[] };
 }
 
+/// Whether there are fields of these names.
+pub(crate) const fn has(fields: &[Field], chosen: &[&[&str]]) -> bool {
+    let mut fields = fields;
+    let mut i = 0;
+    while i < chosen.len() {
+        let mut inside = fields;
+        let mut j = 0;
+        while j < chosen[i].len() {
+            match look_up(fields, chosen[i][j]) {
+                Some(field) => inside = field.contents.fields,
+                None => return false,
+            }
+            j += 1;
+        }
+        fields = inside;
+        i += 1;
+    }
+    true
+}
+
 /// Of each element of `shape`, which has `fields`, the part that `chosen` names: a field, a field of that,
 /// and so on; a step may name several fields that are adjacent. Gives the part, and the shape with the
 /// dimensions of a field that is an array.
@@ -119,18 +139,25 @@ const fn run(fields: &[Field], names: &[&str]) -> usize {
 
 #[track_caller]
 const fn find<'a>(fields: &'a [Field], name: &str) -> &'a Field {
-    let mut i = 0;
-    while i < fields.len() {
-        if is_equal(fields[i].name, name) {
-            return &fields[i];
-        }
-        i += 1;
+    if let Some(field) = look_up(fields, name) {
+        return field;
     }
     let message = Message::new()
         .text("a region can name no field `")
         .text(name)
         .text("`: fields are those of a struct with `#[derive(Symmetric)]`");
     panic!("{}", message.as_str());
+}
+
+const fn look_up<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
+    let mut i = 0;
+    while i < fields.len() {
+        if is_equal(fields[i].name, name) {
+            return Some(&fields[i]);
+        }
+        i += 1;
+    }
+    None
 }
 
 const fn is_equal(a: &str, b: &str) -> bool {

@@ -111,6 +111,11 @@ impl Layout {
         self.rank > 0 && self.runs[0].count == Dim::LATER
     }
 
+    /// Whether two layouts of one object are the same bytes in the same order.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.offset, self.block, self.runs()) == (other.offset, other.block, other.runs())
+    }
+
     /// Whether two layouts of one object surely share no byte. `false` may be said of some that do not.
     ///
     /// What stands inside a run is taken for one block, for every depth of runs on each side: two rows

@@ -1,36 +1,291 @@
 //! Which kernel moves a pattern: a few comparisons with measured numbers.
+//!
+//! What decides is not the instructions but where the lines of both sides are. Five rules, tried in this
+//! order; everything else is rows:
+//!
+//! 1. What fills half of the last cache or more is streamed, if its blocks are whole lines or long: lines
+//!    that are written whole are not read first.
+//! 2. Blocks at a large power of two fall into few sets of the first cache, and more of them than a set has
+//!    ways throw each other out. They are throttled, the more the fewer the sets are.
+//! 3. Small blocks that lie close together, at one distance on both sides, are a span.
+//! 4. Words between every second or third place and a dense side are shuffled.
+//! 5. Long blocks are left to the C library, or to the processor, where calibration finds that faster.
+//!
+//! What is *not* looked at: columns, as Algorithm 2 has them, win for no block of more than 16 bytes, and
+//! for shorter ones they are rows.
 
 use super::kernel::Kernel;
-use super::pattern::Pattern;
+use super::pattern::{Level, Pattern};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Sets of a first-level cache of which each way is a page, as they are nearly everywhere.
+const SETS: usize = 64;
+/// Blocks for each set, from which on they throw each other out: more than there are ways.
+const CROWD: usize = 16;
+/// Most blocks that are throttled: beyond, their lines come from memory.
+const MOST: usize = 1 << 14;
+/// Bytes of a store that a throttled block is made of.
+const PIECE: usize = 16;
 
 /// The numbers that the choice compares with. Measured by `shmem-perf calibrate`; a constant plan uses
 /// [`DEFAULT`](Self::DEFAULT).
+///
+/// A number that switches a rule off is 0 for `throttle` and `usize::MAX` for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Bytes of the last level of cache that one PE can count on.
     pub last_level_cache: usize,
+    /// Bytes of a block from which on it is streamed though it does not consist of whole lines.
+    pub stream: usize,
+    /// Stores, beside its own first one, for which a block takes its time if all blocks fall into one set;
+    /// proportionally less if into more.
+    pub throttle: u8,
+    /// Bytes of a row from which on its blocks are a span, or are shuffled.
+    pub dense: usize,
+    /// Bytes of a block from which on the C library copies it.
+    pub library: usize,
+    /// Bytes of a block from which on the processor's own copy instruction moves it.
+    pub string: usize,
 }
 
 impl Thresholds {
     /// What holds on most machines.
-    pub const DEFAULT: Self = Self { last_level_cache: 16 << 20 };
+    pub const DEFAULT: Self = Self {
+        last_level_cache: 16 << 20,
+        stream: 512,
+        throttle: 8,
+        dense: 2048,
+        library: 8192,
+        string: usize::MAX,
+    };
 
     /// All of them by name, as a table of a machine keeps them.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        [("last_level_cache", self.last_level_cache as u64)].into_iter()
+        [
+            ("last_level_cache", self.last_level_cache as u64),
+            ("stream", self.stream as u64),
+            ("throttle", self.throttle.into()),
+            ("dense", self.dense as u64),
+            ("library", self.library as u64),
+            ("string", self.string as u64),
+        ]
+        .into_iter()
     }
 
     /// With one of them changed. `None` if there is none of this name, or the value does not fit it.
     #[must_use]
     pub fn with(self, name: &str, value: u64) -> Option<Self> {
-        match name {
-            "last_level_cache" => Some(Self { last_level_cache: value.try_into().ok()?, ..self }),
-            _ => None,
-        }
+        let bytes = usize::try_from(value).ok();
+        Some(match name {
+            "last_level_cache" => Self { last_level_cache: bytes?, ..self },
+            "stream" => Self { stream: bytes?, ..self },
+            "throttle" => Self { throttle: value.try_into().ok()?, ..self },
+            "dense" => Self { dense: bytes?, ..self },
+            "library" => Self { library: bytes?, ..self },
+            "string" => Self { string: bytes?, ..self },
+            _ => return None,
+        })
     }
 }
 
 /// The kernel for a pattern that is not contiguous.
-pub const fn choose(_pattern: &Pattern, _thresholds: &Thresholds) -> Kernel {
-    Kernel::Rows
+pub const fn choose(pattern: &Pattern, thresholds: &Thresholds) -> Kernel {
+    let [_, inner] = pattern.inner();
+    select(pattern.block(), pattern.count(), inner, thresholds)
+}
+
+/// The kernel for blocks in one loop: as [`choose`], without a pattern being put together.
+#[inline]
+pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds) -> Kernel {
+    select(block, row.count, row, thresholds)
+}
+
+/// The kernel for `count` blocks in all, of which those of `row` lie in the innermost loop.
+#[inline]
+const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Kernel {
+    if block >= LINE && is_streamed(block, count, row, thresholds) {
+        return Kernel::Stream;
+    }
+    if let Some(touches) = touches(block, row, thresholds) {
+        return Kernel::Throttled(touches);
+    }
+    if row.to <= LINE && row.count.saturating_mul(row.to + row.from) >= thresholds.dense.saturating_mul(2) {
+        if is_span(block, row) {
+            return Kernel::Span;
+        }
+        if is_shuffled(block, row) {
+            return Kernel::Shuffle;
+        }
+    }
+    if block >= thresholds.string {
+        Kernel::String
+    } else if block >= thresholds.library {
+        Kernel::Library
+    } else {
+        Kernel::Rows
+    }
+}
+
+const fn is_streamed(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> bool {
+    let whole = (block | row.to) % LINE == 0;
+    (whole || block >= thresholds.stream) && footprint(block, count, row) >= thresholds.last_level_cache / 2
+}
+
+/// Bytes of all lines of both sides.
+const fn footprint(block: usize, count: usize, row: Level) -> usize {
+    count.saturating_mul(advance(block, row.to) + advance(block, row.from))
+}
+
+/// Bytes of lines that a block adds to those of the blocks before.
+const fn advance(block: usize, stride: usize) -> usize {
+    if stride < LINE { stride } else { block.next_multiple_of(LINE) }
+}
+
+/// Idle stores behind each block, if blocks fall into so few sets that they are throttled.
+const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
+    if thresholds.throttle == 0 || block > 4 * LINE || row.count < 2 * CROWD || row.count > MOST {
+        return None;
+    }
+    let (to, from) = (sets(row.to), sets(row.from));
+    let sets = if to < from { to } else { from };
+    // Where there are more sets, only short blocks are faster with a brake.
+    let few = sets * block.div_ceil(LINE) <= 4 || (sets <= 8 && block <= LINE / 2);
+    if !few || row.count < CROWD * sets {
+        return None;
+    }
+    let stores = 1 + thresholds.throttle as usize / sets;
+    Some(stores.saturating_sub(block.div_ceil(PIECE)) as u8)
+}
+
+/// Into how many sets of the first-level cache blocks at a distance fall.
+const fn sets(stride: usize) -> usize {
+    if stride % LINE != 0 || stride == 0 {
+        return SETS;
+    }
+    let zeros = (stride / LINE).trailing_zeros();
+    if zeros >= SETS.trailing_zeros() { 1 } else { SETS >> zeros }
+}
+
+/// Whether blocks lie so close together that copying whole vectors under a mask is faster than block by block.
+const fn is_span(block: usize, row: Level) -> bool {
+    let close = row.to <= 16 || (row.to <= 24 && !block.is_power_of_two());
+    row.to == row.from && close && (block | row.to) % 4 == 0
+}
+
+/// Whether words of 4 or 8 bytes lie dense on one side, and at every second or third place on the other.
+const fn is_shuffled(block: usize, row: Level) -> bool {
+    let (dense, sparse) = if row.to == block { (row.to, row.from) } else { (row.from, row.to) };
+    (block == 4 || block == 8) && dense == block && (sparse == 2 * block || sparse == 3 * block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: Thresholds = Thresholds::DEFAULT;
+
+    const fn even(block: usize, count: usize, stride: usize) -> Kernel {
+        choose(&Pattern::blocks(block, count, stride, stride), &T)
+    }
+
+    const fn uneven(block: usize, count: usize, to: usize, from: usize) -> Kernel {
+        choose(&Pattern::blocks(block, count, to, from), &T)
+    }
+
+    /// The layouts of applications, each with the kernel that was fastest for it.
+    #[test]
+    fn layouts_of_applications() {
+        const COLUMN: Kernel = even(8, 1024, 8256);
+        assert_eq!(COLUMN, Kernel::Rows, "while compiling, too");
+        assert_eq!(even(32, 1024, 8256), Kernel::Rows);
+        assert_eq!(even(8, 1024, 8192), Kernel::Throttled(8));
+        assert_eq!(even(32, 1024, 8192), Kernel::Throttled(7));
+        assert_eq!(even(8, 1000, 1024), Kernel::Throttled(2));
+        assert_eq!(even(32, 250, 1024), Kernel::Throttled(1));
+        assert_eq!(uneven(8, 1024, 8, 8192), Kernel::Throttled(8), "the source alone");
+        assert_eq!(uneven(8, 1024, 8192, 8), Kernel::Throttled(8), "the destination alone");
+        assert_eq!(even(8, 1000, 24), Kernel::Rows);
+        assert_eq!(even(8, 1000, 16), Kernel::Span);
+        assert_eq!(even(4, 1000, 8), Kernel::Span);
+        assert_eq!(uneven(4, 1000, 4, 8), Kernel::Shuffle);
+        assert_eq!(uneven(8, 1000, 24, 8), Kernel::Shuffle);
+        assert_eq!(even(1024, 256, 1536), Kernel::Rows);
+        assert_eq!(even(16384, 10, 20480), Kernel::Library);
+        assert_eq!(even(1024, 64 << 10, 2048), Kernel::Stream);
+    }
+
+    #[test]
+    fn streams_are_for_what_fills_half_the_cache_with_whole_lines_or_long_blocks() {
+        let half = T.last_level_cache / 2;
+        let (enough, aligned, long) = (half / 2 / LINE, 2 * LINE, 9 * LINE);
+        assert_eq!(even(LINE, enough, aligned), Kernel::Stream);
+        assert_ne!(even(LINE, enough - 1, aligned), Kernel::Stream);
+        assert_ne!(even(LINE, enough, aligned + 8), Kernel::Stream);
+        assert_eq!(even(T.stream, half / 2 / T.stream, long + 8), Kernel::Stream);
+        assert_ne!(even(T.stream - 8, half / 2 / T.stream, long + 8), Kernel::Stream);
+    }
+
+    #[test]
+    fn the_fewer_the_sets_the_stronger_is_the_brake() {
+        let stores = |stride| match even(8, 256, stride) {
+            Kernel::Throttled(touches) => touches,
+            _ => 0,
+        };
+        let brakes = [256, 512, 1024, 2048, 4096, 8192, 1 << 20].map(stores);
+        assert_eq!(brakes, [0, 1, 2, 4, 8, 8, 8]);
+        assert_eq!([3 * 1024, 5 * 4096, 8192 + 64, 8192 + 8].map(stores), [2, 8, 0, 0]);
+    }
+
+    #[test]
+    fn few_blocks_do_not_crowd_a_set() {
+        assert_eq!(even(8, 2 * CROWD - 1, 8192), Kernel::Rows);
+        assert_eq!(even(8, 4 * CROWD - 1, 1024), Kernel::Rows);
+        assert_ne!(even(8, 4 * CROWD, 1024), Kernel::Rows);
+        assert_eq!(even(8, MOST + 1, 8192), Kernel::Rows);
+    }
+
+    #[test]
+    fn a_rule_can_be_switched_off() {
+        let off = Thresholds { throttle: 0, dense: usize::MAX, library: usize::MAX, stream: usize::MAX, ..T };
+        for (block, count, stride) in
+            [(8, 1024, 8192), (8, 1000, 16), (16384, 10, 20480), (1000, 64 << 10, 2048)]
+        {
+            let pattern = Pattern::blocks(block, count, stride, stride);
+            assert_ne!(choose(&pattern, &T), Kernel::Rows);
+            assert_eq!(choose(&pattern, &off), Kernel::Rows);
+        }
+        let on = Thresholds { string: 2048, ..T };
+        assert_eq!(choose(&Pattern::blocks(2048, 9, 3000, 3000), &on), Kernel::String);
+    }
+
+    #[test]
+    fn one_loop_is_chosen_for_as_its_pattern_is() {
+        for block in [1, 4, 8, 24, 64, 512, 8192] {
+            for (to, from) in [(8, 8), (64, 24), (512, 1032), (8192, 9000), (16384, 16384)] {
+                let level = Level { count: 777, to: block.max(to), from: block.max(from) };
+                if level.to > block || level.from > block {
+                    let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+                    assert_eq!(choose(&pattern, &T), choose_row(block, level, &T));
+                }
+            }
+        }
+    }
+
+    /// What a table of a machine keeps is what it gives back.
+    #[test]
+    fn every_threshold_has_a_name() {
+        let odd = Thresholds {
+            last_level_cache: 1,
+            stream: 2,
+            throttle: 3,
+            dense: 4,
+            library: 5,
+            string: usize::MAX,
+        };
+        let read = odd.fields().try_fold(T, |t, (name, value)| t.with(name, value));
+        assert_eq!(read, Some(odd));
+        assert_eq!(T.with("throttle", 256), None);
+        assert_eq!(T.with("gap", 1), None);
+    }
 }

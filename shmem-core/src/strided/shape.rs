@@ -1,7 +1,7 @@
 //! What has dimensions.
 
 use super::field::Field;
-use crate::data::{PlainData, SymmetricData};
+use crate::data::SymmetricData;
 
 /// Most dimensions that a shape can have.
 pub const MAX_DIMS: usize = 6;
@@ -114,7 +114,8 @@ impl Shape {
 ///
 /// # Safety
 ///
-/// Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
+/// `Element` must be plain data (not a bound: of a struct that is not, `#[derive(Symmetric)]` says so
+/// once). Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
 /// an `Element`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dimensions that a region could name",
@@ -122,7 +123,7 @@ impl Shape {
 )]
 pub unsafe trait Shaped: SymmetricData {
     /// What it is made of.
-    type Element: PlainData;
+    type Element: SymmetricData;
 
     /// Its dimensions.
     const SHAPE: Shape;

@@ -9,8 +9,18 @@ use super::kernel::Kernel;
 use super::plan::{Method, Plan};
 
 /// The ways that are told apart.
-const WAYS: [&str; 9] =
-    ["copies", "putmem", "columns", "rows", "throttled", "streamed", "string", "spans", "shuffles"];
+const WAYS: [&str; 10] = [
+    "copies",
+    "putmem",
+    "columns",
+    "rows",
+    "throttled",
+    "streamed",
+    "library",
+    "string",
+    "spans",
+    "shuffles",
+];
 
 static TRANSFERS: [AtomicU64; WAYS.len()] = [const { AtomicU64::new(0) }; WAYS.len()];
 
@@ -25,9 +35,10 @@ pub(crate) fn count(plan: &Plan) {
         Method::Kernel(Kernel::Rows) => 3,
         Method::Kernel(Kernel::Throttled(_)) => 4,
         Method::Kernel(Kernel::Stream) => 5,
-        Method::Kernel(Kernel::String) => 6,
-        Method::Kernel(Kernel::Span) => 7,
-        Method::Kernel(Kernel::Shuffle) => 8,
+        Method::Kernel(Kernel::Library) => 6,
+        Method::Kernel(Kernel::String) => 7,
+        Method::Kernel(Kernel::Span) => 8,
+        Method::Kernel(Kernel::Shuffle) => 9,
     };
     TRANSFERS[way].fetch_add(1, Ordering::Relaxed);
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
+use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lit, Member, RangeLimits, token};
 
 use super::parse::{self, Object, Place, Value, Written};
@@ -21,6 +22,7 @@ pub(super) struct Transfer {
     /// The world or a context.
     pub(super) token: Expr,
     pub(super) to: Side,
+    pub(super) equals: Span,
     pub(super) from: Side,
     pub(super) pe: TokenStream,
     /// Whether the destination is the remote side.
@@ -33,6 +35,8 @@ pub(super) struct Transfer {
 pub(super) struct Side {
     pub(super) object: TokenStream,
     pub(super) name: String,
+    /// The object is an expression that must stand in parentheses.
+    pub(super) is_expression: bool,
     /// A constant can name the object: it looks like a static.
     pub(super) is_static: bool,
     /// All of the brackets.
@@ -84,7 +88,7 @@ impl Side {
 
 /// Checks the transfer.
 pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer> {
-    let Written { token, mut arguments, to, from } = written;
+    let Written { token, mut arguments, to, equals, from } = written;
     let root = arguments.root(errors);
     let algorithm = arguments.take("algorithm").and_then(|value| algorithm(value, errors));
     let (is_put, pe) = match (&to.remote, &from.remote) {
@@ -101,7 +105,8 @@ pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer
     };
     let (to, from) = (side(to, errors), side(from, errors));
     let pe = pe.filter(|_| errors.is_empty())?;
-    Some(Transfer { root, token, to, from, pe, is_put, algorithm })
+    let equals = equals.span;
+    Some(Transfer { root, token, to, equals, from, pe, is_put, algorithm })
 }
 
 fn algorithm(value: arguments::Value, errors: &mut Errors) -> Option<Ident> {
@@ -137,6 +142,7 @@ fn side(place: Place, errors: &mut Errors) -> Side {
     Side {
         name: object.name(),
         is_static: is_static(&object),
+        is_expression: matches!(object, Object::Expr(_)),
         object: object.to_token_stream(),
         span: bracket.span.join(),
         axes: axes.into_iter().map(|axis| self::axis(axis, errors)).collect(),
@@ -152,6 +158,9 @@ fn brackets(bracket: &token::Bracket) -> TokenStream {
 
 fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
     let parse::Axis { extent, step, block } = axis;
+    for value in [Some(&extent), step.as_ref(), block.as_ref()].into_iter().flatten() {
+        require_constant(value, errors);
+    }
     let Some(range) = parse::range(&extent.value) else {
         if let Some(step) = &step {
             errors.push(step, diag::STRIDED_INDEX_STEP);
@@ -166,6 +175,37 @@ fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
         (_, None) => first.map_or(Bounds::All, Bounds::From),
     };
     Axis::Range(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block })
+}
+
+/// Refuses a variable in what is not marked `dyn`. rustc would do so, too, but does not know the remedy.
+///
+/// A name in small letters is taken for a variable; one that is a constant all the same can be written as
+/// a path, `self::name`. What stands in blocks and closures is left to rustc.
+fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors) {
+    struct Search(Option<Ident>);
+    impl VisitMut for Search {
+        fn visit_expr_mut(&mut self, expr: &mut Expr) {
+            match expr {
+                Expr::Block(_) | Expr::Closure(_) | Expr::Macro(_) => {}
+                Expr::Call(call) => call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument)),
+                Expr::Path(path) => {
+                    let is_small = |name: &&Ident| name.to_string().starts_with(char::is_lowercase);
+                    if let Some(name) = path.path.get_ident().filter(is_small) {
+                        self.0.get_or_insert_with(|| name.clone());
+                    }
+                }
+                other => visit_mut::visit_expr_mut(self, other),
+            }
+        }
+    }
+    if dynamic.is_none() {
+        let mut search = Search(None);
+        search.visit_expr_mut(&mut value.clone());
+        if let Some(name) = search.0 {
+            let written = value.to_token_stream().to_string().replace(" .. ", "..").replace(" ..= ", "..=");
+            errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
+        }
+    }
 }
 
 /// Whether an object is a static by the looks of its name.

@@ -61,7 +61,8 @@ fn early(transfer: &Transfer) -> TokenStream {
     let checked = match (to.is_static, from.is_static) {
         (true, true) => {
             let (to, from) = (region(to, "TO"), region(from, "FROM"));
-            quote!(let () = #root::__private::strided::agree(#to, #from);)
+            let root = respanned(root.clone(), transfer.equals);
+            quote_spanned!(transfer.equals=> let () = #root::__private::strided::agree(#to, #from);)
         }
         (true, false) => {
             let to = region(to, "TO");
@@ -91,28 +92,54 @@ fn call(
     regions: &TokenStream,
     written: Option<&TokenStream>,
 ) -> TokenStream {
-    let Transfer { root, token, to, from, pe, is_put, .. } = transfer;
+    let Transfer { root, token, to, equals, from, pe, is_put, .. } = transfer;
     let strided = quote!(#root::__private::strided);
-    let name = format_ident!("{}{form}", if *is_put { "put" } else { "get" });
-    let (to_object, from_object) = (&to.object, &from.object);
+    // What is said of both sides is said at the `=`.
+    let at = respanned(strided.clone(), *equals);
+    let name = format_ident!("{}{form}", if *is_put { "put" } else { "get" }, span = *equals);
+    // Parentheses of the user are unnecessary in the eyes of rustc; ours are not looked at.
+    let object = |side: &Side| {
+        let object = &side.object;
+        if side.is_expression { quote!((#object)) } else { object.clone() }
+    };
+    let shared = |side: &Side| {
+        let object = object(side);
+        quote_spanned!(first(&side.object)=> &#object)
+    };
+    let from_object = shared(from);
     let objects = if *is_put {
-        quote!(&#to_object, #pe, &#from_object)
+        let to_object = shared(to);
+        quote!(#to_object, #pe, #from_object)
     } else {
-        quote!(#to_object.__strided_into(), &#from_object, #pe)
+        let (to_object, lend) = (object(to), Ident::new("__strided_into", first(&to.object)));
+        quote!(#to_object.#lend(), #from_object, #pe)
     };
     let (to_elements, from_elements) = (elements(to, root), elements(from, root));
-    let generics = written.map(|written| quote!(::<#written, _, _, _, _, _, _>));
+    // What is wrong with a type is said where it is left to be inferred.
+    let inferred = [first(&to.object), first(&from.object), to.span, from.span];
+    let [to_type, from_type, to_element, from_element] = inferred.map(|span| quote_spanned!(span=> _));
+    let types = quote!(#to_type, #from_type, #to_element, #from_element);
+    let generics = match written {
+        Some(written) => quote!(::<#written, #types, _, _>),
+        None => quote!(::<#types>),
+    };
     let lend = (!is_put).then(|| quote!(use #strided::Lend as _;));
+    let token = quote_spanned!(first(token)=> &#token);
     quote! {
         #lend
-        #strided::#name #generics(
-            #strided::token(&#token),
+        #at::#name #generics(
+            #strided::token(#token),
             #objects,
             #regions
             #to_elements,
             #from_elements,
         );
     }
+}
+
+/// Where an expression begins.
+fn first(expression: impl ToTokens) -> Span {
+    expression.to_token_stream().into_iter().next().map_or_else(Span::call_site, |token| token.span())
 }
 
 fn algorithm(transfer: &Transfer) -> TokenStream {
@@ -206,18 +233,20 @@ fn axis(
     tokens
 }
 
-/// A closure from the type of the elements to that of the fields.
+/// A closure from the type of the elements to that of the fields. Errors about them stand at the region.
 fn elements(side: &Side, root: &TokenStream) -> TokenStream {
-    let strided = quote!(#root::__private::strided);
-    let field = |of: TokenStream, member: &Member| quote!(#strided::field(#of, |__element| &raw const __element.#member));
-    let element = side.fields.iter().fold(quote!(__element), |of, step| match &step[..] {
+    let span = side.span;
+    let root = respanned(root.clone(), span);
+    let strided = quote_spanned!(span=> #root::__private::strided);
+    let field = |of: TokenStream, member: &Member| quote_spanned!(span=> #strided::field(#of, |__element| &raw const __element.#member));
+    let element = side.fields.iter().fold(quote_spanned!(span=> __element), |of, step| match &step[..] {
         [member] => field(of, member),
         several => {
-            let several = several.iter().map(|member| field(quote!(__of), member));
-            quote!({ let __of = #of; #strided::run((#(#several),*)) })
+            let several = several.iter().map(|member| field(quote_spanned!(span=> __of), member));
+            quote_spanned!(span=> { let __of = #of; #strided::run((#(#several),*)) })
         }
     });
-    quote!(|__element| #element)
+    quote_spanned!(span=> |__element| #element)
 }
 
 fn member_name(member: &Member) -> String {

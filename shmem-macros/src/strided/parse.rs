@@ -21,6 +21,7 @@ pub(super) struct Written {
     pub(super) token: Expr,
     pub(super) arguments: Arguments,
     pub(super) to: Place,
+    pub(super) equals: Token![=],
     pub(super) from: Place,
 }
 
@@ -37,7 +38,7 @@ pub(super) struct Place {
 /// What a region is a part of, or the PE: a path with members, or an expression in parentheses.
 pub(super) enum Object {
     Path { path: Path, members: Vec<Member> },
-    Expr(TokenStream),
+    Expr(Expr),
 }
 
 /// `@pe`
@@ -69,13 +70,13 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
         if !input.peek(Token![=]) {
             return Err(input.error(diag::STRIDED_EQUALS));
         }
-        input.parse::<Token![=]>()?;
+        let equals = input.parse()?;
         let from = input.parse()?;
         input.parse::<Option<Token![,]>>()?;
         if !input.is_empty() {
             return Err(input.error(diag::STRIDED_END));
         }
-        Ok(Written { token, arguments, to, from })
+        Ok(Written { token, arguments, to, equals, from })
     };
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
 }
@@ -148,7 +149,11 @@ impl Object {
         if input.peek(token::Paren) {
             let inner;
             parenthesized!(inner in input);
-            return Ok(Self::Expr(inner.parse::<Expr>()?.into_token_stream()));
+            let expr = inner.parse()?;
+            if !inner.is_empty() {
+                return Err(inner.error(expected));
+            }
+            return Ok(Self::Expr(expr));
         }
         if !input.peek(Token![::]) && !input.peek(Ident::peek_any) {
             return Err(input.error(expected));
@@ -166,7 +171,7 @@ impl Object {
     pub(super) fn name(&self) -> String {
         let text = match self {
             Self::Path { .. } => self.to_token_stream(),
-            Self::Expr(expr) => expr.clone(),
+            Self::Expr(expr) => expr.to_token_stream(),
         };
         text.to_string().replace(" :: ", "::").replace(":: ", "::").replace(" . ", ".")
     }
@@ -176,7 +181,7 @@ impl ToTokens for Object {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         match self {
             Self::Path { path, members } => tokens.extend(quote!(#path #(.#members)*)),
-            Self::Expr(expr) => tokens.extend(quote!((#expr))),
+            Self::Expr(expr) => expr.to_tokens(tokens),
         }
     }
 }

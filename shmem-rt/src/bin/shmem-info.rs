@@ -11,7 +11,7 @@ use shmem_core::partition::Environment;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
-/// Without a command it shows all but `layout`.
+/// Without a command it shows all but `layout` and `plan`.
 #[derive(Parser)]
 #[command(name = "shmem-info", version)]
 struct Arguments {
@@ -42,6 +42,21 @@ enum Command {
     },
     /// Shows how bytes can reach other PEs.
     Transports,
+    /// Shows how a strided transfer is carried out, by each algorithm.
+    Plan {
+        /// Bytes of a block.
+        #[arg(long)]
+        block: usize,
+        /// Number of blocks.
+        #[arg(long)]
+        count: usize,
+        /// Bytes from block to block at the destination.
+        #[arg(long)]
+        to: usize,
+        /// Bytes from block to block at the source; not given: as at the destination.
+        #[arg(long)]
+        from: Option<usize>,
+    },
 }
 
 /// What is printed at the end.
@@ -78,6 +93,10 @@ impl Answer {
             Some(Command::Partitions { binary }) => {
                 let binary = binary.map(|path| Binary::read(&path)).transpose()?;
                 self.partitions(&binary.unwrap_or_default())?;
+            }
+            Some(Command::Plan { block, count, to, from }) => {
+                let settings = env::Settings::from_process().map_err(Box::new)?;
+                self.text += &info::plans(block, count, to, from.unwrap_or(to), &settings)?;
             }
             Some(Command::Transports) => self.text += &info::transports(),
             None => {

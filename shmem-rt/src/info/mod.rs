@@ -9,6 +9,7 @@ mod environment;
 mod layout;
 mod pages;
 mod partitions;
+mod plan;
 mod root;
 mod topology;
 mod transports;
@@ -18,6 +19,7 @@ pub use environment::environment;
 pub use layout::{Statics, statics};
 pub use pages::{Pool, TransparentPages, pages};
 pub use partitions::{Resolved, partitions, resolve};
+pub use plan::plans;
 pub use root::Root;
 pub use topology::{Node, Topology, topology};
 pub use transports::transports;
@@ -29,6 +31,17 @@ pub enum InfoError {
     /// A binary cannot be read.
     #[error(transparent)]
     Binary(#[from] BinaryError),
+    /// The environment has a value that a variable does not take.
+    #[error(transparent)]
+    Environment(#[from] Box<crate::env::EnvError>),
+    /// Blocks of a strided transfer overlap.
+    #[error("blocks of {block} bytes overlap at a stride of {stride}; the stride must be at least the block")]
+    Overlap {
+        /// Bytes of a block.
+        block: usize,
+        /// Bytes from block to block.
+        stride: usize,
+    },
     /// Partitions, or the environment that describes them, are not usable.
     #[error(transparent)]
     Partition(#[from] shmem_core::partition::PartitionError),

@@ -39,7 +39,9 @@ macro_rules! runs {
             type Elements = ($first, $($name),*);
         }
 
+        #[diagnostic::do_not_recommend]
         impl<E> SameElements<E> for (runs!(@ $first), $(runs!(@ $name)),*) {}
+        #[diagnostic::do_not_recommend]
         impl<E> SameElements<(runs!(@ $first), $(runs!(@ $name)),*)> for E {}
     )*};
     (@ $name:ident) => { E };

@@ -1,6 +1,5 @@
 //! What regions are parts of: symmetric objects, and memory of this PE alone.
 
-use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::{Descriptor, SymBox, Symmetric};
 use crate::pe::Pe;
@@ -18,7 +17,7 @@ const fn at_least(align: usize, least: usize) -> usize {
 /// # Safety
 ///
 /// From its start on, the object must be aligned to `ALIGN` and hold the elements of `SHAPE`, each an
-/// `Element`, where an outermost dimension of [`Dim::LATER`] has `len` elements. Every field of `FIELDS`
+/// `Element`, which is plain data, where an outermost dimension of [`Dim::LATER`] has `len` elements. Every field of `FIELDS`
 /// must lie inside an `Element`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no region that could be transferred",
@@ -27,7 +26,7 @@ const fn at_least(align: usize, least: usize) -> usize {
 )]
 pub unsafe trait Object {
     /// What it is made of.
-    type Element: PlainData;
+    type Element;
 
     /// Its dimensions, the outermost with [`Dim::LATER`] if only the run knows its length.
     const SHAPE: Shape;

@@ -1,7 +1,7 @@
 //! One side of a transfer, as written.
 
 use super::object::Object;
-use crate::strided::{Axis, Field, Layout, MAX_DIMS, Pattern, Shape, lower, select};
+use crate::strided::{Axis, Field, Layout, MAX_DIMS, Pattern, Shape, has, lower, select};
 
 /// One side of a transfer, as written.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,16 @@ impl<'a> Region<'a> {
     /// where the last step may name several that are adjacent.
     pub const fn new(name: &'a str, axes: &'a [Axis], fields: &'a [&'a [&'a str]]) -> Self {
         Self { name, axes, fields }
+    }
+
+    /// Whether `O` has the fields that it names.
+    pub(super) const fn is_known<O: Object + ?Sized>(&self) -> bool {
+        has(O::FIELDS, self.fields)
+    }
+
+    /// The region without its fields: whole elements.
+    pub(super) const fn whole(&self) -> Self {
+        Self { fields: &[], ..*self }
     }
 
     /// Whether it takes several fields of each element.
@@ -173,18 +183,24 @@ pub(super) fn refuse((to, from): (Side, Side)) -> ! {
     unreachable!("regions that fit were refused")
 }
 
-/// Refuses two regions of the object `name` on this PE that share bytes.
+/// Whether two regions of the object `name` on this PE lie apart. They do not if they are the same:
+/// then there is nothing to move.
 ///
 /// # Panics
 ///
-/// If they may.
+/// If they overlap otherwise.
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(super) fn check_overlap(name: &str, (to, from): (Side, Side), further: (usize, usize)) {
+pub(super) fn is_apart(name: &str, (to, from): (Side, Side), further: (usize, usize)) -> bool {
     let (to, from) = matched(to, from);
+    let (to, from) = (to.shifted(further.0), from.shifted(further.1));
+    if to.is_same(&from) {
+        return false;
+    }
     assert!(
-        to.shifted(further.0).is_disjoint(&from.shifted(further.1)),
+        to.is_disjoint(&from),
         "the two regions of `{name}` overlap, and the PE is this one: it would write what it still has to read"
     );
+    true
 }

@@ -15,7 +15,7 @@ use core::marker::PhantomData;
 
 use super::elements::SameElements;
 use super::object::{Destination, Object, Own, Remote, Source};
-use super::region::{Side, check_overlap, fits, indexed, matched, outermost, refuse};
+use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{Place, get_planned, put_planned};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{SymBox, Symmetric};
@@ -25,14 +25,20 @@ use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, setti
 pub use super::elements::{Run, field, run};
 pub use super::region::Region;
 
-/// A region of an object that a constant can name, while compiling.
+/// A region of an object that a constant can name, while compiling. Nothing, if an element has no such
+/// field: that is said where the field is named.
 ///
 /// # Panics
 ///
 /// If the region does not lie in the object.
 #[track_caller]
-pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Side {
-    Side::of::<O>(region)
+pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Option<Side> {
+    if region.is_known::<O>() {
+        Some(Side::of::<O>(region))
+    } else {
+        Side::of::<O>(&region.whole());
+        None
+    }
 }
 
 /// Two regions, while compiling. (If it is their elements that differ, that is left to be said by
@@ -42,7 +48,8 @@ pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Side {
 ///
 /// If they differ in shape.
 #[track_caller]
-pub const fn agree(to: Side, from: Side) {
+pub const fn agree(to: Option<Side>, from: Option<Side>) {
+    let (Some(to), Some(from)) = (to, from) else { return };
     let (to, from) = matched(to, from);
     if to.block_bytes() == from.block_bytes() && !(to.is_open() && from.is_open()) {
         Pattern::join(&to, &from);
@@ -126,19 +133,17 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, to, &to_indices), indexed(&W::FROM, from, &from_indices));
     let source = from.start(endpoint);
-    if Constant::<W, D, S>::IS_OPEN {
-        let (to, from) = (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
-        let (plan, a, b) = planned(W::TO.name, to, from, further, is_one, W::ALGORITHM);
+    let computed = &Constant::<W, D, S>::COMPUTED;
+    if computed.is_open {
+        let sides = (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
+        let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
         // SAFETY: `planned` checked both regions against their objects.
         return unsafe {
             put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), &plan)
         };
     }
-    let (a, b) = Constant::<W, D, S>::offsets(to, from, further, is_one);
-    let (plan, advice) = &Constant::<W, D, S>::PLAN;
-    if let Some(advice) = advice {
-        advice.give();
-    }
+    let Some((a, b)) = computed.offsets::<W, D, S>(to, from, further, is_one) else { return };
+    let plan = &computed.plan;
     // SAFETY: `offsets` checked both regions against their objects.
     unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), plan) };
 }
@@ -169,18 +174,17 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, &to, &to_indices), indexed(&W::FROM, from, &from_indices));
-    if Constant::<W, D, S>::IS_OPEN {
+    let computed = &Constant::<W, D, S>::COMPUTED;
+    if computed.is_open {
         let sides = (Side::of_object(&W::TO, &to), Side::of_object(&W::FROM, from));
-        let (plan, a, b) = planned(W::TO.name, sides.0, sides.1, further, is_one, W::ALGORITHM);
+        let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
+        // SAFETY: `planned` checked both regions against their objects.
         let into = to.start_mut(endpoint).wrapping_add(a);
         // SAFETY: `planned` checked both regions against their objects.
         return unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
     }
-    let (a, b) = Constant::<W, D, S>::offsets(&to, from, further, is_one);
-    let (plan, advice) = &Constant::<W, D, S>::PLAN;
-    if let Some(advice) = advice {
-        advice.give();
-    }
+    let Some((a, b)) = computed.offsets::<W, D, S>(&to, from, further, is_one) else { return };
+    let plan = &computed.plan;
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `offsets` checked both regions against their objects.
     unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, plan) };
@@ -213,7 +217,7 @@ pub fn put_later<D, S, ToElement, FromElement>(
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let sides = (Side::of_object(to_region, to), Side::of_object(from_region, from));
-    let (plan, a, b) = planned(to_region.name, sides.0, sides.1, (0, 0), is_one, algorithm);
+    let Some((plan, a, b)) = planned(to_region.name, sides, (0, 0), is_one, algorithm) else { return };
     let source = from.start(endpoint).wrapping_add(b);
     // SAFETY: `planned` checked both regions against their objects.
     unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source, &plan) };
@@ -245,87 +249,104 @@ pub fn get_later<D, S, ToElement, FromElement>(
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let sides = (Side::of_object(to_region, &to), Side::of_object(from_region, from));
-    let (plan, a, b) = planned(to_region.name, sides.0, sides.1, (0, 0), is_one, algorithm);
+    let Some((plan, a, b)) = planned(to_region.name, sides, (0, 0), is_one, algorithm) else { return };
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `planned` checked both regions against their objects.
     unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
 }
 
-/// What the compiler computes of a transfer between a `D` and an `S`.
+/// What the compiler computes of a transfer: one constant, so that it says once what is wrong.
+struct Computed {
+    to: Layout,
+    from: Layout,
+    plan: Plan,
+    /// What the program could do to make it faster.
+    advice: Option<Advice>,
+    /// Neither side knows how much there is before the program runs.
+    is_open: bool,
+    /// Blocks along the outermost axis of the destination, if only the source says how many.
+    to_count: usize,
+    /// The same of the source.
+    from_count: usize,
+    /// The two regions share nothing even if they are of one object on one PE.
+    is_disjoint: bool,
+}
+
+/// [`Computed`] for a transfer between a `D` and an `S`.
 struct Constant<W, D: ?Sized, S: ?Sized>(PhantomData<(W, *const D, *const S)>);
 
 impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
-    const LAYOUTS: (Layout, Layout) = matched(Side::of::<D>(&W::TO), Side::of::<S>(&W::FROM));
-    const TO: Layout = Self::LAYOUTS.0;
-    const FROM: Layout = Self::LAYOUTS.1;
-
-    /// Neither side knows how much there is before the program runs.
-    const IS_OPEN: bool = Self::TO.is_open() && Self::FROM.is_open();
-
-    const ALGORITHM: Algorithm = match W::ALGORITHM {
-        Some(algorithm) => algorithm,
-        None => Algorithm::Auto,
-    };
-
-    /// The plan, and what is to be said about it. One constant, so that one mistake is one error.
-    const PLAN: (Plan, Option<Advice>) = {
-        let plan = if Self::IS_OPEN {
-            Plan::of(Pattern::blocks(0, 0, 0, 0), 1, Self::ALGORITHM, &Thresholds::DEFAULT)
-        } else {
-            Plan::new(&Self::TO, &Self::FROM, Self::ALGORITHM, &Thresholds::DEFAULT)
+    const COMPUTED: Computed = {
+        let (to, from) = matched(Side::of::<D>(&W::TO), Side::of::<S>(&W::FROM));
+        let algorithm = match W::ALGORITHM {
+            Some(algorithm) => algorithm,
+            None => Algorithm::Auto,
         };
-        (plan, Advice::of(plan.pattern()))
+        let is_open = to.is_open() && from.is_open();
+        let is_known = !W::TO.has_indices() && !W::FROM.has_indices() && !to.is_open() && !from.is_open();
+        let plan = if is_open {
+            Plan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
+        } else {
+            Plan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
+        };
+        Computed {
+            to,
+            from,
+            plan,
+            advice: Advice::of(plan.pattern()),
+            is_open,
+            to_count: outermost(&to, &from),
+            from_count: outermost(&from, &to),
+            is_disjoint: is_known && to.is_disjoint(&from),
+        }
     };
+}
 
-    /// Blocks along the outermost axis of the destination, if only the source says how many.
-    const TO_COUNT: usize = outermost(&Self::TO, &Self::FROM);
-    /// The same of the source.
-    const FROM_COUNT: usize = outermost(&Self::FROM, &Self::TO);
-
-    /// The two regions share nothing even if they are of one object on one PE.
-    const IS_DISJOINT: bool = !W::TO.has_indices()
-        && !W::FROM.has_indices()
-        && !Self::TO.is_open()
-        && !Self::FROM.is_open()
-        && Self::TO.is_disjoint(&Self::FROM);
-
-    /// Bytes from the start of each object to its first block, after all that was left to be checked.
+impl Computed {
+    /// Bytes from the start of each object to its first block, after all that was left to be checked; none
+    /// if nothing is to be moved.
     #[inline(always)]
     #[track_caller]
-    fn offsets(to: &D, from: &S, further: (usize, usize), is_one: bool) -> (usize, usize) {
+    fn offsets<W: Written, D: Object + ?Sized, S: Object + ?Sized>(
+        &self,
+        to: &D,
+        from: &S,
+        further: (usize, usize),
+        is_one: bool,
+    ) -> Option<(usize, usize)> {
         let sides = || (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
-        if !fits(&W::TO, &Self::TO, Self::TO_COUNT, to)
-            || !fits(&W::FROM, &Self::FROM, Self::FROM_COUNT, from)
-        {
+        if !fits(&W::TO, &self.to, self.to_count, to) || !fits(&W::FROM, &self.from, self.from_count, from) {
             refuse(sides());
         }
-        if !Self::IS_DISJOINT && is_one {
-            check_overlap(W::TO.name, sides(), further);
+        if !self.is_disjoint && is_one && !is_apart(W::TO.name, sides(), further) {
+            return None;
         }
-        (Self::TO.offset() + further.0, Self::FROM.offset() + further.1)
+        if let Some(advice) = &self.advice {
+            advice.give();
+        }
+        Some((self.to.offset() + further.0, self.from.offset() + further.1))
     }
 }
 
 /// The plan for two regions that were checked against their objects, and the bytes from the start of
-/// each object to its first block.
+/// each object to its first block; nothing if nothing is to be moved.
 #[inline]
 #[track_caller]
 fn planned(
     name: &str,
-    to: Side,
-    from: Side,
+    sides: (Side, Side),
     further: (usize, usize),
     is_one: bool,
     algorithm: Option<Algorithm>,
-) -> (Plan, usize, usize) {
-    if is_one {
-        check_overlap(name, (to, from), further);
+) -> Option<(Plan, usize, usize)> {
+    if is_one && !is_apart(name, sides, further) {
+        return None;
     }
-    let (to, from) = matched(to, from);
+    let (to, from) = matched(sides.0, sides.1);
     let settings = settings();
     let plan = Plan::new(&to, &from, algorithm.unwrap_or(settings.algorithm), &settings.thresholds);
     if let Some(advice) = Advice::of(plan.pattern()) {
         advice.give();
     }
-    (plan, to.offset() + further.0, from.offset() + further.1)
+    Some((plan, to.offset() + further.0, from.offset() + further.1))
 }

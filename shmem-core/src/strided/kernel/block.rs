@@ -1,4 +1,4 @@
-//! How one block is copied: by one piece, two, four, or a loop of them.
+//! How one block is copied: by one piece, a few, or a loop of them.
 //!
 //! The last piece of a block is laid so that it ends with the block; where the length is no multiple
 //! of the pieces it overlaps the one before. So no block needs a loop over single bytes, and nothing
@@ -89,6 +89,28 @@ impl<V: Vector> Block for Ends<V> {
     }
 }
 
+/// Three pieces, of which the last ends with the block: two to three of them long.
+#[derive(Clone, Copy)]
+pub(super) struct Three<V>(usize, core::marker::PhantomData<V>);
+
+impl<V: Vector> Three<V> {
+    #[inline(always)]
+    pub(super) fn of(block: usize) -> Self {
+        debug_assert!((2 * V::BYTES..=3 * V::BYTES).contains(&block));
+        Self(block - V::BYTES, core::marker::PhantomData)
+    }
+}
+
+impl<V: Vector> Block for Three<V> {
+    #[inline(always)]
+    unsafe fn copy(self, to: *mut u8, from: *const u8) {
+        // SAFETY: the block has at least the length of two pieces.
+        unsafe { Two::<V, V>::NEW.copy(to, from) };
+        // SAFETY: this one ends where the block ends.
+        unsafe { One::<V>::NEW.copy(to.wrapping_add(self.0), from.wrapping_add(self.0)) };
+    }
+}
+
 /// Four pieces, of which the last two end with the block: two to four of them long.
 #[derive(Clone, Copy)]
 pub(super) struct Quad<V>(Ends<V>, usize);
@@ -111,10 +133,16 @@ impl<V: Vector> Block for Quad<V> {
     }
 }
 
-/// Pieces in a loop, and a last four that end with the block: at least four of them long.
+/// Pieces in a loop, four at a time, and the last few so that they end with the block: at least four of
+/// them long.
 #[derive(Clone, Copy)]
 pub(super) struct Long<V> {
-    block: usize,
+    /// Bytes of the block that are copied four pieces at a time.
+    whole: usize,
+    /// Bytes from the beginning of the block to the pieces behind.
+    rest: usize,
+    /// How many there are.
+    pieces: usize,
     piece: core::marker::PhantomData<V>,
 }
 
@@ -122,7 +150,9 @@ impl<V: Vector> Long<V> {
     #[inline(always)]
     pub(super) fn of(block: usize) -> Self {
         debug_assert!(block >= 4 * V::BYTES);
-        Self { block, piece: core::marker::PhantomData }
+        let whole = block - block % (4 * V::BYTES);
+        let pieces = (block - whole).div_ceil(V::BYTES);
+        Self { whole, rest: block - pieces * V::BYTES, pieces, piece: core::marker::PhantomData }
     }
 }
 
@@ -132,14 +162,17 @@ impl<V: Vector> Block for Long<V> {
     #[inline(always)]
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
         let four = Quad::<V>::of(4 * V::BYTES);
-        let last = self.block - 4 * V::BYTES;
         let mut done = 0;
-        while done < last {
-            // SAFETY: `done < last`, so four pieces from here end inside the block.
+        while done < self.whole {
+            // SAFETY: `whole` is a multiple of four pieces and inside the block.
             unsafe { four.copy(to.wrapping_add(done), from.wrapping_add(done)) };
             done += 4 * V::BYTES;
         }
-        // SAFETY: these four end where the block ends.
-        unsafe { four.copy(to.wrapping_add(last), from.wrapping_add(last)) };
+        let mut at = self.rest;
+        for _ in 0..self.pieces {
+            // SAFETY: so many pieces from `rest` on end where the block ends.
+            unsafe { One::<V>::NEW.copy(to.wrapping_add(at), from.wrapping_add(at)) };
+            at += V::BYTES;
+        }
     }
 }

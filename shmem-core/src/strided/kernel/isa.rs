@@ -9,21 +9,34 @@ pub enum Isa {
     Baseline,
     /// Vectors of 32 bytes.
     Avx2,
-    /// Vectors of 64 bytes, and stores of single lanes.
+    /// AVX-512 on a machine that moves 64 bytes in two steps: stores of single lanes, but plain copies by
+    /// 32 bytes, which are faster there.
+    Masked,
+    /// AVX-512 on a machine that moves 64 bytes in one step.
     Avx512,
 }
 
 impl Isa {
     /// All of them, narrowest first.
-    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 4] = [Self::Baseline, Self::Avx2, Self::Masked, Self::Avx512];
 
-    /// The widest set that this machine has, asked for once.
+    /// Whether this machine can run the instructions. It can be more than the best: a machine that moves
+    /// vectors in two steps can run `Avx512`.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Masked | Self::Avx512 => Self::best() >= Self::Masked,
+            _ => Self::best() >= self,
+        }
+    }
+
+    /// The set that is fastest on this machine, asked for once.
     #[inline]
     pub fn best() -> Self {
         match BEST.load(Ordering::Relaxed) {
             1 => Self::Baseline,
             2 => Self::Avx2,
-            3 => Self::Avx512,
+            3 => Self::Masked,
+            4 => Self::Avx512,
             _ => Self::find(),
         }
     }
@@ -41,14 +54,25 @@ static BEST: AtomicU8 = AtomicU8::new(0);
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn detect() -> Isa {
-    let wide = is_x86_feature_detected!("avx512f")
+    let lanes = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl");
-    match (wide, is_x86_feature_detected!("avx2")) {
+    match (lanes, is_x86_feature_detected!("avx2")) {
+        (true, true) if in_two_steps() => Isa::Masked,
         (true, true) => Isa::Avx512,
         (false, true) => Isa::Avx2,
         (_, false) => Isa::Baseline,
     }
+}
+
+/// Whether a machine with AVX-512 moves 64 bytes in two steps: AMD's family 19h (Zen 4).
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn in_two_steps() -> bool {
+    let maker = core::arch::x86_64::__cpuid(0);
+    let signature = core::arch::x86_64::__cpuid(1).eax;
+    let (family, extended) = (signature >> 8 & 0xf, signature >> 20 & 0xff);
+    let amd = [maker.ebx, maker.edx, maker.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
+    amd && family + extended == 0x19
 }
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]

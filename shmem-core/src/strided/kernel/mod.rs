@@ -13,6 +13,7 @@
 
 mod block;
 mod isa;
+mod library;
 mod rows;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod shuffle;
@@ -35,11 +36,13 @@ pub use isa::Isa;
 pub enum Kernel {
     /// Row after row, by the widest loads and stores that fit a block.
     Rows,
-    /// As `Rows`, slowed down by this many idle stores per block: for distances that map to few sets of
-    /// a cache, where faster code is slower.
+    /// As `Rows`, slowed down by this many idle stores per block (twice as many where the machine makes two
+    /// at a time): for distances that map to few sets of a cache, where faster code is slower.
     Throttled(u8),
     /// Stores that go round the caches, for what is larger than they are.
     Stream,
+    /// The C library's copy for every block: it knows the machine better where a block is long.
+    Library,
     /// The processor's own copy instruction for every block.
     String,
     /// Small blocks at one small distance on both sides: whole vectors, of which only the blocks are
@@ -55,6 +58,7 @@ impl fmt::Display for Kernel {
             Self::Rows => f.write_str("rows"),
             Self::Throttled(touches) => write!(f, "rows throttled by {touches}"),
             Self::Stream => f.write_str("streamed rows"),
+            Self::Library => f.write_str("copies"),
             Self::String => f.write_str("string moves"),
             Self::Span => f.write_str("masked spans"),
             Self::Shuffle => f.write_str("shuffles"),
@@ -77,7 +81,7 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
 ///
 /// # Safety
 ///
-/// As [`run`]; the machine must have `isa` (see [`Isa::best`]).
+/// As [`run`]; `isa` must be available.
 #[inline]
 pub unsafe fn run_with(
     isa: Isa,
@@ -95,6 +99,8 @@ pub unsafe fn run_with(
         Kernel::Rows => unsafe { rows::sweep(rows::Plain, isa, block, levels, to, from) },
         // SAFETY: as above.
         Kernel::Throttled(touches) => unsafe { throttled::sweep(touches, isa, block, levels, to, from) },
+        // SAFETY: as above.
+        Kernel::Library => unsafe { library::sweep(block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         // SAFETY: as above.
         Kernel::Stream => unsafe { stream::sweep(isa, block, levels, to, from) },

@@ -3,7 +3,7 @@
 //! The block's length chooses the loop once for the whole transfer. Up to 16 bytes the loops are the
 //! same on every machine; above, the widest vectors that a block fills are used.
 
-use super::block::{Block, Ends, Long, One, Quad, Two};
+use super::block::{Block, Ends, Long, One, Quad, Three, Two};
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 use super::vector::Portable16 as Sixteen;
 use super::{Isa, Level};
@@ -105,9 +105,13 @@ pub(super) unsafe fn sweep<S: Sweep>(
         (_, Isa::Avx512) => unsafe { avx512(sweep, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         // SAFETY: as above, and the machine has AVX2.
-        (_, Isa::Avx2) => unsafe { avx2(sweep, block, levels, to, from) },
+        (_, Isa::Avx2 | Isa::Masked) => unsafe { avx2(sweep, block, levels, to, from) },
         // SAFETY: as above.
-        (32..64, _) => unsafe { sweep.sweep(Quad::<Sixteen>::of(block), levels, to, from) },
+        (32, _) => unsafe { sweep.sweep(Ends::<Sixteen>::of(block), levels, to, from) },
+        // SAFETY: as above.
+        (33..=48, _) => unsafe { sweep.sweep(Three::<Sixteen>::of(block), levels, to, from) },
+        // SAFETY: as above.
+        (49..64, _) => unsafe { sweep.sweep(Quad::<Sixteen>::of(block), levels, to, from) },
         // SAFETY: as above.
         _ => unsafe { sweep.sweep(Long::<Sixteen>::of(block), levels, to, from) },
     }
@@ -129,7 +133,9 @@ unsafe fn avx2<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8
         // SAFETY: as above.
         33..64 => unsafe { sweep.sweep(Ends::<__m256i>::of(block), levels, to, from) },
         // SAFETY: as above.
-        65..=128 => unsafe { sweep.sweep(Quad::<__m256i>::of(block), levels, to, from) },
+        65..=96 => unsafe { sweep.sweep(Three::<__m256i>::of(block), levels, to, from) },
+        // SAFETY: as above.
+        97..=128 => unsafe { sweep.sweep(Quad::<__m256i>::of(block), levels, to, from) },
         // SAFETY: as above.
         _ => unsafe { sweep.sweep(Long::<__m256i>::of(block), levels, to, from) },
     }
@@ -153,7 +159,9 @@ unsafe fn avx512<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut 
         // SAFETY: as above.
         65..=128 => unsafe { sweep.sweep(Ends::<__m512i>::of(block), levels, to, from) },
         // SAFETY: as above.
-        129..=256 => unsafe { sweep.sweep(Quad::<__m512i>::of(block), levels, to, from) },
+        129..=192 => unsafe { sweep.sweep(Three::<__m512i>::of(block), levels, to, from) },
+        // SAFETY: as above.
+        193..=256 => unsafe { sweep.sweep(Quad::<__m512i>::of(block), levels, to, from) },
         // SAFETY: as above.
         _ => unsafe { sweep.sweep(Long::<__m512i>::of(block), levels, to, from) },
     }

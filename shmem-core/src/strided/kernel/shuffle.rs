@@ -26,7 +26,7 @@ const LANES: usize = 16;
 pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     let [outer, inner] = levels;
     let direction = match direction(block, inner) {
-        Some(direction) if isa == Isa::Avx512 => direction,
+        Some(direction) if isa >= Isa::Masked => direction,
         // SAFETY: the caller's promises.
         _ => return unsafe { rows::sweep(Plain, isa, block, levels, to, from) },
     };

@@ -27,7 +27,7 @@ const PERIOD: usize = 128 / LANES - 1;
 /// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
 pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     let [outer, inner] = levels;
-    if isa < Isa::Avx512 || inner.count == 0 || !fits(block, inner) {
+    if isa < Isa::Masked || inner.count == 0 || !fits(block, inner) {
         // SAFETY: the caller's promises.
         return unsafe { rows::sweep(Plain, isa, block, levels, to, from) };
     }
@@ -76,15 +76,12 @@ impl Masks {
         Self { lanes, period }
     }
 
-    /// The same for a row that begins `lead` lanes, less than a window, behind the beginning of the first.
-    fn behind(self, lead: usize) -> Self {
+    /// The masks of the windows of a period, for a row that begins `lead` lanes, less than a window, behind
+    /// the beginning of the first.
+    fn behind(self, lead: usize) -> [u16; PERIOD] {
         let all = self.period * LANES;
-        let turned = self.lanes << lead | self.lanes >> (all - lead);
-        Self { lanes: if lead == 0 { self.lanes } else { turned & ((1 << all) - 1) }, ..self }
-    }
-
-    fn window(self, k: usize) -> u16 {
-        (self.lanes >> (k * LANES)) as u16
+        let turned = if lead == 0 { self.lanes } else { self.lanes << lead | self.lanes >> (all - lead) };
+        core::array::from_fn(|k| (turned >> (k * LANES)) as u16)
     }
 }
 
@@ -98,10 +95,11 @@ impl Masks {
 unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     // A row that does not begin with a whole lane cannot be aligned.
     let lead = if to.addr().is_multiple_of(LANE) { to.addr() % WINDOW } else { 0 };
+    let period = masks.period;
     let masks = masks.behind(lead / LANE);
     let (to, from) = (to.wrapping_sub(lead), from.wrapping_sub(lead));
     let end = lead + bytes;
-    let first = masks.window(0) & (u16::MAX << (lead / LANE));
+    let first = masks[0] & (u16::MAX << (lead / LANE));
     if end <= WINDOW {
         // SAFETY: the lanes of all blocks (caller).
         return unsafe { ends(first & inside(end), to, from) };
@@ -110,8 +108,8 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     unsafe { ends(first, to, from) };
     let mut at = WINDOW;
     let mut k = 1;
-    if masks.period == 1 {
-        let mask = masks.window(0);
+    if period == 1 {
+        let mask = masks[0];
         while at + 4 * WINDOW < end {
             for _ in 0..4 {
                 // SAFETY: a window inside the row (caller).
@@ -122,14 +120,14 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
         k = 0;
     }
     while at + WINDOW < end {
-        k = if k == masks.period { 0 } else { k };
+        k = if k == period { 0 } else { k };
         // SAFETY: as above.
-        unsafe { middle(masks.window(k), to.wrapping_add(at), from.wrapping_add(at)) };
+        unsafe { middle(masks[k], to.wrapping_add(at), from.wrapping_add(at)) };
         at += WINDOW;
         k += 1;
     }
-    k = if k == masks.period { 0 } else { k };
-    let last = masks.window(k) & inside(end - at);
+    k = if k == period { 0 } else { k };
+    let last = masks[k] & inside(end - at);
     // SAFETY: the lanes of blocks in the last window (caller).
     unsafe { ends(last, to.wrapping_add(at), from.wrapping_add(at)) };
 }

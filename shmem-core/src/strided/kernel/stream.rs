@@ -30,7 +30,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
         // SAFETY: here and below, the caller's promises.
         _ if block < LINE => return unsafe { rows::sweep(Plain, isa, block, levels, to, from) },
         // SAFETY: as above; the machine has AVX-512.
-        Isa::Avx512 => unsafe { avx512(block, levels, to, from) },
+        Isa::Masked | Isa::Avx512 => unsafe { avx512(block, levels, to, from) },
         // SAFETY: as above; the machine has AVX2.
         Isa::Avx2 => unsafe { avx2(block, levels, to, from) },
         // SAFETY: as above.

@@ -1,0 +1,127 @@
+//! Transfers in every place that the grammar allows, without a warning.
+#![forbid(unsafe_code)]
+#![deny(warnings)]
+
+use shmem::prelude::*;
+
+mod elsewhere {
+    pub mod statics {
+        use shmem::prelude::*;
+
+        #[symmetric]
+        pub static ROW: [f64; 8];
+    }
+}
+use elsewhere::statics;
+
+const N: usize = 8;
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Velocity {
+    x: f32,
+    y: f32,
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Cell {
+    mass: f64,
+    velocity: Velocity,
+    spin: [f32; 4],
+    pair: Pair,
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Pair(u32, u32);
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, packed)]
+struct Packed {
+    tag: u8,
+    value: f64,
+}
+
+#[symmetric]
+static FIELD: [[f64; N]; N];
+#[symmetric]
+static CELLS: [Cell; N];
+#[symmetric]
+static PACKED: [Packed; N];
+#[symmetric]
+static ONE: Cell;
+
+struct Solver<'w> {
+    world: &'w World,
+    edges: (SymBox<[f64]>, Box<SymBox<[f64; N]>>),
+    west: Pe,
+    column: Vec<f64>,
+    rows: [[f64; N]; 2],
+}
+
+impl Solver<'_> {
+    fn exchange(&mut self, into: &mut [f64], from: &[f64]) {
+        strided!(self.world, self.edges.0@self.west[..] = self.column[..]);
+        strided!(self.world, self.edges.1@self.west[..] = from[..]);
+        strided!(self.world, into[..] = self.edges.0@self.west[..]);
+        strided!(self.world, self.column[0..N] = FIELD@self.west[.., N - 1]);
+        strided!(self.world, self.rows[1, ..] = FIELD@self.west[0, ..]);
+        strided!(self.world, (&mut self.rows[0])[..] = FIELD@self.west[0, ..]);
+        for row in 0..N {
+            strided!(self.world, FIELD@self.west[dyn row, ..] = FIELD[dyn N - 1 - row, ..]);
+        }
+    }
+}
+
+fn lengths<const M: usize>(world: &World, pe: Pe, from: &[f64; M]) {
+    strided!(world, FIELD@pe[0, dyn ..M] = from[..]);
+    strided!(world, FIELD@pe[0, dyn ..M] = (*from)[..]);
+}
+
+fn elements<T: shmem::PlainData + shmem::strided::Shaped<Element = T>>(
+    world: &World,
+    row: &SymBox<[T]>,
+    pe: Pe,
+    into: &mut [T],
+) {
+    strided!(world, row@pe[0..4] = row[4..8]);
+    strided!(world, into[..] = row@pe[0..4]);
+}
+
+#[shmem::main]
+fn main(world: &mut World) -> Result<()> {
+    let pe = world.me();
+    strided!(world, FIELD@pe[.., 0] = FIELD[.., 1]);
+    strided!(world, FIELD@(world.pe(0)?)[1..=3, ..; 2] = FIELD[4..7, 1..; 2],);
+    strided!(world, algorithm = 1; FIELD@pe[..4, 0] = FIELD[4.., 1]);
+    strided!(world, algorithm = auto; statics::ROW@pe[..] = FIELD[0, ..]);
+    strided!(&*world, crate = ::shmem, algorithm = 3; FIELD@pe[0, ..] = self::elsewhere::statics::ROW[..]);
+    let (stride, first) = (2, 1);
+    strided!(world, FIELD@pe[dyn first..; dyn stride, 0] = FIELD[dyn first..; dyn stride, 1]);
+    strided!(world, FIELD@pe[dyn first, ..; 4; 2] = FIELD[2, 0..4]);
+    strided!(world, CELLS@pe[..].mass = FIELD[0, ..]);
+    strided!(world, CELLS@pe[..].velocity.x = CELLS[..].velocity.y);
+    strided!(world, CELLS@pe[..].velocity.{x, y} = CELLS[..].velocity.{x, y});
+    strided!(world, CELLS@pe[..].{mass, velocity} = CELLS[..].{mass, velocity});
+    strided!(world, CELLS@pe[..].pair.{0, 1} = CELLS[..].pair.{0, 1});
+    strided!(world, CELLS@pe[..].pair.1 = CELLS[..].pair.0);
+    strided!(world, CELLS@pe[0..2].spin = CELLS[2..4].spin);
+    strided!(world, ONE@pe[..].spin = CELLS[3].spin);
+    strided!(world, PACKED@pe[..].value = FIELD[.., 3]);
+    let spins = vec![[0.0_f32; 4]; N];
+    strided!(world, CELLS@pe[..].spin = spins[..]);
+    let mut pairs = [[0_u32; 2]; N];
+    strided!(world, pairs[..] = CELLS@pe[..].pair.{0, 1});
+    let mut solver = Solver {
+        world,
+        edges: (world.alloc([0.0; N])?, Box::new(world.alloc(shmem::value([0.0; N]))?)),
+        west: pe,
+        column: vec![0.0; N],
+        rows: [[0.0; N]; 2],
+    };
+    solver.exchange(&mut [0.0; N], &[1.0; N]);
+    lengths(world, pe, &[1.0; 4]);
+    elements(world, &solver.edges.0, pe, &mut [0.0; 4]);
+    Ok(())
+}

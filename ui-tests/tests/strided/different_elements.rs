@@ -1,0 +1,10 @@
+use shmem::prelude::*;
+
+#[symmetric]
+static GRID: [f64; 1024];
+
+fn transfer(world: &World, pe: Pe, src: &[f32]) {
+    strided!(world, GRID@pe[..] = src[..]);
+}
+
+fn main() {}

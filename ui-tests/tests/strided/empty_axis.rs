@@ -1,0 +1,10 @@
+use shmem::prelude::*;
+
+#[symmetric]
+static FIELD: [[f64; 64]; 32];
+
+fn transfer(world: &World, pe: Pe, src: &[f64]) {
+    strided!(world, FIELD@pe[1, ; 2] = src[..]);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use shmem::prelude::*;
+
+#[symmetric]
+static GRID: [f64; 1024];
+
+fn transfer(world: &World, src: &[f64]) {
+    strided!(world, GRID@(1)[..] = src[..]);
+}
+
+fn main() {}
