@@ -7,8 +7,8 @@ use super::plan::{Method, Plan};
 use super::predicate::choose_row;
 use super::settings::{Settings, settings};
 
-/// Most blocks that a constant plan moves one by one, unrolled, without a call.
-const SHORT: usize = 8;
+/// Most blocks that are moved one by one, without the choice of a kernel: it would be felt.
+const FEW: usize = 8;
 
 /// Moves what `plan` says. For a plan that is a constant: what remains is a loop or a call.
 ///
@@ -39,7 +39,7 @@ pub unsafe fn execute(plan: &Plan, to: *mut u8, from: *const u8) {
 /// Whether a pattern is so short that a call would be felt.
 #[inline(always)]
 const fn is_short(pattern: &Pattern) -> bool {
-    pattern.levels().len() == 1 && pattern.inner()[1].count <= SHORT && pattern.block() <= 16
+    pattern.levels().len() == 1 && pattern.inner()[1].count <= FEW && pattern.block() <= 64
 }
 
 /// As [`execute`], for a plan that is made while the program runs.
@@ -88,21 +88,74 @@ pub unsafe fn execute_later(plan: &Plan, to: *mut u8, from: *const u8) {
 /// As [`execute`], for `level.count` blocks of `block` bytes.
 #[inline]
 pub unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
-    if block == 0 || level.count == 0 {
+    let Level { count, to: to_stride, from: from_stride } = level;
+    // SAFETY: the caller's promise.
+    unsafe { execute_loop(to, from, block, count, to_stride, from_stride, align) };
+}
+
+/// As [`execute_blocks`], with all of it in registers.
+///
+/// # Safety
+///
+/// As [`execute_blocks`].
+#[inline(never)]
+unsafe fn execute_loop(
+    to: *mut u8,
+    from: *const u8,
+    block: usize,
+    count: usize,
+    to_stride: usize,
+    from_stride: usize,
+    align: usize,
+) {
+    if block == 0 || count == 0 {
         return;
     }
-    if level.count == 1 || (level.to == block && level.from == block) {
+    if count == 1 || (to_stride == block && from_stride == block) {
         // SAFETY: all blocks, one behind the other (caller).
-        return unsafe { core::ptr::copy(from, to, block * level.count) };
+        return unsafe { core::ptr::copy(from, to, block * count) };
     }
     let Settings { algorithm, thresholds } = settings();
+    let level = Level { count, to: to_stride, from: from_stride };
     if *algorithm == Algorithm::Auto {
+        if count <= FEW {
+            // SAFETY: the caller's promise.
+            return unsafe { few(block, level, to, from) };
+        }
         let kernel = choose_row(block, level, thresholds);
         // SAFETY: the caller's promise.
         unsafe { kernel::run(kernel, block, [Level::ONCE, level], to, from) };
     } else {
         // SAFETY: the caller's promise.
         unsafe { execute_later(&Plan::blocks(block, level, align), to, from) };
+    }
+}
+
+/// Moves a few blocks one by one.
+///
+/// # Safety
+///
+/// As [`execute_blocks`].
+#[inline(always)]
+unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
+    match block {
+        // SAFETY: here and below, blocks of this size (caller).
+        8 => unsafe { column::<8>(Level::ONCE, level, to, from) },
+        // SAFETY: as above.
+        4 => unsafe { column::<4>(Level::ONCE, level, to, from) },
+        // SAFETY: as above.
+        16 => unsafe { column::<16>(Level::ONCE, level, to, from) },
+        // SAFETY: as above.
+        32 => unsafe { column::<32>(Level::ONCE, level, to, from) },
+        // SAFETY: as above.
+        64 => unsafe { column::<64>(Level::ONCE, level, to, from) },
+        _ => {
+            for i in 0..level.count {
+                let (to, from) = (to.wrapping_add(i * level.to), from.wrapping_add(i * level.from));
+                // SAFETY: block `i` of each side (caller).
+                unsafe { core::ptr::copy_nonoverlapping(from, to, block) };
+            }
+        }
     }
 }
 

@@ -104,6 +104,10 @@ pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds
 /// The kernel for `count` blocks in all, of which those of `row` lie in the innermost loop.
 #[inline]
 const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Kernel {
+    if count < 2 * CROWD && block < thresholds.library && block < thresholds.string {
+        // Too few for any of the rules, and for the time to look at them.
+        return Kernel::Rows;
+    }
     if block >= LINE && is_streamed(block, count, row, thresholds) {
         return Kernel::Stream;
     }

@@ -18,45 +18,42 @@ pub(super) struct Side {
 
 impl Blocks {
     /// Panics unless all blocks lie inside both sides, one behind the other.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub(super) fn check(self, to: Side, from: Side) {
-        for side in [to, from] {
-            if self.count > 0
-                && (side.stride == 0 || side.stride < self.block || self.hull(side.stride) > side.len)
-            {
-                self.refuse(side);
+        let Self { unit, block, count } = self;
+        for Side { name, len, stride } in [to, from] {
+            if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
+                // In pieces: as a whole it would be written to memory before the test.
+                refuse(unit, block, count, name, len, stride);
             }
         }
     }
 
     /// From the first to behind the last; the largest number if it is larger than any memory.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hull(self, stride: usize) -> usize {
         match self.count {
             0 => 0,
             count => (count - 1).saturating_mul(stride).saturating_add(self.block),
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn refuse(self, Side { name, len, stride }: Side) -> ! {
-        let Self { unit, block, count } = self;
-        if stride == 0 {
-            panic!("the stride of the {name} is 0; a stride must be at least 1");
-        }
-        if stride < block {
-            panic!(
-                "blocks of {block} {unit} overlap at a stride of {stride} in the {name}; the stride must be at least the block"
-            );
-        }
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn refuse(unit: &str, block: usize, count: usize, name: &str, len: usize, stride: usize) -> ! {
+    if stride == 0 {
+        panic!("the stride of the {name} is 0; a stride must be at least 1");
+    }
+    if stride < block {
         panic!(
-            "the {name} has {len} {unit}, but {count} blocks of {block} at a stride of {stride} end at {}",
-            self.hull(stride)
+            "blocks of {block} {unit} overlap at a stride of {stride} in the {name}; the stride must be at least the block"
         );
     }
+    let end = (count - 1).saturating_mul(stride).saturating_add(block);
+    panic!("the {name} has {len} {unit}, but {count} blocks of {block} at a stride of {stride} end at {end}");
 }
 
 #[cfg(test)]
