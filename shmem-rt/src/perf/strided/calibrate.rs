@@ -36,7 +36,7 @@ pub fn calibrate<I: Strided>(sides: &mut Sides<'_, I>) -> Thresholds {
     });
     let string = from_size(&[1024, 2048, 4096, 8192, 16384], |block| {
         let other = if block >= library { Kernel::Library } else { Kernel::Rows };
-        ratio(&rows(block), Kernel::String, other)
+        ratio(&rows(block), Kernel::StringMove, other)
     });
     let dense = from_size(&[256, 512, 1024, 2048, 4096, 16384], |row| {
         ratio(&Spread::even(8, row / 16, 16), Kernel::Span, Kernel::Rows).max(ratio(
