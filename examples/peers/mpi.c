@@ -7,15 +7,17 @@
  * pages has more conflicts at power-of-two strides).
  *
  *     mpicc -O2 mpi.c -o mpi
- *     echo "column/128 put 1000 1 128 128 4064 20 5" | mpirun -np 2 --bind-to none ./mpi 0 1 */
+ *     echo "column/128 put 1000 1 128 128 4416 20 5" | mpirun -np 2 --bind-to none ./mpi 0 1 */
 #define _GNU_SOURCE
 #include <mpi.h>
+#include <stdint.h>
 
 #include "peer.h"
 
 static MPI_Win window;
-/* The memory of the other process, as it lies here. */
+/* The destination, as it lies here, and where it begins in the window of the other process. */
 static double *destination;
+static MPI_Aint skip;
 
 /* One side of a transfer. */
 struct side {
@@ -55,7 +57,7 @@ static struct peer peer;
 
 static void transfer(const struct request *request)
 {
-    MPI_Put(source(&peer, request), from.count, from.type, 1, 0, to.count, to.type, window);
+    MPI_Put(source(&peer, request), from.count, from.type, 1, skip, to.count, to.type, window);
     MPI_Win_flush(1, window);
 }
 
@@ -71,6 +73,12 @@ static const double *written(void)
     return destination;
 }
 
+/* Bytes to the next multiple of two pages. */
+static MPI_Aint to_pages(const char *address)
+{
+    return (MPI_Aint)((PAGES - (uintptr_t)address % PAGES) % PAGES);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -84,14 +92,18 @@ int main(int argc, char **argv)
     settle(process, argc, argv);
 
     char *memory;
-    MPI_Win_allocate_shared((MPI_Aint)SIDE_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
-    memset(memory, 0, SIDE_BYTES);
+    MPI_Win_allocate_shared((MPI_Aint)(SIDE_BYTES + PAGES), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    memset(memory, 0, SIDE_BYTES + PAGES);
     MPI_Barrier(MPI_COMM_WORLD);
     if (process == 0) {
         MPI_Aint bytes;
         int unit;
-        MPI_Win_shared_query(window, 1, &bytes, &unit, &destination);
-        peer = (struct peer){"mpi", prepare, transfer, release, clear, written, memory};
+        char *start;
+        MPI_Win_shared_query(window, 1, &bytes, &unit, &start);
+        /* A window does not even begin with a page. */
+        skip = to_pages(start) + (MPI_Aint)START;
+        destination = (double *)(start + skip);
+        peer = (struct peer){"mpi", prepare, transfer, release, clear, written, memory + to_pages(memory)};
         MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, window);
         char library[MPI_MAX_LIBRARY_VERSION_STRING];
         int length;

@@ -1,7 +1,7 @@
 /* OpenSHMEM: shmem_double_iput, and a loop of shmem_putmem, each completed by shmem_quiet.
  *
  *     oshcc -O2 oshmem.c -o oshmem
- *     echo "column/128 iput 1000 1 128 128 4064 20 5" |
+ *     echo "column/128 iput 1000 1 128 128 4416 20 5" |
  *         oshrun -np 2 --bind-to none --mca memory ^patcher ./oshmem 0 1
  *
  * Open MPI's OSHMEM with UCX ends with a segmentation fault unless it leaves the memory hooks alone
@@ -86,11 +86,11 @@ int main(int argc, char **argv)
     }
     settle(process, argc, argv);
 
-    destination = shmem_align(PAGE, SIDE_BYTES);
-    char *memory = shmem_align(PAGE, SIDE_BYTES);
+    char *place = shmem_align(PAGES, SIDE_BYTES + START), *memory = shmem_align(PAGES, SIDE_BYTES);
+    destination = (double *)(place + START);
     done = shmem_calloc(1, sizeof *done);
     copy = malloc(SIDE_BYTES);
-    if (destination == NULL || memory == NULL || done == NULL || copy == NULL) {
+    if (place == NULL || memory == NULL || done == NULL || copy == NULL) {
         fprintf(stderr, "no memory for %zu bytes on each side\n", SIDE_BYTES);
         shmem_global_exit(3);
     }

@@ -9,7 +9,7 @@
  * asks for SAMPLES samples of TRANSFERS transfers each. A transfer writes BLOCKS blocks of BLOCK
  * doubles, each of them completed at the other process before the next one begins. From one block to
  * the next are FROM doubles in the source and TO doubles in the destination. The source begins SKEW
- * bytes behind the start of a page, the destination with a page. No samples at all asks whether the
+ * bytes behind a multiple of two pages, the destination START. No samples at all asks whether the
  * transfer writes what it should. The answer has nanoseconds for one transfer:
  *
  *     {"peer":"mpi","case":"column/128","operation":"put","ns":[2190.5,2188.0]}
@@ -30,11 +30,16 @@
 /* Doubles on each side, at most: a column of 1024 with a pitch of 8256 bytes, and some room. */
 #define DOUBLES ((size_t)1100 * 1032)
 
-/* Bytes of a page. */
-#define PAGE ((size_t)4096)
+/* Bytes of two pages, to which both sides are laid. It is not enough that they lie alike in their pages:
+ * at a distance of 8 KiB, pages on one side are all even or all odd, and so use one half of the places for
+ * translated addresses in the processor. Sides of different kinds use both. */
+#define PAGES ((size_t)8192)
 
-/* Bytes of one side: whole pages, and one in which the source is skewed. */
-#define SIDE_BYTES ((DOUBLES * sizeof(double) + 2 * PAGE - 1) / PAGE * PAGE)
+/* Bytes from there to the destination. */
+#define START ((size_t)256)
+
+/* Bytes of one side, with room to skew it. */
+#define SIDE_BYTES ((DOUBLES * sizeof(double) + 2 * PAGES - 1) / PAGES * PAGES)
 
 struct request {
     char name[64];
@@ -56,7 +61,7 @@ struct peer {
     void (*clear)(void);
     /* The whole destination, as it is now. */
     const double *(*written)(void);
-    /* One side, from which the sources are taken. It begins with a page. */
+    /* One side, from which the sources are taken. It begins at a multiple of PAGES. */
     char *memory;
 };
 
@@ -137,7 +142,7 @@ static inline void answer(const struct peer *peer, const struct request *request
            request->operation);
     const char *error = fits(request->blocks, request->block, request->to) &&
                                 fits(request->blocks, request->block, request->from) &&
-                                request->skew < PAGE && request->skew % sizeof(double) == 0 &&
+                                request->skew < PAGES && request->skew % sizeof(double) == 0 &&
                                 request->transfers > 0
                             ? peer->prepare(request)
                             : "a request that does not fit";

@@ -32,6 +32,31 @@ const _: () = {
         T: Default,
         T: ::shmem::__private::PlainData,
     {}
+    #[allow(unused_imports)]
+    use ::shmem::__private::Undivided as _;
+    #[automatically_derived]
+    unsafe impl<T: Copy, const N: usize> ::shmem::__private::Shaped for Row<T, N>
+    where
+        T: Default,
+        T: ::shmem::__private::PlainData,
+    {
+        type Element = Self;
+        const SHAPE: ::shmem::__private::Shape = ::shmem::__private::Shape::element(
+            ::core::mem::size_of::<Self>(),
+        );
+        const FIELDS: &'static [::shmem::__private::Field] = &[
+            ::shmem::__private::Field::new(
+                "head",
+                ::core::mem::offset_of!(Self, head),
+                <::shmem::__private::Fields<T>>::CONTENTS,
+            ),
+            ::shmem::__private::Field::new(
+                "rest",
+                ::core::mem::offset_of!(Self, rest),
+                <::shmem::__private::Fields<[T; N]>>::CONTENTS,
+            ),
+        ];
+    }
     #[automatically_derived]
     unsafe impl<T: Copy, const N: usize> ::shmem::__private::SymmetricData for Row<T, N>
     where

@@ -24,6 +24,27 @@ const _: () = {
     unsafe impl<const N: usize> ::shmem::__private::Zeroable for Line<N> {}
     #[automatically_derived]
     unsafe impl<const N: usize> ::shmem::__private::Pod for Line<N> {}
+    #[allow(unused_imports)]
+    use ::shmem::__private::Undivided as _;
+    #[automatically_derived]
+    unsafe impl<const N: usize> ::shmem::__private::Shaped for Line<N> {
+        type Element = Self;
+        const SHAPE: ::shmem::__private::Shape = ::shmem::__private::Shape::element(
+            ::core::mem::size_of::<Self>(),
+        );
+        const FIELDS: &'static [::shmem::__private::Field] = &[
+            ::shmem::__private::Field::new(
+                "0",
+                ::core::mem::offset_of!(Self, 0),
+                <::shmem::__private::Fields<u64>>::CONTENTS,
+            ),
+            ::shmem::__private::Field::new(
+                "1",
+                ::core::mem::offset_of!(Self, 1),
+                <::shmem::__private::Fields<[f64; N]>>::CONTENTS,
+            ),
+        ];
+    }
     #[automatically_derived]
     unsafe impl<const N: usize> ::shmem::__private::SymmetricData for Line<N> {}
 };

@@ -30,6 +30,32 @@ const _: () = {
     unsafe impl ::shmem::__private::Zeroable for Particle {}
     #[automatically_derived]
     unsafe impl ::shmem::__private::Pod for Particle {}
+    #[allow(unused_imports)]
+    use ::shmem::__private::Undivided as _;
+    #[automatically_derived]
+    unsafe impl ::shmem::__private::Shaped for Particle {
+        type Element = Self;
+        const SHAPE: ::shmem::__private::Shape = ::shmem::__private::Shape::element(
+            ::core::mem::size_of::<Self>(),
+        );
+        const FIELDS: &'static [::shmem::__private::Field] = &[
+            ::shmem::__private::Field::new(
+                "position",
+                ::core::mem::offset_of!(Self, position),
+                <::shmem::__private::Fields<[f64; 3]>>::CONTENTS,
+            ),
+            ::shmem::__private::Field::new(
+                "charge",
+                ::core::mem::offset_of!(Self, charge),
+                <::shmem::__private::Fields<f32>>::CONTENTS,
+            ),
+            ::shmem::__private::Field::new(
+                "pad",
+                ::core::mem::offset_of!(Self, pad),
+                <::shmem::__private::Fields<[u8; 4]>>::CONTENTS,
+            ),
+        ];
+    }
     #[automatically_derived]
     unsafe impl ::shmem::__private::SymmetricData for Particle {}
 };

@@ -332,6 +332,12 @@ pub(crate) fn not_a_constant(name: &str, value: &str) -> String {
     )
 }
 
+pub(crate) fn own_constant(value: &str) -> String {
+    format!(
+        "the constants of a transfer are items of their own, which do not know this `Self`; write `dyn {value}`, which is as fast"
+    )
+}
+
 pub(crate) fn field_twice(name: &str) -> String {
     format!("field `{name}` is named twice: its bytes would overlap")
 }

@@ -8,7 +8,7 @@ use std::{env, fs};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::{derive, entry, partitions, symmetric};
+use crate::{derive, entry, partitions, strided, symmetric};
 
 /// The name of each file, and the expansion it holds.
 fn table() -> Vec<(&'static str, TokenStream)> {
@@ -118,6 +118,33 @@ fn table() -> Vec<(&'static str, TokenStream)> {
     ]
 }
 
+/// Transfers are expressions: shown inside a function.
+fn transfers() -> Vec<(&'static str, TokenStream)> {
+    let put = strided::expand(quote!(world, FIELD@west[1..=N, N - 1] = column[..]));
+    let get = strided::expand(quote!(self.world, self.row[0..N; 4; 2] = FIELD@self.west[dyn i, ..8]));
+    let fields =
+        strided::expand(quote!(world, CELLS@pe[..].{mass, velocity} = CELLS[..; 1].{mass, velocity}));
+    let later = strided::expand(
+        quote!(world, crate = ::shmem; FIELD@(world.pe(0)?)[0, dyn a..b; dyn s] = column[..8; 2]),
+    );
+    let published = strided::expand(quote!(world, algorithm = 3; PANEL@pe[.., ..32] = PANEL[.., 36..68]));
+    vec![
+        ("strided_put", quote!(fn put(world: &World, west: Pe, column: &[f64]) { #put })),
+        ("strided_get", quote!(impl Solver<'_> { fn get(&mut self, i: usize) { #get } })),
+        ("strided_fields", quote!(fn fields(world: &World, pe: Pe) { #fields })),
+        (
+            "strided_later",
+            quote! {
+                fn later(world: &World, column: &[f64], a: usize, b: usize, s: usize) -> Result<()> {
+                    #later
+                    Ok(())
+                }
+            },
+        ),
+        ("strided_published", quote!(fn published(world: &World, pe: Pe) { #published })),
+    ]
+}
+
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("expected")
 }
@@ -130,7 +157,7 @@ fn formatted(expansion: &TokenStream) -> String {
 
 #[test]
 fn expansions_are_the_expected_ones() {
-    for (name, expansion) in table() {
+    for (name, expansion) in table().into_iter().chain(transfers()) {
         let path = directory().join(name).with_extension("rs");
         let found = formatted(&expansion);
         if env::var_os("BLESS").is_some() {
@@ -147,7 +174,8 @@ fn every_expected_file_belongs_to_a_test_and_is_compiled() {
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
-    let names: BTreeSet<String> = table().iter().map(|(name, _)| (*name).to_owned()).collect();
+    let names: BTreeSet<String> =
+        table().iter().chain(&transfers()).map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(files, names);
     let compiled = fs::read_to_string(directory().join("../../ui-tests/tests/expected.rs")).unwrap();
     for name in names {

@@ -179,7 +179,7 @@ pub fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
     entry::collective::expand(arguments.into(), item.into()).into()
 }
 
-/// A strided transfer.
+#[doc = include_str!("strided/strided.md")]
 #[proc_macro]
 pub fn strided(body: TokenStream) -> TokenStream {
     strided::expand(body.into()).into()

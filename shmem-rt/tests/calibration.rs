@@ -18,11 +18,31 @@ fn table() -> Table {
     Table::new(shmem::calibration::machine(&shmem::info::Root::default()), changed())
 }
 
-/// Runs this very program as a job that does nothing but `test`.
-fn job(file: &Path, test: &str) -> Output {
+/// Names the first threshold that [`all_pes_follow_one_table`] ought to find.
+const EXPECTED: &str = "EXPECTED_THRESHOLD";
+
+/// The first threshold.
+fn first(thresholds: &Thresholds) -> u64 {
+    thresholds.fields().next().unwrap().1
+}
+
+#[shmem::test(pes = 3)]
+fn all_pes_follow_one_table(world: &mut World) {
+    let mine = first(&shmem_core::strided::settings().thresholds);
+    let mut largest = [mine];
+    world.max(&mut largest[..]);
+    assert_eq!(mine, largest[0]);
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        assert_eq!(mine.to_string(), expected);
+    }
+}
+
+/// Runs the test above as a program of its own, with a table.
+fn job(file: &Path, expected: &Thresholds) -> Output {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--ignored"])
+        .args(["--exact", "all_pes_follow_one_table"])
         .env("SHMEM_STRIDED_TABLE", file)
+        .env(EXPECTED, first(expected).to_string())
         .output()
         .unwrap()
 }
@@ -40,26 +60,12 @@ fn warnings(file: &Path) -> Vec<String> {
     text.lines().filter(|line| line.contains("the table of strided transfers")).map(str::to_owned).collect()
 }
 
-#[shmem::test(pes = 3)]
-#[ignore = "run by `every_pe_follows_the_table_that_is_named`"]
-fn inner_changed(world: &mut World) {
-    let mut same = [u64::from(shmem_core::strided::settings().thresholds == changed())];
-    world.sum(&mut same[..]);
-    assert_eq!(same[0], 3, "PEs that follow the table");
-}
-
-#[shmem::test(pes = 3)]
-#[ignore = "run by `a_table_that_does_not_fit_is_ignored_with_one_warning`"]
-fn inner_default(_: &mut World) {
-    assert_eq!(shmem_core::strided::settings().thresholds, Thresholds::DEFAULT);
-}
-
 #[test]
 fn every_pe_follows_the_table_that_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("table.json");
     table().write(&file).unwrap();
-    let output = job(&file, "inner_changed");
+    let output = job(&file, &changed());
     assert!(output.status.success(), "{output:?}");
     assert_eq!(warnings(&file), [""; 0]);
 }
@@ -69,7 +75,7 @@ fn a_table_that_does_not_fit_is_ignored_with_one_warning() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("table.json");
     let ignored = |says: &str| {
-        let output = job(&file, "inner_default");
+        let output = job(&file, &Thresholds::DEFAULT);
         assert!(output.status.success(), "{output:?}");
         let warnings = warnings(&file);
         assert_eq!(warnings.len(), 1, "{warnings:?}");

@@ -41,6 +41,47 @@ fn places_are_indexed_as_those_of_plain_arrays(world: &mut World) {
 }
 
 #[shmem::test(pes = 2)]
+fn regions_leave_the_elements_behind_rows_alone(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    let me = world.my_pe() as u64;
+    world.local((&FIELD, &CUBE), |(field, cube)| {
+        for (number, row) in field.iter_mut().enumerate() {
+            // What lies behind a row is not moved, and not overwritten.
+            bytemuck::cast_slice_mut::<_, u64>(core::slice::from_mut(row)).fill(1000 + me);
+            for (column, cell) in row.iter_mut().enumerate() {
+                *cell = 100_000 * me + 1000 * number as u64 + column as u64;
+            }
+        }
+        cube[1][31] = Padded::filled(9);
+    });
+    strided!(world, FIELD@east[1..=3, 0] = FIELD[1..=3, COLUMNS - 1]);
+    strided!(world, FIELD@east[0, ..] = FIELD[ROWS - 1, ..]);
+    let mut face = [[0_u16; 32]; 2];
+    strided!(world, face[.., ..] = CUBE@west[.., .., 255]);
+    let mut corner = [[0_u16; 2]; 2];
+    strided!(world, corner[.., ..] = CUBE@west[0..2, 30..32, 255]);
+    assert_eq!(corner, [[7, 7], [7, 9]]);
+    assert_eq!(face.as_flattened().iter().position(|cell| *cell != 7), Some(63));
+    let other = 100_000 * (1 - me);
+    world.local(&FIELD, |field| {
+        for (number, row) in field.iter().enumerate() {
+            let behind = &bytemuck::cast_slice::<_, u64>(core::slice::from_ref(row))[COLUMNS..];
+            assert!(behind.iter().all(|cell| *cell == 1000 + me) && behind.len() == 8);
+            let column = |column: usize| 100_000 * me + 1000 * number as u64 + column as u64;
+            let expected: [u64; COLUMNS] = match number {
+                0 => core::array::from_fn(|column| other + 1000 * (ROWS as u64 - 1) + column as u64),
+                1..=3 => core::array::from_fn(|at| match at {
+                    0 => other + 1000 * number as u64 + COLUMNS as u64 - 1,
+                    at => column(at),
+                }),
+                _ => core::array::from_fn(column),
+            };
+            assert_eq!(**row, expected, "row {number}");
+        }
+    });
+}
+
+#[shmem::test(pes = 2)]
 fn phases_open_rows(world: &mut World) {
     let me = world.my_pe() as u64;
     let sum: u64 = world.local((&FIELD, &COUNTS), |(field, counts)| {

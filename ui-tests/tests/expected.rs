@@ -58,3 +58,35 @@ mod collective {
     use shmem::prelude::*;
     include!("../../shmem-macros/expected/collective.rs");
 }
+mod strided {
+    use shmem::prelude::*;
+
+    const N: usize = 8;
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Cell {
+        pub mass: f64,
+        pub velocity: [f64; 3],
+        pub kind: u64,
+    }
+
+    #[symmetric]
+    static FIELD: [[f64; N]; N + 1];
+    #[symmetric]
+    static CELLS: [Cell; N];
+    #[symmetric]
+    static PANEL: [[f32; 68]; 128];
+
+    struct Solver<'w> {
+        world: &'w World,
+        west: Pe,
+        row: Vec<f64>,
+    }
+
+    include!("../../shmem-macros/expected/strided_put.rs");
+    include!("../../shmem-macros/expected/strided_get.rs");
+    include!("../../shmem-macros/expected/strided_fields.rs");
+    include!("../../shmem-macros/expected/strided_later.rs");
+    include!("../../shmem-macros/expected/strided_published.rs");
+}

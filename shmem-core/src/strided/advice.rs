@@ -90,7 +90,7 @@ impl Advice {
         self.stride
     }
 
-    /// How many sets of [64](SETS) the blocks share.
+    /// How many of 64 sets the blocks share.
     pub const fn sets(&self) -> usize {
         self.sets
     }

@@ -127,7 +127,7 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
         }
     }
     if block >= thresholds.string {
-        Kernel::String
+        Kernel::StringMove
     } else if block >= thresholds.library {
         Kernel::Library
     } else {
@@ -290,7 +290,7 @@ mod tests {
             assert_eq!(choose(&pattern, &off), Kernel::Rows);
         }
         let on = Thresholds { string: 2048, ..T };
-        assert_eq!(choose(&Pattern::blocks(2048, 9, 3000, 3000), &on), Kernel::String);
+        assert_eq!(choose(&Pattern::blocks(2048, 9, 3000, 3000), &on), Kernel::StringMove);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(crate) fn count(plan: &Plan) {
         Method::Kernel(Kernel::Throttled(_)) => 4,
         Method::Kernel(Kernel::Stream) => 5,
         Method::Kernel(Kernel::Library) => 6,
-        Method::Kernel(Kernel::String) => 7,
+        Method::Kernel(Kernel::StringMove) => 7,
         Method::Kernel(Kernel::Span) => 8,
         Method::Kernel(Kernel::Shuffle) => 9,
     };

@@ -48,7 +48,7 @@ pub(super) struct Side {
 /// What is taken of one dimension.
 pub(super) enum Axis {
     Index(Value<Expr>),
-    Range(Range),
+    Range(Box<Range>),
 }
 
 /// Elements at a distance, or blocks of them.
@@ -142,7 +142,7 @@ fn side(place: Place, errors: &mut Errors) -> Side {
     Side {
         name: object.name(),
         is_static: is_static(&object),
-        is_expression: matches!(object, Object::Expr(_)),
+        is_expression: matches!(object, Object::Expr(..)),
         object: object.to_token_stream(),
         span: bracket.span.join(),
         axes: axes.into_iter().map(|axis| self::axis(axis, errors)).collect(),
@@ -174,7 +174,7 @@ fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
         (RangeLimits::Closed(_), Some(end)) => Bounds::Through(first, *end),
         (_, None) => first.map_or(Bounds::All, Bounds::From),
     };
-    Axis::Range(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block })
+    Axis::Range(Box::new(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block }))
 }
 
 /// Refuses a variable in what is not marked `dyn`. rustc would do so, too, but does not know the remedy.
@@ -190,7 +190,10 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
                 Expr::Call(call) => call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument)),
                 Expr::Path(path) => {
                     let is_small = |name: &&Ident| name.to_string().starts_with(char::is_lowercase);
-                    if let Some(name) = path.path.get_ident().filter(is_small) {
+                    // In an item, `Self` is another type.
+                    let first = path.path.segments.first().map(|first| &first.ident);
+                    let own = first.filter(|first| *first == "Self");
+                    if let Some(name) = path.path.get_ident().filter(is_small).or(own) {
                         self.0.get_or_insert_with(|| name.clone());
                     }
                 }
@@ -202,8 +205,13 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
         let mut search = Search(None);
         search.visit_expr_mut(&mut value.clone());
         if let Some(name) = search.0 {
-            let written = value.to_token_stream().to_string().replace(" .. ", "..").replace(" ..= ", "..=");
-            errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
+            let written = value.to_token_stream().to_string();
+            let written = written.replace(" ..", "..").replace(".. ", "..").replace("..= ", "..=");
+            if name == "Self" {
+                errors.push(&name, diag::own_constant(&written));
+            } else {
+                errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
+            }
         }
     }
 }

@@ -201,7 +201,7 @@ fn axis(
             let index = value(&Value { dynamic: index.dynamic, value: &index.value });
             return quote_spanned!(span=> #path::index(#index));
         }
-        Axis::Range(range) => range,
+        Axis::Range(range) => &**range,
     };
     let bound = |bound: &Expr| {
         let dynamic = is_dynamic.then(Default::default);

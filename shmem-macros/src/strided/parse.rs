@@ -37,8 +37,12 @@ pub(super) struct Place {
 
 /// What a region is a part of, or the PE: a path with members, or an expression in parentheses.
 pub(super) enum Object {
-    Path { path: Path, members: Vec<Member> },
-    Expr(Expr),
+    Path {
+        path: Path,
+        members: Vec<Member>,
+    },
+    /// The expression, and how it was written.
+    Expr(Expr, Option<String>),
 }
 
 /// `@pe`
@@ -123,23 +127,7 @@ impl Parse for Place {
         let region;
         let bracket = bracketed!(region in input);
         let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&region)?.into_iter().collect();
-        let mut fields = Vec::new();
-        while input.peek(Token![.]) {
-            let dot = input.parse::<Token![.]>()?;
-            if input.peek(token::Brace) {
-                let several;
-                syn::braced!(several in input);
-                fields
-                    .push(Punctuated::<Member, Token![,]>::parse_terminated(&several)?.into_iter().collect());
-                if let Some(step) = fields.last()
-                    && Vec::is_empty(step)
-                {
-                    return Err(syn::Error::new_spanned(dot, diag::STRIDED_NO_FIELD));
-                }
-                break;
-            }
-            fields.extend(members(input)?.into_iter().map(|member| vec![member]));
-        }
+        let fields = fields(input)?;
         Ok(Self { object, remote, bracket, axes, fields })
     }
 }
@@ -148,12 +136,13 @@ impl Object {
     fn parse(input: ParseStream, expected: &str) -> syn::Result<Self> {
         if input.peek(token::Paren) {
             let inner;
-            parenthesized!(inner in input);
+            let parentheses = parenthesized!(inner in input);
             let expr = inner.parse()?;
             if !inner.is_empty() {
                 return Err(inner.error(expected));
             }
-            return Ok(Self::Expr(expr));
+            let text = parentheses.span.join().source_text();
+            return Ok(Self::Expr(expr, text));
         }
         if !input.peek(Token![::]) && !input.peek(Ident::peek_any) {
             return Err(input.error(expected));
@@ -170,10 +159,13 @@ impl Object {
     /// As it is called in messages.
     pub(super) fn name(&self) -> String {
         let text = match self {
-            Self::Path { .. } => self.to_token_stream(),
-            Self::Expr(expr) => expr.to_token_stream(),
+            Self::Path { .. } => self.to_token_stream().to_string(),
+            Self::Expr(_, Some(text)) => {
+                return text.get(1..text.len() - 1).unwrap_or(text).trim().to_owned();
+            }
+            Self::Expr(expr, None) => expr.to_token_stream().to_string(),
         };
-        text.to_string().replace(" :: ", "::").replace(":: ", "::").replace(" . ", ".")
+        text.replace(" :: ", "::").replace(":: ", "::").replace(" . ", ".")
     }
 }
 
@@ -181,9 +173,34 @@ impl ToTokens for Object {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         match self {
             Self::Path { path, members } => tokens.extend(quote!(#path #(.#members)*)),
-            Self::Expr(expr) => expr.to_tokens(tokens),
+            Self::Expr(expr, _) => expr.to_tokens(tokens),
         }
     }
+}
+
+/// The fields behind the brackets.
+fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
+    let mut fields: Vec<Vec<Member>> = Vec::new();
+    while input.peek(Token![.]) {
+        let dot = input.parse::<Token![.]>()?;
+        if !input.peek(token::Brace) {
+            // In `.0.{..}` the lexer took the second dot for one of a number.
+            let is_end = input.fork().parse::<LitFloat>().is_ok_and(|pair| pair.to_string().ends_with('.'));
+            fields.extend(members(input)?.into_iter().map(|member| vec![member]));
+            if !is_end {
+                continue;
+            }
+        }
+        let several;
+        syn::braced!(several in input);
+        let several = Punctuated::<Member, Token![,]>::parse_terminated(&several)?;
+        if several.is_empty() {
+            return Err(syn::Error::new_spanned(dot, diag::STRIDED_NO_FIELD));
+        }
+        fields.push(several.into_iter().collect());
+        break;
+    }
+    Ok(fields)
 }
 
 /// What stands behind a dot: a member, or two that the lexer took for a number: `0.1`.

@@ -83,8 +83,8 @@ impl Goal {
         let (peer, shape, stride) = (parts.next()?, parts.next()?, parts.next()?);
         match (peer, stride) {
             ("mpi", "2") => Some(Self::Ratio(1.0 / 4.0)),
-            // Powers of two.
-            ("mpi", "128" | "8192") => Some(Self::Ratio(1.0 / 1.2)),
+            // A power of two.
+            ("mpi", "128") => Some(Self::Ratio(1.0 / 1.2)),
             ("mpi" | "a1", _) => Some(Self::Ratio(1.0)),
             ("oshmem", _) => (shape == "column").then_some(Self::Ratio(1.0 / 9.0)),
             _ => None,
@@ -143,11 +143,8 @@ mod tests {
         assert_eq!(of("barrier", "16", 16, true), Some(Goal::Ratio(2.0)));
         assert_eq!(of("startup", "16/127/1G", 16, true), None);
         assert_eq!(of("peers", "mpi/pack/2", 2, false), Some(Goal::Ratio(0.25)));
-        assert_eq!(
-            of("peers", "mpi/column4/128", 2, false),
-            of("peers", "mpi/pitch/8192/same-sets", 2, false)
-        );
-        assert_eq!(of("peers", "mpi/pitch/8256", 2, false), Some(Goal::Ratio(1.0)));
+        assert_eq!(of("peers", "mpi/column4/128/same-sets", 2, false), Some(Goal::Ratio(1.0 / 1.2)));
+        assert_eq!(of("peers", "mpi/pitch/8192/same-sets", 2, false), Some(Goal::Ratio(1.0)));
         assert_eq!(of("peers", "oshmem/column/129", 2, false), Some(Goal::Ratio(1.0 / 9.0)));
         assert_eq!(of("peers", "oshmem/column4/129", 2, false), None);
         assert_eq!(of("peers", "a1/column/2", 2, false), Some(Goal::Ratio(1.0)));

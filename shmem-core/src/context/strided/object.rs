@@ -17,7 +17,7 @@ const fn at_least(align: usize, least: usize) -> usize {
 /// # Safety
 ///
 /// From its start on, the object must be aligned to `ALIGN` and hold the elements of `SHAPE`, each an
-/// `Element`, which is plain data, where an outermost dimension of [`Dim::LATER`] has `len` elements. Every field of `FIELDS`
+/// `Element`, which is plain data, where an outermost dimension of [`Dim::LATER`] has `outermost_len` elements. Every field of `FIELDS`
 /// must lie inside an `Element`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no region that could be transferred",
@@ -38,7 +38,7 @@ pub unsafe trait Object {
     const ALIGN: usize;
 
     /// Length of the outermost dimension, if `SHAPE` does not give it.
-    fn len(&self) -> usize;
+    fn outermost_len(&self) -> usize;
 }
 
 /// An object that other PEs have, too.
@@ -121,7 +121,7 @@ unsafe impl<T: Shaped> Object for Symmetric<T> {
     dimensions!(T);
     const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
 
-    fn len(&self) -> usize {
+    fn outermost_len(&self) -> usize {
         1
     }
 }
@@ -131,7 +131,7 @@ unsafe impl<T: Shaped> Object for SymBox<T> {
     dimensions!(T);
     const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
 
-    fn len(&self) -> usize {
+    fn outermost_len(&self) -> usize {
         1
     }
 }
@@ -142,7 +142,7 @@ unsafe impl<T: Shaped> Object for SymBox<[T]> {
     const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
 
     #[inline(always)]
-    fn len(&self) -> usize {
+    fn outermost_len(&self) -> usize {
         self.len()
     }
 }
@@ -199,7 +199,7 @@ macro_rules! private {
             const ALIGN: usize = align_of::<T>();
 
             #[inline(always)]
-            fn len(&self) -> usize {
+            fn outermost_len(&self) -> usize {
                 self[..].len()
             }
         }
@@ -243,8 +243,8 @@ macro_rules! lenders {
             dimensions_of!(O);
 
             #[inline(always)]
-            fn len(&self) -> usize {
-                (**self).len()
+            fn outermost_len(&self) -> usize {
+                (**self).outermost_len()
             }
         }
 
@@ -301,8 +301,8 @@ unsafe impl<O: Remote + ?Sized> Object for Own<'_, O> {
     dimensions_of!(O);
 
     #[inline(always)]
-    fn len(&self) -> usize {
-        self.0.len()
+    fn outermost_len(&self) -> usize {
+        self.0.outermost_len()
     }
 }
 

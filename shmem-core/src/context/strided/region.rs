@@ -91,7 +91,7 @@ impl Side {
     /// In those of `object`, with the length that it has.
     #[track_caller]
     pub(super) fn of_object<O: Object + ?Sized>(region: &Region<'_>, object: &O) -> Self {
-        Self::new(region, &O::SHAPE.with_len(object.len()), O::FIELDS, O::ALIGN)
+        Self::new(region, &O::SHAPE.with_len(object.outermost_len()), O::FIELDS, O::ALIGN)
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn fits<O: Object + ?Sized>(
 ) -> bool {
     match region.axes.first() {
         Some(axis) if O::SHAPE.is_open() && layout.count() != 0 => {
-            axis.fits(object.len(), if layout.is_open() { count } else { axis.count(0) })
+            axis.fits(object.outermost_len(), if layout.is_open() { count } else { axis.count(0) })
         }
         _ => true,
     }
@@ -147,7 +147,7 @@ pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indic
     if indices.is_empty() {
         return 0;
     }
-    let shape = O::SHAPE.with_len(object.len());
+    let shape = O::SHAPE.with_len(object.outermost_len());
     let (mut bytes, mut used) = (0, 0);
     for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {
         if axis.is_later() {

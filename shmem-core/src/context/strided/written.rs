@@ -133,7 +133,7 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, to, &to_indices), indexed(&W::FROM, from, &from_indices));
     let source = from.start(endpoint);
-    let computed = &Constant::<W, D, S>::COMPUTED;
+    let computed = Constant::<W, D, S>::COMPUTED;
     if computed.is_open {
         let sides = (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
         let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
@@ -174,7 +174,7 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, &to, &to_indices), indexed(&W::FROM, from, &from_indices));
-    let computed = &Constant::<W, D, S>::COMPUTED;
+    let computed = Constant::<W, D, S>::COMPUTED;
     if computed.is_open {
         let sides = (Side::of_object(&W::TO, &to), Side::of_object(&W::FROM, from));
         let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
@@ -276,7 +276,7 @@ struct Computed {
 struct Constant<W, D: ?Sized, S: ?Sized>(PhantomData<(W, *const D, *const S)>);
 
 impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
-    const COMPUTED: Computed = {
+    const COMPUTED: &'static Computed = &{
         let (to, from) = matched(Side::of::<D>(&W::TO), Side::of::<S>(&W::FROM));
         let algorithm = match W::ALGORITHM {
             Some(algorithm) => algorithm,

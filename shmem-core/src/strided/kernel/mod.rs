@@ -44,7 +44,7 @@ pub enum Kernel {
     /// The C library's copy for every block: it knows the machine better where a block is long.
     Library,
     /// The processor's own copy instruction for every block.
-    String,
+    StringMove,
     /// Small blocks at one small distance on both sides: whole vectors, of which only the blocks are
     /// stored.
     Span,
@@ -59,7 +59,7 @@ impl fmt::Display for Kernel {
             Self::Throttled(touches) => write!(f, "rows throttled by {touches}"),
             Self::Stream => f.write_str("streamed rows"),
             Self::Library => f.write_str("copies"),
-            Self::String => f.write_str("string moves"),
+            Self::StringMove => f.write_str("string moves"),
             Self::Span => f.write_str("masked spans"),
             Self::Shuffle => f.write_str("shuffles"),
         }
@@ -121,7 +121,7 @@ pub unsafe fn run_with(
         Kernel::Stream => unsafe { stream::sweep(isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         // SAFETY: as above.
-        Kernel::String => unsafe { string::sweep(isa, block, levels, to, from) },
+        Kernel::StringMove => unsafe { string::sweep(isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         // SAFETY: as above.
         Kernel::Span => unsafe { span::sweep(isa, block, levels, to, from) },

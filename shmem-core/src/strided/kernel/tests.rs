@@ -20,7 +20,7 @@ const KERNELS: [Kernel; 10] = [
     Kernel::Throttled(255),
     Kernel::Stream,
     Kernel::Library,
-    Kernel::String,
+    Kernel::StringMove,
     Kernel::Span,
     Kernel::Shuffle,
 ];

@@ -1,1 +1,164 @@
+//! The checker without a compiler: what is accepted, and each refusal's sentence.
 
+use quote::quote;
+
+use super::*;
+use crate::strided::parse as written;
+
+fn checked(body: TokenStream) -> Result<Transfer, Vec<String>> {
+    let mut errors = Errors::default();
+    let transfer = written::transfer(body, &mut errors).and_then(|written| transfer(written, &mut errors));
+    match transfer {
+        Some(transfer) if errors.is_empty() => Ok(transfer),
+        _ => Err(messages(errors)),
+    }
+}
+
+/// What the errors say.
+fn messages(errors: Errors) -> Vec<String> {
+    let tokens = errors.into_tokens().to_string();
+    let mut parts = tokens.split("compile_error ! {").skip(1);
+    parts
+        .by_ref()
+        .map(|part| part.trim().trim_end_matches('}').trim().trim_matches('"').replace("\\\"", "\""))
+        .collect()
+}
+
+fn accepted(body: TokenStream) -> Transfer {
+    let text = body.to_string();
+    checked(body).unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
+}
+
+#[test]
+fn the_remote_side_gives_the_direction() {
+    assert!(accepted(quote!(world, A@pe[..] = b[..])).is_put);
+    assert!(!accepted(quote!(world, b[..] = A@pe[..])).is_put);
+}
+
+#[test]
+fn places_are_paths_with_members_or_expressions() {
+    let names = [
+        (quote!(world, A@pe[..] = b[..]), "A", true),
+        (quote!(world, crate::statics::GRID_2@pe[..] = b[..]), "crate::statics::GRID_2", true),
+        (quote!(world, self.halo@self.west[..] = b[..]), "self.halo", false),
+        (quote!(world, self.pair.0.1@self.pes.1.0[..] = b[..]), "self.pair.0.1", false),
+        (quote!(world, GRID.field@(world.pe(0)?)[..] = b[..]), "GRID.field", false),
+        (quote!(world, Self::GRID@pe[..] = b[..]), "Self::GRID", false),
+        (quote!(world, (boxes[3])@pe[..] = b[..]), "boxes [3]", false),
+        (quote!(world, r#in@pe[..] = b[..]), "r#in", false),
+        (quote!(world, Grid@pe[..] = b[..]), "Grid", false),
+    ];
+    for (body, name, is_static) in names {
+        let side = accepted(body).to;
+        assert_eq!((side.name.as_str(), side.is_static), (name, is_static));
+    }
+}
+
+#[test]
+fn dyn_stands_before_what_only_the_run_knows() {
+    let later = |body| {
+        let transfer = accepted(body);
+        (transfer.to.is_later(), transfer.from.is_later())
+    };
+    assert_eq!(later(quote!(world, A@pe[dyn i, ..] = b[3, ..])), (false, false));
+    assert_eq!(later(quote!(world, A@pe[dyn i..9] = b[..])), (true, false));
+    assert_eq!(later(quote!(world, A@pe[..; 2] = b[..; dyn n])), (false, true));
+    assert_eq!(later(quote!(world, A@pe[..; 8; dyn n] = b[dyn ..])), (true, true));
+}
+
+#[test]
+fn axes_are_those_of_rust_with_a_stride_and_a_block() {
+    let side = accepted(quote!(world, A@pe[1, .., 2.., ..3, ..=4, 5..6, 7..=8; N, ..; 4; 2] = b[..])).to;
+    let bounds: Vec<&str> = side
+        .axes
+        .iter()
+        .map(|axis| match axis {
+            Axis::Index(_) => "index",
+            Axis::Range(range) => match &range.bounds {
+                Bounds::All => "all",
+                Bounds::From(_) => "from",
+                Bounds::Before(None, _) => "before",
+                Bounds::Before(..) => "range",
+                Bounds::Through(None, _) => "to",
+                Bounds::Through(..) => "through",
+            },
+        })
+        .collect();
+    assert_eq!(bounds, ["index", "all", "from", "before", "to", "range", "through", "all"]);
+    let fields = accepted(quote!(world, A@pe[..].a.0.{x, y} = b[..])).to.fields;
+    assert_eq!(fields.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 2]);
+}
+
+#[test]
+fn options_end_with_a_semicolon() {
+    assert!(accepted(quote!(world, A@pe[..; 2] = b[..])).algorithm.is_none());
+    for (name, variant) in ALGORITHMS {
+        let name: TokenStream = name.parse().unwrap();
+        let algorithm = accepted(quote!(world, algorithm = #name; A@pe[..] = b[..],)).algorithm;
+        assert_eq!(algorithm.unwrap(), variant);
+    }
+    let root = accepted(quote!(world, crate = my::shmem, algorithm = auto; A@pe[..] = b[..])).root;
+    assert_eq!(root.to_string(), "my :: shmem");
+}
+
+#[test]
+fn algorithms_are_those_of_the_library() {
+    use shmem::strided::Algorithm;
+    let names: Vec<&str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, Algorithm::ALL.map(Algorithm::name));
+    let variants: Vec<&str> = ALGORITHMS.iter().map(|(_, variant)| *variant).collect();
+    assert_eq!(variants, Algorithm::ALL.map(|algorithm| format!("{algorithm:?}")));
+}
+
+#[test]
+fn variables_are_refused_where_constants_stand() {
+    for (body, name) in [
+        (quote!(world, A@pe[..; n] = b[..]), "n"),
+        (quote!(world, A@pe[1..N - n] = b[..]), "n"),
+        (quote!(world, A@pe[half(n)] = b[..]), "n"),
+        (quote!(world, A@pe[..; 4; self.n] = b[..]), "self"),
+        (quote!(world, A@pe[..Self::N] = b[..]), "Self"),
+    ] {
+        let text = body.to_string();
+        let errors = checked(body).err().unwrap_or_default();
+        assert!(errors.len() == 1 && errors[0].contains(&format!("`{name}`")), "{text}: {errors:?}");
+    }
+    for body in [
+        quote!(world, A@pe[..; dyn n] = b[..]),
+        quote!(world, A@pe[half(N)..self::n] = b[..]),
+        quote!(world, A@pe[..{ let n = 3; n }] = b[..]),
+        quote!(world, A@pe[dyn ..Self::N] = b[..]),
+    ] {
+        accepted(body);
+    }
+}
+
+#[test]
+fn mistakes_are_named_once() {
+    let table = [
+        (quote!(world, A@pe[..] = B@pe[..]), "both sides name a PE"),
+        (quote!(world, a[..] = b[..]), "neither side names a PE"),
+        (quote!(world, A@pe[..] b[..]), "expected `=`"),
+        (quote!(world, A@pe[..] = b[..] c), "expected the end of the transfer"),
+        (quote!(world, A@pe[] = b[..]), "empty region"),
+        (quote!(world, A@pe = b[..]), "expected a region in brackets"),
+        (quote!(world, A@pe[..] = b), "expected a region in brackets"),
+        (quote!(world, A@[..] = b[..]), "expected a PE after `@`"),
+        (quote!(world, A@3[..] = b[..]), "expected a PE after `@`"),
+        (quote!(world, [..] = b[..]), "expected a region of an object"),
+        (quote!(world, A@pe[1; 2] = b[..]), "an index takes one element"),
+        (quote!(world, A@pe[..; 1; 2; 3] = b[..]), "an axis is an index"),
+        (quote!(world, A@pe[dyn] = b[..]), "an axis is an index"),
+        (quote!(world, A@pe[..].{x, x} = b[..]), "field `x` is named twice"),
+        (quote!(world, A@pe[..].{} = b[..]), "name the fields"),
+        (quote!(world, A@pe[..].{a, b, c, d, e, f, g, h, i} = b[..]), "at most 8 fields"),
+        (quote!(world, algorithm = 4; A@pe[..] = b[..]), "unknown algorithm `4`"),
+        (quote!(world, algorithm = 4, A@pe[..] = b[..]), "options end with `;`"),
+        (quote!(world, algoritm = 4; A@pe[..] = b[..]), "did you mean `algorithm`?"),
+    ];
+    for (body, message) in table {
+        let text = body.to_string();
+        let errors = checked(body).err().unwrap_or_default();
+        assert!(errors.len() == 1 && errors[0].contains(message), "{text}: {errors:?}");
+    }
+}

@@ -44,6 +44,9 @@ pub(crate) fn pe(
     let peers = peers.filter(|_| world.my_pe() == 0).map(peers::Beside::start);
     let cores = affinity::take(world.my_pe(), world.n_pes())?;
     let bench = Bench { site: Site::of(&world, cores), world: &world, repetitions };
+    if measure == Measure::Calibrate {
+        return bench.calibrate();
+    }
     let records = match measure {
         Measure::Put => bench.put(),
         Measure::Get => bench.get(),
@@ -55,7 +58,7 @@ pub(crate) fn pe(
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
         Measure::StridedPeers => bench.peers(peers),
-        Measure::Nothing | Measure::Footprint => unreachable!("taken above"),
+        Measure::Nothing | Measure::Footprint | Measure::Calibrate => unreachable!("taken above"),
     }?;
     if world.my_pe() == 0 {
         for record in records {

@@ -10,7 +10,7 @@ use shmem::strided::{Axis, Layout, Part, Pattern, Shape, Shaped, lower};
 use crate::bench::Bench;
 
 /// Rows and columns of the matrices; a row is an odd number of cache lines.
-const ROWS: usize = 128;
+const ROWS: usize = 32;
 const COLUMNS: usize = 1032;
 
 /// An element of several types.

@@ -13,6 +13,7 @@ use shmem::perf::FEWEST;
 use report::Report;
 
 mod bench;
+mod calibrate;
 mod constant;
 mod peers;
 mod report;
@@ -66,6 +67,17 @@ enum Command {
         #[arg(long, value_name = "NUMBER")]
         seed: Option<u64>,
     },
+    /// Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a
+    /// file that jobs read at their start.
+    Calibrate {
+        /// The file; not given: `SHMEM_STRIDED_TABLE`, or else the one of this machine in the user's cache
+        /// directory.
+        #[arg(long, value_name = "FILE")]
+        table: Option<PathBuf>,
+        /// Show what was measured, and leave no file.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// One PE of a measure.
     #[command(hide = true)]
     Pe {
@@ -94,6 +106,7 @@ enum Measure {
     StridedSweep,
     StridedRegret,
     StridedPeers,
+    Calibrate,
 }
 
 fn main() -> ExitCode {

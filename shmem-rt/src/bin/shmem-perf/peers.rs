@@ -43,7 +43,7 @@ impl Bench<'_> {
         // SAFETY: this PE's copy of `source` is written by nobody: no PE has a place on it but this
         // reference, until it is freed with the job.
         let from = unsafe { source.here(world).as_ref() };
-        let arrays = Arrays::new(to.on(self.other()), from);
+        let arrays = Arrays::new(world, to.on(self.other()), from);
         Ok(self.alone(|| {
             let mut records = Vec::new();
             let Some(mut beside) = beside else { return records };

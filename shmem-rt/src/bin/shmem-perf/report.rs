@@ -46,6 +46,7 @@ impl Report {
             Command::Startup => self.startup(),
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
+            Command::Calibrate { table, dry_run } => self.calibrate(table, dry_run),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }
@@ -105,14 +106,20 @@ impl Report {
         Ok(())
     }
 
-    fn job(&self, measure: Measure, pes: usize, partitions: usize, variables: &[(String, String)]) -> Job {
+    pub(crate) fn job(
+        &self,
+        measure: Measure,
+        pes: usize,
+        partitions: usize,
+        variables: &[(String, String)],
+    ) -> Job {
         let name = measure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let (partitions, repetitions) = (partitions.to_string(), self.repetitions.to_string());
         let args = ["pe", &name, "--partitions", &partitions, "--repetitions", &repetitions];
         Job { pes, args: args.map(str::to_owned).into(), variables: variables.to_vec() }
     }
 
-    fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {
+    pub(crate) fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {
         let Printed { results, remarks } = job.run()?;
         for remark in remarks.lines() {
             if self.remarks.insert(remark.to_owned()) {

@@ -2,7 +2,6 @@
 
 use shmem::perf::strided::{Direction, Sides, cases, regret, sweep};
 use shmem::perf::{FEWEST, Record, Samples};
-use shmem::strided::Thresholds;
 use shmem::zeroed;
 
 use crate::bench::{Bench, Records};
@@ -48,6 +47,10 @@ impl Bench<'_> {
             let mut sides = Sides::new(self.world, place).skewed(1024);
             let mut points = sweep::grid();
             points.extend(sweep::drawn(sweep::DRAWN, seed));
+            if cfg!(debug_assertions) {
+                eprintln!("shmem-perf: a debug build measures every tenth layout");
+                points = points.into_iter().step_by(10).collect();
+            }
             let (mut slow, mut worst) = (0, 0.0_f64);
             for point in &points {
                 let mut ratio = sweep::against_loop_of_puts(&mut sides, point, repetitions);
@@ -83,11 +86,10 @@ impl Bench<'_> {
         Ok(self.alone(|| {
             let mut sides = Sides::new(self.world, place).skewed(1024);
             let mut records = Vec::new();
+            let thresholds = shmem_core::strided::settings().thresholds;
             for (points, name) in [(regret::grid(), "grid"), (regret::random(seed), "random")] {
-                let all: Vec<_> = points
-                    .iter()
-                    .map(|point| regret::regrets(&mut sides, point, &Thresholds::DEFAULT, 7))
-                    .collect();
+                let all: Vec<_> =
+                    points.iter().map(|point| regret::regrets(&mut sides, point, &thresholds, 7)).collect();
                 let mut record = |policy: &str, compared: &str, pair: fn(&regret::Regrets) -> (f64, f64)| {
                     let mut samples = Samples::new();
                     all.iter().map(pair).for_each(|(cost, limit)| samples.push(cost, limit));

@@ -8,10 +8,12 @@
 //! cases     layouts of applications: columns, fields, checkerboards, rows
 //! sweep     many layouts, some of them random: where is the library slower than Algorithm 1?
 //! peers     other libraries, beside ours
+//! calibrate which thresholds fit this machine?
 //! regret    how far from the best of all kernels is what is chosen?
 //! ```
 
 pub mod baseline;
+pub mod calibrate;
 pub mod cases;
 pub mod peers;
 pub mod regret;

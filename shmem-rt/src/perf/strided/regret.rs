@@ -25,7 +25,7 @@ pub const METHODS: [Method; 11] = [
     Method::Kernel(Kernel::Throttled(8)),
     Method::Kernel(Kernel::Throttled(16)),
     Method::Kernel(Kernel::Stream),
-    Method::Kernel(Kernel::String),
+    Method::Kernel(Kernel::StringMove),
     Method::Kernel(Kernel::Span),
     Method::Kernel(Kernel::Shuffle),
 ];

@@ -93,7 +93,7 @@ mod tests {
         refused(&line.replace(r#""put""#, r#""iput""#), 1, "another request");
         refused(&line.replace("2315.9", "0.0"), 1, "times are positive");
         refused(&line.replace("ns", "us"), 1, "1 samples were asked for");
-        refused(&line[..50], 1, "is no answer to `column/128 put 1000 1 128 128 64 20 1`");
+        refused(&line[..50], 1, "is no answer to `column/128 put 1000 1 128 128 4416 20 1`");
         let wrong = r#"{"peer":"mpi","case":"column/128","operation":"put","error":"the transfer wrote beyond its blocks"}"#;
         refused(wrong, 0, "the transfer wrote beyond its blocks (asked for `column/128");
     }

@@ -2,19 +2,18 @@
 
 use std::hint::black_box;
 
-use shmem_core::context::{Order, Strided};
+use shmem_core::context::{Initiator, Order, Strided};
 use shmem_core::object::On;
 
+use super::transfer::{PAGES, START};
 use super::{Operation, Peer, PeerError, Running, TRANSFERS, Transfer};
 use crate::perf::put::near;
 use crate::perf::samples::{Samples, nanoseconds_each};
 use crate::perf::strided::baseline::loop_of_puts;
 use crate::perf::strided::{Direction, Spread};
 
-/// Bytes of a page, to which arrays are laid.
-const PAGE: usize = 4096;
-
-/// The arrays of transfers: one on another PE, and one here. Both begin with a page, as the peers' do.
+/// The arrays of transfers: one on another PE, and one here. They begin in their pages as the
+/// peers' do.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays<'a> {
     to: On<'a, [f64]>,
@@ -22,16 +21,16 @@ pub struct Arrays<'a> {
 }
 
 impl<'a> Arrays<'a> {
-    /// Doubles that each of two places must have, so that all transfers fit wherever it begins: a page
-    /// for that, and one for the skew of the source.
-    pub const DOUBLES: usize = most_doubles() + 2 * PAGE / size_of::<f64>();
+    /// Doubles that each of two places must have, so that all transfers fit wherever it begins: two
+    /// pages for that, and two for the skew of the source.
+    pub const DOUBLES: usize = most_doubles() + 2 * PAGES / size_of::<f64>();
 
     /// The arrays inside two places.
     ///
     /// # Panics
     ///
-    /// If a place has fewer than [`DOUBLES`](Self::DOUBLES).
-    pub fn new(to: On<'a, [f64]>, from: &'a [f64]) -> Self {
+    /// If a place has fewer than [`DOUBLES`](Self::DOUBLES), or `to` is not on this node.
+    pub fn new(token: &impl Initiator, to: On<'a, [f64]>, from: &'a [f64]) -> Self {
         assert!(
             to.len().min(from.len()) >= Self::DOUBLES,
             "the arrays of the comparison have {} and {} doubles, they need {}",
@@ -39,8 +38,8 @@ impl<'a> Arrays<'a> {
             from.len(),
             Self::DOUBLES
         );
-        // Places of PEs begin with a page, so an offset says as much as an address.
-        let (first_to, first_from) = (skip(to.offset()), skip(from.as_ptr().addr()));
+        let (first_to, first_from) = (skip(near(to.ptr(token)).addr()), skip(from.as_ptr().addr()));
+        let first_to = first_to + START / size_of::<f64>();
         Self { to: to.index(first_to..), from: &from[first_from..] }
     }
 
@@ -104,9 +103,9 @@ const fn most_doubles() -> usize {
     most
 }
 
-/// Doubles from `address` to the start of a page.
+/// Doubles from `address` to a multiple of two pages.
 const fn skip(address: usize) -> usize {
-    (address.next_multiple_of(PAGE) - address) / size_of::<f64>()
+    (address.next_multiple_of(PAGES) - address) / size_of::<f64>()
 }
 
 /// What is compared with a peer.
@@ -227,12 +226,12 @@ mod tests {
 
     #[test]
     fn arrays_begin_where_they_should_in_a_page() {
-        for address in (8 << 20..(8 << 20) + 2 * PAGE).step_by(8) {
+        for address in (8 << 20..(8 << 20) + 2 * PAGES).step_by(8) {
             let start = address + 8 * skip(address);
-            assert_eq!(start % PAGE, 0);
-            assert!(start - address < PAGE);
+            assert_eq!(start % PAGES, 0);
+            assert!(start - address < PAGES);
         }
-        const { assert!(Arrays::DOUBLES > 1023 * 1032 + PAGE / 8) };
+        const { assert!(Arrays::DOUBLES > 1023 * 1032 + PAGES / 8) };
     }
 
     #[test]

@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(peer.library(), "a shell");
         let column = &Transfer::ALL[1];
         peer.check(Operation::Iput, column).unwrap();
-        assert_eq!(peer.sample(Operation::Iput, column).unwrap(), "1000 1 128 128 64 20 1".len() as f64);
+        assert_eq!(peer.sample(Operation::Iput, column).unwrap(), "1000 1 128 128 4416 20 1".len() as f64);
         assert!(matches!(peer.sample(Operation::Iput, column), Err(PeerError::Ended(_))));
     }
 

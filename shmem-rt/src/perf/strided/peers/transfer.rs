@@ -5,10 +5,15 @@ use super::Peer;
 /// Transfers in one sample, each complete at its destination before the next one begins.
 pub const TRANSFERS: usize = 20;
 
-/// Bytes from the start of a page to the source, where nothing else is wanted; the destination begins
-/// with a page. At strides that are powers of two, where each side begins decides which sets of the caches
-/// the two share: this is what suits MPI best.
-const SKEW: usize = 64;
+/// Bytes of two pages, to which both sides are laid.
+pub(super) const PAGES: usize = 8192;
+
+/// Bytes from there to the destination.
+pub(super) const START: usize = 256;
+
+/// Bytes from there to the source, where nothing else is wanted. At strides that are powers of two, where
+/// each side begins decides which sets of caches and TLBs the two share: this is what suits MPI best.
+const SKEW: usize = PAGES / 2 + 320;
 
 /// Blocks of doubles, from one array to another. Strides are in doubles, from the start of one block
 /// to the start of the next.
@@ -24,21 +29,21 @@ pub struct Transfer {
     pub to: usize,
     /// Stride of the source.
     pub from: usize,
-    /// Bytes from the start of a page to the source. The destination begins with a page.
+    /// Bytes from a multiple of two pages to the source. The destination begins at 256.
     pub skew: usize,
 }
 
 impl Transfer {
     /// All cases: strides that are powers of two beside strides that are not, since caches like the
     /// one and not the other; and where both sides have such a stride, sources that lie in the same sets
-    /// as the destination.
+    /// of caches and TLBs as the destination.
     pub const ALL: [Self; 18] = [
         Self::of("column/2", 1000, 1, 2, 2),
         Self::of("column/128", 1000, 1, 128, 128),
-        Self::of("column/128/same-sets", 1000, 1, 128, 128).skewed(0),
+        Self::of("column/128/same-sets", 1000, 1, 128, 128).skewed(START),
         Self::of("column/129", 1000, 1, 129, 129),
         Self::of("column4/128", 250, 4, 128, 128),
-        Self::of("column4/128/same-sets", 250, 4, 128, 128).skewed(0),
+        Self::of("column4/128/same-sets", 250, 4, 128, 128).skewed(START),
         Self::of("column4/129", 250, 4, 129, 129),
         Self::of("pack/2", 1000, 1, 1, 2),
         Self::of("pack/128", 1000, 1, 1, 128),
@@ -51,7 +56,7 @@ impl Transfer {
         // Pitches of 8256 and 8192 bytes.
         Self::of("pitch/8256", 1024, 1, 1032, 1032),
         Self::of("pitch/8192", 1024, 1, 1024, 1024),
-        Self::of("pitch/8192/same-sets", 1024, 1, 1024, 1024).skewed(0),
+        Self::of("pitch/8192/same-sets", 1024, 1, 1024, 1024).skewed(START),
     ];
 
     const fn of(name: &'static str, blocks: usize, block: usize, to: usize, from: usize) -> Self {
@@ -114,17 +119,19 @@ mod tests {
     fn every_transfer_fits_the_arrays_of_the_peers() {
         let header = include_str!("../../../../../examples/peers/peer.h");
         assert!(header.contains("#define DOUBLES ((size_t)1100 * 1032)\n"));
+        assert!(header.contains(&format!("#define START ((size_t){START})\n")));
+        assert!(header.contains(&format!("#define PAGES ((size_t){PAGES})\n")));
         for transfer in Transfer::ALL {
             assert!(transfer.doubles(transfer.to.max(transfer.from)) <= 1100 * 1032, "{transfer:?}");
             assert!(transfer.to.min(transfer.from) >= transfer.block, "{transfer:?}");
-            assert!(transfer.skew < 4096 && transfer.skew.is_multiple_of(8), "{transfer:?}");
+            assert!(transfer.skew < PAGES && transfer.skew.is_multiple_of(8), "{transfer:?}");
         }
     }
 
     #[test]
     fn a_request_has_what_the_programs_read() {
         let column = Transfer::ALL[4];
-        assert_eq!(request(Operation::Putmem, &column, 3), "column4/128 putmem 250 4 128 128 64 20 3");
+        assert_eq!(request(Operation::Putmem, &column, 3), "column4/128 putmem 250 4 128 128 4416 20 3");
         assert_eq!(column.doubles(column.to), 249 * 128 + 4);
     }
 }
