@@ -5,7 +5,7 @@ use super::kernel::{self, Kernel};
 use super::pattern::{Level, Pattern};
 use super::plan::{Method, Plan};
 use super::predicate::choose_row;
-use super::settings::{Settings, settings};
+use super::settings::{Settings, follows_auto, settings};
 
 /// Most blocks that are moved one by one, without the choice of a kernel: it would be felt.
 const FEW: usize = 8;
@@ -86,14 +86,19 @@ pub unsafe fn execute_later(plan: &Plan, to: *mut u8, from: *const u8) {
 /// # Safety
 ///
 /// As [`execute`], for `level.count` blocks of `block` bytes.
-#[inline]
+#[inline(always)]
 pub unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut u8, from: *const u8) {
-    let Level { count, to: to_stride, from: from_stride } = level;
-    // SAFETY: the caller's promise.
-    unsafe { execute_loop(to, from, block, count, to_stride, from_stride, align) };
+    if level.count <= FEW && follows_auto() {
+        // SAFETY: the caller's promise.
+        unsafe { few(block, level, to, from) };
+    } else {
+        let Level { count, to: to_stride, from: from_stride } = level;
+        // SAFETY: the caller's promise.
+        unsafe { execute_loop(to, from, block, count, to_stride, from_stride, align) };
+    }
 }
 
-/// As [`execute_blocks`], with all of it in registers.
+/// As [`execute_blocks`], for blocks enough to choose for; with all of it in registers.
 ///
 /// # Safety
 ///
@@ -108,23 +113,16 @@ unsafe fn execute_loop(
     from_stride: usize,
     align: usize,
 ) {
-    if block == 0 || count == 0 {
-        return;
-    }
-    if count == 1 || (to_stride == block && from_stride == block) {
-        // SAFETY: all blocks, one behind the other (caller).
-        return unsafe { core::ptr::copy(from, to, block * count) };
-    }
-    let Settings { algorithm, thresholds } = settings();
     let level = Level { count, to: to_stride, from: from_stride };
-    if *algorithm == Algorithm::Auto {
-        if count <= FEW {
-            // SAFETY: the caller's promise.
-            return unsafe { few(block, level, to, from) };
-        }
+    let Settings { algorithm, thresholds } = settings();
+    if block == 0 || count == 0 {
+    } else if count == 1 || (to_stride == block && from_stride == block) {
+        // SAFETY: all blocks, one behind the other (caller).
+        unsafe { core::ptr::copy(from, to, block * count) };
+    } else if *algorithm == Algorithm::Auto {
         let kernel = choose_row(block, level, thresholds);
         // SAFETY: the caller's promise.
-        unsafe { kernel::run_row(kernel, block, level, to, from) };
+        unsafe { kernel::run(kernel, block, [Level::ONCE, level], to, from) };
     } else {
         // SAFETY: the caller's promise.
         unsafe { execute_later(&Plan::blocks(block, level, align), to, from) };

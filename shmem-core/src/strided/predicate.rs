@@ -108,8 +108,8 @@ pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds
 /// The kernel for `count` blocks in all, of which those of `row` lie in the innermost loop.
 #[inline]
 const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Kernel {
-    // No rule is for so few blocks, and every comparison would be felt.
-    if count < 2 * CROWD && block <= SHORT {
+    // Too few for any of the rules, and for the time to look at them.
+    if count < 2 * CROWD && block <= SHORT && block < thresholds.string {
         return Kernel::Rows;
     }
     if block >= LINE && is_streamed(block, count, row, thresholds) {

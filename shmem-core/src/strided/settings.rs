@@ -1,6 +1,7 @@
 //! What plans that are made while the program runs follow.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::algorithm::Algorithm;
 use super::predicate::Thresholds;
@@ -29,8 +30,20 @@ impl Settings {
     /// count.
     pub fn install(self) {
         // Threads that stand for PEs all bring the same.
-        let _ = SETTINGS.set(self);
+        if SETTINGS.set(self).is_ok() {
+            IS_FIXED.store(self.algorithm != Algorithm::Auto, Ordering::Relaxed);
+        }
     }
+}
+
+/// Whether an algorithm other than [`Algorithm::Auto`] counts: beside the settings, because every short
+/// transfer asks.
+static IS_FIXED: AtomicBool = AtomicBool::new(false);
+
+/// Whether transfers are carried out as [`Algorithm::Auto`] says.
+#[inline(always)]
+pub(super) fn follows_auto() -> bool {
+    !IS_FIXED.load(Ordering::Relaxed)
 }
 
 /// The settings that count.

@@ -6,7 +6,7 @@
 use super::block::{Block, Ends, Long, One, Quad, Three, Two};
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 use super::vector::Portable16 as Sixteen;
-use super::{Isa, Level};
+use super::{Isa, Level, library};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use core::arch::x86_64::{__m128i as Sixteen, __m256i, __m512i};
 
@@ -20,7 +20,7 @@ pub(super) trait Sweep {
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8);
 }
 
-/// Blocks from which on wide vectors are worth a call.
+/// Blocks from which on wide vectors are worth the call of the function that may use them.
 const FEW: usize = 8;
 
 /// Copies one row of blocks. Everything it is told fits registers.
@@ -37,12 +37,17 @@ pub(super) unsafe fn run_row(
     to: *mut u8,
     from: *const u8,
 ) {
-    if block > 0 {
-        let levels = [Level::ONCE, Level { count, to: to_stride, from: from_stride }];
-        // Calling the function that may use wide vectors costs more than they save on a few short blocks.
-        let isa = if count < FEW && block <= 64 { Isa::Baseline } else { Isa::best() };
-        // SAFETY: the caller's promises; the machine has its best instructions, and the least.
-        unsafe { sweep(Plain, isa, block, levels, to, from) };
+    if block == 0 {
+        return;
+    }
+    let levels = [Level::ONCE, Level { count, to: to_stride, from: from_stride }];
+    match (count < FEW, block) {
+        // SAFETY: the caller's promises.
+        (true, 65..) => unsafe { library::sweep(block, levels, to, from) },
+        // SAFETY: as above; every machine has the least instructions.
+        (true, _) => unsafe { sweep(Plain, Isa::Baseline, block, levels, to, from) },
+        // SAFETY: as above; the machine has its best instructions.
+        (false, _) => unsafe { sweep(Plain, Isa::best(), block, levels, to, from) },
     }
 }
 
