@@ -334,7 +334,7 @@ pub(crate) fn not_a_constant(name: &str, value: &str) -> String {
 
 pub(crate) fn own_constant(value: &str) -> String {
     format!(
-        "the constants of a transfer are items of their own, which do not know this `Self`; write `dyn {value}`, which is as fast"
+        "the constants of a transfer are items of their own, which do not know this `Self`; write `dyn {value}`"
     )
 }
 

@@ -99,8 +99,8 @@ pub fn partitions(body: TokenStream) -> TokenStream {
 /// Makes a struct plain data that may live in symmetric memory and be moved by put and get.
 ///
 /// The struct must be `#[repr(C)]` or `#[repr(transparent)]`, derive `Clone` and `Copy`, consist of
-/// plain data, and have no padding. Implements `SymmetricData`, `bytemuck::Pod` and
-/// `bytemuck::Zeroable`.
+/// plain data, and have no padding. Implements `SymmetricData`, `bytemuck::Pod`, `bytemuck::Zeroable`, and
+/// `shmem::strided::Shaped`, by which [`strided!`] knows the fields.
 ///
 /// ```
 /// # use shmem::Symmetric;

@@ -71,6 +71,31 @@ fn a_short_constant_transfer_is_its_stores() {
     assert!(path.len() <= MOST_OF_COLUMN, "it takes {} instructions:\n{function}", path.len());
 }
 
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_column_of_slice(world: &World, pe: Pe, source: &[f64], row: usize) {
+    strided!(world, FIELD@pe[dyn row, 0..64; 16] = source[..]);
+}
+
+/// Most instructions that an index and the length of a slice cost: a comparison and a jump each, and the
+/// index its part of the address.
+const MOST_AT_RUN_TIME: usize = 6;
+
+#[test]
+fn what_only_the_run_knows_is_compared_and_leaves_the_plan_constant() {
+    black_box(shmem_assembly_column_of_slice as fn(_, _, _, _));
+    if !is_checked() {
+        return;
+    }
+    let function = Function::of("shmem_assembly_column_of_slice");
+    let paths = function.paths_without_calls();
+    let [path] = paths.as_slice() else {
+        panic!("there is not one way without a call, but {}:\n{function}", paths.len());
+    };
+    let most = MOST_OF_COLUMN + MOST_AT_RUN_TIME;
+    assert!(path.len() <= most, "it takes {} instructions:\n{function}", path.len());
+}
+
 #[test]
 fn a_put_to_this_node_is_a_store_and_calls_nothing() {
     // Named here, so that the linker keeps them.

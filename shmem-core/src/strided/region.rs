@@ -128,7 +128,7 @@ impl Axis {
     #[inline(always)]
     pub const fn fits(self, len: usize, count: usize) -> bool {
         let end = match self.end {
-            End::Index => return self.first < len,
+            End::Index => return self.first < len && count == 1,
             End::Later => return true,
             End::Before(end) => end,
             End::With(last) => last.saturating_add(1),

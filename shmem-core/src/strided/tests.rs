@@ -152,6 +152,33 @@ proptest! {
     }
 }
 
+/// An axis of any kind.
+fn axis() -> impl Strategy<Value = Axis> {
+    (0..5_usize, 0..10_usize, 0..12_usize, 1..4_usize, 0..4_usize).prop_map(
+        |(kind, first, last, block, gap)| {
+            let axis = match kind {
+                0 => return Axis::index(first),
+                1 => Axis::range(first, last),
+                2 => Axis::through(first, last),
+                3 => Axis::from(first),
+                _ => Axis::all(),
+            };
+            axis.step(block + gap).block(block)
+        },
+    )
+}
+
+proptest! {
+    /// A slice is accepted exactly where its region would be, and takes as many blocks as were planned.
+    #[test]
+    fn fits_says_what_lower_would(axis in axis(), len in 0..12_usize, count in 0..6_usize) {
+        let shape = Shape::slice_of::<f64>(len);
+        let lowered = std::panic::catch_unwind(|| lower("SLICE", &shape, 8, &[axis], Part::whole(8)));
+        let found = lowered.ok().map(|layout| layout.runs().first().map_or(1, |run| run.count));
+        prop_assert_eq!(axis.fits(len, count), found.is_some_and(|found| found == count));
+    }
+}
+
 #[test]
 fn what_is_contiguous_is_one_copy() {
     let rows = Shape::slice_of::<[f64; 64]>(32);

@@ -206,7 +206,11 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
         search.visit_expr_mut(&mut value.clone());
         if let Some(name) = search.0 {
             let written = value.to_token_stream().to_string();
-            let written = written.replace(" ..", "..").replace(".. ", "..").replace("..= ", "..=");
+            let written = written
+                .replace(" :: ", "::")
+                .replace(" ..", "..")
+                .replace(".. ", "..")
+                .replace("..= ", "..=");
             if name == "Self" {
                 errors.push(&name, diag::own_constant(&written));
             } else {

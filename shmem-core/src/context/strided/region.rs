@@ -177,8 +177,12 @@ fn beyond(name: &str, number: usize, len: usize, index: usize) -> ! {
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(super) fn refuse((to, from): (Side, Side)) -> ! {
-    let (to, from) = matched(to, from);
+pub(super) fn refuse<D, S>(to: (&Region<'_>, &D), from: (&Region<'_>, &S)) -> !
+where
+    D: Object + ?Sized,
+    S: Object + ?Sized,
+{
+    let (to, from) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
     Pattern::join(&to, &from);
     unreachable!("regions that fit were refused")
 }
@@ -192,8 +196,17 @@ pub(super) fn refuse((to, from): (Side, Side)) -> ! {
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(super) fn is_apart(name: &str, (to, from): (Side, Side), further: (usize, usize)) -> bool {
-    let (to, from) = matched(to, from);
+pub(super) fn is_apart<D, S>(
+    (to, to_object): (&Region<'_>, &D),
+    (from, from_object): (&Region<'_>, &S),
+    further: (usize, usize),
+) -> bool
+where
+    D: Object + ?Sized,
+    S: Object + ?Sized,
+{
+    let name = to.name;
+    let (to, from) = matched(Side::of_object(to, to_object), Side::of_object(from, from_object));
     let (to, from) = (to.shifted(further.0), from.shifted(further.1));
     if to.is_same(&from) {
         return false;

@@ -135,8 +135,8 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let source = from.start(endpoint);
     let computed = Constant::<W, D, S>::COMPUTED;
     if computed.is_open {
-        let sides = (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
-        let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
+        let sides = ((&W::TO, to), (&W::FROM, from));
+        let Some((plan, a, b)) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
         // SAFETY: `planned` checked both regions against their objects.
         return unsafe {
             put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), &plan)
@@ -176,9 +176,8 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
     let further = (indexed(&W::TO, &to, &to_indices), indexed(&W::FROM, from, &from_indices));
     let computed = Constant::<W, D, S>::COMPUTED;
     if computed.is_open {
-        let sides = (Side::of_object(&W::TO, &to), Side::of_object(&W::FROM, from));
-        let Some((plan, a, b)) = planned(W::TO.name, sides, further, is_one, W::ALGORITHM) else { return };
-        // SAFETY: `planned` checked both regions against their objects.
+        let sides = ((&W::TO, &to), (&W::FROM, from));
+        let Some((plan, a, b)) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
         let into = to.start_mut(endpoint).wrapping_add(a);
         // SAFETY: `planned` checked both regions against their objects.
         return unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
@@ -216,8 +215,8 @@ pub fn put_later<D, S, ToElement, FromElement>(
 {
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
-    let sides = (Side::of_object(to_region, to), Side::of_object(from_region, from));
-    let Some((plan, a, b)) = planned(to_region.name, sides, (0, 0), is_one, algorithm) else { return };
+    let sides = ((to_region, to), (from_region, from));
+    let Some((plan, a, b)) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
     let source = from.start(endpoint).wrapping_add(b);
     // SAFETY: `planned` checked both regions against their objects.
     unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source, &plan) };
@@ -248,8 +247,8 @@ pub fn get_later<D, S, ToElement, FromElement>(
 {
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
-    let sides = (Side::of_object(to_region, &to), Side::of_object(from_region, from));
-    let Some((plan, a, b)) = planned(to_region.name, sides, (0, 0), is_one, algorithm) else { return };
+    let sides = ((to_region, &to), (from_region, from));
+    let Some((plan, a, b)) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `planned` checked both regions against their objects.
     unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
@@ -314,11 +313,10 @@ impl Computed {
         further: (usize, usize),
         is_one: bool,
     ) -> Option<(usize, usize)> {
-        let sides = || (Side::of_object(&W::TO, to), Side::of_object(&W::FROM, from));
         if !fits(&W::TO, &self.to, self.to_count, to) || !fits(&W::FROM, &self.from, self.from_count, from) {
-            refuse(sides());
+            refuse((&W::TO, to), (&W::FROM, from));
         }
-        if !self.is_disjoint && is_one && !is_apart(W::TO.name, sides(), further) {
+        if !self.is_disjoint && is_one && !is_apart((&W::TO, to), (&W::FROM, from), further) {
             return None;
         }
         if let Some(advice) = &self.advice {
@@ -328,21 +326,21 @@ impl Computed {
     }
 }
 
-/// The plan for two regions that were checked against their objects, and the bytes from the start of
-/// each object to its first block; nothing if nothing is to be moved.
+/// The plan for two regions, checked against their objects, and the bytes from the start of each object to
+/// its first block; nothing if nothing is to be moved.
 #[inline]
 #[track_caller]
-fn planned(
-    name: &str,
-    sides: (Side, Side),
+fn planned<D: Object + ?Sized, S: Object + ?Sized>(
+    to: (&Region<'_>, &D),
+    from: (&Region<'_>, &S),
     further: (usize, usize),
     is_one: bool,
     algorithm: Option<Algorithm>,
 ) -> Option<(Plan, usize, usize)> {
-    if is_one && !is_apart(name, sides, further) {
+    if is_one && !is_apart(to, from, further) {
         return None;
     }
-    let (to, from) = matched(sides.0, sides.1);
+    let (to, from) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
     let settings = settings();
     let plan = Plan::new(&to, &from, algorithm.unwrap_or(settings.algorithm), &settings.thresholds);
     if let Some(advice) = Advice::of(plan.pattern()) {
