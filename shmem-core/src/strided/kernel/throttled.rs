@@ -12,6 +12,15 @@ use super::block::Block;
 use super::rows::{self, Plain, Sweep};
 use super::{Isa, Level};
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Bytes of a way of a first-level cache.
+const WAY: usize = 4096;
+
+/// Bytes of a store that a block is made of.
+const PIECE: usize = 16;
+
 /// A line of this thread that is always in its cache.
 #[repr(align(64))]
 struct Line(UnsafeCell<u64>);
@@ -57,6 +66,15 @@ impl Sweep for Throttle {
     }
 }
 
+/// Whether the lines of both sides fall into the same few sets: then there is room for half as many at a
+/// time. (Not of a single one, where half as many are slower, too.)
+fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
+    // The largest power of two that both strides are multiples of, as far as a way of the cache reaches.
+    let period = 1 << (row.to | row.from | WAY).trailing_zeros();
+    let apart = (to as usize).wrapping_sub(from as usize) % period;
+    period < WAY && (apart < LINE || period - apart < LINE)
+}
+
 /// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` stores to a line of one's
 /// own; twice as many on machines that make two stores at a time where others make one. Wider pieces would
 /// be fewer stores for the same lines, the opposite of a brake.
@@ -73,6 +91,11 @@ pub(super) unsafe fn sweep(
     from: *const u8,
 ) {
     let touches = if isa == Isa::Avx512 { touches.saturating_mul(2) } else { touches };
+    // Twice as many stores in all, those of the block itself included.
+    let touches = match share_sets(levels[1], to, from) {
+        true => touches.saturating_mul(2).saturating_add(block.div_ceil(PIECE).min(255) as u8),
+        false => touches,
+    };
     // SAFETY: the caller's promises; every machine has the least instructions.
     unsafe { rows::sweep(Throttle(touches), Isa::Baseline, block, levels, to, from) };
 }
