@@ -122,7 +122,7 @@ unsafe fn execute_loop(
     } else if *algorithm == Algorithm::Auto {
         let kernel = choose_row(block, level, thresholds);
         // SAFETY: the caller's promise.
-        unsafe { kernel::run(kernel, block, [Level::ONCE, level], to, from) };
+        unsafe { kernel::run_row(kernel, block, level, to, from) };
     } else {
         // SAFETY: the caller's promise.
         unsafe { execute_later(&Plan::blocks(block, level, align), to, from) };

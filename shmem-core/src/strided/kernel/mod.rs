@@ -77,7 +77,7 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
     unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };
 }
 
-/// As [`run`], for one loop: a short one does not wait for its numbers to pass through memory.
+/// As [`run`], for one loop: what a short one is told does not pass through memory.
 ///
 /// # Safety
 ///

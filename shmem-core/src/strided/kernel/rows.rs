@@ -6,7 +6,7 @@
 use super::block::{Block, Ends, Long, One, Quad, Three, Two};
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 use super::vector::Portable16 as Sixteen;
-use super::{Isa, Level, library};
+use super::{Isa, Level};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use core::arch::x86_64::{__m128i as Sixteen, __m256i, __m512i};
 
@@ -19,9 +19,6 @@ pub(super) trait Sweep {
     /// As [`run`](super::run); the machine must have the instructions of `block`.
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8);
 }
-
-/// Blocks from which on wide vectors are worth the call of the function that may use them.
-const FEW: usize = 8;
 
 /// Copies one row of blocks. Everything it is told fits registers.
 ///
@@ -41,14 +38,8 @@ pub(super) unsafe fn run_row(
         return;
     }
     let levels = [Level::ONCE, Level { count, to: to_stride, from: from_stride }];
-    match (count < FEW, block) {
-        // SAFETY: the caller's promises.
-        (true, 65..) => unsafe { library::sweep(block, levels, to, from) },
-        // SAFETY: as above; every machine has the least instructions.
-        (true, _) => unsafe { sweep(Plain, Isa::Baseline, block, levels, to, from) },
-        // SAFETY: as above; the machine has its best instructions.
-        (false, _) => unsafe { sweep(Plain, Isa::best(), block, levels, to, from) },
-    }
+    // SAFETY: the caller's promises; the machine has its best instructions.
+    unsafe { sweep(Plain, Isa::best(), block, levels, to, from) };
 }
 
 /// Each block as soon as the one before is under way.

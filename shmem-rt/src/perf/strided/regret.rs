@@ -16,7 +16,7 @@ use crate::perf::samples::{Quartiles, nanoseconds_each};
 pub const ROOM: usize = (64 << 20) + (64 << 10);
 
 /// Every way to move a pattern, whatever would be chosen.
-pub const METHODS: [Method; 11] = [
+pub const METHODS: [Method; 12] = [
     Method::Putmem,
     Method::Kernel(Kernel::Rows),
     Method::Kernel(Kernel::Throttled(1)),
@@ -25,6 +25,7 @@ pub const METHODS: [Method; 11] = [
     Method::Kernel(Kernel::Throttled(8)),
     Method::Kernel(Kernel::Throttled(16)),
     Method::Kernel(Kernel::Stream),
+    Method::Kernel(Kernel::Library),
     Method::Kernel(Kernel::StringMove),
     Method::Kernel(Kernel::Span),
     Method::Kernel(Kernel::Shuffle),
@@ -80,6 +81,8 @@ pub fn regrets<I: Strided>(
     let mut times = vec![Vec::new(); plans.len()];
     for round in 0..=repetitions {
         for (plan, times) in plans.iter().zip(&mut times) {
+            // What the one before left in the caches, or did not, is not this one's.
+            sides.planned(spread, plan, *direction);
             let time = nanoseconds_each(count, || {
                 (0..count).for_each(|_| sides.planned(spread, plan, *direction));
             });

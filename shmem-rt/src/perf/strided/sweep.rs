@@ -82,7 +82,9 @@ pub fn against_loop_of_puts<I: Strided>(
 ) -> f64 {
     let count = transfers(spread);
     let mut round = || {
+        sides.routine(spread, *direction);
         let ours = nanoseconds_each(count, || (0..count).for_each(|_| sides.routine(spread, *direction)));
+        sides.loop_of_puts(spread, *direction);
         let puts = nanoseconds_each(count, || {
             (0..count).for_each(|_| sides.loop_of_puts(spread, *direction));
         });
