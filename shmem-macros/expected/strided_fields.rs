@@ -36,6 +36,8 @@ fn fields(world: &World, pe: Pe) {
             _,
             _,
             _,
+            _,
+            _,
         >(
             ::shmem::__private::strided::token(&world),
             &CELLS,

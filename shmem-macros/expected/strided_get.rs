@@ -35,6 +35,8 @@ impl Solver<'_> {
                 _,
                 _,
                 _,
+                _,
+                _,
             >(
                 ::shmem::__private::strided::token(&self.world),
                 self.row.__strided_into(),

@@ -5,6 +5,8 @@ fn later(world: &World, column: &[f64], a: usize, b: usize, s: usize) -> Result<
             _,
             _,
             _,
+            _,
+            _,
         >(
             ::shmem::__private::strided::token(&world),
             &FIELD,

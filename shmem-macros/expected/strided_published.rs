@@ -44,6 +44,8 @@ fn published(world: &World, pe: Pe) {
             _,
             _,
             _,
+            _,
+            _,
         >(
             ::shmem::__private::strided::token(&world),
             &PANEL,

@@ -33,6 +33,8 @@ fn put(world: &World, west: Pe, column: &[f64]) {
             _,
             _,
             _,
+            _,
+            _,
         >(
             ::shmem::__private::strided::token(&world),
             &FIELD,

@@ -4,6 +4,7 @@
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use shmem::PlainData;
 use shmem::prelude::*;
 
 const LEN: usize = 240;
@@ -130,16 +131,14 @@ struct Sides {
 }
 
 /// Puts and gets between both PEs at once, on random cases, each against a loop over bytes.
-fn compare<A: Pod, B: Pod + Copy, C: std::fmt::Debug + Copy>(
+fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     world: &mut World,
     object: &'static Symmetric<A>,
     cases: impl Strategy<Value = C>,
     sides: impl Fn(C) -> Sides,
     put: impl Fn(&World, Pe, C, &B),
     get: impl Fn(&World, Pe, C, &mut B),
-) where
-    A: shmem::SymmetricData,
-{
+) {
     let (_, other) = world.ring_neighbours();
     let me = world.my_pe();
     let symmetric = |pe: usize| (0..size_of::<A>()).map(|i| initial(pe, i)).collect::<Vec<u8>>();

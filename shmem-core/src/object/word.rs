@@ -8,6 +8,7 @@
 use bytemuck::Pod;
 
 use crate::data::SymmetricData;
+use crate::strided::{Shape, Shaped};
 
 /// A number that PEs change atomically.
 ///
@@ -59,6 +60,18 @@ impl Signal {
 unsafe impl<T: AmoValue> SymmetricData for Atomic<T> {}
 // SAFETY: transparent over `u64`.
 unsafe impl SymmetricData for Signal {}
+
+// SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
+unsafe impl<T: AmoValue> Shaped for Atomic<T> {
+    type Element = Self;
+    const SHAPE: Shape = Shape::element(size_of::<Self>());
+}
+
+// SAFETY: as above.
+unsafe impl Shaped for Signal {
+    type Element = Self;
+    const SHAPE: Shape = Shape::element(size_of::<Self>());
+}
 
 mod sealed {
     /// Numbers of 4 or 8 bytes, aligned to their size where they stand in a place.

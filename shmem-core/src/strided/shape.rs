@@ -114,8 +114,7 @@ impl Shape {
 ///
 /// # Safety
 ///
-/// `Element` must be plain data (not a bound: of a struct that is not, `#[derive(Symmetric)]` says so
-/// once). Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
+/// Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
 /// an `Element`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dimensions that a region could name",

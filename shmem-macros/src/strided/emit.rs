@@ -116,11 +116,11 @@ fn call(
     };
     let (to_elements, from_elements) = (elements(to, root), elements(from, root));
     // What is wrong with a type is said where it is left to be inferred.
-    let inferred = [first(&to.object), first(&from.object), to.span, from.span];
-    let [to_type, from_type, to_element, from_element] = inferred.map(|span| quote_spanned!(span=> _));
-    let types = quote!(#to_type, #from_type, #to_element, #from_element);
+    let objects_at = [first(&to.object), first(&from.object)];
+    let inferred = [objects_at, objects_at, [to.span, from.span]].into_iter().flatten();
+    let types = inferred.map(|span| quote_spanned!(span=> _,)).collect::<TokenStream>();
     let generics = match written {
-        Some(written) => quote!(::<#written, #types, _, _>),
+        Some(written) => quote!(::<#written, #types _, _>),
         None => quote!(::<#types>),
     };
     let lend = (!is_put).then(|| quote!(use #strided::Lend as _;));

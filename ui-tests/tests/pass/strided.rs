@@ -109,6 +109,12 @@ fn main(world: &mut World) -> Result<()> {
     strided!(world, CELLS@pe[0..2].spin = CELLS[2..4].spin);
     strided!(world, ONE@pe[..].spin = CELLS[3].spin);
     strided!(world, PACKED@pe[..].value = FIELD[.., 3]);
+    macro_rules! written {
+        ($object:ident, $pe:expr, $axis:expr, $from:expr, $field:ident) => {
+            strided!(world, $object@($pe)[$axis].$field = ($from)[$axis])
+        };
+    }
+    written!(CELLS, pe, 0..4, [0.0; 8], mass);
     let spins = vec![[0.0_f32; 4]; N];
     strided!(world, CELLS@pe[..].spin = spins[..]);
     let mut pairs = [[0_u32; 2]; N];

@@ -17,7 +17,7 @@ const fn at_least(align: usize, least: usize) -> usize {
 /// # Safety
 ///
 /// From its start on, the object must be aligned to `ALIGN` and hold the elements of `SHAPE`, each an
-/// `Element`, which is plain data, where an outermost dimension of [`Dim::LATER`] has `outermost_len` elements. Every field of `FIELDS`
+/// `Element`, where an outermost dimension of [`Dim::LATER`] has `outermost_len` elements. Every field of `FIELDS`
 /// must lie inside an `Element`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no region that could be transferred",

@@ -17,6 +17,7 @@ use super::elements::SameElements;
 use super::object::{Destination, Object, Own, Remote, Source};
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{Place, get_planned, put_planned};
+use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{SymBox, Symmetric};
 use crate::pe::Pe;
@@ -114,20 +115,21 @@ pub trait Written {
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
+pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
     endpoint: &Endpoint,
     to: &D,
     pe: Pe,
     from: &S,
-    to_indices: [usize; TO],
-    from_indices: [usize; FROM],
-    _: impl FnOnce(PhantomData<D::Element>) -> PhantomData<ToElement>,
-    _: impl FnOnce(PhantomData<S::Element>) -> PhantomData<FromElement>,
+    to_indices: [usize; N],
+    from_indices: [usize; M],
+    _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
+    _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
     W: Written,
-    D: Remote + ?Sized,
-    S: Source + ?Sized,
-    FromElement: SameElements<ToElement>,
+    D: Remote<Element = To> + ?Sized,
+    S: Source<Element = From> + ?Sized,
+    To: PlainData,
+    FromField: SameElements<ToField>,
 {
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
@@ -156,20 +158,21 @@ pub fn put<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
+pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
     endpoint: &Endpoint,
     mut to: D,
     from: &S,
     pe: Pe,
-    to_indices: [usize; TO],
-    from_indices: [usize; FROM],
-    _: impl FnOnce(PhantomData<D::Element>) -> PhantomData<ToElement>,
-    _: impl FnOnce(PhantomData<S::Element>) -> PhantomData<FromElement>,
+    to_indices: [usize; N],
+    from_indices: [usize; M],
+    _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
+    _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
     W: Written,
-    D: Destination,
-    S: Remote + ?Sized,
-    FromElement: SameElements<ToElement>,
+    D: Destination<Element = To>,
+    S: Remote<Element = From> + ?Sized,
+    To: PlainData,
+    FromField: SameElements<ToField>,
 {
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
@@ -198,7 +201,7 @@ pub fn get<W, D, S, ToElement, FromElement, const TO: usize, const FROM: usize>(
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put_later<D, S, ToElement, FromElement>(
+pub fn put_later<D, S, To, From, ToField, FromField>(
     endpoint: &Endpoint,
     to: &D,
     pe: Pe,
@@ -206,12 +209,13 @@ pub fn put_later<D, S, ToElement, FromElement>(
     to_region: &Region<'_>,
     from_region: &Region<'_>,
     algorithm: Option<Algorithm>,
-    _: impl FnOnce(PhantomData<D::Element>) -> PhantomData<ToElement>,
-    _: impl FnOnce(PhantomData<S::Element>) -> PhantomData<FromElement>,
+    _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
+    _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: Remote + ?Sized,
-    S: Source + ?Sized,
-    FromElement: SameElements<ToElement>,
+    D: Remote<Element = To> + ?Sized,
+    S: Source<Element = From> + ?Sized,
+    To: PlainData,
+    FromField: SameElements<ToField>,
 {
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
@@ -230,7 +234,7 @@ pub fn put_later<D, S, ToElement, FromElement>(
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get_later<D, S, ToElement, FromElement>(
+pub fn get_later<D, S, To, From, ToField, FromField>(
     endpoint: &Endpoint,
     mut to: D,
     from: &S,
@@ -238,12 +242,13 @@ pub fn get_later<D, S, ToElement, FromElement>(
     to_region: &Region<'_>,
     from_region: &Region<'_>,
     algorithm: Option<Algorithm>,
-    _: impl FnOnce(PhantomData<D::Element>) -> PhantomData<ToElement>,
-    _: impl FnOnce(PhantomData<S::Element>) -> PhantomData<FromElement>,
+    _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
+    _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: Destination,
-    S: Remote + ?Sized,
-    FromElement: SameElements<ToElement>,
+    D: Destination<Element = To>,
+    S: Remote<Element = From> + ?Sized,
+    To: PlainData,
+    FromField: SameElements<ToField>,
 {
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
