@@ -134,5 +134,5 @@ pub unsafe fn run_with(
     }
 }
 
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
