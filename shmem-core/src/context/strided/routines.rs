@@ -329,11 +329,14 @@ const fn check_size<T>(bits: usize, routine: &str) {
     }
 }
 
-/// One loop over blocks of `block` elements of `T`, in bytes.
+/// One loop over blocks of `block` elements of `T`, in bytes, after [`check`](Blocks::check).
+///
+/// What would be no number is never used: of no blocks, the length and the strides; of one, the strides. With
+/// more, `check` has found that all are at most the length of a slice.
 #[inline(always)]
 fn in_bytes<T>(block: usize, count: usize, to: usize, from: usize) -> (usize, Level) {
     let bytes = size_of::<T>();
-    (block * bytes, Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
+    (block.wrapping_mul(bytes), Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
 }
 
 #[cfg(test)]
