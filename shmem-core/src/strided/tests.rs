@@ -319,6 +319,29 @@ fn numbers_beyond_all_objects_are_refused() {
     assert_eq!(hull, (LAST, 24));
 }
 
+/// Numbers that are small, or near where sums and products of them are none.
+fn number() -> impl Strategy<Value = usize> {
+    (0..30_usize, 0..4_usize).prop_map(|(n, near)| [n, n, usize::MAX - n, usize::MAX / 8 + n][near])
+}
+
+proptest! {
+    #[test]
+    fn no_number_is_large_enough_to_leave_the_object(
+        (first, end, step, block) in (number(), number(), number(), number()), len in 0..40_usize,
+    ) {
+        let (step, block) = (step.max(1), block.clamp(1, step.max(1)));
+        let last = first as u128 + (end.saturating_sub(first).div_ceil(step).max(1) - 1) as u128 * step as u128;
+        let is_inside =
+            first <= end && end <= len && (first == end || last + block as u128 <= end as u128);
+        let axis = Axis::range(first, end).step(step).block(block);
+        let object = Shape::element(8).array(len, 8);
+        let layout = std::panic::catch_unwind(|| lower("OBJECT", &object, 8, &[axis], Part::whole(8))).ok();
+        prop_assert_eq!(layout.is_some(), is_inside);
+        prop_assert!(layout.is_none_or(|layout| layout.offset() + layout.hull() <= 8 * len));
+        prop_assert_eq!(axis.fits(len, axis.count(len)), is_inside);
+    }
+}
+
 #[test]
 fn columns_must_lie_in_blocks() {
     let by = |iput32| {
