@@ -97,9 +97,8 @@ fn time_over<I: Strided>(sides: &mut Sides<'_, I>, spread: &Spread, way: Kernel,
     let pattern = Pattern::blocks(spread.block, spread.count, spread.to, spread.from);
     let [way, other] = [way, other].map(|kernel| Plan::by(pattern, Method::Kernel(kernel)));
     let count = transfers(spread);
-    let mut time = |plan| {
-        nanoseconds_each(count, || (0..count).for_each(|_| sides.planned(spread, plan, Direction::Put)))
-    };
+    let mut time =
+        |plan| nanoseconds_each(count, || (0..count).for_each(|_| sides.planned(plan, Direction::Put)));
     time(&way);
     Quartiles::of((0..PAIRS).map(|_| time(&way) / time(&other)).collect()).median
 }
