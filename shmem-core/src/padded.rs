@@ -64,7 +64,7 @@ macro_rules! padded {
 /// `LENGTH` elements that take the room of `PITCH`: a row of an array with padded rows.
 ///
 /// Derefs to `[T; LENGTH]`. The elements behind those are part of the type, so that it is plain data if
-/// `T` is: they are zeroes at first, are copied along with whole rows, and no index reaches them.
+/// `T` is: they are copied along with whole rows, and no index reaches them.
 ///
 /// [`padded!`](macro@crate::padded) chooses the pitch. By hand any pitch of at least `LENGTH` is allowed; a
 /// smaller one is an error of the compiler where an element is first used:

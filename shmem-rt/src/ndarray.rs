@@ -39,9 +39,17 @@ pub trait AsNdarray {
     type Dimension: Dimension;
 
     /// The array as a view.
+    ///
+    /// # Panics
+    ///
+    /// If it has no elements, or elements of no bytes, but so many rows that their number is none.
     fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
 
     /// The array as an exclusive view.
+    ///
+    /// # Panics
+    ///
+    /// As [`view`](Self::view).
     fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension>;
 }
 
@@ -121,6 +129,9 @@ impl<T: Nested, const LENGTH: usize, const PITCH: usize> AsNdarray for Padded<T,
 }
 
 /// Lengths, and distances in elements, of the dimensions of `len` values of `T`.
+///
+/// `ndarray` wants the lengths that are not 0 to have a product, which they have wherever there is memory for
+/// elements; arrays without any may be of any length.
 fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     let shape = const { Shape::slice_of::<T>(0) };
     let dims = shape.dims();
@@ -130,6 +141,12 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
         // Elements of no bytes all lie in one place.
         strides[axis] = dim.stride.checked_div(shape.element_bytes()).unwrap_or(0);
     }
+    let product =
+        lens.slice().iter().filter(|len| **len > 0).try_fold(1_usize, |all, len| all.checked_mul(*len));
+    assert!(
+        product.is_some_and(|product| product <= isize::MAX as usize),
+        "an array without elements has too many rows for a view"
+    );
     lens.strides(strides)
 }
 
@@ -166,6 +183,15 @@ mod tests {
         assert_eq!(bytes.iter().filter(|value| **value != 0.0).count(), 2 * 8 * 256 - 1);
         let plane = cube[1].view();
         assert_eq!(plane.slice(s![2, ..3]), ArrayView1::from(&[12000.0, 12001.0, 12002.0]));
+    }
+
+    #[test]
+    #[should_panic(expected = "an array without elements has too many rows for a view")]
+    fn nothing_is_not_seen_more_often_than_there_are_numbers() {
+        const MANY: usize = 1 << 40;
+        let nothing = [[[0.0_f64; 0]; MANY]; MANY];
+        assert_eq!(nothing[0].view().dim(), (MANY, 0));
+        let _ = nothing.view();
     }
 
     #[test]

@@ -113,4 +113,10 @@ fn the_plan_of_a_transfer() {
         error,
         "shmem-info: blocks of 24 bytes overlap at a stride of 23; the stride must be at least the block\n"
     );
+    let endless = ["plan", "--block", "8", "--count", "18446744073709551615", "--to", "8"];
+    let (_, error) = texts(&info(&endless, &[]).output().unwrap());
+    assert_eq!(
+        error,
+        "shmem-info: 18446744073709551615 blocks of 8 bytes at a stride of 8 are more than any memory has\n"
+    );
 }

@@ -182,6 +182,18 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
         refusal(|| world.ibget(&mut [0; 20], row, 4, 3, 4, 2)),
         "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block"
     );
+    // Of no blocks nothing else is looked at, and of one no stride.
+    let most = usize::MAX;
+    world.ibput(row, &ones, 0, 0, most, 0);
+    world.ibget(&mut [0; 1], row, most, 3, most, 0);
+    world.ibget(&mut [0; 2], row, most, most, 2, 1);
+    world.iput(row, &[0; 3], most / 8 + 2, most - 1, 1);
+    for (count, stride) in [(2, most), (3, most / 2 + 1), (most / 8 + 2, 8), (most, 1)] {
+        refusal(|| world.iput(row, &ones, stride, 1, count));
+        refusal(|| world.iget(&mut [0; 2], row, 1, stride, count));
+        refusal(|| world.iputmem(BLOCK.here(world).addr(), &[1; 8], stride, 1, 1, count, me));
+        refusal(|| world.igetmem(&mut [1; 8], BLOCK.here(world).addr(), stride, 1, 1, count, me));
+    }
     let address = BLOCK.here(world).addr();
     let miss = refusal(|| world.iputmem(address, &[1; 8], 1 << 40, 1, 1, 2, me));
     assert!(miss.starts_with("`iputmem`: the 1099511627777 bytes at"), "{miss}");

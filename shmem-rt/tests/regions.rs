@@ -269,6 +269,9 @@ fn slices(world: &mut World) {
             0.0
         ]
     );
+    strided!(world, ROW@other[14..20] = (source[..10])[..; 4; 2]);
+    world.barrier_all();
+    assert_eq!(contents(world, &ROW)[14..], [0, 1, 4, 5, 8, 9].map(sent));
     // Both sides of a length that only the run knows.
     let heap = world.alloc(zeroed::<f64>(5)).unwrap();
     strided!(world, heap@other[..] = (source[..5])[..]);
@@ -303,6 +306,15 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     assert_eq!(length, "the destination is 1 elements, the source 20");
     let length = refusal(|| strided!(world, ROW@me[0..5] = (source[1..5])[0..5]));
     assert_eq!(length, "`source[1..5]` has 4 elements in dimension 0, but the region ends at 5");
+    let (start, last) = (n - 2, usize::MAX);
+    let blocks = refusal(|| strided!(world, ROW@me[dyn start..5; dyn last; dyn last] = source[..]));
+    assert!(blocks.ends_with("elements, but the region ends at 5"), "{blocks}");
+    let end = refusal(|| strided!(world, ROW@me[dyn start..=last] = source[..]));
+    assert_eq!(end, format!("`ROW` has 20 elements in dimension 0, but the region ends at {last}"));
+    let end = refusal(|| strided!(world, ROW@me[0..5] = (source[..5])[0..=usize::MAX]));
+    assert_eq!(end, format!("`source[..5]` has 5 elements in dimension 0, but the region ends at {last}"));
+    let blocks = refusal(|| strided!(world, ROW@me[0..6] = (source[..9])[..; 4; 2]));
+    assert_eq!(blocks, "the last block starts at 8 and has 2 elements, but the region ends at 9");
     let mut into = [0.0; COLUMNS];
     let length = refusal(|| strided!(world, (&mut into[1..])[20] = ROW@me[0]));
     assert_eq!(length, "`&mut into[1..]` has 19 elements in dimension 0, but the index is 20");
@@ -312,6 +324,20 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     assert_eq!(block, "blocks of 3 elements overlap at a stride of 2; the stride must be at least the block");
     assert_eq!(*contents(world, &ROW), [0.0; COLUMNS], "something was written");
     assert_eq!(*contents(world, &FIELD), [[0.0; COLUMNS]; ROWS], "something was written");
+}
+
+/// What the macro would not write: an index that is promised and not given.
+#[shmem::test]
+fn an_index_that_is_not_given_is_not_taken_for_0(world: &mut World) {
+    use shmem::__private::strided::{Axis, Region, get_later, put_later, token};
+    let me = world.me();
+    let (nothing, mut into) = ([0.0_f64; 0], [0.0_f64; 0]);
+    let (first, later) = ([Axis::range(0, 1)], [Axis::later()]);
+    let (there, here) = (Region::new("ROW", &first, &[]), Region::new("nothing", &later, &[]));
+    let put = || put_later(token(world), &ROW, me, &nothing, &there, &here, None, |e| e, |e| e);
+    assert_eq!(refusal(put), "an index that only the run knows is not given");
+    let get = || get_later(token(world), &mut into, &ROW, me, &here, &there, None, |e| e, |e| e);
+    assert_eq!(refusal(get), "an index that only the run knows is not given");
 }
 
 /// What is read must not be written by the same transfer: only where the PE is this one can it be.

@@ -4,6 +4,8 @@
 //! with 64 MiB of data. Algorithm 1 puts each block by itself. Algorithm 2 cuts blocks into columns of
 //! 16, 8 and 4 bytes and moves each column by one `iput`. Algorithm 3 looks up which of them to take.
 
+use crate::message::Message;
+
 /// How a transfer is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Algorithm {
@@ -102,5 +104,20 @@ impl Columns {
         let rest = block - 16 * iput128;
         let iput64 = if align >= 8 { rest / 8 } else { 0 };
         Some(Self { iput128, iput64, iput32: (rest - 8 * iput64) / 4 })
+    }
+
+    /// Panics if they are longer than a block of `block` bytes.
+    #[track_caller]
+    pub(super) const fn require_inside(self, block: usize) {
+        let words = self.iput128.saturating_mul(4).saturating_add(self.iput64.saturating_mul(2));
+        let bytes = words.saturating_add(self.iput32).saturating_mul(4);
+        if bytes > block {
+            let message = Message::new()
+                .text("columns of ")
+                .number(bytes as u64)
+                .text(" bytes do not lie in blocks of ")
+                .number(block as u64);
+            panic!("{}", message.as_str());
+        }
     }
 }

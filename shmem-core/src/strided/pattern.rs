@@ -60,12 +60,14 @@ impl Pattern {
             let (a, b) = (to.runs[i], from.runs[j]);
             if to.is_split(i, &from, j) {
                 let block = to.runs[i + 1];
-                pattern = pattern.with(a.count, a.stride, block.count * b.stride);
+                let count = if a.count == Dim::LATER { b.count / block.count } else { a.count };
+                pattern = pattern.with(count, a.stride, block.count * b.stride);
                 pattern = pattern.with(block.count, block.stride, b.stride);
                 (i, j) = (i + 2, j + 1);
             } else if from.is_split(j, &to, i) {
                 let block = from.runs[j + 1];
-                pattern = pattern.with(b.count, block.count * a.stride, b.stride);
+                let count = if b.count == Dim::LATER { a.count / block.count } else { b.count };
+                pattern = pattern.with(count, block.count * a.stride, b.stride);
                 pattern = pattern.with(block.count, a.stride, block.stride);
                 (i, j) = (i + 1, j + 2);
             } else if a.count == b.count || a.count == Dim::LATER || b.count == Dim::LATER {
@@ -137,13 +139,15 @@ impl Pattern {
         self.count() * self.block
     }
 
-    /// Bytes from the first to behind the last byte, at the destination and at the source.
+    /// Bytes from the first to behind the last byte, at the destination and at the source; the largest number
+    /// if they are more than any memory has.
     pub const fn hulls(&self) -> (usize, usize) {
         let (mut to, mut from) = (self.block, self.block);
         let mut i = 0;
         while i < self.depth {
-            to += (self.levels[i].count - 1) * self.levels[i].to;
-            from += (self.levels[i].count - 1) * self.levels[i].from;
+            let Level { count, to: to_stride, from: from_stride } = self.levels[i];
+            to = to.saturating_add((count - 1).saturating_mul(to_stride));
+            from = from.saturating_add((count - 1).saturating_mul(from_stride));
             i += 1;
         }
         (to, from)
@@ -279,9 +283,12 @@ impl Layout {
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {
             return false;
         }
-        match other.runs[j].count {
-            Dim::LATER => other.rank - j < self.rank - i,
-            count => count == self.runs[i].count * self.runs[i + 1].count,
+        let has_more = other.rank - j < self.rank - i;
+        let block = self.runs[i + 1].count;
+        match (self.runs[i].count, other.runs[j].count) {
+            (_, Dim::LATER) => has_more,
+            (Dim::LATER, elements) => has_more && block > 0 && elements.is_multiple_of(block),
+            (count, elements) => elements == count * block,
         }
     }
 }

@@ -76,7 +76,15 @@ impl Plan {
 
     /// The plan that moves a pattern by `method`, whatever would be chosen. A kernel that cannot move it
     /// moves it as `Rows` does; columns that do not make up its blocks leave bytes out.
+    ///
+    /// # Panics
+    ///
+    /// If columns are longer than a block.
+    #[track_caller]
     pub const fn by(pattern: Pattern, method: Method) -> Self {
+        if let Method::Columns(columns) = method {
+            columns.require_inside(pattern.block());
+        }
         Self { pattern, method }
     }
 

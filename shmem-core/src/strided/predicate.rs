@@ -1,15 +1,17 @@
 //! Which kernel moves a pattern: a few comparisons with measured numbers.
 //!
-//! What decides is not the instructions but where the lines of both sides are. Five rules, tried in this
+//! What decides is not the instructions but where the lines of both sides are. Six rules, tried in this
 //! order; everything else is rows:
 //!
 //! 1. What fills half of the last cache or more is streamed, if its blocks are whole lines or long: lines
 //!    that are written whole are not read first.
 //! 2. Blocks at a large power of two fall into few sets of the first cache, and more of them than a set has
 //!    ways throw each other out. They are throttled, the more the fewer the sets are.
-//! 3. Small blocks that lie close together, at one distance on both sides, are a span.
-//! 4. Words between every second or third place and a dense side are shuffled.
-//! 5. Long blocks are left to the C library, or to the processor, where calibration finds that faster.
+//! 3. Blocks on more pages than a TLB has entries wait for addresses, with lines under way that throw each
+//!    other out. They are throttled, too.
+//! 4. Small blocks that lie close together, at one distance on both sides, are a span.
+//! 5. Words between every second or third place and a dense side are shuffled.
+//! 6. Long blocks are left to the C library, or to the processor, where calibration finds that faster.
 //!
 //! What is *not* looked at: columns, as Algorithm 2 has them, win for no block of more than 16 bytes, and
 //! for shorter ones they are rows.
@@ -29,6 +31,8 @@ const CROWD: usize = 16;
 const MOST: usize = 1 << 14;
 /// Most bytes of a block that no rule is for unless there are many of them.
 const SHORT: usize = 1024;
+/// Bytes of a page, as most memory has them.
+const PAGE: usize = 4096;
 /// Bytes of a store that a throttled block is made of.
 const PIECE: usize = 16;
 
@@ -45,6 +49,8 @@ pub struct Thresholds {
     /// Stores, beside its own first one, for which a block takes its time if all blocks fall into one set;
     /// proportionally less if into more.
     pub throttle: u8,
+    /// Pages of both sides from which on blocks that lie far apart are throttled: the entries of a TLB.
+    pub pages: usize,
     /// Bytes of a row from which on its blocks are a span, or are shuffled.
     pub dense: usize,
     /// Bytes of a block from which on the C library copies it.
@@ -59,6 +65,7 @@ impl Thresholds {
         last_level_cache: 16 << 20,
         stream: 512,
         throttle: 8,
+        pages: 3072,
         dense: 2048,
         library: 8192,
         string: usize::MAX,
@@ -70,6 +77,7 @@ impl Thresholds {
             ("last_level_cache", self.last_level_cache as u64),
             ("stream", self.stream as u64),
             ("throttle", self.throttle.into()),
+            ("pages", self.pages as u64),
             ("dense", self.dense as u64),
             ("library", self.library as u64),
             ("string", self.string as u64),
@@ -85,6 +93,7 @@ impl Thresholds {
             "last_level_cache" => Self { last_level_cache: bytes?, ..self },
             "stream" => Self { stream: bytes?, ..self },
             "throttle" => Self { throttle: value.try_into().ok()?, ..self },
+            "pages" => Self { pages: bytes?, ..self },
             "dense" => Self { dense: bytes?, ..self },
             "library" => Self { library: bytes?, ..self },
             "string" => Self { string: bytes?, ..self },
@@ -116,6 +125,9 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
         return Kernel::Stream;
     }
     if let Some(touches) = touches(block, row, thresholds) {
+        return Kernel::Throttled(touches);
+    }
+    if let Some(touches) = far_touches(block, count, row, thresholds) {
         return Kernel::Throttled(touches);
     }
     if row.to <= LINE && row.count.saturating_mul(row.to + row.from) >= thresholds.dense.saturating_mul(2) {
@@ -165,6 +177,26 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
     }
     let stores = 1 + thresholds.throttle as usize / sets + 2 * (lines - 1);
     Some(stores.saturating_sub(block.div_ceil(PIECE)) as u8)
+}
+
+/// Idle stores behind each block, if blocks lie on so many pages that they are throttled.
+const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
+    let nearer = if row.to < row.from { row.to } else { row.from };
+    // From a dense source they arrive one by one anyway.
+    if thresholds.throttle == 0
+        || block > 4 * LINE
+        || (row.to < PAGE / 2 && row.from < PAGE / 2)
+        || row.from <= LINE
+        || pages(row.to, count) + pages(row.from, count) < thresholds.pages
+    {
+        return None;
+    }
+    Some(if nearer >= PAGE && block <= LINE { thresholds.throttle } else { thresholds.throttle.div_ceil(2) })
+}
+
+/// On how many pages `count` blocks at a distance lie.
+const fn pages(stride: usize, count: usize) -> usize {
+    if stride >= PAGE { count } else { count.saturating_mul(stride) / PAGE }
 }
 
 /// A distance, or the large power of two that it nearly is a multiple of: several blocks of more than a line
@@ -272,11 +304,22 @@ mod tests {
     }
 
     #[test]
+    fn blocks_on_more_pages_than_a_tlb_has_are_held_back() {
+        assert_eq!(even(8, T.pages / 2, 8208), Kernel::Throttled(8));
+        assert_eq!(even(8, T.pages / 2 - 1, 8208), Kernel::Rows);
+        assert_eq!(even(128, 4096, 16512), Kernel::Throttled(4));
+        assert_eq!(uneven(8, 4096, 8, 8208), Kernel::Throttled(4), "packed");
+        assert_eq!(uneven(8, 4096, 8208, 8), Kernel::Rows, "unpacked");
+        assert_eq!(even(8, 1 << 14, 1040), Kernel::Rows, "several blocks on a page");
+        assert_eq!(even(512, 4096, 8704), Kernel::Rows, "long blocks");
+    }
+
+    #[test]
     fn few_blocks_do_not_crowd_a_set() {
         assert_eq!(even(8, 2 * CROWD - 1, 8192), Kernel::Rows);
         assert_eq!(even(8, 4 * CROWD - 1, 1024), Kernel::Rows);
         assert_ne!(even(8, 4 * CROWD, 1024), Kernel::Rows);
-        assert_eq!(even(8, MOST + 1, 8192), Kernel::Rows);
+        assert_eq!(even(8, MOST + 1, 1024), Kernel::Rows);
     }
 
     #[test]
@@ -313,6 +356,7 @@ mod tests {
             last_level_cache: 1,
             stream: 2,
             throttle: 3,
+            pages: 6,
             dense: 4,
             library: 5,
             string: usize::MAX,

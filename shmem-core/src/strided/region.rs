@@ -105,7 +105,7 @@ impl Axis {
         let end = match self.end {
             End::Index | End::Later => return 1,
             End::Before(end) => end,
-            End::With(last) => last + 1,
+            End::With(last) => last.saturating_add(1),
             End::Open => len,
         };
         end.saturating_sub(self.first).div_ceil(self.step)
@@ -137,7 +137,13 @@ impl Axis {
         self.first <= end
             && end <= len
             && self.count(len) == count
-            && (self.block == 1 || count == 0 || self.first + (count - 1) * self.step + self.block <= end)
+            && (self.block == 1 || count == 0 || self.block <= end - self.last(count))
+    }
+
+    /// Where the last of `count` blocks starts, which is before the end. (Where it ends may be no number.)
+    #[inline(always)]
+    const fn last(self, count: usize) -> usize {
+        self.first + (count - 1) * self.step
     }
 
     /// Whether it is an index.
@@ -180,8 +186,8 @@ impl Axis {
         }
         let count = self.count(len);
         if self.block > 1 && count > 0 {
-            let last = self.first + (count - 1) * self.step;
-            if last + self.block > end {
+            let last = self.last(count);
+            if self.block > end - last {
                 let message = Message::new()
                     .text("the last block starts at ")
                     .number(last as u64)

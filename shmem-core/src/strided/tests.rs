@@ -292,6 +292,81 @@ fn a_region_outside_its_object_is_refused() {
     );
 }
 
+/// Sums that do not fit a number are no smaller numbers, not even where Rust does not look.
+#[test]
+fn numbers_beyond_all_objects_are_refused() {
+    const LAST: usize = usize::MAX;
+    let grid = Shape::slice_of::<f64>(24);
+    let take =
+        |shape: Shape, axis: Axis| refusal(move || _ = lower("GRID", &shape, 64, &[axis], Part::whole(8)));
+    for first in 1..4 {
+        let block = LAST - first + 1;
+        let blocks = Axis::range(first, 5).step(LAST).block(block);
+        let beyond =
+            format!("the last block starts at {first} and has {block} elements, but the region ends at 5");
+        assert_eq!(take(grid, blocks), beyond);
+        assert!(!blocks.fits(24, 1));
+    }
+    assert_eq!(
+        take(grid, Axis::through(3, LAST)),
+        format!("`GRID` has 24 elements in dimension 0, but the region ends at {LAST}")
+    );
+    assert!(!Axis::through(0, LAST).fits(24, Axis::through(0, LAST).count(24)));
+    assert_eq!(take(grid, Axis::range(LAST, LAST)), take(grid, Axis::range(0, LAST)));
+    assert_eq!(Axis::range(3, 5).step(LAST).count(24), 1);
+    let far = Layout::block(8, 8).repeated(3, LAST);
+    let hull = Pattern::join(&far, &Layout::block(8, 8).repeated(3, 8)).hulls();
+    assert_eq!(hull, (LAST, 24));
+}
+
+/// Numbers that are small, or near where sums and products of them are none.
+fn number() -> impl Strategy<Value = usize> {
+    (0..30_usize, 0..4_usize).prop_map(|(n, near)| [n, n, usize::MAX - n, usize::MAX / 8 + n][near])
+}
+
+proptest! {
+    #[test]
+    fn no_number_is_large_enough_to_leave_the_object(
+        (first, end, step, block) in (number(), number(), number(), number()), len in 0..40_usize,
+    ) {
+        let (step, block) = (step.max(1), block.clamp(1, step.max(1)));
+        let last = first as u128 + (end.saturating_sub(first).div_ceil(step).max(1) - 1) as u128 * step as u128;
+        let is_inside =
+            first <= end && end <= len && (first == end || last + block as u128 <= end as u128);
+        let axis = Axis::range(first, end).step(step).block(block);
+        let object = Shape::element(8).array(len, 8);
+        let layout = std::panic::catch_unwind(|| lower("OBJECT", &object, 8, &[axis], Part::whole(8))).ok();
+        prop_assert_eq!(layout.is_some(), is_inside);
+        prop_assert!(layout.is_none_or(|layout| layout.offset() + layout.hull() <= 8 * len));
+        prop_assert_eq!(axis.fits(len, axis.count(len)), is_inside);
+    }
+}
+
+#[test]
+fn columns_must_lie_in_blocks() {
+    let by = |iput32| {
+        let columns = Method::Columns(Columns { iput128: 1, iput64: 0, iput32 });
+        Plan::by(Pattern::blocks(20, 3, 32, 32), columns)
+    };
+    assert_eq!(by(1).pattern().block(), 20);
+    assert_eq!(refusal(move || _ = by(2)), "columns of 24 bytes do not lie in blocks of 20");
+}
+
+/// Blocks of an open axis opposite a plain one: the length is that of the other side.
+#[test]
+fn blocks_of_an_open_axis_stand_opposite_one_run() {
+    let mut open = Layout::block(8, 8).repeated(Dim::LATER, 32).repeated(2, 8);
+    open.is_block[1] = true;
+    let flat = Layout::block(8, 8).repeated(6, 8);
+    let pattern = Pattern::join(&open, &flat);
+    assert_eq!((pattern.block(), pattern.levels()), (16, &[Level { count: 3, to: 32, from: 16 }][..]));
+    let pattern = Pattern::join(&flat, &open);
+    assert_eq!((pattern.block(), pattern.levels()), (16, &[Level { count: 3, to: 16, from: 32 }][..]));
+    let odd = Layout::block(8, 8).repeated(5, 8);
+    let refused = refusal(move || _ = Pattern::join(&open, &odd));
+    assert_eq!(refused, "the destination is _ elements, the source 5");
+}
+
 #[test]
 fn sides_of_different_shape_are_refused() {
     let side =

@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::{AtomicOp, Width};
-use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
+use crate::strided::Pattern;
 use crate::sync::Doorbell;
 
 /// Changes a word atomically and gives what was there.
@@ -128,9 +128,12 @@ impl Target {
                 let (to, from) = pattern.hulls();
                 assert!(from <= data.len(), "a message for {from} packed bytes has {}", data.len());
                 let to = self.at(*offset, to);
-                let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
-                // SAFETY: both hulls were checked just now; `data` is private memory.
-                unsafe { strided::execute_later(&plan, to, data.as_ptr()) };
+                // One by one: that blocks do not overlap is a promise of nobody here.
+                pattern.each_block(|at, of| {
+                    let from = data.as_ptr().wrapping_add(of);
+                    // SAFETY: blocks lie in the hulls, which were checked just now; `data` is private memory.
+                    unsafe { super::shm::put(to.wrapping_add(at), from, pattern.block()) };
+                });
             }
             Message::Update { offset, width, op } => {
                 self.update(*offset, *width, *op);

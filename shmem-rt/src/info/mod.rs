@@ -42,6 +42,16 @@ pub enum InfoError {
         /// Bytes from block to block.
         stride: usize,
     },
+    /// Blocks of a strided transfer reach further than any memory.
+    #[error("{count} blocks of {block} bytes at a stride of {stride} are more than any memory has")]
+    Endless {
+        /// Bytes of a block.
+        block: usize,
+        /// Number of blocks.
+        count: usize,
+        /// Bytes from block to block.
+        stride: usize,
+    },
     /// Partitions, or the environment that describes them, are not usable.
     #[error(transparent)]
     Partition(#[from] shmem_core::partition::PartitionError),

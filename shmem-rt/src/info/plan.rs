@@ -13,7 +13,7 @@ use crate::calibration;
 ///
 /// # Errors
 ///
-/// If blocks overlap.
+/// If blocks overlap, or reach further than any memory.
 pub fn plans(
     block: usize,
     count: usize,
@@ -23,6 +23,10 @@ pub fn plans(
 ) -> Result<String, InfoError> {
     if let Some(stride) = [to, from].into_iter().find(|stride| count > 1 && *stride < block) {
         return Err(InfoError::Overlap { block, stride });
+    }
+    let end = |stride: usize| count.saturating_sub(1).saturating_mul(stride).saturating_add(block);
+    if let Some(stride) = [to, from].into_iter().find(|stride| end(*stride) > isize::MAX as usize) {
+        return Err(InfoError::Endless { block, count, stride });
     }
     let (thresholds, warning) = calibration::load(settings.strided_table.as_deref());
     let pattern = Pattern::blocks(block, count, to, from);

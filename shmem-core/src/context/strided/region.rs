@@ -48,6 +48,18 @@ impl<'a> Region<'a> {
         false
     }
 
+    /// Panics unless `given` is the number of its indices that only the run knows.
+    #[track_caller]
+    pub(super) const fn require_indices(&self, given: usize) {
+        let mut wanted = 0;
+        let mut i = 0;
+        while i < self.axes.len() {
+            wanted += self.axes[i].is_later() as usize;
+            i += 1;
+        }
+        assert!(wanted == given, "an index that only the run knows is not given");
+    }
+
     /// Its layout in an object of these dimensions.
     #[track_caller]
     const fn layout(&self, shape: &Shape, fields: &[Field], align: usize) -> Layout {

@@ -302,6 +302,7 @@ impl<I: Initiator + ?Sized> Strided for I {}
 
 const fn check_size<T>(bits: usize, routine: &str) {
     if size_of::<T>() * 8 != bits {
+        let digits = bits.ilog10() as usize + 1;
         let message = Message::new()
             .text("`")
             .text(routine)
@@ -310,30 +311,20 @@ const fn check_size<T>(bits: usize, routine: &str) {
             .text(" bits, but these have ")
             .number(size_of::<T>() as u64 * 8)
             .text("; `")
-            .text(
-                routine
-                    .split_at(
-                        routine.len()
-                            - if bits == 8 {
-                                1
-                            } else if bits == 128 {
-                                3
-                            } else {
-                                2
-                            },
-                    )
-                    .0,
-            )
+            .text(routine.split_at(routine.len() - digits).0)
             .text("` takes any");
         panic!("{}", message.as_str());
     }
 }
 
-/// One loop over blocks of `block` elements of `T`, in bytes.
+/// One loop over blocks of `block` elements of `T`, in bytes, after [`check`](Blocks::check).
+///
+/// What would be no number is never used: of no blocks, the length and the strides; of one, the strides. With
+/// more, `check` has found that all are at most the length of a slice, which has a number of bytes.
 #[inline(always)]
 fn in_bytes<T>(block: usize, count: usize, to: usize, from: usize) -> (usize, Level) {
     let bytes = size_of::<T>();
-    (block * bytes, Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
+    (block.wrapping_mul(bytes), Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
 }
 
 #[cfg(test)]

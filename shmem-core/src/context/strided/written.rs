@@ -131,6 +131,7 @@ pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     To: PlainData,
     FromField: SameElements<ToField>,
 {
+    const { require_indices::<W, N, M>() }
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, to, &to_indices), indexed(&W::FROM, from, &from_indices));
@@ -174,6 +175,7 @@ pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     To: PlainData,
     FromField: SameElements<ToField>,
 {
+    const { require_indices::<W, N, M>() }
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, &to, &to_indices), indexed(&W::FROM, from, &from_indices));
@@ -217,6 +219,8 @@ pub fn put_later<D, S, To, From, ToField, FromField>(
     To: PlainData,
     FromField: SameElements<ToField>,
 {
+    to_region.require_indices(0);
+    from_region.require_indices(0);
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let sides = ((to_region, to), (from_region, from));
@@ -250,6 +254,8 @@ pub fn get_later<D, S, To, From, ToField, FromField>(
     To: PlainData,
     FromField: SameElements<ToField>,
 {
+    to_region.require_indices(0);
+    from_region.require_indices(0);
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let sides = ((to_region, &to), (from_region, from));
@@ -257,6 +263,13 @@ pub fn get_later<D, S, To, From, ToField, FromField>(
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `planned` checked both regions against their objects.
     unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
+}
+
+/// Panics unless the two sides have `N` and `M` indices that only the run knows: one without a number would
+/// be taken for 0, which an empty slice does not have.
+const fn require_indices<W: Written, const N: usize, const M: usize>() {
+    W::TO.require_indices(N);
+    W::FROM.require_indices(M);
 }
 
 /// What the compiler computes of a transfer: one constant, so that it says once what is wrong.

@@ -18,6 +18,9 @@ const LINE: usize = 64;
 /// Bytes of a way of a first-level cache.
 const WAY: usize = 4096;
 
+/// Strides that are multiples of this lead to few of its sets.
+const CROWDED: usize = WAY / 4;
+
 /// Bytes of a store that a block is made of.
 const PIECE: usize = 16;
 
@@ -72,7 +75,7 @@ fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
     // The largest power of two that both strides are multiples of, as far as a way of the cache reaches.
     let period = 1 << (row.to | row.from | WAY).trailing_zeros();
     let apart = (to as usize).wrapping_sub(from as usize) % period;
-    period < WAY && (apart < LINE || period - apart < LINE)
+    (CROWDED..WAY).contains(&period) && (apart < LINE || period - apart < LINE)
 }
 
 /// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` stores to a line of one's

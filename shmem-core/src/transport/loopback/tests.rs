@@ -40,6 +40,32 @@ fn get(from: &Loopback, offset: usize) -> u64 {
     value
 }
 
+/// Whoever made up a message: nothing outside the place is written, and nothing outside the data read.
+#[test]
+fn a_message_about_more_than_there_is_is_refused() {
+    let places = Places::new(1, BYTES);
+    // SAFETY: a place of that many bytes, all zeroes, which outlives the target.
+    let target = unsafe { Target::new(places.place(0), places.stride()) };
+    let deliver = |pattern: Pattern, bytes: usize| {
+        let data = vec![7; bytes].into();
+        let message = Message::Blocks { offset: SYSTEM_BYTES, pattern, data };
+        let result = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| target.deliver(&message)));
+        result.map_err(|panic| *panic.downcast::<String>().unwrap())
+    };
+    let (half, back) = (1 << (usize::BITS - 1), 0_usize.wrapping_sub(8));
+    for far in [BYTES, half, back] {
+        let refused = deliver(Pattern::blocks(64, 3, far, 64), 192).unwrap_err();
+        assert!(refused.contains("does not fit the place"), "{refused}");
+        let refused = deliver(Pattern::blocks(64, 3, 64, far), 192).unwrap_err();
+        assert!(refused.ends_with(" packed bytes has 192"), "{refused}");
+    }
+    assert_eq!(
+        deliver(Pattern::blocks(64, 40, 8, 64), 64 * 40),
+        Ok(()),
+        "blocks over blocks are bytes all the same"
+    );
+}
+
 #[test]
 fn a_put_arrives_by_quiet_at_the_latest() {
     for seed in 0..8 {

@@ -134,8 +134,8 @@ impl Bench<'_> {
             .map(|case| {
                 let (to, from, bytes) = (case.place)(world, pe);
                 let place = to as usize..to as usize + bytes;
-                let offset = case.pattern.hulls().0;
-                assert!(offset <= bytes, "{} does not fit its matrix", case.name);
+                let hulls = case.pattern.hulls();
+                assert!(hulls.0.max(hulls.1) <= bytes, "{} does not fit its matrix", case.name);
                 let costs = Costs::take(
                     self.repetitions,
                     4,

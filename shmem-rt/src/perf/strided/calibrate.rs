@@ -14,7 +14,7 @@ use super::spread::Spread;
 use crate::perf::samples::{Quartiles, nanoseconds_each};
 
 /// Bytes of each side.
-pub const ROOM: usize = 24 << 20;
+pub const ROOM: usize = 26 << 20;
 
 /// A way is faster if it takes less than this part of the other's time.
 const CLEARLY: f64 = 0.97;
@@ -45,6 +45,10 @@ pub fn calibrate<I: Strided>(sides: &mut Sides<'_, I>) -> Thresholds {
             Kernel::Rows,
         ))
     });
+    // A row of 1024 doubles with two more of a frame.
+    let pages = from_size(&[1024, 2048, 3072, 4096, 6144], |pages| {
+        ratio(&Spread::even(8, pages / 2, 8208), Kernel::Throttled(default.throttle), Kernel::Rows)
+    });
     // Each block adds 512 bytes of lines to both sides. Below the first of these the lines are still in a
     // cache when their owner reads them, which is worth more than the put gains.
     let cache = from_size(&[8 << 20, 16 << 20, 32 << 20], |footprint| {
@@ -55,7 +59,7 @@ pub fn calibrate<I: Strided>(sides: &mut Sides<'_, I>) -> Thresholds {
         let unaligned = Spread::within(block, block + 72, block + 72, ROOM - (64 << 10));
         ratio(&unaligned, Kernel::Stream, Kernel::Rows)
     });
-    Thresholds { last_level_cache, stream, throttle: throttle(sides), dense, library, string }
+    Thresholds { last_level_cache, stream, throttle: throttle(sides), pages, dense, library, string }
 }
 
 /// Layouts whose blocks fall into few sets.
@@ -97,9 +101,8 @@ fn time_over<I: Strided>(sides: &mut Sides<'_, I>, spread: &Spread, way: Kernel,
     let pattern = Pattern::blocks(spread.block, spread.count, spread.to, spread.from);
     let [way, other] = [way, other].map(|kernel| Plan::by(pattern, Method::Kernel(kernel)));
     let count = transfers(spread);
-    let mut time = |plan| {
-        nanoseconds_each(count, || (0..count).for_each(|_| sides.planned(spread, plan, Direction::Put)))
-    };
+    let mut time =
+        |plan| nanoseconds_each(count, || (0..count).for_each(|_| sides.planned(plan, Direction::Put)));
     time(&way);
     Quartiles::of((0..PAIRS).map(|_| time(&way) / time(&other)).collect()).median
 }

@@ -82,9 +82,9 @@ pub fn regrets<I: Strided>(
     for round in 0..=repetitions {
         for (plan, times) in plans.iter().zip(&mut times) {
             // What the one before left in the caches, or did not, is not this one's.
-            sides.planned(spread, plan, *direction);
+            sides.planned(plan, *direction);
             let time = nanoseconds_each(count, || {
-                (0..count).for_each(|_| sides.planned(spread, plan, *direction));
+                (0..count).for_each(|_| sides.planned(plan, *direction));
             });
             if round > 0 {
                 times.push(time);

@@ -1,5 +1,6 @@
 //! Memory on both sides of a measured transfer.
 
+use std::fmt;
 use std::hint::black_box;
 
 use shmem_core::context::Strided;
@@ -74,10 +75,10 @@ impl<'t, I: Strided> Sides<'t, I> {
         self.private.as_ptr().align_offset(ALIGN).min(ALIGN - self.skew) + self.skew
     }
 
-    /// Panics unless `spread` lies in both sides.
-    fn check(&self, spread: &Spread) {
-        let room = self.len() - ALIGN;
-        assert!(spread.hull() <= room, "{spread} does not fit sides of {room} bytes");
+    /// Panics unless `hulls`, of `blocks`, lie in both sides.
+    fn check(&self, hulls: (usize, usize), blocks: &dyn fmt::Display) {
+        let room = self.len().saturating_sub(ALIGN);
+        assert!(hulls.0.max(hulls.1) <= room, "{blocks} does not fit sides of {room} bytes");
     }
 
     /// Moves `spread` as the library's `iputmem` and `igetmem` do.
@@ -95,30 +96,46 @@ impl<'t, I: Strided> Sides<'t, I> {
         }
     }
 
-    /// Moves `spread` by a given plan for it.
-    pub fn planned(&mut self, spread: &Spread, plan: &Plan, direction: Direction) {
-        self.check(spread);
+    /// Moves blocks in one loop by a given plan.
+    ///
+    /// # Panics
+    ///
+    /// If there are more loops, or blocks do not lie in both sides, or overlap.
+    pub fn planned(&mut self, plan: &Plan, direction: Direction) {
+        let pattern = plan.pattern();
+        self.check(pattern.hulls(), plan);
+        let [outer, row] = pattern.inner();
+        let is_apart = row.count == 1 || row.to.min(row.from) >= pattern.block();
+        assert!(outer.count == 1 && is_apart, "{plan} is not blocks in one loop");
         let (to, from) = self.ends(direction);
-        // SAFETY: the plan is for `spread`, all of which lies in both sides, as just checked. The sides
-        // are different memory.
+        // SAFETY: the plan's blocks lie in both sides and apart, as just checked. The sides are different
+        // memory.
         unsafe { execute_later(plan, to, from) };
     }
 
     /// Moves `spread` as Algorithm 1 does, by a put of this measure's own: see [`baseline::loop_of_puts`].
+    ///
+    /// # Panics
+    ///
+    /// If `spread` does not lie in both sides.
     pub fn loop_of_puts(&mut self, spread: &Spread, direction: Direction) {
-        self.check(spread);
+        self.check(spread.hulls(), spread);
         let (to, from) = self.ends(direction);
         let start = self.near as usize;
         let place = start..start + self.len();
-        // SAFETY: as in `planned`.
+        // SAFETY: all blocks lie in both sides, as just checked, which are different memory.
         unsafe { baseline::loop_of_puts(spread, &place, to, from, direction) };
     }
 
     /// Loads the lines of the source and stores to those of the destination: see [`baseline::lines`].
+    ///
+    /// # Panics
+    ///
+    /// If `spread` does not lie in both sides.
     pub fn limit(&mut self, spread: &Spread, direction: Direction) {
-        self.check(spread);
+        self.check(spread.hulls(), spread);
         let (to, from) = self.ends(direction);
-        // SAFETY: as in `planned`.
+        // SAFETY: as in `loop_of_puts`.
         unsafe { baseline::lines(spread, to, from) };
     }
 

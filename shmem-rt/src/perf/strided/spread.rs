@@ -31,10 +31,15 @@ impl Spread {
         self.block * self.count
     }
 
-    /// Bytes from the first block to behind the last, at the destination and at the source.
+    /// Bytes from the first block to behind the last, at the destination and at the source; the largest
+    /// number if they are more than any memory has.
     pub const fn hulls(&self) -> (usize, usize) {
+        if self.count == 0 {
+            return (0, 0);
+        }
         let last = self.count - 1;
-        (last * self.to + self.block, last * self.from + self.block)
+        let (to, from) = (last.saturating_mul(self.to), last.saturating_mul(self.from));
+        (to.saturating_add(self.block), from.saturating_add(self.block))
     }
 
     /// Bytes of the larger side.
@@ -48,5 +53,18 @@ impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { block, count, to, from } = self;
         write!(f, "{block}x{count}/{to}<-{from}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hull_ends_with_the_last_block() {
+        assert_eq!(Spread { block: 8, count: 3, to: 16, from: 8 }.hulls(), (40, 24));
+        assert_eq!(Spread::even(8, 0, 16).hulls(), (0, 0));
+        assert_eq!(Spread::even(64, 3, 0_usize.wrapping_sub(8)).hull(), usize::MAX);
+        assert_eq!(Spread::even(64, 3, 1 << (usize::BITS - 1)).hull(), usize::MAX);
     }
 }
