@@ -164,6 +164,11 @@ const fn advance(block: usize, stride: usize) -> usize {
 
 /// Idle stores behind each block, if blocks fall into so few sets that they are throttled.
 const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
+    // Most columns leave here: what falls into 8 sets is a multiple of 8 lines apart.
+    let crowded = row.to.is_multiple_of(8 * LINE) || row.from.is_multiple_of(8 * LINE);
+    if !crowded && block <= LINE {
+        return None;
+    }
     if thresholds.throttle == 0 || block > 4 * LINE || row.count < 2 * CROWD || row.count > MOST {
         return None;
     }
@@ -181,6 +186,10 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
 
 /// Idle stores behind each block, if blocks lie on so many pages that they are throttled.
 const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
+    // Most columns leave here: no block lies on more than a page of each side.
+    if count.saturating_mul(2) < thresholds.pages {
+        return None;
+    }
     let nearer = if row.to < row.from { row.to } else { row.from };
     // From a dense source they arrive one by one anyway.
     if thresholds.throttle == 0
