@@ -1,5 +1,5 @@
 //! Handles, places and operations on an arena of the test's own: two PEs, no processes. Also run
-//! under Miri, which sees every access.
+//! under AddressSanitizer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What may be delayed is, what may not is not. Also run under Miri.
+//! What may be delayed is, what may not is not. Also run under AddressSanitizer.
 
 use super::*;
 use crate::pe::Pe;
