@@ -26,16 +26,23 @@ const NONE: &str = "none";
 /// Where the table of this machine is left and looked for, unless the environment names a file: in
 /// `$XDG_CACHE_HOME` or `~/.cache`. `None` if there is neither.
 pub fn path(machine: &str) -> Option<PathBuf> {
-    let directory = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = directory("XDG_CACHE_HOME").or_else(|| Some(directory("HOME")?.join(".cache")))?;
     let key = shmem_core::fingerprint::fingerprint(machine.bytes());
-    Some(cache.join("shmem-rt").join(format!("strided-{key:016x}.json")))
+    Some(directory()?.join(format!("strided-{key:016x}.json")))
+}
+
+/// Where tables are left.
+fn directory() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(cache.join("shmem-rt"))
 }
 
 /// The thresholds that count for a process whose environment names `given`, and a warning if a table was
 /// there and does not count.
 pub fn load(given: Option<&str>) -> (Thresholds, Option<String>) {
-    if given == Some(NONE) {
+    // Most users have no table. Then nothing is read of the machine, which takes long where it has many cores.
+    let nowhere = given.is_none() && !directory().is_some_and(|directory| directory.is_dir());
+    if given == Some(NONE) || nowhere {
         return (Thresholds::DEFAULT, None);
     }
     let machine = machine(&Root::default());

@@ -88,3 +88,25 @@ fn a_table_that_does_not_fit_is_ignored_with_one_warning() {
     ignored("it is of another machine, `another machine`, and this is `");
     assert_eq!(warnings(Path::new("none")), [""; 0]);
 }
+
+/// The table that `shmem-perf calibrate` leaves in the cache directory is the one that jobs find there.
+#[test]
+fn a_table_in_the_cache_directory_is_found() {
+    let cache = tempfile::tempdir().unwrap();
+    let thresholds_of_a_job = |expected: &Thresholds| {
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "all_pes_follow_one_table"])
+            .env_remove("SHMEM_STRIDED_TABLE")
+            .env("XDG_CACHE_HOME", cache.path())
+            .env(EXPECTED, first(expected).to_string())
+            .output()
+            .unwrap()
+    };
+    let output = thresholds_of_a_job(&Thresholds::DEFAULT);
+    assert!(output.status.success(), "{output:?}");
+    let machine = shmem::calibration::machine(&shmem::info::Root::default());
+    let named = shmem::calibration::path(&machine).unwrap();
+    table().write(&cache.path().join("shmem-rt").join(named.file_name().unwrap())).unwrap();
+    let output = thresholds_of_a_job(&changed());
+    assert!(output.status.success(), "{output:?}");
+}

@@ -82,11 +82,7 @@ unsafe fn put_blocks(
     level: Level,
     align: usize,
 ) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(&Plan::blocks(block, level, align));
-    if let Some(advice) = Advice::of_blocks(block, level) {
-        advice.give();
-    }
+    note(block, level, align);
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
@@ -112,11 +108,7 @@ unsafe fn get_blocks(
     level: Level,
     align: usize,
 ) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(&Plan::blocks(block, level, align));
-    if let Some(advice) = Advice::of_blocks(block, level) {
-        advice.give();
-    }
+    note(block, level, align);
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
@@ -124,6 +116,18 @@ unsafe fn get_blocks(
         let pattern = Pattern::blocks(block, level.count, level.to, level.from);
         // SAFETY: the caller's promise.
         unsafe { get_far(endpoint, to, from.pe, from.segment, from.offset, &pattern) };
+    }
+}
+
+/// What is counted and said of blocks in one loop, whichever way they go.
+#[inline(always)]
+#[track_caller]
+#[cfg_attr(not(feature = "statistics"), expect(unused_variables, reason = "what is counted is a plan"))]
+fn note(block: usize, level: Level, align: usize) {
+    #[cfg(feature = "statistics")]
+    crate::strided::statistics::count(&Plan::blocks(block, level, align));
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
     }
 }
 
