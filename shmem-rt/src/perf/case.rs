@@ -199,5 +199,25 @@ mod tests {
         let cases: Vec<Case> = joined.iter().map(Record::case).collect();
         assert_eq!(cases.iter().map(|case| case.case.as_str()).collect::<Vec<_>>(), ["8", "64"]);
         assert_eq!((cases[0].n, cases[0].value, cases[0].ratio, cases[0].difference), (3, 2.0, 1.0, 0.0));
+        assert_eq!((cases[0].vs_a1, cases[0].p95), (None, None));
+    }
+
+    #[test]
+    fn a_loop_of_puts_stands_beside_the_limit_in_every_job() {
+        let site = Site { pes: 2, transport: "shm".into(), shared_cores: false };
+        let pair = |cost, other| {
+            let mut samples = Samples::new();
+            samples.push(cost, other);
+            samples
+        };
+        let record = |cost, limit, puts| {
+            Record::new(&site, "strided", "column", "ns", "", pair(cost, limit)).beside(pair(cost, puts))
+        };
+        let joined = Record::join([record(2.0, 2.0, 6.0), record(2.0, 1.0, 8.0), record(2.0, 4.0, 20.0)]);
+        let case = joined[0].case();
+        assert_eq!((case.ratio, case.vs_a1, case.p95), (1.0, Some(4.0), None));
+        let regret = Record::new(&site, "regret", "auto/grid", "", "", pair(4.0, 2.0)).geometric().case();
+        assert!((regret.value - 4.0).abs() < 1e-12 && (regret.ratio - 2.0).abs() < 1e-12);
+        assert_eq!(regret.p95, Some(4.0));
     }
 }

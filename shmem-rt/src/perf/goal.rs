@@ -151,6 +151,39 @@ mod tests {
     }
 
     #[test]
+    fn strided_layouts_have_the_goals_of_their_kind() {
+        let of = |measure: &str, name: &str| Goal::of(&case(measure, name));
+        assert_eq!(of("strided", "column/1024/put"), Some(Goal::Faster(1.1, 2.2)));
+        assert_eq!(of("strided", "column/1000/1032/get"), Some(Goal::Faster(1.15, 2.2)));
+        assert_eq!(of("strided", "column4/1024/put"), Some(Goal::Faster(1.1, 2.5)));
+        assert_eq!(of("strided", "aos/24/8/1k/get"), Some(Goal::Faster(1.15, 3.0)));
+        assert_eq!(of("strided", "checkerboard-f32/1k/put"), Some(Goal::OnlyFaster(10.0)));
+        assert_eq!(of("strided", "matrix/row-512/put"), Some(Goal::OnlyFaster(0.95)));
+        assert_eq!(of("strided", "matrix/element/put"), None);
+        assert_eq!(of("strided", "constant/8x4"), Some(Goal::RatioOr(1.0, 1.3)));
+        assert_eq!(of("regret", "auto/random"), Some(Goal::Tail(1.2, 1.7)));
+        assert_eq!(of("regret", "published/random"), None);
+    }
+
+    #[test]
+    fn faster_is_more_and_a_tail_has_two_ends() {
+        let strided = |ratio, vs_a1| Case { ratio, vs_a1, ..case("strided", "column/1024/put") };
+        let goal = Goal::Faster(1.1, 2.2);
+        assert!(goal.is_met(&strided(1.1, Some(2.2))));
+        assert!(!goal.is_met(&strided(1.11, Some(9.0))) && !goal.is_met(&strided(0.5, Some(2.19))));
+        assert!(!goal.is_met(&strided(0.5, None)));
+        assert!(Goal::OnlyFaster(10.0).is_met(&strided(9.0, Some(10.0))));
+        assert!(!Goal::OnlyFaster(10.0).is_met(&strided(0.1, Some(9.9))));
+        let regret = |ratio, p95| Case { ratio, p95, ..case("regret", "auto/grid") };
+        assert!(Goal::Tail(1.1, 1.4).is_met(&regret(1.1, Some(1.4))));
+        assert!(!Goal::Tail(1.1, 1.4).is_met(&regret(1.11, Some(1.0))));
+        assert!(!Goal::Tail(1.1, 1.4).is_met(&regret(1.0, Some(1.41))));
+        assert!(
+            Goal::Beaten(1.3).is_met(&regret(1.3, None)) && !Goal::Beaten(1.3).is_met(&regret(1.29, None))
+        );
+    }
+
+    #[test]
     fn either_bound_is_enough_where_one_is() {
         let case =
             |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m", "c") };

@@ -193,6 +193,19 @@ mod tests {
     }
 
     #[test]
+    fn means_over_layouts_are_geometric() {
+        let mut samples = Samples::new();
+        for (cost, limit) in [(1.0, 1.0), (2.0, 1.0), (4.0, 8.0)] {
+            samples.push(cost, limit);
+        }
+        let (cost, limit, ratio) = samples.geometric_means();
+        for (found, expected) in [(cost, 2.0), (limit, 2.0), (ratio, 1.0)] {
+            assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+        }
+        assert_eq!([0.0, 0.5, 0.75, 1.0].map(|part| samples.cost_at(part)), [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
     fn pairs_are_taken_in_turn_behind_a_warm_up() {
         let order = std::cell::RefCell::new(String::new());
         let say = |c, time| {
