@@ -10,96 +10,47 @@ use crate::object::{On, SymAddr};
 use crate::pe::Pe;
 use crate::strided::Level;
 
-/// The routines of the specification that are named after the size of their elements: each the typed one,
-/// for any type of that size.
+/// The routines of the specification that are named after the size of their elements.
 macro_rules! sized_routines {
     ($($bits:literal: $iput:ident, $iget:ident, $ibput:ident, $ibget:ident;)*) => {$(
-        #[doc = concat!("[`iput`](Self::iput) of elements of ", $bits, " bits.")]
-        ///
-        /// # Panics
-        ///
-        /// As `iput`. Elements of another size do not compile.
-        ///
-        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($iput), "`.")]
-        #[inline]
-        #[track_caller]
-        fn $iput<T: PlainData>(
-            &self,
-            to: On<'_, [T]>,
-            source: &[T],
-            to_stride: usize,
-            source_stride: usize,
-            count: usize,
-        ) {
-            const { check_size::<T>($bits, stringify!($iput)) };
-            self.iput(to, source, to_stride, source_stride, count);
+        sized_routine! {
+            $bits: $iput = iput(to: On<'_, [T]>, source: &[T], to_stride, source_stride, count)
         }
-
-        #[doc = concat!("[`iget`](Self::iget) of elements of ", $bits, " bits.")]
-        ///
-        /// # Panics
-        ///
-        /// As `iget`. Elements of another size do not compile.
-        ///
-        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($iget), "`.")]
-        #[inline]
-        #[track_caller]
-        fn $iget<T: PlainData>(
-            &self,
-            into: &mut [T],
-            from: On<'_, [T]>,
-            into_stride: usize,
-            from_stride: usize,
-            count: usize,
-        ) {
-            const { check_size::<T>($bits, stringify!($iget)) };
-            self.iget(into, from, into_stride, from_stride, count);
+        sized_routine! {
+            $bits: $iget = iget(into: &mut [T], from: On<'_, [T]>, into_stride, from_stride, count)
         }
-
-        #[doc = concat!("[`ibput`](Self::ibput) of elements of ", $bits, " bits.")]
-        ///
-        /// # Panics
-        ///
-        /// As `ibput`. Elements of another size do not compile.
-        ///
-        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($ibput), "`.")]
-        #[inline]
-        #[track_caller]
-        fn $ibput<T: PlainData>(
-            &self,
-            to: On<'_, [T]>,
-            source: &[T],
-            to_stride: usize,
-            source_stride: usize,
-            block: usize,
-            count: usize,
-        ) {
-            const { check_size::<T>($bits, stringify!($ibput)) };
-            self.ibput(to, source, to_stride, source_stride, block, count);
+        sized_routine! {
+            $bits: $ibput = ibput(to: On<'_, [T]>, source: &[T], to_stride, source_stride, block, count)
         }
-
-        #[doc = concat!("[`ibget`](Self::ibget) of elements of ", $bits, " bits.")]
-        ///
-        /// # Panics
-        ///
-        /// As `ibget`. Elements of another size do not compile.
-        ///
-        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($ibget), "`.")]
-        #[inline]
-        #[track_caller]
-        fn $ibget<T: PlainData>(
-            &self,
-            into: &mut [T],
-            from: On<'_, [T]>,
-            into_stride: usize,
-            from_stride: usize,
-            block: usize,
-            count: usize,
-        ) {
-            const { check_size::<T>($bits, stringify!($ibget)) };
-            self.ibget(into, from, into_stride, from_stride, block, count);
+        sized_routine! {
+            $bits: $ibget = ibget(into: &mut [T], from: On<'_, [T]>, into_stride, from_stride, block, count)
         }
     )*};
+}
+
+/// One of them: the typed one, for any type of that size.
+macro_rules! sized_routine {
+    (
+        $bits:literal: $sized:ident = $routine:ident(
+            $to:ident: $to_type:ty, $from:ident: $from_type:ty, $($number:ident),*
+        )
+    ) => {
+        #[doc = concat!(
+            "[`", stringify!($routine), "`](Self::", stringify!($routine), ") of elements of ", $bits, " bits."
+        )]
+        ///
+        /// # Panics
+        ///
+        #[doc = concat!("As `", stringify!($routine), "`. Elements of another size do not compile.")]
+        ///
+        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($sized), "`.")]
+        #[inline]
+        #[track_caller]
+        fn $sized<T: PlainData>(&self, $to: $to_type, $from: $from_type, $($number: usize),*) {
+            const { check_size::<T>($bits, stringify!($sized)) };
+            self.$routine($to, $from, $($number),*);
+        }
+    };
 }
 
 /// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
