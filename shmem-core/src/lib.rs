@@ -15,6 +15,7 @@
 //! strided      regions, plans and kernels: which blocks a transfer moves, and how
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
 //! memory       memfds, page sizes, the arena in which every on-node PE has its place
+//! topology     NUMA nodes: which memory there is, of which kind, how near
 //! segment      which part of a PE's place belongs to which partition
 //! partition    what a partition is asked to be, and what it was granted
 //! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
@@ -51,4 +52,5 @@ pub mod strided;
 pub mod sync;
 pub mod system;
 pub mod text;
+pub mod topology;
 pub mod transport;

@@ -36,7 +36,7 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
         .iter()
         .map(|g| {
             let (pages, kind) = (g.pages as u32, g.kind.map_or(0, |kind| kind as u32));
-            json!([g.size, g.pgsize, pages, kind, g.populated, g.downgrades])
+            json!([g.size, g.pgsize, pages, kind, g.nodes, g.populated, g.downgrades])
         })
         .collect();
     Value::Array(all).to_string().into_bytes()
@@ -44,12 +44,13 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
 
 /// What [`encode`] made; `None` if it is something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
-    let all: Vec<(u64, u64, u32, u32, bool, Vec<String>)> = serde_json::from_slice(bytes).ok()?;
+    let all: Vec<(u64, u64, u32, u32, Vec<(u32, u64)>, bool, Vec<String>)> =
+        serde_json::from_slice(bytes).ok()?;
     all.into_iter()
-        .map(|(size, pgsize, pages, kind, populated, downgrades)| {
+        .map(|(size, pgsize, pages, kind, nodes, populated, downgrades)| {
             let pages = Pages::ALL.into_iter().find(|one| *one as u32 == pages)?;
             let kind = Kind::from_number(kind);
-            Some(Grant { size, pgsize, pages, kind, populated, downgrades })
+            Some(Grant { size, pgsize, pages, kind, nodes, populated, downgrades })
         })
         .collect()
 }
@@ -66,6 +67,7 @@ mod tests {
                 pgsize: 2 << 20,
                 pages: Pages::Transparent,
                 kind: Some(Kind::FastMem),
+                nodes: vec![(0, 31), (2, 1)],
                 populated: true,
                 downgrades: vec!["asked 1G".to_owned()],
             },
@@ -74,6 +76,7 @@ mod tests {
                 pgsize: 4096,
                 pages: Pages::Base,
                 kind: None,
+                nodes: vec![],
                 populated: false,
                 downgrades: vec![],
             },

@@ -64,7 +64,8 @@ impl Plan {
         let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
         let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
         let statics = statics::layout(&entries, table.specs())?;
-        let layout = PlaceLayout::new(table.specs(), settings.later_size as usize)?;
+        let layout =
+            PlaceLayout::new(table.specs(), settings.later_size as usize, &Machine::default().topology())?;
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 

@@ -26,6 +26,7 @@ use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment::{SYSTEM, Segment, Segments};
 use crate::system::SYSTEM_BYTES;
 use crate::text::Text;
+use crate::topology::Topology;
 
 /// Most entries of the table that finds segments.
 const MOST_GRANULES: usize = 1024;
@@ -45,7 +46,8 @@ pub struct PlaceLayout {
 
 impl PlaceLayout {
     /// The layout of a place for `partitions` in the order of their IDs, with at least `later_bytes`
-    /// bytes of addresses for later segments.
+    /// bytes of addresses for later segments, whose memory comes from the nodes of `topology`. Only what is asked
+    /// decides where anything lies, not the topology.
     ///
     /// # Errors
     ///
@@ -55,10 +57,17 @@ impl PlaceLayout {
     /// # Panics
     ///
     /// If there are more than [`MAX_PARTITIONS`], or they are not in the order of their IDs.
-    pub fn new(partitions: &[PartitionSpec], later_bytes: usize) -> Result<Self, MemoryError> {
+    pub fn new(
+        partitions: &[PartitionSpec],
+        later_bytes: usize,
+        topology: &Topology,
+    ) -> Result<Self, MemoryError> {
         assert!(partitions.len() <= MAX_PARTITIONS, "more partitions than a job can have");
         assert!(partitions.is_sorted_by(|a, b| a.id < b.id), "partitions come in the order of their IDs");
-        let requests = partitions.iter().map(Request::partition).collect::<Result<Vec<_>, _>>()?;
+        let requests = partitions
+            .iter()
+            .map(|spec| Request::partition(spec, topology))
+            .collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
         let mut granule = HUGE;
         loop {

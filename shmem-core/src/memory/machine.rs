@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Size;
 use super::pages::PageSizes;
+use crate::topology::Topology;
 
 /// Where to read what the machine has. Tests invent machines by giving another root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,11 @@ impl Machine {
     /// The machine whose `proc` and `sys` are in `root`.
     pub fn at(root: &Path) -> Self {
         Self { root: root.into(), base: rustix::param::page_size() as u64 }
+    }
+
+    /// Its NUMA nodes, as this process sees them.
+    pub fn topology(&self) -> Topology {
+        Topology::read(&self.root)
     }
 
     /// Its page sizes.

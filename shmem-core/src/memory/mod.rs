@@ -6,7 +6,8 @@
 //! later     who has which addresses behind the partitions
 //! limits    what is checked beforehand
 //! pages     page sizes and the choice among them
-//! piece     what peers are told      layout  how a place is divided
+//! placement which NUMA nodes          layout  how a place is divided
+//! piece     what peers are told
 //! machine   what /proc and /sys say  request what is asked of one piece of memory
 //! map       system calls
 //! ```
@@ -26,6 +27,7 @@ mod machine;
 mod map;
 mod pages;
 mod piece;
+mod placement;
 mod provide;
 mod request;
 
@@ -38,6 +40,7 @@ pub use later::{LaterPlace, LaterRange};
 pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
+pub use placement::{Placement, Spread, placement};
 pub use request::Request;
 
 /// What the addresses of places and segments are multiples of, on every machine. An offset that is a

@@ -112,6 +112,7 @@ impl Provider<'_> {
             pgsize: size,
             pages,
             kind: request.placement.kind,
+            nodes: Vec::new(),
             populated: request.populate || pages != Pages::Base,
             downgrades: request.placement.downgrade.iter().cloned().chain(downgrade).collect(),
         })

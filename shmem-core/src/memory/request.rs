@@ -1,7 +1,9 @@
 //! What is asked of one piece of memory: a partition, or an array registered later.
 
 use super::error::MemoryError;
-use crate::partition::{Origin, PartitionSpec, Placement, Traits, placement};
+use super::placement::{Placement, placement};
+use crate::partition::{Origin, PartitionSpec, Traits};
+use crate::topology::Topology;
 
 /// The granule of everything here: places, segments and file offsets are multiples of it, because
 /// `MADV_COLLAPSE` refuses memory whose address and file offset differ modulo 2 MiB.
@@ -31,14 +33,14 @@ impl Request {
     /// # Errors
     ///
     /// If it must have a kind of memory that this build cannot place.
-    pub fn partition(spec: &PartitionSpec) -> Result<Self, MemoryError> {
+    pub fn partition(spec: &PartitionSpec, topology: &Topology) -> Result<Self, MemoryError> {
         let what = match &spec.origin {
             Origin::BuiltIn => {
                 format!("{} (built in; SHMEM_SYMMETRIC_PARTITION{} changes it)", spec.title(), spec.id)
             }
             origin => format!("{} ({origin})", spec.title()),
         };
-        let placement = placement(spec)?;
+        let placement = placement(spec, topology)?;
         let bytes = usize::try_from(spec.size).unwrap_or(usize::MAX);
         // Huge pages that are not touched are not known to exist: they are always populated.
         let populate = spec.explicit || spec.traits.pgsize.is_some();
@@ -47,7 +49,7 @@ impl Request {
 
     /// Memory of an array, of which nothing is asked.
     pub fn array(name: &str, bytes: usize) -> Self {
-        let placement = Placement { kind: None, downgrade: None };
+        let placement = Placement::system();
         Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, placement, populate: false }
     }
 

@@ -30,6 +30,9 @@ pub struct Grant {
     pub pages: Pages,
     /// The kind of memory; `None`: no placement was asked or made.
     pub kind: Option<Kind>,
+    /// Pages on each NUMA node, as the kernel says, in the order of the nodes' numbers; empty: not known,
+    /// or no page exists yet.
+    pub nodes: Vec<(u32, u64)>,
     /// Whether all pages exist already.
     pub populated: bool,
     /// What was asked and not given, each with its reason, in words.

@@ -1,7 +1,8 @@
 //! The partitions that a job would have.
 
 use shmem_core::columns::Columns;
-use shmem_core::partition::{Environment, Origin, PartitionError, Table, placement, show_size};
+use shmem_core::memory::{Machine, placement};
+use shmem_core::partition::{Environment, Origin, PartitionError, Table, show_size};
 
 use super::{Binary, InfoError};
 
@@ -33,8 +34,9 @@ pub fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, Part
 pub fn partitions(binary: &Binary, environment: &Environment) -> Result<Resolved, InfoError> {
     let table = resolve(binary, environment)?;
     let mut warnings = table.warnings().to_vec();
+    let topology = Machine::default().topology();
     for spec in table.specs().iter().filter(|spec| spec.origin != Origin::BuiltIn) {
-        let downgrade = placement(spec)?.downgrade;
+        let downgrade = placement(spec, &topology)?.downgrade;
         warnings.extend(downgrade.map(|why| format!("{} (from {}): {why}", spec.title(), spec.origin)));
     }
     let mut columns =

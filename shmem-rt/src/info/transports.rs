@@ -2,6 +2,7 @@
 
 use shmem_core::columns::Columns;
 use shmem_core::memory::{Arena, Machine, MemoryError, PlaceLayout};
+use shmem_core::topology::Topology;
 
 /// The section `transports`: each is tried, not only named.
 pub fn transports() -> String {
@@ -23,7 +24,7 @@ fn state(result: Result<(), MemoryError>) -> String {
 
 /// Makes the memory of a PE without partitions, as a job does.
 fn shared_memory() -> Result<(), MemoryError> {
-    let arena = Arena::reserve(PlaceLayout::new(&[], 0)?, 1, Machine::default())?;
+    let arena = Arena::reserve(PlaceLayout::new(&[], 0, &Topology::default())?, 1, Machine::default())?;
     arena.create(0).map(drop)
 }
 

@@ -8,12 +8,14 @@ use rustix::io::Errno;
 use super::{paged, plain, word};
 use crate::memory::{Arena, LaterRange, Machine, MemoryError, Mine, PlaceLayout, Request, map};
 use crate::partition::{Kind, Pages, PartitionSpec, Policy, Traits};
+use crate::topology::Topology;
 
 const M: usize = 1 << 20;
 const G: usize = 1 << 30;
 
 fn arena(specs: &[PartitionSpec], slots: usize) -> Arena {
-    Arena::reserve(PlaceLayout::new(specs, 64 * M).unwrap(), slots, Machine::default()).unwrap()
+    Arena::reserve(PlaceLayout::new(specs, 64 * M, &Topology::default()).unwrap(), slots, Machine::default())
+        .unwrap()
 }
 
 fn copies(files: &[OwnedFd]) -> Vec<OwnedFd> {
@@ -224,6 +226,6 @@ fn a_special_kind_is_reported_and_its_pages_exist() {
     assert!(mine.grants[0].downgrades.is_empty() && !mine.grants[0].populated);
     assert!(mine.grants[1].downgrades[0].contains("KIND=FASTMEM") && mine.grants[1].populated);
     spec.traits.policy = Some(Policy::Mandatory);
-    let error = PlaceLayout::new(&[spec], 0).unwrap_err();
+    let error = PlaceLayout::new(&[spec], 0, &Topology::default()).unwrap_err();
     assert!(matches!(error, MemoryError::Placement(_)), "{error}");
 }

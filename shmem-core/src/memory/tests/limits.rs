@@ -5,12 +5,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::{Tree, in_child, paged, plain};
 use crate::memory::{Arena, Machine, MemoryError, PlaceLayout, Request};
 use crate::partition::{Kind, PartitionSpec, Policy, Traits};
+use crate::topology::Topology;
 
 const M: u64 = 1 << 20;
 const G: u64 = 1 << 30;
 
 fn reserve(specs: &[PartitionSpec], slots: usize, machine: Machine) -> Result<Arena, MemoryError> {
-    Arena::reserve(PlaceLayout::new(specs, 0).unwrap(), slots, machine)
+    Arena::reserve(PlaceLayout::new(specs, 0, &Topology::default()).unwrap(), slots, machine)
 }
 
 /// A machine with 1 GiB, of which 600 MiB are left, without huge pages.

@@ -7,6 +7,7 @@ mod layout;
 mod limits;
 #[cfg(not(miri))]
 mod pages;
+mod placement;
 #[cfg(not(miri))]
 mod processes;
 

@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::{Tree, in_child, paged, plain, word};
 use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, PlaceLayout, map};
 use crate::partition::{Kind, Pages, PartitionSpec, Policy, Traits};
+use crate::topology::Topology;
 
 const M: u64 = 1 << 20;
 const HUGE: u64 = 2 << 20;
 
 fn arena(specs: &[PartitionSpec], machine: Machine) -> Arena {
-    Arena::reserve(PlaceLayout::new(specs, 0).unwrap(), 1, machine).unwrap()
+    Arena::reserve(PlaceLayout::new(specs, 0, &Topology::default()).unwrap(), 1, machine).unwrap()
 }
 
 /// A size in /proc/self/smaps, in bytes, of the mapping that holds an address.

@@ -2,7 +2,6 @@
 
 mod environment;
 mod grammar;
-mod placement;
 mod report;
 mod resolve;
 mod size;

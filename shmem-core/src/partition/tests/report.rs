@@ -11,7 +11,15 @@ fn specs() -> Vec<PartitionSpec> {
 }
 
 fn base(size: u64) -> Grant {
-    Grant { size, pgsize: 4096, pages: Pages::Base, kind: None, populated: false, downgrades: vec![] }
+    Grant {
+        size,
+        pgsize: 4096,
+        pages: Pages::Base,
+        kind: None,
+        nodes: vec![],
+        populated: false,
+        downgrades: vec![],
+    }
 }
 
 fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
@@ -20,6 +28,7 @@ fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
         pgsize: 2 << 20,
         pages,
         kind: Some(Kind::NormalMem),
+        nodes: vec![],
         populated: true,
         downgrades: downgrades.iter().map(ToString::to_string).collect(),
     }

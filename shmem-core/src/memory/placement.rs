@@ -1,17 +1,40 @@
 //! Which kinds of memory this build can place, and what happens to those it cannot.
 
-use super::error::PartitionError;
-use super::kind::{Kind, Policy};
-use super::spec::PartitionSpec;
+use crate::partition::{Kind, PartitionError, PartitionSpec, Policy};
+use crate::topology::Topology;
 
 /// Where the memory of a partition is to come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// The kind given; `None`: none was asked for, or what was asked for is not placed.
     pub kind: Option<Kind>,
+    /// The nodes that pages come from, the nearest to this PE first. Empty with [`Spread::System`].
+    pub nodes: Vec<u32>,
+    /// How pages are shared out among these nodes.
+    pub spread: Spread,
     /// What was asked and is not given, with its reason, in words; an entry of
-    /// [`Grant::downgrades`](super::Grant).
+    /// [`Grant::downgrades`](crate::partition::Grant).
     pub downgrade: Option<String>,
+}
+
+/// How pages are shared out among nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// The system decides: no placement call is made.
+    System,
+    /// The first node while it has memory, then any node.
+    Preferred,
+    /// These nodes and no other, the first one before the others.
+    Bound,
+    /// Page by page over these nodes.
+    Interleaved,
+}
+
+impl Placement {
+    /// No placement is asked for: the system decides.
+    pub fn system() -> Self {
+        Self { kind: None, nodes: Vec::new(), spread: Spread::System, downgrade: None }
+    }
 }
 
 /// What happens to a kind that is asked for.
@@ -46,12 +69,17 @@ const fn outcomes(kind: Option<Kind>) -> [Outcome; 4] {
 /// # Errors
 ///
 /// If the partition must have a kind of memory that this build cannot place.
-pub fn placement(spec: &PartitionSpec) -> Result<Placement, PartitionError> {
+pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, PartitionError> {
     let kind = spec.traits.kind;
     let policy = spec.traits.policy.unwrap_or(Policy::Preferred);
     let asked = kind.unwrap_or(Kind::NormalMem);
     let outcome = outcomes(kind)[policy as usize - 1];
-    let placement = |kind, downgrade| Ok(Placement { kind, downgrade });
+    let home = topology.home();
+    let placement = |kind, downgrade| {
+        let nodes = home.map(|home| topology.of_kind(Kind::NormalMem, home)).unwrap_or_default();
+        let spread = if nodes.is_empty() { Spread::System } else { Spread::Preferred };
+        Ok(Placement { kind, nodes, spread, downgrade })
+    };
     match outcome {
         Outcome::Given => placement(kind, None),
         Outcome::NotSpread => placement(

@@ -1,5 +1,7 @@
-use crate::partition::{Kind, Origin, PartitionSpec, Policy, Traits, placement};
+use crate::memory::placement;
+use crate::partition::{Kind, Origin, PartitionSpec, Policy, Traits};
 use crate::text::Text;
+use crate::topology::Topology;
 
 fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
     PartitionSpec {
@@ -16,7 +18,7 @@ fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
 fn what_every_machine_has_is_given() {
     for kind in [None, Some(Kind::NormalMem), Some(Kind::SysDefault)] {
         for policy in [None, Some(Policy::Mandatory), Some(Policy::Preferred), Some(Policy::SysDefault)] {
-            let placed = placement(&spec(kind, policy)).expect("placed");
+            let placed = placement(&spec(kind, policy), &Topology::default()).expect("placed");
             assert_eq!((placed.kind, placed.downgrade), (kind, None), "{kind:?}, {policy:?}");
         }
     }
@@ -26,19 +28,22 @@ fn what_every_machine_has_is_given() {
 fn special_kinds_are_refused_or_replaced_and_said() {
     for kind in [Kind::FastMem, Kind::LargeMem, Kind::Pmem] {
         assert_eq!(
-            placement(&spec(Some(kind), Some(Policy::Mandatory))).expect_err("refused").to_string(),
+            placement(&spec(Some(kind), Some(Policy::Mandatory)), &Topology::default())
+                .expect_err("refused")
+                .to_string(),
             format!(
                 "partition 2 `fast` must have KIND={kind} under POLICY=MANDATORY (from SHMEM_SYMMETRIC_PARTITION2), and this build cannot place that kind of memory; it places NORMALMEM and SYSDEFAULT; use POLICY=PREFERRED to run in normal memory"
             )
         );
         for policy in [Policy::Preferred, Policy::Interleaved] {
-            let placed = placement(&spec(Some(kind), Some(policy))).expect("replaced");
+            let placed = placement(&spec(Some(kind), Some(policy)), &Topology::default()).expect("replaced");
             assert_eq!(placed.kind, None);
             let said =
                 format!("KIND={kind}: this build cannot place that kind of memory; normal memory is used");
             assert_eq!(placed.downgrade, Some(said));
         }
-        let placed = placement(&spec(Some(kind), Some(Policy::SysDefault))).expect("left to the system");
+        let placed = placement(&spec(Some(kind), Some(Policy::SysDefault)), &Topology::default())
+            .expect("left to the system");
         assert_eq!(placed.kind, None);
         assert!(placed.downgrade.is_some_and(|said| said.contains("leaves the placement to the system")));
     }
@@ -47,9 +52,10 @@ fn special_kinds_are_refused_or_replaced_and_said() {
 #[test]
 fn pages_that_are_not_spread_are_said() {
     for kind in [None, Some(Kind::NormalMem)] {
-        let placed = placement(&spec(kind, Some(Policy::Interleaved))).expect("placed");
+        let placed = placement(&spec(kind, Some(Policy::Interleaved)), &Topology::default()).expect("placed");
         assert!(placed.downgrade.is_some_and(|said| said.starts_with("POLICY=INTERLEAVED")), "{kind:?}");
     }
-    let system = placement(&spec(Some(Kind::SysDefault), Some(Policy::Interleaved))).expect("placed");
+    let system = placement(&spec(Some(Kind::SysDefault), Some(Policy::Interleaved)), &Topology::default())
+        .expect("placed");
     assert_eq!(system.downgrade, None);
 }
