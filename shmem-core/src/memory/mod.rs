@@ -9,7 +9,7 @@
 //! placement which NUMA nodes          layout  how a place is divided
 //! piece     what peers are told
 //! machine   what /proc and /sys say  request what is asked of one piece of memory
-//! map       system calls
+//! map       system calls               pmem    partitions in files, which survive the job
 //! ```
 //!
 //! The order in which a PE comes to its memory: lay out ([`PlaceLayout`]), reserve
@@ -28,6 +28,7 @@ mod map;
 mod pages;
 mod piece;
 mod placement;
+mod pmem;
 mod provide;
 mod request;
 
@@ -41,6 +42,7 @@ pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
 pub use placement::{Placement, Spread, placement};
+pub use pmem::{Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
 pub use request::Request;
 
 /// What the addresses of places and segments are multiples of, on every machine. An offset that is a

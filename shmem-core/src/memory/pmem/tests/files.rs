@@ -1,0 +1,1 @@
+//! Real files: what is made, what is refused.
