@@ -4,6 +4,7 @@ use core::fmt;
 
 use rustix::io::Errno;
 
+use super::pmem::PmemError;
 use crate::partition::{PartitionError, round_size, show_size};
 
 /// Memory could not be reserved, mapped or populated.
@@ -109,6 +110,22 @@ pub enum MemoryError {
         slots: usize,
         /// The pages there are, in words.
         has: String,
+    },
+    /// The file of a partition cannot be used.
+    #[error(transparent)]
+    Pmem(#[from] Box<PmemError>),
+    /// A page size that a file does not have.
+    #[error(
+        "{what}: PGSIZE={asked} with POLICY=MANDATORY, and the pages of a file have {has}; leave PGSIZE out, or take POLICY=PREFERRED",
+        asked = Size(*asked), has = Size(*has)
+    )]
+    FilePages {
+        /// The partition and where it was asked for.
+        what: String,
+        /// Bytes of a page, at least.
+        asked: u64,
+        /// Bytes of a page of a file.
+        has: u64,
     },
     /// No placement by kind of memory.
     #[error(transparent)]

@@ -42,7 +42,7 @@ pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
 pub use placement::{Placement, Spread, placement};
-pub use pmem::{Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
+pub use pmem::{Backing, Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
 pub use request::Request;
 
 /// What the addresses of places and segments are multiples of, on every machine. An offset that is a

@@ -73,6 +73,10 @@ pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement,
     let kind = spec.traits.kind;
     let policy = spec.traits.policy.unwrap_or(Policy::Preferred);
     let asked = kind.unwrap_or(Kind::NormalMem);
+    if spec.is_in_file() {
+        // Its file lies where its path says.
+        return Ok(Placement { kind, ..Placement::system() });
+    }
     let outcome = outcomes(kind)[policy as usize - 1];
     let home = topology.home();
     let placement = |kind, downgrade| {

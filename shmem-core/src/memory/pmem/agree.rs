@@ -14,6 +14,7 @@ pub struct Found {
 
 impl Found {
     /// A file in which nothing was ever persisted.
+    #[cfg(test)]
     pub(super) const NEW: Self = Self { state: State::New, generation: 0, set: 0 };
 
     /// As words, for the other PEs.
@@ -133,7 +134,7 @@ mod tests {
         ] {
             let error = agree(&files).unwrap_err();
             assert!(!error.sets, "{files:?}");
-            assert_eq!(agree(&[files[0], copying(2), files[1]]).is_err(), true, "{files:?}");
+            assert!(agree(&[files[0], copying(2), files[1]]).is_err(), "{files:?}");
         }
         let error = agree(&[stable(3), Found { set: 6, ..stable(3) }]).unwrap_err().to_string();
         assert_eq!(

@@ -88,4 +88,4 @@ mod tests;
 pub use agree::{Disagreement, Found, agree};
 pub use error::{Fault, PmemError};
 pub use format::Identity;
-pub use open::{Candidate, PmemFile};
+pub use open::{Backing, Candidate, PmemFile};

@@ -30,6 +30,15 @@ pub struct PmemFile {
     made: bool,
 }
 
+/// What a partition lies in that is to survive the job.
+#[derive(Debug)]
+pub enum Backing {
+    /// A file, as far as all PEs have agreed.
+    File(Box<PmemFile>),
+    /// Memory, for the reason given, under POLICY=PREFERRED.
+    Instead(String),
+}
+
 /// What [`PmemFile::open`] has found.
 #[derive(Debug)]
 pub enum Candidate {

@@ -11,6 +11,7 @@ fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
         traits: Traits { kind, policy, ..Traits::NONE },
         origin: Origin::Environment("SHMEM_SYMMETRIC_PARTITION2".into()),
         explicit: true,
+        file: None,
     }
 }
 

@@ -19,6 +19,7 @@ fn base(size: u64) -> Grant {
         nodes: vec![],
         populated: false,
         downgrades: vec![],
+        file: None,
     }
 }
 
@@ -31,6 +32,7 @@ fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
         nodes: vec![],
         populated: true,
         downgrades: downgrades.iter().map(ToString::to_string).collect(),
+        file: None,
     }
 }
 
