@@ -1,5 +1,6 @@
 //! Typed put and get.
 
+use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::On;
@@ -73,6 +74,33 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
             unsafe { shm::get(into.cast(), from, bytes) };
         } else {
             get_far(endpoint, into.cast(), self.pe(), self.segment(), self.offset(), bytes);
+        }
+    }
+}
+
+// SAFETY: the pieces have the range's elements, in order, and so have `source` and `into`.
+unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
+    type Contents = [T];
+
+    fn len_of(self) -> usize {
+        self.len()
+    }
+
+    unsafe fn put_from(self, endpoint: &Endpoint, source: *const T) {
+        let mut done = 0;
+        for piece in self.pieces() {
+            // SAFETY: the caller's promise, for the next elements.
+            unsafe { piece.put_from(endpoint, source.wrapping_add(done)) };
+            done += piece.len();
+        }
+    }
+
+    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T) {
+        let mut done = 0;
+        for piece in self.pieces() {
+            // SAFETY: the caller's promise, for the next elements.
+            unsafe { piece.get_into(endpoint, into.wrapping_add(done)) };
+            done += piece.len();
         }
     }
 }

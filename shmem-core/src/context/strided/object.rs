@@ -1,5 +1,6 @@
 //! What regions are parts of: symmetric objects, and memory of this PE alone.
 
+use crate::array::{NumaArray, Storage};
 use crate::endpoint::Endpoint;
 use crate::object::{Descriptor, SymBox, Symmetric};
 use crate::pe::Pe;
@@ -207,6 +208,34 @@ macro_rules! symmetric {
 symmetric!([T: Shaped] Symmetric<T>);
 symmetric!([T: Shaped] SymBox<T>);
 symmetric!([T: Shaped] SymBox<[T]>);
+symmetric!([T: Shaped, const D: usize, S: Storage] NumaArray<T, D, S>);
+
+// SAFETY: an array has its elements in row-major order, in one range or in its pieces.
+unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S> {
+    type Element = T::Element;
+    const SHAPE: Shape = T::SHAPE;
+    const FIELDS: &'static [Field] = T::FIELDS;
+    const ALIGN: usize = align_of::<T>();
+    const IS_LATER: bool = true;
+
+    fn outermost_len(&self) -> usize {
+        NumaArray::shape(self)[0]
+    }
+
+    fn shape(&self) -> Shape {
+        let (mut shape, mut stride) = (T::SHAPE, size_of::<T>());
+        for &length in NumaArray::shape(self).iter().rev() {
+            shape = shape.array(length, stride);
+            stride *= length;
+        }
+        shape
+    }
+
+    fn pieces(&self) -> Option<&[Piece]> {
+        let pieces = NumaArray::pieces(self);
+        (pieces.len() > 1).then_some(pieces)
+    }
+}
 
 /// Arrays and slices: memory of this PE alone.
 macro_rules! private {

@@ -18,6 +18,7 @@ use super::object::{Destination, Object, Own, Remote, Source};
 use super::planned::Planned;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{Place, get_planned, put_planned};
+use crate::array::{NumaArray, Storage};
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{SymBox, Symmetric};
@@ -87,6 +88,15 @@ impl<T> Symmetric<T> {
 }
 
 impl<T: ?Sized> SymBox<T> {
+    /// This PE's own copy, see [`Lend`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __strided_into(&self) -> Own<'_, Self> {
+        Own(self)
+    }
+}
+
+impl<T, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// This PE's own copy, see [`Lend`].
     #[doc(hidden)]
     #[inline(always)]
