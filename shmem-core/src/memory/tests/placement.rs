@@ -27,7 +27,7 @@ fn what_every_machine_has_is_given() {
 
 #[test]
 fn special_kinds_are_refused_or_replaced_and_said() {
-    for kind in [Kind::FastMem, Kind::LargeMem, Kind::Pmem] {
+    for kind in [Kind::FastMem, Kind::LargeMem] {
         assert_eq!(
             placement(&spec(Some(kind), Some(Policy::Mandatory)), &Topology::default())
                 .expect_err("refused")
@@ -59,4 +59,12 @@ fn pages_that_are_not_spread_are_said() {
     let system = placement(&spec(Some(Kind::SysDefault), Some(Policy::Interleaved)), &Topology::default())
         .expect("placed");
     assert_eq!(system.downgrade, None);
+}
+
+#[test]
+fn a_partition_in_a_file_is_not_placed_on_nodes() {
+    for policy in [Policy::Mandatory, Policy::Preferred] {
+        let placed = placement(&spec(Some(Kind::Pmem), Some(policy)), &Topology::default()).expect("placed");
+        assert_eq!((placed.kind, placed.nodes.len(), placed.downgrade), (Some(Kind::Pmem), 0, None));
+    }
 }

@@ -42,7 +42,10 @@ fn published_examples() {
 
 /// Values that must not be read as anything, with the whole message.
 const MALFORMED: &[(&str, &str)] = &[
-    ("", "no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]"),
+    (
+        "",
+        "no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]",
+    ),
     (":", "trait 1 is empty; write one `:` between two traits and none at the ends"),
     ("SIZE=2G:", "trait 2 is empty; write one `:` between two traits and none at the ends"),
     (":SIZE=2G", "trait 1 is empty; write one `:` between two traits and none at the ends"),
