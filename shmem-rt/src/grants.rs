@@ -1,7 +1,7 @@
 //! What the PEs were given for their partitions: told by each to the others, shown to the program.
 
 use serde_json::{Value, json};
-use shmem_core::partition::{Grant, Kind, Pages, PartitionSpec};
+use shmem_core::partition::{FileGrant, Grant, Kind, Pages, PartitionSpec};
 
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -36,7 +36,8 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
         .iter()
         .map(|g| {
             let (pages, kind) = (g.pages as u32, g.kind.map_or(0, |kind| kind as u32));
-            json!([g.size, g.pgsize, pages, kind, g.nodes, g.populated, g.downgrades])
+            let file = g.file.as_ref().map(|file| (&file.path, file.generation));
+            json!([g.size, g.pgsize, pages, kind, g.nodes, g.populated, g.downgrades, file])
         })
         .collect();
     Value::Array(all).to_string().into_bytes()
@@ -44,13 +45,14 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
 
 /// What [`encode`] made; `None` if it is something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
-    let all: Vec<(u64, u64, u32, u32, Vec<(u32, u64)>, bool, Vec<String>)> =
-        serde_json::from_slice(bytes).ok()?;
+    type Words = (u64, u64, u32, u32, Vec<(u32, u64)>, bool, Vec<String>, Option<(String, u64)>);
+    let all: Vec<Words> = serde_json::from_slice(bytes).ok()?;
     all.into_iter()
-        .map(|(size, pgsize, pages, kind, nodes, populated, downgrades)| {
+        .map(|(size, pgsize, pages, kind, nodes, populated, downgrades, file)| {
             let pages = Pages::ALL.into_iter().find(|one| *one as u32 == pages)?;
             let kind = Kind::from_number(kind);
-            Some(Grant { size, pgsize, pages, kind, nodes, populated, downgrades })
+            let file = file.map(|(path, generation)| FileGrant { path, generation });
+            Some(Grant { size, pgsize, pages, kind, nodes, populated, downgrades, file })
         })
         .collect()
 }
@@ -70,6 +72,7 @@ mod tests {
                 nodes: vec![(0, 31), (2, 1)],
                 populated: true,
                 downgrades: vec!["asked 1G".to_owned()],
+                file: None,
             },
             Grant {
                 size: 1,
@@ -79,6 +82,7 @@ mod tests {
                 nodes: vec![],
                 populated: false,
                 downgrades: vec![],
+                file: Some(FileGrant { path: "/mnt/heap.0".to_owned(), generation: 7 }),
             },
         ];
         assert_eq!(decode(&encode(&grants)), Some(grants));

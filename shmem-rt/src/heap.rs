@@ -210,7 +210,7 @@ impl<L: ThreadLevel> World<L> {
     }
 
     /// Meets for `purpose`, and frees what all PEs have dropped.
-    fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
+    pub(crate) fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
         let (mut first, mut words) = (0, self.job().ledger().words());
         if words == 0 {
             self.job().quiet_all();
@@ -260,7 +260,21 @@ impl<L: ThreadLevel> Heap<'_, L> {
 
     /// Bytes of the pages that the calling PE was given for it.
     pub(crate) fn page_bytes(&self) -> u64 {
-        self.world.job().grants[self.world.my_pe()][self.segment as usize - 1].pgsize
+        self.grant().pgsize
+    }
+
+    /// What the calling PE was given for it.
+    pub(crate) fn grant(&self) -> &shmem_core::partition::Grant {
+        &self.world.job().grants[self.world.my_pe()][self.segment as usize - 1]
+    }
+
+    pub(crate) fn world(&self) -> &World<L> {
+        self.world
+    }
+
+    /// Index of its segment.
+    pub(crate) fn segment(&self) -> u32 {
+        self.segment
     }
 
     fn spec(&self) -> &shmem_core::partition::PartitionSpec {

@@ -21,6 +21,7 @@ mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 pub mod perf;
+mod persistent;
 mod phase;
 #[cfg(feature = "rayon")]
 mod rayon;
@@ -43,7 +44,7 @@ pub use shmem_core::context::{
     Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
-pub use shmem_core::heap::Usage;
+pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
@@ -59,7 +60,9 @@ pub use shmem_macros::Symmetric;
 
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
 pub mod partition {
-    pub use shmem_core::partition::{Grant, Kind, Pages, Partition, Policy, default, fast, normal};
+    pub use shmem_core::partition::{
+        FileGrant, Grant, Kind, Pages, Partition, Policy, default, fast, normal,
+    };
 }
 
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.

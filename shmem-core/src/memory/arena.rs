@@ -114,11 +114,11 @@ impl Arena {
     }
 
     /// As [`create`](Self::create), with the files of the partitions that are to survive the job, by their
-    /// position in the order of IDs. One for which there is none lies in memory, which is a downgrade.
+    /// position in the order of IDs.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create).
+    /// As [`create`](Self::create), and if there is no [`Backing`] for one of them.
     ///
     /// # Panics
     ///

@@ -114,6 +114,14 @@ pub enum MemoryError {
     /// The file of a partition cannot be used.
     #[error(transparent)]
     Pmem(#[from] Box<PmemError>),
+    /// A partition in a file, after the start.
+    #[error(
+        "{what}: a partition with KIND=PMEM is made when the job starts; declare it with `partitions!`, or give it in the environment"
+    )]
+    FileAtStart {
+        /// The partition and where it was asked for.
+        what: String,
+    },
     /// A page size that a file does not have.
     #[error(
         "{what}: PGSIZE={asked} with POLICY=MANDATORY, and the pages of a file have {has}; leave PGSIZE out, or take POLICY=PREFERRED",

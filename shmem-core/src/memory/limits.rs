@@ -15,8 +15,8 @@ use crate::partition::Pages;
 /// Checks what each partition alone asks of the machine.
 pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
     let memory = machine.memory();
-    let in_memory = layout.requests().iter().filter(|request| !request.is_in_file());
-    in_memory.map(|request| fits(request, &memory)).collect()
+    let mut in_memory = layout.requests().iter().filter(|request| !request.is_in_file());
+    in_memory.try_for_each(|request| fits(request, &memory))
 }
 
 /// Checks what `slots` PEs, which are all of the node, ask of the machine together.

@@ -174,9 +174,8 @@ impl Provider<'_> {
     ) -> Result<Grant, MemoryError> {
         let request = Request { populate: true, placement: Placement::system(), ..request.clone() };
         check_later(&request, 1, self.site.machine)?;
-        let why = match backing {
-            Some(Backing::Instead(why)) => why,
-            _ => "no file was opened",
+        let Some(Backing::Instead(why)) = backing else {
+            return Err(MemoryError::FileAtStart { what: request.what });
         };
         let mut grant = self.segment(range, &request)?;
         grant

@@ -88,7 +88,10 @@ pub fn agree(found: &[Found]) -> Result<u64, Disagreement> {
     let Some(least) = all().min_by_key(|(_, file)| file.has().1) else { panic!("a job has PEs") };
     let (_, target) = least.1.has();
     match all().find(|(_, file)| file.has().0 != target && file.has().1 != target) {
-        Some(other) => Err(Disagreement { one: least, other, sets: false }),
+        Some(other) => {
+            let (one, other) = if least.0 < other.0 { (least, other) } else { (other, least) };
+            Err(Disagreement { one, other, sets: false })
+        }
         None => Ok(target),
     }
 }

@@ -17,6 +17,16 @@ pub struct PmemError {
     pub fault: Fault,
 }
 
+impl PmemError {
+    /// What the kernel said, if it was the system that failed.
+    pub fn errno(&self) -> Option<i32> {
+        match self.fault {
+            Fault::System { errno, .. } => Some(errno.raw_os_error()),
+            _ => None,
+        }
+    }
+}
+
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

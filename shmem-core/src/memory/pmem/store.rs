@@ -159,15 +159,13 @@ impl<D: Disk> Store<D> {
         for at in (0..self.geometry.bytes).step_by(STEP) {
             let step = STEP.min((self.geometry.bytes - at) as usize);
             self.disk.read(from + at, &mut source[..step])?;
-            let pages = match which {
-                Which::All => vec![0..step],
-                Which::Different => {
-                    self.disk.read(to + at, &mut target[..step])?;
-                    different(&source[..step], &target[..step])
-                }
-            };
-            for page in pages {
-                self.disk.write(to + at + page.start as u64, &source[page])?;
+            if let Which::All = which {
+                self.disk.write(to + at, &source[..step])?;
+                continue;
+            }
+            self.disk.read(to + at, &mut target[..step])?;
+            for pages in different(&source[..step], &target[..step]) {
+                self.disk.write(to + at + pages.start as u64, &source[pages])?;
             }
         }
         Ok(())
