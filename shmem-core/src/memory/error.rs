@@ -4,7 +4,8 @@ use core::fmt;
 
 use rustix::io::Errno;
 
-use crate::partition::{PartitionError, round_size, show_size};
+use super::placement::PlacementError;
+use crate::partition::{round_size, show_size};
 
 /// Memory could not be reserved, mapped or populated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,9 +111,9 @@ pub enum MemoryError {
         /// The pages there are, in words.
         has: String,
     },
-    /// No placement by kind of memory.
+    /// No memory of the kind asked for.
     #[error(transparent)]
-    Placement(#[from] PartitionError),
+    Placement(#[from] PlacementError),
     /// Pages could not be made.
     #[error("{what}: {bytes} could not be populated: {reason}", bytes = Size(*bytes))]
     Populate {

@@ -55,6 +55,9 @@ pub enum InfoError {
     /// Partitions, or the environment that describes them, are not usable.
     #[error(transparent)]
     Partition(#[from] shmem_core::partition::PartitionError),
+    /// A partition must have memory that this machine does not have.
+    #[error(transparent)]
+    Placement(#[from] shmem_core::memory::PlacementError),
     /// Statics cannot be laid out.
     #[error(transparent)]
     Layout(#[from] shmem_core::heap::statics::LayoutError),
