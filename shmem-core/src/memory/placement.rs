@@ -9,6 +9,8 @@
 //! POLICY without KIND concerns the page size, except that INTERLEAVED spreads over the normal nodes;
 //! INTERLEAVED without nodes of the kind is as PREFERRED.
 
+use core::fmt;
+
 use crate::partition::{Kind, PartitionSpec, Policy};
 use crate::topology::Topology;
 
@@ -65,6 +67,20 @@ impl Placement {
 
     fn given(kind: Option<Kind>, spread: Spread, nodes: Vec<u32>) -> Self {
         Self { kind, nodes, spread, downgrade: None }
+    }
+}
+
+/// `node 0, then any`, `only nodes 2,3`, `over nodes 2,3`, `as the system likes`.
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let nodes = format!("node{} {all}", if self.nodes.len() == 1 { "" } else { "s" });
+        f.pad(&match (self.spread, self.nodes.first()) {
+            (Spread::System, _) | (_, None) => "as the system likes".to_owned(),
+            (Spread::Preferred, Some(first)) => format!("node {first}, then any"),
+            (Spread::Bound, _) => format!("only {nodes}"),
+            (Spread::Interleaved, _) => format!("over {nodes}"),
+        })
     }
 }
 

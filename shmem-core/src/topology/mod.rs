@@ -85,6 +85,11 @@ impl Topology {
         &self.nodes
     }
 
+    /// The CPUs on which this process may run; none: not known.
+    pub fn cpus(&self) -> &[usize] {
+        &self.cpus
+    }
+
     /// How the kinds were found, and what cannot be known, in words, for reports.
     pub fn basis(&self) -> &str {
         &self.basis

@@ -21,7 +21,7 @@ pub use pages::{Pool, TransparentPages, pages};
 pub use partitions::{Resolved, partitions, resolve};
 pub use plan::plans;
 pub use root::Root;
-pub use topology::{Node, Topology, topology};
+pub use topology::topology;
 pub use transports::transports;
 
 /// A section cannot be shown.

@@ -196,3 +196,14 @@ fn files_are_not_placed_on_nodes() {
     assert_eq!(replaced.nodes, [1, 0]);
     assert!(replaced.downgrade.is_some());
 }
+
+#[test]
+fn placements_are_shown() {
+    let shown = |kind, policy| placed(kind, policy, &machine(nodes())).to_string();
+    let fast = Some(Kind::FastMem);
+    assert_eq!(shown(None, None), "node 1, then any");
+    assert_eq!(shown(fast, Some(Policy::Mandatory)), "only nodes 2,3");
+    assert_eq!(shown(Some(Kind::LargeMem), Some(Policy::Mandatory)), "only node 4");
+    assert_eq!(shown(fast, Some(Policy::Interleaved)), "over nodes 2,3");
+    assert_eq!(shown(Some(Kind::SysDefault), None), "as the system likes");
+}
