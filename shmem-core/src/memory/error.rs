@@ -4,7 +4,8 @@ use core::fmt;
 
 use rustix::io::Errno;
 
-use crate::partition::{Kind, PartitionError, round_size, show_size};
+use super::placement::PlacementError;
+use crate::partition::{Kind, round_size, show_size};
 use crate::ranges;
 
 /// Memory could not be reserved, mapped or populated.
@@ -132,9 +133,9 @@ pub enum MemoryError {
         /// The memory there is, in words.
         memory: String,
     },
-    /// No placement by kind of memory.
+    /// No memory of the kind asked for.
     #[error(transparent)]
-    Placement(#[from] PartitionError),
+    Placement(#[from] PlacementError),
     /// Pages cannot come from the nodes from which they must.
     #[error(
         "{what}: its pages must lie{place}, and cannot: {reason}; take POLICY=PREFERRED to run all the same",
