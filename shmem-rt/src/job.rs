@@ -36,7 +36,7 @@ pub(crate) struct Job {
     /// Calls that have been warned about.
     pub(crate) warned: Mutex<HashSet<(&'static str, u32)>>,
     /// Keeps the memory mapped.
-    pub(crate) _arena: Arc<Arena>,
+    pub(crate) arena: Arc<Arena>,
 }
 
 impl Job {
