@@ -19,12 +19,12 @@ pub struct PartitionReport {
 impl<L: ThreadLevel> World<L> {
     /// The partitions of the job in order of their IDs: what was asked, and what each PE was given.
     pub fn partitions(&self) -> Vec<PartitionReport> {
-        let job = self.job();
-        let specs = job.table.specs().iter().enumerate();
+        let partitions = self.job().partitions();
+        let specs = partitions.table().specs().iter().enumerate();
         specs
             .map(|(index, spec)| PartitionReport {
                 spec: spec.clone(),
-                grants: job.grants.iter().map(|grants| grants[index].clone()).collect(),
+                grants: partitions.grants().iter().map(|grants| grants[index].clone()).collect(),
             })
             .collect()
     }
