@@ -34,6 +34,7 @@ pub use grant::{Grant, Pages};
 pub use kind::{Kind, Policy, Traits};
 pub use nearest::nearest;
 pub use report::{downgrades, report};
+pub(crate) use size::short_size;
 pub use size::{SizeError, parse_size, round_size, show_size};
 pub use spec::{Origin, PartitionSpec};
 pub use table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, ObjectWish, Table};
