@@ -41,7 +41,9 @@ pub use error::{Error, Result};
 pub use grants::PartitionReport;
 pub use heap::{Free, Heap};
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
-pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, Strided, eq, ge, gt, le, lt, ne};
+pub use shmem_core::context::{
+    Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
+};
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};

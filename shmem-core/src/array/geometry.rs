@@ -12,7 +12,9 @@
 
 use super::chunking::Chunking;
 use super::parts::Parts;
+use super::place;
 use super::storage::StorageKind;
+use crate::strided::Piece;
 
 /// How indices of one chunk become bytes from the start of a PE's place.
 ///
@@ -38,6 +40,7 @@ pub struct Geometry<const D: usize> {
     parts: Parts,
     shift: u32,
     entries: Box<[Entry<D>]>,
+    pieces: Box<[Piece]>,
 }
 
 impl<const D: usize> Geometry<D> {
@@ -58,7 +61,9 @@ impl<const D: usize> Geometry<D> {
             StorageKind::Multi => entries(&chunking, &parts, element, shift),
             _ => Box::default(),
         };
-        Self { chunking, kind, parts, shift, entries }
+        let mut geometry = Self { chunking, kind, parts, shift, entries, pieces: Box::default() };
+        geometry.pieces = place::pieces(&geometry, element);
+        geometry
     }
 
     #[inline(always)]
@@ -74,6 +79,12 @@ impl<const D: usize> Geometry<D> {
     #[inline(always)]
     pub(super) fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// The ranges of memory, in row-major order of the elements.
+    #[inline(always)]
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// Bytes from the start of a place to the first part.

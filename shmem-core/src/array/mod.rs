@@ -20,6 +20,7 @@ mod error;
 mod geometry;
 mod handle;
 mod parts;
+mod place;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -28,4 +29,5 @@ pub use chunking::Chunking;
 pub use error::ArrayError;
 pub use handle::{Keep, NumaArray};
 pub use parts::{Part, Parts};
+pub use place::{ArrayOn, ArrayPlaceIndex};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};

@@ -25,8 +25,8 @@ use crate::partition::Grant;
 pub struct Arena {
     layout: PlaceLayout,
     slots: usize,
-    machine: Machine,
-    reservation: Reservation,
+    pub(super) machine: Machine,
+    pub(super) reservation: Reservation,
     /// What is mapped, or being mapped: the end, by slot and start.
     mapped: Mutex<BTreeMap<(usize, usize), usize>>,
 }

@@ -113,6 +113,16 @@ pub enum MemoryError {
     /// No placement by kind of memory.
     #[error(transparent)]
     Placement(#[from] PartitionError),
+    /// Pages cannot come from the nodes from which they must.
+    #[error("{what}: its pages must come from nodes {nodes}, and cannot: {reason}")]
+    NotPlaced {
+        /// The partition and where it was asked for, or what else it is.
+        what: String,
+        /// The nodes.
+        nodes: String,
+        /// Why not.
+        reason: String,
+    },
     /// Pages could not be made.
     #[error("{what}: {bytes} could not be populated: {reason}", bytes = Size(*bytes))]
     Populate {
