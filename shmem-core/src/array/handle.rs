@@ -104,11 +104,6 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     pub fn id(&self) -> u64 {
         self.keep.id()
     }
-
-    #[inline(always)]
-    pub(super) fn geometry(&self) -> &Geometry<D> {
-        &self.geometry
-    }
 }
 
 impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D, S> {
