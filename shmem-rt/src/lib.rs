@@ -20,6 +20,7 @@ pub mod launch;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod partitions;
 pub mod perf;
 mod persistent;
 mod phase;
@@ -27,6 +28,7 @@ mod phase;
 mod rayon;
 mod report;
 mod scoped;
+mod segments;
 mod start;
 mod team;
 mod testing;
@@ -61,7 +63,7 @@ pub use shmem_macros::Symmetric;
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
 pub mod partition {
     pub use shmem_core::partition::{
-        FileGrant, Grant, Kind, Pages, Partition, Policy, default, fast, normal,
+        FileGrant, Grant, Kind, NewPartition, Pages, Partition, Policy, default, fast, normal,
     };
 }
 

@@ -46,7 +46,7 @@ pub use later::{LaterPlace, LaterRange};
 pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
-pub use placement::{Placement, Spread, placement};
+pub use placement::{Placement, PlacementError, Spread, placement};
 pub use pmem::{Backing, Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
 pub use request::Request;
 

@@ -61,6 +61,11 @@ pub enum TraitError {
         /// What is wrong with its value.
         fault: &'static str,
     },
+    /// A file for a partition that is made when the job runs.
+    #[error(
+        "`{0}`: a partition in a file exists from the start of the job; declare it with `partitions!`, or give it in the environment"
+    )]
+    LateFile(String),
     /// A trait given twice.
     #[error("`{name}` is given twice, by `{first}` and by `{second}`; a partition takes each trait once")]
     Repeated {
@@ -125,20 +130,23 @@ pub enum TraitError {
     },
 }
 
-/// Reads the value of a partition variable: the traits, without the path of a file.
+/// Reads traits as [`parse_traits_and_file`] does, for a partition that cannot lie in a file.
 ///
 /// # Errors
 ///
-/// If it does not follow the grammar, or the traits do not fit together.
+/// If they do not follow the grammar, do not fit together, or name a file.
 pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
-    parse_traits_and_file(value).map(|(traits, _)| traits)
+    match parse_traits_and_file(value)? {
+        (traits, None) => Ok(traits),
+        (_, Some(path)) => Err(TraitError::LateFile(format!("PMEM={path}"))),
+    }
 }
 
 /// Reads the value of a partition variable: the traits, and the path of the file that the partition lies in.
 ///
 /// # Errors
 ///
-/// As [`parse_traits`].
+/// If it does not follow the grammar, or the traits do not fit together.
 pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), TraitError> {
     if value.is_empty() {
         return Err(TraitError::Nothing);

@@ -146,8 +146,10 @@ impl<L: ThreadLevel> Heap<'_, L> {
 
     /// The file in which this PE's part of the partition lies, and the persist at which it was opened; `None`:
     /// it lies in memory.
-    pub fn file(&self) -> Option<&FileGrant> {
-        self.grant().file.as_ref()
+    pub fn file(&self) -> Option<FileGrant> {
+        let partitions = self.world().job().partitions();
+        let at = partitions.segments().iter().position(|&segment| segment == self.segment())?;
+        partitions.grants()[self.world().my_pe()][at].file.clone()
     }
 
     fn shelf<'s>(&self, shelves: &'s mut MutexGuard<'_, Vec<Shelf>>) -> Result<&'s mut Shelf> {
