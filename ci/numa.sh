@@ -53,3 +53,6 @@ guest --env SHMEM_NPES=2 \
     --env SHMEM_SYMMETRIC_PARTITION1=size=8M:pgsize=1G:policy=mandatory:kind=normalmem -- "$hello" || status=$?
 [ "$status" -ne 0 ] || { echo "the job ran all the same"; exit 1; }
 expect "partition 1 .*1G.*2M"
+
+# shellcheck source=ci/numa/kinds.sh
+. ci/numa/kinds.sh
