@@ -11,7 +11,7 @@ job() { # NAME TRAITS PROGRAM...: on two nodes
     run "\$name" env SHMEM_SYMMETRIC_PARTITION1="\$traits" $bin/shmrun -n 2 --bind numa "\$@"
 }
 heat() { # NAME TRAITS: with the grids in partition 1
-    job "\$1" "\$2" $bin/heat2d --partition default --steps 2 --output /tmp/heat.png
+    job "\$1" "\$2" $bin/heat2d --partition default --steps 2 --output "\$TMPDIR/heat.png"
 }
 migrated() { grep -E 'numa_pages_migrated|pgmigrate_success' /proc/vmstat; }
 
