@@ -8,6 +8,7 @@
 //! ```text
 //! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start
 //! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
+//! array        arrays whose chunks lie on NUMA nodes: chunking, storages, handles and views
 //! object       handles of symmetric objects: Symmetric, SymBox, On
 //! padded       arrays whose rows do not fall into the same sets of a cache
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
@@ -30,6 +31,7 @@
 //! primitive    atomics, and what loom puts in their place
 //! ```
 
+pub mod array;
 pub mod columns;
 pub mod context;
 pub mod data;

@@ -33,12 +33,12 @@ impl<L: ThreadLevel> World<L> {
     /// }
     /// ```
     pub fn partitions(&self) -> Vec<PartitionReport> {
-        let job = self.job();
-        let specs = job.table.specs().iter().enumerate();
+        let partitions = self.job().partitions();
+        let specs = partitions.table().specs().iter().enumerate();
         specs
             .map(|(index, spec)| PartitionReport {
                 spec: spec.clone(),
-                grants: job.grants.iter().map(|grants| grants[index].clone()).collect(),
+                grants: partitions.grants().iter().map(|grants| grants[index].clone()).collect(),
             })
             .collect()
     }

@@ -11,7 +11,7 @@
 //! Every step fails on all PEs or on none: who finds an error ends the job with one message.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
@@ -33,7 +33,9 @@ use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::job::Job;
+use crate::partitions::Partitions;
 use crate::report;
+use crate::segments::Later;
 use crate::team::Team;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -261,7 +263,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
     // transport reaches the PEs that have none.
     let resource = unsafe {
-        Endpoints::new(base, stride, mine, me, transport, segments, waiting, settings.max_resources)
+        let (far, segments) = (transport.clone(), Arc::clone(&segments));
+        Endpoints::new(base, stride, mine, me, far, segments, waiting, settings.max_resources)
     };
     let endpoint =
         resource.open(Options::default()).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
@@ -283,8 +286,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
         settings,
         pes: pes.clone(),
         cpus_per_pe,
-        table,
-        grants,
+        partitions: RwLock::new(Partitions::new(table, grants)),
+        topology: OnceLock::new(),
         statics: names,
         resource: Box::new(resource),
         transport: transport_name,
@@ -292,6 +295,10 @@ pub(crate) fn assemble<L: ThreadLevel>(
         ledger: Mutex::new(ledger),
         warned: Mutex::default(),
         arena,
+        slot,
+        segments,
+        far: transport,
+        later: Mutex::new(Later::new(&layout)),
     });
     let team = Team::world(Arc::clone(&job), &pes, hosts, number);
     team.assemble(&endpoint);

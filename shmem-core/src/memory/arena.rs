@@ -165,6 +165,17 @@ impl Arena {
         })
     }
 
+    /// Checks that every PE of the node can have what a later segment asks for. All of them call this
+    /// before any of them calls [`create_later`](Self::create_later): what is to be populated is
+    /// compared with the memory that is left.
+    ///
+    /// # Errors
+    ///
+    /// The machine does not have what is asked: see [`MemoryError`].
+    pub fn check_later(&self, request: &Request) -> Result<(), MemoryError> {
+        limits::check_later(request, self.slots, &self.machine)
+    }
+
     /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its
     /// place, and maps it. The offset comes from a [`LaterRange`](super::LaterRange).
     ///
@@ -177,7 +188,6 @@ impl Arena {
     /// If there is no such slot, the range is not in [`PlaceLayout::later`], or something is mapped
     /// there already.
     pub fn create_later(&self, slot: usize, offset: usize, request: &Request) -> Result<Mine, MemoryError> {
-        limits::check_later(request, &self.machine)?;
         self.mapping(slot, self.later_area(offset, request), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             unsafe { provide(site, &[(offset, request)]) }

@@ -33,10 +33,12 @@ pub(super) fn check_all(
     descriptors(layout.requests(), places.len(), machine)
 }
 
-/// Checks one segment that a running PE asks for.
-pub(super) fn check_later(request: &Request, machine: &Machine) -> Result<(), MemoryError> {
+/// Checks one segment that `slots` running PEs ask for at the same time. Where the others place theirs is not
+/// known here: they are taken to do as this one.
+pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
     fits(request, &machine.memory())?;
-    populated(core::slice::from_ref(request), &[vec![request.placement.clone()]], machine)?;
+    let places = vec![vec![request.placement.clone()]; slots];
+    populated(core::slice::from_ref(request), &places, machine)?;
     file_size(request.bytes as u64)
 }
 

@@ -132,7 +132,7 @@ pub fn round_size(bytes: u64) -> String {
 }
 
 /// As [`show_size`], in the form that [`parse_size`] reads.
-pub(super) fn short_size(bytes: u64) -> String {
+pub(crate) fn short_size(bytes: u64) -> String {
     for (letter, shift) in SUFFIXES.into_iter().rev() {
         let quarter = 1 << (shift - 2);
         if bytes >> shift != 0 && bytes.is_multiple_of(quarter) {

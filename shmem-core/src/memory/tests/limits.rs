@@ -39,8 +39,7 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
         assert!(error.contains(part), "`{part}` in: {error}");
     }
     let arena = reserve(&[plain(1, M)], 1, machine).unwrap();
-    let start = arena.layout().later().start;
-    let error = arena.create_later(0, start, &Request::array("A", 2 << 30)).unwrap_err();
+    let error = arena.check_later(&Request::array("A", 2 << 30)).unwrap_err();
     assert!(matches!(error, MemoryError::LargerThanMemory { .. }), "{error}");
 }
 

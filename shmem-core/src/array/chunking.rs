@@ -1,0 +1,223 @@
+//! Which elements belong to which chunk.
+
+use core::ops::Range;
+
+use super::error::{ArrayError, show_shape};
+
+/// How an array is cut into chunks: along one dimension, into parts whose lengths differ by at most one.
+///
+/// The dimension is the leftmost that has at least as many indices as there are chunks. If there is none,
+/// it is the longest one (the leftmost of them), and there are only as many chunks as it has indices. The
+/// first chunks are the longer ones.
+///
+/// ```
+/// use shmem_core::array::Chunking;
+///
+/// let chunking = Chunking::new([2, 10], 4);
+/// assert_eq!((chunking.axis(), chunking.chunks()), (1, 4));
+/// assert_eq!(chunking.range(0), [0..2, 0..3]);
+/// assert_eq!(chunking.range(3), [0..2, 8..10]);
+/// // Row-major: each chunk has a run in each row.
+/// assert!(chunking.runs(0).eq([0..3, 10..13]));
+/// ```
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel), "DSIUtil chunking".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunking<const D: usize> {
+    shape: [usize; D],
+    axis: usize,
+    chunks: usize,
+    /// Length of the shorter chunks along the axis.
+    short: usize,
+    /// How many chunks are longer by one.
+    longer: usize,
+}
+
+impl<const D: usize> Chunking<D> {
+    /// Cuts `shape` into `chunks` chunks, or into as many as its longest dimension has indices.
+    ///
+    /// # Panics
+    ///
+    /// If the shape has no elements, or more than there can be, or `chunks` is 0.
+    #[track_caller]
+    pub fn new(shape: [usize; D], chunks: usize) -> Self {
+        Self::at_most(shape, chunks).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// As [`new`](Self::new), for shapes that come from a user who did not say how many chunks there are.
+    ///
+    /// # Errors
+    ///
+    /// If the shape has no elements, or more than there can be, or `chunks` is 0.
+    pub fn at_most(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
+        const { assert!(1 <= D && D <= 3, "arrays have 1 to 3 dimensions") }
+        if shape.contains(&0) {
+            return Err(ArrayError::NoElements { shape: show_shape(&shape) });
+        }
+        if chunks == 0 {
+            return Err(ArrayError::NoChunks { shape: show_shape(&shape) });
+        }
+        let elements = shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
+        if elements.is_none_or(|elements| isize::try_from(elements).is_err()) {
+            return Err(ArrayError::TooLarge { shape: show_shape(&shape), element: 1 });
+        }
+        let axis = (0..D).find(|&axis| shape[axis] >= chunks).unwrap_or_else(|| longest(&shape));
+        let chunks = chunks.min(shape[axis]);
+        Ok(Self { shape, axis, chunks, short: shape[axis] / chunks, longer: shape[axis] % chunks })
+    }
+
+    /// Cuts `shape` into exactly `chunks` chunks, for a user who said how many.
+    ///
+    /// # Errors
+    ///
+    /// As [`at_most`](Self::at_most), and if no dimension has so many indices.
+    pub fn exactly(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
+        let chunking = Self::at_most(shape, chunks)?;
+        if chunking.chunks < chunks {
+            let (shape, most) = (show_shape(&shape), chunking.chunks);
+            return Err(ArrayError::TooManyChunks { shape, chunks, most });
+        }
+        Ok(chunking)
+    }
+
+    /// Lengths of the dimensions.
+    #[inline(always)]
+    pub const fn shape(&self) -> [usize; D] {
+        self.shape
+    }
+
+    /// The dimension that is cut.
+    #[inline(always)]
+    pub const fn axis(&self) -> usize {
+        self.axis
+    }
+
+    /// Number of chunks.
+    #[inline(always)]
+    pub const fn chunks(&self) -> usize {
+        self.chunks
+    }
+
+    /// Number of elements of the whole array.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether there are no elements: never.
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Bytes of the whole array, for elements of `element` bytes.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or more than an address space has.
+    pub fn bytes(&self, element: usize) -> Result<usize, ArrayError> {
+        if element == 0 {
+            return Err(ArrayError::NoBytes);
+        }
+        let bytes = self.len().checked_mul(element).filter(|&bytes| isize::try_from(bytes).is_ok());
+        bytes.ok_or_else(|| ArrayError::TooLarge { shape: show_shape(&self.shape), element })
+    }
+
+    /// The first index of a chunk along the axis; for the number of chunks, the length of the axis.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer chunks.
+    #[inline]
+    #[track_caller]
+    pub fn start(&self, chunk: usize) -> usize {
+        assert!(chunk <= self.chunks, "chunk {chunk} of {}", self.chunks);
+        chunk * self.short + chunk.min(self.longer)
+    }
+
+    /// The indices of a chunk along the axis.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such chunk.
+    #[inline]
+    #[track_caller]
+    pub fn span(&self, chunk: usize) -> Range<usize> {
+        assert!(chunk < self.chunks, "chunk {chunk} of {}", self.chunks);
+        self.start(chunk)..self.start(chunk + 1)
+    }
+
+    /// The indices of a chunk in each dimension.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such chunk.
+    #[track_caller]
+    pub fn range(&self, chunk: usize) -> [Range<usize>; D] {
+        let span = self.span(chunk);
+        core::array::from_fn(|d| if d == self.axis { span.clone() } else { 0..self.shape[d] })
+    }
+
+    /// The chunk to which an index along the axis belongs.
+    ///
+    /// # Panics
+    ///
+    /// If the axis has fewer indices.
+    #[track_caller]
+    pub fn chunk_of(&self, index: usize) -> usize {
+        let length = self.shape[self.axis];
+        assert!(index < length, "index {index} is beyond the end: the axis has {length} (0..{length})");
+        let boundary = self.longer * (self.short + 1);
+        match index.checked_sub(boundary) {
+            None => index / (self.short + 1),
+            Some(behind) => self.longer + behind / self.short,
+        }
+    }
+
+    /// Number of elements of a chunk.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such chunk.
+    #[track_caller]
+    pub fn elements(&self, chunk: usize) -> usize {
+        self.span(chunk).len() * self.outer() * self.inner()
+    }
+
+    /// The elements of a chunk where the whole array is one range of row-major elements: runs of
+    /// neighbours, in order.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such chunk.
+    #[track_caller]
+    pub fn runs(&self, chunk: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<D> {
+        let (span, inner, row) = (self.span(chunk), self.inner(), self.shape[self.axis]);
+        (0..self.outer()).map(move |o| (o * row + span.start) * inner..(o * row + span.end) * inner)
+    }
+
+    /// How many runs each chunk consists of: the product of the dimensions before the axis.
+    pub fn outer(&self) -> usize {
+        self.shape[..self.axis].iter().product()
+    }
+
+    /// Elements per index of the axis: the product of the dimensions behind it.
+    pub fn inner(&self) -> usize {
+        self.shape[self.axis + 1..].iter().product()
+    }
+
+    /// Length of the shortest chunk along the axis.
+    pub(super) fn shortest(&self) -> usize {
+        self.short
+    }
+}
+
+/// The longest dimension, the leftmost of equals.
+fn longest(shape: &[usize]) -> usize {
+    let mut longest = 0;
+    for (axis, &length) in shape.iter().enumerate() {
+        if length > shape[longest] {
+            longest = axis;
+        }
+    }
+    longest
+}

@@ -1,0 +1,158 @@
+//! Where each element of an array is: the table behind [`Multi`](super::Multi).
+//!
+//! To find an element of an array in several pieces, one must know its chunk, and that is a division of
+//! the index by the length of the chunks. The table replaces it by a shift. It divides the axis into
+//! buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket meets at most
+//! two chunks, and its entry says for both of them how an index becomes an offset, and which index is the
+//! first of the second chunk. A comparison chooses between them: no branch, no division, for chunks of any
+//! lengths. There are at most about twice as many entries as chunks, so they stay in the first cache.
+//!
+//! Offsets are biased: that of a chunk's first element, less what its index would add. So the index is used
+//! as it is.
+
+use super::chunking::Chunking;
+use super::error::ArrayError;
+use super::parts::Parts;
+use super::place;
+use super::storage::StorageKind;
+use crate::strided::Piece;
+
+/// How indices of one chunk become bytes from the start of a PE's place.
+///
+/// The first number is the offset of index 0, which may lie before the chunk (the sum wraps back). The
+/// others are the distances between neighbours in each dimension but the last, in elements; in the last
+/// it is 1.
+pub(super) type Side<const D: usize> = [usize; D];
+
+/// A bucket of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<const D: usize> {
+    /// The first index along the axis of the second chunk.
+    pub(super) boundary: usize,
+    /// Of the indices before the boundary, and of the others.
+    pub(super) sides: [Side<D>; 2],
+}
+
+/// Shape, chunks and places of an array: what its handle and its views share.
+#[derive(Debug)]
+pub struct Geometry<const D: usize> {
+    chunking: Chunking<D>,
+    kind: StorageKind,
+    parts: Parts,
+    /// Elements per index of the axis.
+    inner: usize,
+    shift: u32,
+    entries: Box<[Entry<D>]>,
+    pieces: Box<[Piece]>,
+}
+
+impl<const D: usize> Geometry<D> {
+    /// # Panics
+    ///
+    /// If the parts are not those of such an array.
+    pub(super) fn new(chunking: Chunking<D>, kind: StorageKind, parts: Parts, element: usize) -> Self {
+        assert!(element > 0, "{}", ArrayError::NoBytes);
+        let expected: Vec<usize> = match kind {
+            StorageKind::Multi => (0..chunking.chunks()).map(|chunk| chunking.elements(chunk)).collect(),
+            _ => vec![chunking.len()],
+        };
+        let given: Vec<usize> = parts.list().iter().map(|part| part.elements).collect();
+        assert_eq!(given, expected, "elements of the parts of a {kind} array");
+        let nodes = parts.nodes().len();
+        assert!(nodes == 0 || nodes == chunking.chunks(), "{nodes} nodes for {} chunks", chunking.chunks());
+        let shift = chunking.shortest().ilog2();
+        let entries = match kind {
+            StorageKind::Multi => entries(&chunking, &parts, element, shift),
+            _ => Box::default(),
+        };
+        let inner = chunking.inner();
+        let mut geometry = Self { chunking, kind, parts, inner, shift, entries, pieces: Box::default() };
+        geometry.pieces = place::pieces(&geometry, element);
+        geometry
+    }
+
+    #[inline(always)]
+    pub(super) fn chunking(&self) -> &Chunking<D> {
+        &self.chunking
+    }
+
+    #[inline(always)]
+    pub(super) fn kind(&self) -> StorageKind {
+        self.kind
+    }
+
+    #[inline(always)]
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// The ranges of memory, in row-major order of the elements.
+    #[inline(always)]
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Bytes from the start of a place to the first part.
+    #[inline(always)]
+    pub(super) fn offset(&self) -> usize {
+        self.parts.list()[0].offset
+    }
+
+    /// How many runs of neighbours the whole array has, in row-major order.
+    #[inline(always)]
+    pub(super) fn runs(&self) -> usize {
+        if self.kind.is_one_range() { 1 } else { self.chunking.outer() * self.chunking.chunks() }
+    }
+
+    /// A run of neighbours: bytes from the start of a place, and number of elements of `element` bytes. If
+    /// the array is one range, it is run 0 of chunk 0; otherwise each chunk has as many as there are
+    /// indices before the axis.
+    #[inline(always)]
+    pub(super) fn run(&self, row: usize, chunk: usize, element: usize) -> (usize, usize) {
+        let part = self.parts.list()[chunk];
+        if self.kind.is_one_range() {
+            return (part.offset, part.elements);
+        }
+        let length = self.chunking.span(chunk).len() * self.inner;
+        (part.offset + row * length * element, length)
+    }
+
+    /// The table, and the logarithm of the number of indices per entry. There is an entry for each index
+    /// along the axis, if the array is in several pieces.
+    #[inline(always)]
+    pub(super) fn table(&self) -> (&[Entry<D>], u32) {
+        (&self.entries, self.shift)
+    }
+}
+
+/// The distance between neighbours in each dimension, in elements, of a row-major array.
+pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
+    let mut strides = [1; D];
+    for d in (1..D).rev() {
+        strides[d - 1] = strides[d] * shape[d];
+    }
+    strides
+}
+
+fn entries<const D: usize>(
+    chunking: &Chunking<D>,
+    parts: &Parts,
+    element: usize,
+    shift: u32,
+) -> Box<[Entry<D>]> {
+    let axis = chunking.axis();
+    let side = |chunk: usize| -> Side<D> {
+        let range = chunking.range(chunk);
+        let strides = strides(range.each_ref().map(|range| range.len()));
+        let before = range[axis].start.wrapping_mul(strides[axis]).wrapping_mul(element);
+        let base = parts.list()[chunk].offset.wrapping_sub(before);
+        core::array::from_fn(|k| if k == 0 { base } else { strides[k - 1] })
+    };
+    let length = chunking.shape()[axis];
+    let entry = |bucket: usize| {
+        let chunk = chunking.chunk_of(bucket << shift);
+        let second = (chunk + 1).min(chunking.chunks() - 1);
+        Entry { boundary: chunking.span(chunk).end, sides: [side(chunk), side(second)] }
+    };
+    (0..=(length - 1) >> shift).map(entry).collect()
+}

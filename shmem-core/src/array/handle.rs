@@ -1,0 +1,114 @@
+//! Handles of arrays.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::chunking::Chunking;
+use super::geometry::Geometry;
+use super::parts::Parts;
+use super::storage::{Chosen, Storage, StorageKind};
+use crate::data::SymmetricData;
+use crate::strided::Piece;
+
+/// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
+pub trait Keep: Send + Sync + 'static {
+    /// Number of the array: the same on every PE.
+    fn id(&self) -> u64;
+}
+
+/// A symmetric array whose chunks lie on the NUMA nodes of each PE.
+///
+/// `T` is the type of the elements, `D` the number of dimensions, 1 to 3, and `S` the
+/// [`Storage`](super::Storage), which does not change what the array does, only how fast. Like a
+/// [`SymBox`](crate::object::SymBox), it owns its memory on every PE and borrows nothing; dropping it is
+/// local and never waits.
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel).
+pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
+    geometry: Geometry<D>,
+    keep: Box<dyn Keep>,
+    _elements: PhantomData<Elements<T, S>>,
+}
+
+/// Neither owns nor shares a `T`.
+type Elements<T, S> = (fn() -> *const T, S);
+
+impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
+    /// # Safety
+    ///
+    /// The parts must be reserved for this array in every PE's place, aligned for `T` and initialised, until
+    /// `keep` is dropped; no two of them may overlap. `kind` must be one that `S` stands for.
+    ///
+    /// # Panics
+    ///
+    /// If there are other parts than an array of that shape and kind has, or other numbers of elements in
+    /// them.
+    #[doc(hidden)]
+    pub unsafe fn __new(chunking: Chunking<D>, kind: StorageKind, parts: Parts, keep: Box<dyn Keep>) -> Self {
+        let geometry = Geometry::new(chunking, kind, parts, size_of::<T>());
+        Self { geometry, keep, _elements: PhantomData }
+    }
+
+    /// Gives up the array without giving its memory back: for a collective free.
+    #[doc(hidden)]
+    pub fn __into_keep(self) -> Box<dyn Keep> {
+        self.keep
+    }
+
+    #[inline(always)]
+    pub(super) fn geometry(&self) -> &Geometry<D> {
+        &self.geometry
+    }
+
+    /// The ranges of memory, in row-major order of the elements: more than one only for [`Multi`](super::Multi).
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        self.geometry.pieces()
+    }
+
+    /// Lengths of the dimensions.
+    pub fn shape(&self) -> [usize; D] {
+        self.geometry.chunking().shape()
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.geometry.chunking().len()
+    }
+
+    /// Whether it has no elements: never.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Which elements belong to which chunk.
+    pub fn chunking(&self) -> &Chunking<D> {
+        self.geometry.chunking()
+    }
+
+    /// How it lies in memory.
+    pub fn kind(&self) -> StorageKind {
+        self.geometry.kind()
+    }
+
+    /// Where its memory is.
+    pub fn parts(&self) -> &Parts {
+        self.geometry.parts()
+    }
+
+    /// The node on the calling PE that each chunk belongs to; empty: not known.
+    pub fn nodes(&self) -> &[u32] {
+        self.geometry.parts().nodes()
+    }
+
+    /// Number of the array: the same on every PE.
+    pub fn id(&self) -> u64 {
+        self.keep.id()
+    }
+}
+
+impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, chunks) = (self.shape(), self.chunking().chunks());
+        write!(f, "NumaArray #{} ({shape:?}, {}, {chunks} chunks)", self.id(), self.kind())
+    }
+}

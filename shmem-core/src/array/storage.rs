@@ -1,0 +1,171 @@
+//! How an array lies in memory.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::address::{Addressing, Chunked, Either, OneRange};
+use super::error::ArrayError;
+use crate::partition::{nearest, parse_size, short_size};
+
+/// One range in the heap of a partition, whose pages are bound to the nodes of the chunks they hold.
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Single;
+
+/// One range in memory of its own, outside every heap, placed and registered for this array.
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Separate;
+
+/// One range whose blocks lie on the nodes in turn.
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Cyclic Localization".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cyclic {
+    /// Bytes of a block, a multiple of the page; 0: the run of neighbouring elements that belong to one
+    /// chunk, rounded to pages, so that blocks lie where their chunks are.
+    pub block: usize,
+}
+
+/// One range per chunk, each on the chunk's node.
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Multi;
+
+/// A storage that is chosen when the program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chosen;
+
+/// A storage, as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StorageKind {
+    /// [`Single`].
+    Single,
+    /// [`Separate`].
+    Separate,
+    /// [`Cyclic`].
+    Cyclic {
+        /// Bytes of a block, or 0, as in [`Cyclic::block`].
+        block: usize,
+    },
+    /// [`Multi`].
+    Multi,
+}
+
+impl StorageKind {
+    /// Every kind, cyclic ones with the block that fits the chunks.
+    pub const ALL: [Self; 4] = [Self::Single, Self::Separate, Self::Cyclic { block: 0 }, Self::Multi];
+
+    /// Its name, without the size of blocks.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Separate => "separate",
+            Self::Cyclic { .. } => "cyclic",
+            Self::Multi => "multi",
+        }
+    }
+
+    /// Whether the elements are one range.
+    #[inline(always)]
+    pub const fn is_one_range(self) -> bool {
+        !matches!(self, Self::Multi)
+    }
+}
+
+/// As it is read: `single`, `cyclic=64K`.
+impl fmt::Display for StorageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Cyclic { block } if block > 0 => f.pad(&format!("cyclic={}", short_size(block as u64))),
+            _ => f.pad(self.name()),
+        }
+    }
+}
+
+/// Reads a storage, in any case: `single`, `separate`, `multi`, `cyclic`, `cyclic=64K`.
+impl FromStr for StorageKind {
+    type Err = ArrayError;
+
+    fn from_str(text: &str) -> Result<Self, ArrayError> {
+        let (name, block) = match text.split_once('=') {
+            Some((name, block)) => (name, Some(block)),
+            None => (text, None),
+        };
+        let kind = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name.trim()));
+        match (kind, block) {
+            (Some(Self::Cyclic { .. }), Some(block)) => {
+                let wrong = |reason| ArrayError::Block { text: text.into(), reason };
+                let bytes = parse_size(block.trim()).map_err(|error| wrong(error.to_string()))?;
+                match usize::try_from(bytes) {
+                    Ok(0) => Err(wrong("a block has at least one page".into())),
+                    Ok(block) => Ok(Self::Cyclic { block }),
+                    Err(_) => Err(wrong("no memory has so many bytes".into())),
+                }
+            }
+            (Some(kind), None) => Ok(kind),
+            _ => {
+                let near = nearest(name, Self::ALL.map(Self::name));
+                let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+                Err(ArrayError::Storage { text: text.into(), hint })
+            }
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Single {}
+    impl Sealed for super::Separate {}
+    impl Sealed for super::Cyclic {}
+    impl Sealed for super::Multi {}
+    impl Sealed for super::Chosen {}
+}
+
+/// How an array lies in memory, as a type: [`Single`], [`Separate`], [`Cyclic`], [`Multi`], or [`Chosen`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a storage of arrays",
+    note = "the storages are `Single`, `Separate`, `Cyclic {{ block }}`, `Multi` and `Chosen`"
+)]
+pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The kind; `None`: chosen when the program runs.
+    fn kind(self) -> Option<StorageKind>;
+
+    /// How elements are found.
+    #[doc(hidden)]
+    type Addressing<'x, const D: usize>: Addressing<'x, D>;
+}
+
+/// A storage whose elements are one range, in row-major order.
+#[diagnostic::on_unimplemented(
+    message = "an array with storage `{Self}` may lie in several pieces, so it is no slice as a whole",
+    note = "iterate over `runs()` or `chunks()`, whose pieces are slices; `Single`, `Separate` and `Cyclic` are one range"
+)]
+pub trait Contiguous: Storage {}
+
+macro_rules! storages {
+    ($($name:ident as $addressing:ident: |$storage:pat_param| $kind:expr;)*) => {$(
+        impl Storage for $name {
+            fn kind(self) -> Option<StorageKind> {
+                let $storage = self;
+                $kind
+            }
+
+            type Addressing<'x, const D: usize> = $addressing<'x, D>;
+        }
+    )*};
+}
+storages! {
+    Single as OneRange: |_| Some(StorageKind::Single);
+    Separate as OneRange: |_| Some(StorageKind::Separate);
+    Cyclic as OneRange: |Cyclic { block }| Some(StorageKind::Cyclic { block });
+    Multi as Chunked: |_| Some(StorageKind::Multi);
+    Chosen as Either: |_| None;
+}
+
+impl Contiguous for Single {}
+impl Contiguous for Separate {}
+impl Contiguous for Cyclic {}
