@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # Kinds of memory, as programs find them on a real kernel with invented nodes. Sourced by ci/numa.sh.
 #
-# Expects `log`, a file for what a guest prints, and `expect`, which looks for a line in it.
+# Expects `log`, a file for what a guest prints, and `test_binary`.
 
 binaries=${CARGO_TARGET_DIR:-target}/debug
+tests=$(test_binary shmem-core --lib)
 info=$binaries/shmem-info
 kinds() { # TITLE NODES SCRIPT OPTIONS...: runs a script in a guest
     printf -- '-- kinds: %s\n' "$1"
@@ -12,8 +13,11 @@ kinds() { # TITLE NODES SCRIPT OPTIONS...: runs a script in a guest
     # What goes to stderr stays in its place among the rest.
     ci/numa-vm --timeout 120 --nodes "$nodes" --add "$info" "$@" -- /bin/sh -c "exec 2>&1; $script" | tee "$log"
 }
+seen() { # TEXT: a regular expression for a line of the guest
+    grep -qE -- "$1" "$log" || { echo "not found: $1"; exit 1; }
+}
 node() { # NUMBER KIND: the line of a node
-    expect "^ +$1 +$2 "
+    seen "^ +$1 +$2 "
 }
 answer() { # MARK TEXT: in what stands behind a mark, up to the next one
     sed -n "/^== $1\$/,/^== /p" "$log" | grep -qE -- "$2" || { echo "not found after $1: $2"; exit 1; }
@@ -75,15 +79,15 @@ kinds "no bandwidths, sizes differ" dram:512M,dram:512M,hbm:128M,slow:1G "$info 
     --no-hmat --env SHMEM_SYMMETRIC_PARTITION2=size=1M:kind=F:policy=M
 node 2 FASTMEM
 node 3 LARGEMEM
-expect '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 guessed from size and distance; the bandwidth is not known'
-expect 'warning: .*KIND=FASTMEM: node 2 is taken for FASTMEM by a guess'
+seen '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 guessed from size and distance; the bandwidth is not known'
+seen 'warning: .*KIND=FASTMEM: node 2 is taken for FASTMEM by a guess'
 
 # QEMU's HMAT is one that the kernel refuses where a node has no memory.
 kinds "nodes without memory" dram,cpu,hbm@1:128M,slow:1G "taskset 4 $info topology; taskset 4 $info partitions"
 node 1 -
 node 2 FASTMEM
 node 3 LARGEMEM
-expect '^ +1 +default .* node 0, then any '
+seen '^ +1 +default .* node 0, then any '
 
 kinds "CPUs with fast memory among others" dram,hbm+cpu,slow "$info topology"
 node 0 NORMALMEM
@@ -95,18 +99,18 @@ kinds "CPUs with fast memory only" hbm+cpu,hbm+cpu,slow "$info topology; $info p
 node 0 NORMALMEM
 node 1 NORMALMEM
 node 2 LARGEMEM
-expect 'must have KIND=FASTMEM under POLICY=MANDATORY .*this machine has none: there are node 0 NORMALMEM .* 350 GiB/s'
+seen 'must have KIND=FASTMEM under POLICY=MANDATORY .*this machine has none: there are node 0 NORMALMEM .* 350 GiB/s'
 
 case $(ci/features 2>/dev/null) in
 *numa*)
     cargo build -p shmem-rt --features "$(ci/features)" --target-dir target/features --bin shmem-info
     info=target/features/debug/shmem-info
     kinds "hwloc" dram,dram,hbm,slow "$info topology; HWLOC_SYNTHETIC='NUMANode:4 PU:1' $info topology"
-    expect '^ +1 +NORMALMEM +2-3 '
-    expect '^ +2 +FASTMEM +- .* yes +350 GiB/s +112 ns '
-    expect '^ +3 +LARGEMEM +- .* yes +18 GiB/s +325 ns '
-    expect '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 by bandwidth and latency$'
-    expect 'latency; hwloc was asked in vain: it describes another machine'
+    seen '^ +1 +NORMALMEM +2-3 '
+    seen '^ +2 +FASTMEM +- .* yes +350 GiB/s +112 ns '
+    seen '^ +3 +LARGEMEM +- .* yes +18 GiB/s +325 ns '
+    seen '^ +kinds: nodes 0-1 by their CPUs; nodes 2-3 by bandwidth and latency$'
+    seen 'latency; hwloc was asked in vain: it describes another machine'
     ;;
 *) echo "skipped: kinds as hwloc finds them (ci/features)" ;;
 esac
