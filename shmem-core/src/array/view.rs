@@ -9,7 +9,7 @@ use super::chunk::{ChunkMut, ChunkRef, Place};
 use super::chunking::Chunking;
 use super::elements::{Iter, IterMut, Runs, RunsMut};
 use super::geometry::Geometry;
-use super::index::{ArrayIndex, Indices};
+use super::index::{ArrayIndex, Indices, refuse};
 use super::rows::{Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 
@@ -30,15 +30,12 @@ impl<T, const D: usize, S: Storage> Clone for Field<'_, T, D, S> {
 
 impl<T, const D: usize, S: Storage> Copy for Field<'_, T, D, S> {}
 
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn beyond<const D: usize>(index: [usize; D], shape: [usize; D]) -> ! {
-    match (index.as_slice(), shape.as_slice()) {
+fn beyond<const D: usize>(index: &[usize], shape: [usize; D]) -> String {
+    match (index, shape.as_slice()) {
         ([index], [length]) => {
-            panic!("index {index} is beyond the end: the array has {length} elements (0..{length})")
+            format!("index {index} is beyond the end: the array has {length} elements (0..{length})")
         }
-        _ => panic!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
+        _ => format!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
     }
 }
 
@@ -78,9 +75,10 @@ pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
 /// An array, exclusively: what `local` opens.
 ///
 /// A loop over all indices is as fast as one over a slice where the storage is one range. Where it has a
-/// range per chunk ([`Multi`](super::Multi)), it is about as fast as memory outside the caches is, and
-/// loops over elements ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks
-/// ([`chunks_mut`](Self::chunks_mut)) do without the search for the chunk.
+/// range per chunk ([`Multi`](super::Multi)), writing by index remembers the chunk it was in, which costs a
+/// comparison per element, and reading searches the table. Loops over elements
+/// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks
+/// ([`chunks_mut`](Self::chunks_mut)) do without.
 pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
     field: Field<'x, T, D, S>,
     _lent: PhantomData<&'x mut T>,
@@ -183,7 +181,7 @@ macro_rules! views {
             fn index(&self, index: I) -> &T {
                 let index = index.position();
                 let Some(element) = self.field.locate(index) else {
-                    beyond(index, self.field.shape)
+                    refuse(index, self.field.shape, beyond)
                 };
                 // SAFETY: an element of the array, which is lent (`new`) and borrowed.
                 unsafe { &*element }
@@ -386,7 +384,7 @@ impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> IndexMut<I> for ArrayMut<'
     #[track_caller]
     fn index_mut(&mut self, index: I) -> &mut T {
         let index = index.position();
-        let Some(element) = self.field.locate_near(index) else { beyond(index, self.field.shape) };
+        let Some(element) = self.field.locate_near(index) else { refuse(index, self.field.shape, beyond) };
         // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
         unsafe { &mut *element }
     }
