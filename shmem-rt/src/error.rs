@@ -59,6 +59,24 @@ pub enum Error {
     /// A heap has no room, or an address is not one of its blocks.
     #[error(transparent)]
     Heap(Box<shmem_core::heap::HeapError>),
+    /// The transport cannot reach memory.
+    #[error("{what}: the transport `{transport}` cannot register it: {reason}")]
+    Register {
+        /// The partition and who asked for it, or what else it is.
+        what: String,
+        /// The transport.
+        transport: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// Something that all PEs do together failed on one of them, and so on all.
+    #[error("on PE {pe}: {reason}")]
+    OnPe {
+        /// The first PE on which it failed.
+        pe: usize,
+        /// Its error, in words.
+        reason: String,
+    },
     /// No resource is left for another context.
     #[error(transparent)]
     Resource(#[from] shmem_core::context::Exhausted),

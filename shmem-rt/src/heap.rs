@@ -13,10 +13,12 @@ use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, default, show_size};
 use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::text::Text;
 
 use crate::collective::Purpose;
 use crate::error::Result;
 use crate::initial::Initial;
+use crate::partitions::Partitions;
 use crate::team::Collective;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -25,6 +27,10 @@ use crate::world::World;
 pub struct Heap<'w, L: ThreadLevel> {
     world: &'w World<L>,
     segment: u32,
+    id: u32,
+    name: Text<32>,
+    /// Bytes of the pages that the calling PE was given.
+    page_bytes: u64,
 }
 
 impl<L: ThreadLevel> World<L> {
@@ -38,11 +44,20 @@ impl<L: ThreadLevel> World<L> {
     }
 
     pub(crate) fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
-        let index = self.job().table.position_of_name(partition.name.as_str())?;
-        Ok(Heap { world: self, segment: 1 + index as u32 })
+        let partitions = self.job().partitions();
+        let index = partitions.table().position_of_name(partition.name.as_str())?;
+        Ok(self.heap_at(&partitions, index))
     }
 
-    /// The heap of the partition with an ID: for those that exist in the environment only.
+    /// The heap of the partition at a place in the table.
+    fn heap_at(&self, partitions: &Partitions, index: usize) -> Heap<'_, L> {
+        let spec = &partitions.table().specs()[index];
+        let page_bytes = partitions.grants()[self.my_pe()][index].pgsize;
+        Heap { world: self, segment: partitions.segments()[index], id: spec.id, name: spec.name, page_bytes }
+    }
+
+    /// The heap of the partition with an ID: for those that exist in the environment only, or were made
+    /// at run time.
     ///
     /// # Errors
     ///
@@ -50,8 +65,9 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
     pub fn partition(&self, id: u32) -> Result<Heap<'_, L>> {
-        let index = self.job().table.position_of(id)?;
-        Ok(Heap { world: self, segment: 1 + index as u32 })
+        let partitions = self.job().partitions();
+        let index = partitions.table().position_of(id)?;
+        Ok(self.heap_at(&partitions, index))
     }
 
     /// Allocates an object on the default heap. Collective.
@@ -210,7 +226,7 @@ impl<L: ThreadLevel> World<L> {
     }
 
     /// Meets for `purpose`, and frees what all PEs have dropped.
-    fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
+    pub(crate) fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
         let (mut first, mut words) = (0, self.job().ledger().words());
         if words == 0 {
             self.job().quiet_all();
@@ -250,27 +266,47 @@ impl<L: ThreadLevel> World<L> {
 impl<L: ThreadLevel> Heap<'_, L> {
     /// The partition's ID.
     pub fn id(&self) -> u32 {
-        self.spec().id
+        self.id
     }
 
     /// The partition's name.
     pub fn name(&self) -> &str {
-        self.spec().name.as_str()
+        self.name.as_str()
     }
 
     /// Bytes of the pages that the calling PE was given for it.
     pub(crate) fn page_bytes(&self) -> u64 {
-        self.world.job().grants[self.world.my_pe()][self.segment as usize - 1].pgsize
-    }
-
-    fn spec(&self) -> &shmem_core::partition::PartitionSpec {
-        &self.world.job().table.specs()[self.segment as usize - 1]
+        self.page_bytes
     }
 
     /// Bytes used, free and used at most, on this PE's heap; the same on every PE.
     pub fn usage(&self) -> Usage {
         let usage = self.world.job().ledger().usage(self.segment);
         usage.unwrap_or_else(|| unreachable!("every partition has a heap"))
+    }
+
+    /// Pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers, as the kernel says now.
+    /// Pages have the size that was granted; those that nobody has touched yet are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    ///
+    /// ```
+    /// fn pages(world: &shmem::World) -> shmem::Result<u64> {
+    ///     let nodes = world.heap::<shmem::partition::fast>()?.pages_per_node()?;
+    ///     Ok(nodes.iter().map(|(_node, pages)| pages).sum())
+    /// }
+    /// ```
+    pub fn pages_per_node(&self) -> Result<Vec<(u32, u64)>> {
+        let job = self.world.job();
+        let slot = job.pes[self.world.my_pe()].slot();
+        let slot = slot.unwrap_or_else(|| unreachable!("a PE is on its own host"));
+        let (arena, k) = (&job.arena, self.segment as usize - 1);
+        let page = self.page_bytes() as usize;
+        let range = arena.layout().partition(k);
+        let range = range.start..range.end.next_multiple_of(page);
+        Ok(arena.pages_per_node(slot, range, page)?)
     }
 
     /// Allocates an object. Collective.
@@ -348,7 +384,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         location: &'static Location<'static>,
         initialise: impl FnOnce(*mut u8),
     ) -> Result<shmem_core::heap::Allocation> {
-        let Self { world, segment } = *self;
+        let Self { world, segment, .. } = *self;
         let arguments = [u64::from(segment), bytes as u64, align as u64];
         let subject = || format!("{} in partition `{}`", show_size(bytes as u64), self.name());
         let purpose = Purpose {

@@ -3,18 +3,23 @@
 
 use std::collections::HashSet;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use shmem_core::context::{Endpoint, Resource};
 use shmem_core::heap::{Ledger, Released};
-use shmem_core::memory::Arena;
+use shmem_core::memory::{Arena, Machine};
 use shmem_core::object::Extent;
-use shmem_core::partition::{Grant, Table, show_size};
+use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::segment::Segments;
 use shmem_core::system::Stage;
+use shmem_core::topology::Topology;
+use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
 use crate::env::Settings;
+use crate::partitions::Partitions;
+use crate::segments::Later;
 
 /// One PE's part of a running job.
 pub(crate) struct Job {
@@ -23,9 +28,9 @@ pub(crate) struct Job {
     pub(crate) pes: Vec<Pe>,
     /// CPUs of this node for each of its PEs.
     pub(crate) cpus_per_pe: usize,
-    pub(crate) table: Table,
-    /// What was granted: per PE, per partition.
-    pub(crate) grants: Vec<Vec<Grant>>,
+    pub(crate) partitions: RwLock<Partitions>,
+    /// The nodes of this machine, once somebody has asked.
+    pub(crate) topology: OnceLock<Topology>,
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
@@ -36,7 +41,13 @@ pub(crate) struct Job {
     /// Calls that have been warned about.
     pub(crate) warned: Mutex<HashSet<(&'static str, u32)>>,
     /// Keeps the memory mapped.
-    pub(crate) _arena: Arc<Arena>,
+    pub(crate) arena: Arc<Arena>,
+    /// This PE's place in it.
+    pub(crate) slot: usize,
+    pub(crate) segments: Arc<Segments>,
+    /// The way to PEs on other nodes, if there are any.
+    pub(crate) far: Option<Arc<dyn Transport>>,
+    pub(crate) later: Mutex<Later>,
 }
 
 impl Job {
@@ -70,6 +81,22 @@ impl Job {
 
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn partitions(&self) -> RwLockReadGuard<'_, Partitions> {
+        self.partitions.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn partitions_mut(&self) -> RwLockWriteGuard<'_, Partitions> {
+        self.partitions.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn topology(&self) -> &Topology {
+        self.topology.get_or_init(|| Machine::default().topology())
+    }
+
+    pub(crate) fn later(&self) -> MutexGuard<'_, Later> {
+        self.later.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Leaves the job in order.

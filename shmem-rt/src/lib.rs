@@ -20,12 +20,14 @@ pub mod launch;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod partitions;
 pub mod perf;
 mod phase;
 #[cfg(feature = "rayon")]
 mod rayon;
 mod report;
 mod scoped;
+mod segments;
 mod start;
 mod team;
 mod testing;
@@ -39,7 +41,9 @@ pub use error::{Error, Result};
 pub use grants::PartitionReport;
 pub use heap::{Free, Heap};
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
-pub use shmem_core::context::{Amo, Condition, Initiator, Order, Raw, Rma, Strided, eq, ge, gt, le, lt, ne};
+pub use shmem_core::context::{
+    Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
+};
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
@@ -57,7 +61,9 @@ pub use shmem_macros::Symmetric;
 
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
 pub mod partition {
-    pub use shmem_core::partition::{Grant, Kind, Pages, Partition, Policy, default, fast, normal};
+    pub use shmem_core::partition::{
+        Grant, Kind, NewPartition, Pages, Partition, Policy, default, fast, normal,
+    };
 }
 
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.

@@ -31,15 +31,17 @@ impl<L: ThreadLevel> World<L> {
             say(&format!("shmem: shmem-rt {}", env!("CARGO_PKG_VERSION")));
         }
         let unknown = crate::env::unknown(crate::env::process());
-        let downgrades = downgrades(job.table.specs(), &job.grants);
+        let partitions = job.partitions();
+        let (table, grants) = (partitions.table(), partitions.grants());
+        let downgrades = downgrades(table.specs(), grants);
         let settings = job.settings.warnings.iter();
-        for warning in unknown.iter().chain(settings).chain(job.table.warnings()).chain(&downgrades) {
+        for warning in unknown.iter().chain(settings).chain(table.warnings()).chain(&downgrades) {
             say(&format!("shmem: warning: {warning}"));
         }
         if job.settings.info || job.settings.debug {
             let (pes, name) = (counted(self.n_pes()), job.bootstrap.name());
             let mut text = format!("shmem: {pes}, brought together by {name}, transport {}\n", job.transport);
-            text.push_str(&report(job.table.specs(), &job.grants));
+            text.push_str(&report(table.specs(), grants));
             for row in crate::env::rows(crate::env::process()) {
                 let value = row.current.as_deref().unwrap_or(row.default);
                 let _ = writeln!(text, "shmem: {}={value}", row.name);
@@ -55,8 +57,9 @@ impl<L: ThreadLevel> World<L> {
             return;
         }
         let mut text = format!("shmem: PE {} has reached the end", self.my_pe());
-        for (index, spec) in job.table.specs().iter().enumerate() {
-            let usage = job.ledger().usage(index as u32 + 1);
+        let partitions = job.partitions();
+        for (spec, segment) in partitions.table().specs().iter().zip(partitions.segments()) {
+            let usage = job.ledger().usage(*segment);
             if let Some(usage) = usage.filter(|usage| usage.peak > 0) {
                 let (peak, used) = (show_size(usage.peak as u64), show_size(usage.used as u64));
                 let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);

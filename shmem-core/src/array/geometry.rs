@@ -13,7 +13,9 @@
 use super::chunking::Chunking;
 use super::error::ArrayError;
 use super::parts::Parts;
+use super::place;
 use super::storage::StorageKind;
+use crate::strided::Piece;
 
 /// How indices of one chunk become bytes from the start of a PE's place.
 ///
@@ -41,6 +43,7 @@ pub struct Geometry<const D: usize> {
     inner: usize,
     shift: u32,
     entries: Box<[Entry<D>]>,
+    pieces: Box<[Piece]>,
 }
 
 impl<const D: usize> Geometry<D> {
@@ -62,7 +65,10 @@ impl<const D: usize> Geometry<D> {
             StorageKind::Multi => entries(&chunking, &parts, element, shift),
             _ => Box::default(),
         };
-        Self { chunking, kind, parts, inner: chunking.inner(), shift, entries }
+        let inner = chunking.inner();
+        let mut geometry = Self { chunking, kind, parts, inner, shift, entries, pieces: Box::default() };
+        geometry.pieces = place::pieces(&geometry, element);
+        geometry
     }
 
     #[inline(always)]
@@ -78,6 +84,12 @@ impl<const D: usize> Geometry<D> {
     #[inline(always)]
     pub(super) fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// The ranges of memory, in row-major order of the elements.
+    #[inline(always)]
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// Bytes from the start of a place to the first part.

@@ -8,6 +8,7 @@ use super::geometry::Geometry;
 use super::parts::Parts;
 use super::storage::{Chosen, Storage, StorageKind};
 use crate::data::SymmetricData;
+use crate::strided::Piece;
 
 /// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
 pub trait Keep: Send + Sync + 'static {
@@ -54,6 +55,16 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         self.keep
     }
 
+    #[inline(always)]
+    pub(super) fn geometry(&self) -> &Geometry<D> {
+        &self.geometry
+    }
+
+    /// The ranges of memory, in row-major order of the elements: more than one only for [`Multi`](super::Multi).
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        self.geometry.pieces()
+    }
+
     /// Lengths of the dimensions.
     pub fn shape(&self) -> [usize; D] {
         self.geometry.chunking().shape()
@@ -92,11 +103,6 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// Number of the array: the same on every PE.
     pub fn id(&self) -> u64 {
         self.keep.id()
-    }
-
-    #[inline(always)]
-    pub(super) fn geometry(&self) -> &Geometry<D> {
-        &self.geometry
     }
 }
 

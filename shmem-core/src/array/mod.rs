@@ -27,6 +27,7 @@ mod handle;
 mod index;
 mod objects;
 mod parts;
+mod place;
 mod rows;
 mod storage;
 #[cfg(test)]
@@ -40,5 +41,6 @@ pub use error::ArrayError;
 pub use handle::{Keep, NumaArray};
 pub use index::{ArrayIndex, Indices};
 pub use parts::{Part, Parts};
+pub use place::{ArrayOn, ArrayPlaceIndex};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 pub use view::{ArrayMut, ArrayRef};

@@ -16,7 +16,7 @@ pub use amo::Amo;
 pub use order::Order;
 pub use raw::Raw;
 pub use resource::{Endpoints, Exhausted, Options, Resource};
-pub use rma::Rma;
+pub use rma::{Place, Rma};
 pub use strided::Strided;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 

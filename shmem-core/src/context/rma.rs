@@ -1,10 +1,109 @@
 //! Typed put and get.
 
+use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::On;
 use crate::pe::Pe;
 use crate::transport::shm;
+
+/// What put writes to and get reads from: a place on one PE, see [`On`].
+///
+/// # Safety
+///
+/// `put_from` must read `len` items and no more, `get_into` write as many.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a place that put and get can reach",
+    label = "not a place",
+    note = "places are `OBJECT.on(pe)`, and its parts: `OBJECT.on(pe).index(1..4)`"
+)]
+pub unsafe trait Place: Copy {
+    /// What lies there.
+    type Contents: Contents<Item: PlainData> + ?Sized;
+
+    /// Number of items.
+    fn len_of(self) -> usize;
+
+    /// Writes as many items from `source` on.
+    ///
+    /// # Safety
+    ///
+    /// They must be readable.
+    unsafe fn put_from(self, endpoint: &Endpoint, source: *const <Self::Contents as Contents>::Item);
+
+    /// Reads them to `into`.
+    ///
+    /// # Safety
+    ///
+    /// As many items must be writable.
+    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut <Self::Contents as Contents>::Item);
+}
+
+// SAFETY: a place has `len` items, each of the size of an `Item`.
+unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
+    type Contents = T;
+
+    #[inline(always)]
+    fn len_of(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    unsafe fn put_from(self, endpoint: &Endpoint, source: *const T::Item) {
+        let bytes = self.bytes();
+        if let Some(to) = endpoint.address(self.pe(), self.offset()) {
+            if !T::IS_SLICE && bytes <= 8 {
+                // SAFETY: the caller's promise, for one item.
+                let value = unsafe { source.read() };
+                // SAFETY: the place is an aligned `Item` on every PE.
+                unsafe { shm::store(to.cast::<T::Item>(), value) };
+            } else {
+                // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable (caller).
+                unsafe { shm::put(to, source.cast(), bytes) };
+            }
+        } else {
+            put_far(endpoint, self.pe(), self.segment(), self.offset(), source.cast(), bytes);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T::Item) {
+        let bytes = self.bytes();
+        if let Some(from) = endpoint.address(self.pe(), self.offset()) {
+            // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable (caller).
+            unsafe { shm::get(into.cast(), from, bytes) };
+        } else {
+            get_far(endpoint, into.cast(), self.pe(), self.segment(), self.offset(), bytes);
+        }
+    }
+}
+
+// SAFETY: the pieces have the range's elements, in order, and so have `source` and `into`.
+unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
+    type Contents = [T];
+
+    fn len_of(self) -> usize {
+        self.len()
+    }
+
+    unsafe fn put_from(self, endpoint: &Endpoint, source: *const T) {
+        let mut done = 0;
+        for piece in self.pieces() {
+            // SAFETY: the caller's promise, for the next elements.
+            unsafe { piece.put_from(endpoint, source.wrapping_add(done)) };
+            done += piece.len();
+        }
+    }
+
+    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T) {
+        let mut done = 0;
+        for piece in self.pieces() {
+            // SAFETY: the caller's promise, for the next elements.
+            unsafe { piece.get_into(endpoint, into.wrapping_add(done)) };
+            done += piece.len();
+        }
+    }
+}
 
 /// Typed remote memory access. Destination first, as in SHMEM.
 ///
@@ -21,28 +120,10 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_put`.
     #[inline(always)]
     #[track_caller]
-    fn put<T>(&self, place: On<'_, T>, source: &T)
-    where
-        T: Contents<Item: PlainData> + ?Sized,
-    {
-        check_len::<T>(place.len(), source.len_of());
-        let endpoint = self.endpoint();
-        let bytes = size_of_val(source);
-        let from = source.start_of();
-        if let Some(to) = endpoint.address(place.pe(), place.offset()) {
-            if !T::IS_SLICE && bytes <= 8 {
-                // SAFETY: `source` is a reference to one item.
-                let value = unsafe { from.read() };
-                // SAFETY: the place is an aligned `Item` on every PE.
-                unsafe { shm::store(to.cast::<T::Item>(), value) };
-            } else {
-                // SAFETY: the place reserves `bytes` bytes on every PE, `source` is a reference to
-                // as many.
-                unsafe { shm::put(to, from.cast(), bytes) };
-            }
-        } else {
-            put_far(endpoint, place.pe(), place.segment(), place.offset(), from.cast(), bytes);
-        }
+    fn put<P: Place>(&self, place: P, source: &P::Contents) {
+        check_len::<P::Contents>(place.len_of(), source.len_of());
+        // SAFETY: `source` is a reference to as many items as the place has.
+        unsafe { place.put_from(self.endpoint(), source.start_of()) };
     }
 
     /// Reads a place into `into`; the data is there on return.
@@ -54,22 +135,12 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_get`.
     #[inline(always)]
     #[track_caller]
-    fn get<T>(&self, into: &mut T, place: On<'_, T>)
-    where
-        T: Contents<Item: PlainData> + ?Sized,
-    {
-        check_len::<T>(place.len(), into.len_of());
-        let endpoint = self.endpoint();
-        let bytes = size_of_val(into);
+    fn get<P: Place>(&self, into: &mut P::Contents, place: P) {
+        check_len::<P::Contents>(place.len_of(), into.len_of());
         // Not by `start_of`: through a pointer from a shared reference nothing may be written.
-        let to: *mut T::Item = core::ptr::from_mut(into).cast();
-        if let Some(from) = endpoint.address(place.pe(), place.offset()) {
-            // SAFETY: the place holds `bytes` bytes on every PE, `into` is an exclusive reference
-            // to as many.
-            unsafe { shm::get(to.cast(), from, bytes) };
-        } else {
-            get_far(endpoint, to.cast(), place.pe(), place.segment(), place.offset(), bytes);
-        }
+        let to: *mut <P::Contents as Contents>::Item = core::ptr::from_mut(into).cast();
+        // SAFETY: `into` is an exclusive reference to as many items as the place has.
+        unsafe { place.get_into(self.endpoint(), to) };
     }
 
     /// Writes one value.

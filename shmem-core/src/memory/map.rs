@@ -50,13 +50,6 @@ pub(super) fn punch(memfd: &OwnedFd, offset: u64, bytes: u64) -> Result<(), Errn
     rustix::fs::fallocate(memfd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
 }
 
-/// Makes all pages of a range of a memfd, which need not be mapped anywhere: for pools of huge pages,
-/// where a failure must not cost a mapping that exists.
-pub(super) fn make_pages(memfd: &OwnedFd, offset: u64, bytes: usize, page: u64) -> Result<(), Errno> {
-    let mapping = Reservation::of(memfd, offset, bytes)?;
-    mapping.populate(0..bytes, page as usize)
-}
-
 /// A range of addresses that belongs to us, mapped or not.
 #[derive(Debug)]
 pub(super) struct Reservation {
@@ -109,7 +102,7 @@ impl Reservation {
     }
 
     /// A mapping of a memfd at an address that the kernel chooses.
-    fn of(memfd: &OwnedFd, offset: u64, bytes: usize) -> Result<Self, Errno> {
+    pub(super) fn of(memfd: &OwnedFd, offset: u64, bytes: usize) -> Result<Self, Errno> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start =
@@ -120,6 +113,15 @@ impl Reservation {
     /// Its first byte.
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
+    }
+
+    /// Where a range starts.
+    ///
+    /// # Panics
+    ///
+    /// If it is outside the reservation.
+    pub(super) fn address(&self, range: &Range<usize>) -> *mut u8 {
+        self.at(range).cast()
     }
 
     fn at(&self, range: &Range<usize>) -> *mut c_void {
@@ -179,22 +181,64 @@ impl Reservation {
     }
 
     fn populate_part(&self, part: Range<usize>) -> Result<(), Errno> {
+        self.prefault(&part, Advice::LinuxPopulateWrite)
+    }
+
+    /// Enters the pages of a mapped range into the page table that are in its file already, by whomever
+    /// they were touched.
+    pub(super) fn enter(&self, range: Range<usize>) -> Result<(), Errno> {
+        const BATCH: usize = 1 << 16;
+        let base = rustix::param::page_size();
+        let mut there = vec![0_u8; BATCH.min(range.len().div_ceil(base))];
+        for start in range.clone().step_by(BATCH * base) {
+            let part = start..range.end.min(start + BATCH * base);
+            // SAFETY: the range is ours (`at`), and there is a byte for each of its pages.
+            if unsafe { libc::mincore(self.at(&part), part.len(), there.as_mut_ptr().cast()) } != 0 {
+                return Err(last_error());
+            }
+            let pages = &there[..part.len().div_ceil(base)];
+            let mut at = start;
+            for run in pages.chunk_by(|a, b| (a ^ b) & 1 == 0) {
+                let end = range.end.min(at + run.len() * base);
+                if run[0] & 1 == 1 {
+                    self.prefault(&(at..end), Advice::LinuxPopulateRead)?;
+                }
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the pages of a mapped range back to the system: it is zero again.
+    ///
+    /// # Safety
+    ///
+    /// Nothing refers to the range, in any process.
+    pub(super) unsafe fn discard(&self, range: &Range<usize>) -> Result<(), Errno> {
+        // SAFETY: the range is ours (`at`), and nothing refers to its contents (caller).
+        unsafe { rustix::mm::madvise(self.at(range), range.len(), Advice::LinuxRemove) }
+    }
+
+    fn prefault(&self, part: &Range<usize>, advice: Advice) -> Result<(), Errno> {
         loop {
             // SAFETY: the range is ours (`at`), and the advice changes no contents.
-            let result =
-                unsafe { rustix::mm::madvise(self.at(&part), part.len(), Advice::LinuxPopulateWrite) };
+            let result = unsafe { rustix::mm::madvise(self.at(part), part.len(), advice) };
             if result != Err(Errno::INTR) {
                 return result;
             }
         }
     }
 
-    /// Merges the pages of a mapped range, whose ends are multiples of `huge`, into huge ones.
-    pub(super) fn collapse(&self, range: Range<usize>, huge: usize) -> Result<(), Errno> {
+    /// Merges the pages of a mapped range, whose ends are multiples of `huge`, into huge ones. A
+    /// policy that spreads base pages over `nodes` nodes does so with the huge ones.
+    pub(super) fn collapse(&self, range: Range<usize>, huge: usize, nodes: usize) -> Result<(), Errno> {
+        let (first, base) = (range.start, rustix::param::page_size());
         in_parallel(range, huge, |part| {
-            // A huge page is made from a file range that has at least one page.
+            // A huge page is made from a file range that has at least one page, and on its node.
+            // First pages are all an even number of pages apart: they would be on the same node.
             for start in part.clone().step_by(huge) {
-                self.populate_part(start..start + rustix::param::page_size())?;
+                let page = start + (start - first) / huge % nodes.clamp(1, huge / base) * base;
+                self.populate_part(page..page + base)?;
             }
             self.collapse_part(&part)?;
             // Enters what is not yet in the page table; nothing is allocated any more.
@@ -210,7 +254,7 @@ impl Reservation {
             if unsafe { libc::madvise(self.at(part), part.len(), COLLAPSE) } == 0 {
                 return Ok(());
             }
-            last = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+            last = last_error();
             if !matches!(last, Errno::AGAIN | Errno::BUSY | Errno::INTR) {
                 break;
             }
@@ -224,6 +268,11 @@ impl Drop for Reservation {
         // SAFETY: the range is ours; whoever holds pointers into it promised to outlive them.
         _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
+}
+
+/// The error of a call of the libc crate.
+pub(super) fn last_error() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 fn not_null(start: *mut c_void) -> Result<NonNull<u8>, Errno> {

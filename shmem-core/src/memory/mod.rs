@@ -7,9 +7,10 @@
 //! limits    what is checked beforehand
 //! pages     page sizes and the choice among them
 //! placement which NUMA nodes          layout  how a place is divided
+//! placed    pages on these nodes      residence where the pages of a place are
 //! piece     what peers are told
 //! machine   what /proc and /sys say  request what is asked of one piece of memory
-//! map       system calls
+//! map       system calls              numa    system calls for nodes
 //! ```
 //!
 //! The order in which a PE comes to its memory: lay out ([`PlaceLayout`]), reserve
@@ -25,11 +26,14 @@ mod layout;
 mod limits;
 mod machine;
 mod map;
+mod numa;
 mod pages;
 mod piece;
+mod placed;
 mod placement;
 mod provide;
 mod request;
+mod residence;
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +44,7 @@ pub use later::{LaterPlace, LaterRange};
 pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
-pub use placement::{Placement, Spread, placement};
+pub use placement::{Placement, PlacementError, Spread, placement};
 pub use request::Request;
 
 /// What the addresses of places and segments are multiples of, on every machine. An offset that is a

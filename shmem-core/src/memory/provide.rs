@@ -15,12 +15,15 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::arena::Mine;
-use super::error::{MemoryError, Size};
+use super::error::{MemoryError, Size, show_nodes};
 use super::limits::no_pages;
 use super::machine::Machine;
 use super::map::{self, Reservation};
+use super::numa;
 use super::pages::{Choice, PageSizes};
 use super::piece::{Piece, encode, push};
+use super::placed::{Found, apply, compare};
+use super::placement::Spread;
 use super::request::Request;
 use crate::partition::{Grant, Kind, Pages, Policy};
 
@@ -88,22 +91,26 @@ impl Provider<'_> {
             Some(_) => machine.page_sizes(),
             None => PageSizes::only(machine.base_page()),
         };
-        let choice = loop {
+        let mut unplaced = None;
+        let (choice, found) = loop {
             let room = request.room().min(self.site.unit);
             let choice = sizes.choose(request, room).map_err(|has| self.no_pages(request, has))?;
             let bytes = request.bytes.next_multiple_of(choice.size as usize);
             let part = range.start..range.start + bytes;
             let tried = match choice.pages {
-                Pages::HugeTlb => self.take_from_pool(part, choice.size),
-                Pages::Transparent => self.merged(part, choice.size as usize),
-                Pages::Base => {
-                    self.base_pages(part, range.end, request)?;
-                    Ok(())
+                Pages::HugeTlb => self.take_from_pool(part, choice.size, request, &mut unplaced)?,
+                sort => {
+                    unplaced = self.bind(&part, request)?;
+                    if sort == Pages::Transparent {
+                        self.merged(part, choice.size as usize, request)
+                    } else {
+                        Ok(self.base_pages(part, range.end, request)?)
+                    }
                 }
             };
             match tried {
-                Ok(()) => break choice,
-                Err(errno) => sizes.failed(&choice, &errno.to_string()),
+                Ok(found) => break (choice, found),
+                Err(reason) => sizes.failed(&choice, &reason),
             }
         };
         let Choice { pages, size, downgrade } = choice;
@@ -112,9 +119,12 @@ impl Provider<'_> {
             pgsize: size,
             pages,
             kind: request.placement.kind,
-            nodes: Vec::new(),
+            nodes: found.nodes,
             populated: request.populate || pages != Pages::Base,
-            downgrades: request.placement.downgrade.iter().cloned().chain(downgrade).collect(),
+            downgrades: [request.placement.downgrade.clone(), downgrade, unplaced.or(found.downgrade)]
+                .into_iter()
+                .flatten()
+                .collect(),
         })
     }
 
@@ -129,35 +139,84 @@ impl Provider<'_> {
         no_pages(request, self.site.slots, has)
     }
 
-    fn take_from_pool(&mut self, part: Range<usize>, page: u64) -> Result<(), Errno> {
+    /// Has the pages of a part of the file of base pages come from the nodes asked for.
+    fn bind(&self, part: &Range<usize>, request: &Request) -> Result<Option<String>, MemoryError> {
+        let start = self.site.reservation.address(&self.site.inside(part));
+        apply(request, |nodes, spread| numa::bind_file(start, &[(0..part.len(), nodes)], spread))
+    }
+
+    /// Makes pages of a pool for a part, through a mapping elsewhere: a failure, in words, costs nothing
+    /// that exists. The policy of that mapping is the one that counts.
+    fn take_from_pool(
+        &mut self,
+        part: Range<usize>,
+        page: u64,
+        request: &Request,
+        unplaced: &mut Option<String>,
+    ) -> Result<Result<Found, String>, MemoryError> {
         let file = match self.huge.iter().position(|huge| huge.page == page) {
             Some(file) => file,
-            None => {
-                self.huge.push(HugeFile { file: map::memfd(Some(page))?, page, bytes: 0 });
-                self.huge.len() - 1
-            }
+            None => match map::memfd(Some(page)) {
+                Ok(file) => {
+                    self.huge.push(HugeFile { file, page, bytes: 0 });
+                    self.huge.len() - 1
+                }
+                Err(errno) => return Ok(Err(errno.to_string())),
+            },
         };
         let huge = &mut self.huge[file];
         let (at, bytes) = (huge.bytes, part.len() as u64);
-        map::resize(&huge.file, at + bytes)?;
-        if let Err(errno) = map::make_pages(&huge.file, at, part.len(), page) {
-            map::resize(&huge.file, at)?;
-            return Err(errno);
+        let machine = self.site.machine;
+        let made = map::resize(&huge.file, at + bytes)
+            .and_then(|()| Reservation::of(&huge.file, at, part.len()))
+            .map_err(|errno| errno.to_string());
+        let tried = match made {
+            Ok(mapping) => {
+                let start = mapping.start().as_ptr();
+                *unplaced = apply(request, |nodes, spread| numa::bind(start, part.len(), nodes, spread))?;
+                mapping.populate(0..part.len(), page as usize).map_err(|errno| errno.to_string()).and_then(
+                    |()| {
+                        compare(
+                            request,
+                            machine,
+                            page as usize,
+                            numa::nodes_of_pages(start, part.len(), page as usize),
+                        )
+                    },
+                )
+            }
+            Err(reason) => Err(reason),
+        };
+        if tried.is_ok() {
+            huge.bytes += bytes;
+            push(&mut self.overlays, Piece { offset: part.start as u64, bytes, file: file as u64, at, page });
+        } else {
+            // Without its pages, the file may be as long as it likes.
+            _ = map::resize(&huge.file, at);
         }
-        huge.bytes += bytes;
-        push(&mut self.overlays, Piece { offset: part.start as u64, bytes, file: file as u64, at, page });
-        Ok(())
+        Ok(tried)
     }
 
-    fn merged(&self, part: Range<usize>, page: usize) -> Result<(), Errno> {
-        let result = self.site.reservation.collapse(self.site.inside(&part), page);
-        if result.is_err() {
-            map::punch(&self.base, (part.start - self.site.area.start) as u64, part.len() as u64)?;
+    fn merged(&self, part: Range<usize>, page: usize, request: &Request) -> Result<Found, String> {
+        let inside = self.site.inside(&part);
+        let spread_over = match request.placement.spread {
+            Spread::Interleaved => request.placement.nodes.len(),
+            _ => 1,
+        };
+        let tried = self
+            .site
+            .reservation
+            .collapse(inside.clone(), page, spread_over)
+            .map_err(|errno| errno.to_string())
+            .and_then(|()| self.look(&part, page, request));
+        if tried.is_err() {
+            map::punch(&self.base, (part.start - self.site.area.start) as u64, part.len() as u64)
+                .map_err(|errno| errno.to_string())?;
         }
-        result
+        tried
     }
 
-    fn base_pages(&self, part: Range<usize>, end: usize, request: &Request) -> Result<(), MemoryError> {
+    fn base_pages(&self, part: Range<usize>, end: usize, request: &Request) -> Result<Found, MemoryError> {
         let traits = &request.traits;
         let system = traits.kind == Some(Kind::SysDefault) || traits.policy == Some(Policy::SysDefault);
         if traits.pgsize.is_none() && !system {
@@ -165,16 +224,22 @@ impl Provider<'_> {
             self.site.reservation.advise_huge(self.site.inside(&(part.start..end)));
         }
         if !request.populate {
-            return Ok(());
+            return Ok(Found::default());
         }
+        let page = self.site.machine.base_page() as usize;
+        let failed =
+            |reason| MemoryError::Populate { what: request.what.clone(), bytes: part.len() as u64, reason };
         self.site
             .reservation
-            .populate(self.site.inside(&part), self.site.machine.base_page() as usize)
-            .map_err(|errno| MemoryError::Populate {
-                what: request.what.clone(),
-                bytes: part.len() as u64,
-                reason: why(errno),
-            })
+            .populate(self.site.inside(&part), page)
+            .map_err(|errno| failed(why(errno, request)))?;
+        self.look(&part, page, request).map_err(failed)
+    }
+
+    /// Compares the nodes of the pages of a part with those asked for.
+    fn look(&self, part: &Range<usize>, page: usize, request: &Request) -> Result<Found, String> {
+        let start = self.site.reservation.address(&self.site.inside(part));
+        compare(request, self.site.machine, page, numa::nodes_of_pages(start, part.len(), page))
     }
 
     /// Maps what came from pools over the area.
@@ -240,8 +305,11 @@ pub(super) fn system(call: &'static str, what: &'static str) -> impl Fn(Errno) -
     move |errno| MemoryError::System { call, what, errno }
 }
 
-fn why(errno: Errno) -> String {
+fn why(errno: Errno, request: &Request) -> String {
     match errno {
+        Errno::NOMEM | Errno::FAULT if request.placement.spread == Spread::Bound => {
+            format!("no memory is left on nodes {} ({errno})", show_nodes(&request.placement.nodes))
+        }
         Errno::NOMEM | Errno::FAULT => format!("no memory is left ({errno})"),
         Errno::INVAL => "the kernel does not know MADV_POPULATE_WRITE; Linux 5.14 is needed".into(),
         _ => errno.to_string(),

@@ -1,7 +1,6 @@
 //! What can be wrong with partitions before any memory is asked for.
 
 use super::grammar::TraitError;
-use super::kind::{Kind, Policy};
 use super::size::{SizeError, show_size};
 use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
 
@@ -121,6 +120,55 @@ pub enum PartitionError {
         /// How many.
         count: usize,
     },
+    /// The traits of a partition made at run time.
+    #[error("the partition that {origin} makes: {fault}")]
+    New {
+        /// Where it is made.
+        origin: String,
+        /// What is wrong.
+        fault: Box<TraitError>,
+    },
+    /// The ID of a partition made at run time.
+    #[error(
+        "the partition that {origin} makes wants the ID {id}; an ID lies in 1..={MAX_PARTITION_ID}; give one of these, or none: then a free one is taken"
+    )]
+    NewId {
+        /// Where it is made.
+        origin: String,
+        /// The ID.
+        id: u32,
+    },
+    /// The name of a partition made at run time.
+    #[error(
+        "the partition that {origin} makes is named `{}`; a name has at least one and at most 32 bytes, and only characters that print; shorten it, or give none",
+        .name.escape_debug()
+    )]
+    NewName {
+        /// Where it is made.
+        origin: String,
+        /// The name.
+        name: String,
+    },
+    /// A partition that exists as long as the job was to be dropped.
+    #[error(
+        "{partition} exists since the start of the job (from {origin}) and as long as it; only what `create_partition` made can be dropped"
+    )]
+    Permanent {
+        /// The partition.
+        partition: String,
+        /// Who asked for it.
+        origin: String,
+    },
+    /// A partition was to be dropped in which something is allocated.
+    #[error(
+        "{partition} cannot be dropped: {allocations} in it; drop or free what is there on every PE first"
+    )]
+    InUse {
+        /// The partition.
+        partition: String,
+        /// What is allocated, in words.
+        allocations: String,
+    },
     /// No partition has the ID or name.
     #[error("there is no partition {asked}; there are {existing}{hint}")]
     NoSuchPartition {
@@ -149,19 +197,5 @@ pub enum PartitionError {
         place: String,
         /// The page size the object asks for, in bytes.
         wished: u64,
-    },
-    /// A kind of memory that this build cannot place, and must.
-    #[error(
-        "{partition} must have KIND={kind} under POLICY={policy} (from {origin}), and this build cannot place that kind of memory; it places NORMALMEM and SYSDEFAULT; use POLICY=PREFERRED to run in normal memory"
-    )]
-    CannotPlace {
-        /// The partition.
-        partition: String,
-        /// Who asked.
-        origin: String,
-        /// The kind.
-        kind: Kind,
-        /// The policy.
-        policy: Policy,
     },
 }

@@ -24,6 +24,7 @@ mod spec;
 mod table;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 pub use declaration::{BUILT_IN, Declaration, Partition, default, fast, normal};
 pub use environment::{Environment, PARTITION_VARIABLE, SIZE_VARIABLE};
@@ -37,6 +38,7 @@ pub(crate) use size::short_size;
 pub use size::{SizeError, parse_size, round_size, show_size};
 pub use spec::{Origin, PartitionSpec};
 pub use table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, ObjectWish, Table};
+pub use wanted::NewPartition;
 
 /// Largest partition ID.
 pub const MAX_PARTITION_ID: u32 = 255;

@@ -107,6 +107,23 @@ impl Table {
         })
     }
 
+    /// Enters a partition that [`NewPartition::resolve`](super::NewPartition::resolve) found; gives its
+    /// place in [`specs`](Self::specs), from which on those behind move up.
+    pub fn insert(&mut self, spec: PartitionSpec) -> usize {
+        let at = self.specs.partition_point(|other| other.id < spec.id);
+        self.specs.insert(at, spec);
+        at
+    }
+
+    /// Takes out the partition at a place in [`specs`](Self::specs); those behind move down.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn remove(&mut self, at: usize) -> PartitionSpec {
+        self.specs.remove(at)
+    }
+
     /// One line for each partition, with everything that must be equal on all PEs: who asked for
     /// it need not be.
     pub fn describe(&self) -> Vec<String> {

@@ -99,6 +99,30 @@ impl Pattern {
         Self { block, levels, depth: 1 }
     }
 
+    /// One block of `block` bytes.
+    #[inline(always)]
+    pub const fn contiguous(block: usize) -> Self {
+        Self::blocks(block, 1, 0, 0)
+    }
+
+    /// Blocks of `block` bytes in these loops.
+    ///
+    /// # Panics
+    ///
+    /// If they are more than a pattern has.
+    pub fn of_levels(block: usize, levels: &[Level]) -> Self {
+        assert!(levels.len() <= MAX_RUNS, "a pattern has at most {MAX_RUNS} loops");
+        let nothing = Self { block, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
+        levels.iter().fold(nothing, |pattern, level| pattern.with(level.count, level.to, level.from)).normal()
+    }
+
+    /// The pattern with `count` turns of loop number `level`.
+    pub(super) fn with_count(&self, level: usize, count: usize) -> Self {
+        let mut levels = self.levels;
+        levels[level].count = count;
+        Self::of_levels(self.block, &levels[..self.depth])
+    }
+
     /// Bytes of a block. None if nothing is moved.
     #[inline(always)]
     pub const fn block(&self) -> usize {

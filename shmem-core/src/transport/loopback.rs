@@ -5,13 +5,20 @@
 //! target's inbox and are delivered as late and in as much disorder as the rules allow: in random
 //! order between fences, when the target makes progress, when the initiator is quiet, or when the
 //! network's own thread comes round. A program that forgets a fence or a quiet fails here soon.
+//!
+//! Later segments have keys, a new one for each registration. What arrives with a key that its target
+//! has forgotten, or for memory that was never registered, ends the program: no PE may use a segment
+//! before all have learnt its keys, nor after any has forgotten them.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use super::target::{Message, Target};
 use super::{AtomicOp, Channel, Remote, Transport, Width};
+use crate::pe::Pe;
+use crate::segment::FIRST_LATER;
 use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
 
 /// How often the network delivers by itself.
@@ -23,26 +30,60 @@ struct Parcel {
     channel: Channel,
     /// Fences that its channel had seen.
     epoch: u64,
+    segment: u32,
+    /// The key that the sender had for the segment.
+    key: u64,
     message: Message,
 }
 
 /// A PE's memory and what is on its way there.
 struct Port {
     target: Target,
+    /// What is registered of later segments, with its key.
+    later: RwLock<BTreeMap<u32, (u64, Target)>>,
     inbox: Mutex<Vec<Parcel>>,
+}
+
+impl Port {
+    /// Works on the memory of a segment, which stays registered meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If the key is not the one that the PE registered the segment with.
+    fn open<R>(&self, pe: usize, segment: u32, key: u64, work: impl FnOnce(Target) -> R) -> R {
+        if segment < FIRST_LATER {
+            return work(self.target);
+        }
+        let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
+        match later.get(&segment) {
+            Some(&(registered, target)) if registered == key => work(target),
+            Some((registered, _)) => panic!(
+                "stale key: a message for segment {segment} of PE {pe} has key {key}, and the segment was registered anew with key {registered}"
+            ),
+            None => {
+                panic!("a message with key {key} for segment {segment} of PE {pe}, which is not registered")
+            }
+        }
+    }
 }
 
 /// The PEs of one process and what is on its way between them.
 pub struct Network {
     ports: Vec<Port>,
     dice: AtomicU64,
+    /// Keys given out so far.
+    keys: AtomicU64,
+    /// What the network's own thread found wrong; the PEs end with it.
+    fault: OnceLock<String>,
 }
 
 impl Network {
     /// Connects PEs by their memory, in order; `seed` chooses the disorder.
     pub fn new(targets: Vec<Target>, seed: u64) -> Arc<Self> {
-        let ports = targets.into_iter().map(|target| Port { target, inbox: Mutex::default() }).collect();
-        let network = Arc::new(Self { ports, dice: AtomicU64::new(seed) });
+        let port = |target| Port { target, later: RwLock::default(), inbox: Mutex::default() };
+        let ports = targets.into_iter().map(port).collect();
+        let dice = AtomicU64::new(seed);
+        let network = Arc::new(Self { ports, dice, keys: AtomicU64::new(0), fault: OnceLock::new() });
         let weak = Arc::downgrade(&network);
         std::thread::spawn(move || deliver_forever(&weak));
         network
@@ -50,7 +91,7 @@ impl Network {
 
     /// The transport of PE `me`.
     pub fn transport(self: &Arc<Self>, me: usize) -> Loopback {
-        Loopback { network: Arc::clone(self), me, epochs: Mutex::default() }
+        Loopback { network: Arc::clone(self), me, epochs: Mutex::default(), keys: RwLock::default() }
     }
 
     fn roll(&self) -> u64 {
@@ -82,7 +123,17 @@ impl Network {
             for i in &mut todo {
                 *i -= usize::from(*i > first);
             }
-            self.ports[pe].target.deliver(&parcel.message);
+            let Parcel { segment, key, message, .. } = parcel;
+            self.ports[pe].open(pe, segment, key, |target| target.deliver(&message));
+        }
+    }
+
+    /// # Panics
+    ///
+    /// If the network's own thread found something wrong.
+    fn check(&self) {
+        if let Some(fault) = self.fault.get() {
+            panic!("{fault}");
         }
     }
 
@@ -95,8 +146,15 @@ impl Network {
 
 fn deliver_forever(network: &Weak<Network>) {
     while let Some(network) = network.upgrade() {
-        for pe in 0..network.ports.len() {
-            network.deliver(pe, |_| network.roll().is_multiple_of(2));
+        let deliver = || {
+            for pe in 0..network.ports.len() {
+                network.deliver(pe, |_| network.roll().is_multiple_of(2));
+            }
+        };
+        if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(deliver)) {
+            let text = panic.downcast::<String>().map_or_else(|_| "the network failed".into(), |text| *text);
+            _ = network.fault.set(text);
+            return;
         }
         drop(network);
         std::thread::sleep(INTERVAL);
@@ -108,6 +166,8 @@ pub struct Loopback {
     network: Arc<Network>,
     me: usize,
     epochs: Mutex<Vec<(Channel, u64)>>,
+    /// The keys of later segments, by segment and PE.
+    keys: RwLock<BTreeMap<(u32, usize), u64>>,
 }
 
 impl Loopback {
@@ -121,8 +181,33 @@ impl Loopback {
         add
     }
 
+    /// The key for a segment of another PE.
+    ///
+    /// # Panics
+    ///
+    /// If none was learnt.
+    fn key(&self, to: Remote) -> u64 {
+        let (segment, pe) = (to.segment, to.pe.number());
+        if segment < FIRST_LATER {
+            return 0;
+        }
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        let key = keys.get(&(segment, pe)).copied();
+        key.unwrap_or_else(|| panic!("PE {} has no key for segment {segment} of PE {pe}", self.me))
+    }
+
+    /// Works on another PE's memory while nothing is delivered there.
+    fn reach<R>(&self, to: Remote, work: impl FnOnce(Target) -> R) -> R {
+        self.network.check();
+        let (pe, key) = (to.pe.number(), self.key(to));
+        let _still = self.network.inbox(pe);
+        self.network.ports[pe].open(pe, to.segment, key, work)
+    }
+
     fn send(&self, channel: Channel, to: Remote, message: Message) {
-        let parcel = Parcel { from: self.me, channel, epoch: self.epoch(channel, 0), message };
+        self.network.check();
+        let (segment, key, epoch) = (to.segment, self.key(to), self.epoch(channel, 0));
+        let parcel = Parcel { from: self.me, channel, epoch, segment, key, message };
         self.network.send(to.pe.number(), parcel);
     }
 
@@ -147,11 +232,11 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn get(&self, _: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        let target = self.network.ports[from.pe.number()].target;
-        let _still = self.network.inbox(from.pe.number());
-        let source = target.at(from.offset, bytes);
-        // SAFETY: `into` is writable for `bytes` bytes (caller), `at` checked the source.
-        unsafe { super::shm::get(into, source, bytes) };
+        self.reach(from, |target| {
+            let source = target.at(from.offset, bytes);
+            // SAFETY: `into` is writable for `bytes` bytes (caller), `at` checked the source.
+            unsafe { super::shm::get(into, source, bytes) };
+        });
     }
 
     unsafe fn put_strided(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
@@ -164,17 +249,18 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn get_strided(&self, _: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
-        let target = self.network.ports[from.pe.number()].target;
-        let _still = self.network.inbox(from.pe.number());
-        let source = target.at(from.offset, pattern.hulls().1);
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
-        // SAFETY: every block of `into` is writable (caller), `at` checked the source.
-        unsafe { strided::execute_later(&plan, into, source) };
+        self.reach(from, |target| {
+            let source = target.at(from.offset, pattern.hulls().1);
+            // SAFETY: every block of `into` is writable (caller), `at` checked the source.
+            unsafe { strided::execute_later(&plan, into, source) };
+        });
     }
 
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
         self.settle(channel, word.pe.number());
-        self.network.ports[word.pe.number()].target.update(word.offset, width, op)
+        let (pe, key) = (word.pe.number(), self.key(word));
+        self.network.ports[pe].open(pe, word.segment, key, |target| target.update(word.offset, width, op))
     }
 
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
@@ -186,13 +272,47 @@ unsafe impl Transport for Loopback {
     }
 
     fn quiet(&self, channel: Channel) {
+        self.network.check();
         for pe in 0..self.network.ports.len() {
             self.network.deliver(pe, |p| p.from == self.me && p.channel == channel);
         }
     }
 
     fn progress(&self) {
+        self.network.check();
         self.network.deliver(self.me, |_| self.network.roll().is_multiple_of(2));
+    }
+
+    unsafe fn register(
+        &self,
+        segment: u32,
+        place: *mut u8,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Vec<u8>, String> {
+        let key = self.network.keys.fetch_add(1, Ordering::Relaxed) + 1;
+        // SAFETY: mapped until `forget`, which waits for whoever uses the target (caller).
+        let target = unsafe { Target::later(place, offset, bytes) };
+        let port = &self.network.ports[self.me];
+        let before =
+            port.later.write().unwrap_or_else(PoisonError::into_inner).insert(segment, (key, target));
+        assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
+        Ok(key.to_le_bytes().into())
+    }
+
+    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+        let key =
+            u64::from_le_bytes(key.try_into().unwrap_or_else(|_| panic!("a key of PE {pe} is garbled")));
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let before = keys.insert((segment, pe.number()), key);
+        assert!(before.is_none(), "PE {} has a key for segment {segment} of PE {pe} already", self.me);
+    }
+
+    fn forget(&self, segment: u32) {
+        let port = &self.network.ports[self.me];
+        port.later.write().unwrap_or_else(PoisonError::into_inner).remove(&segment);
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        keys.retain(|&(of, _), _| of != segment);
     }
 }
 

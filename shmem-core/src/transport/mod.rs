@@ -176,4 +176,38 @@ pub unsafe trait Transport: Send + Sync {
 
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);
+
+    /// Makes the calling PE's part of a later segment known to the transport: `bytes` bytes at
+    /// `offset` from the start of its place. Gives what the other PEs need to reach it, for their
+    /// [`learn`](Self::learn); no PE uses the segment before all have learnt.
+    ///
+    /// # Errors
+    ///
+    /// Why the memory cannot be registered, in words.
+    ///
+    /// # Safety
+    ///
+    /// `place` must be the start of the calling PE's place, and the bytes be mapped until
+    /// [`forget`](Self::forget).
+    unsafe fn register(
+        &self,
+        segment: u32,
+        place: *mut u8,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Vec<u8>, String> {
+        _ = (segment, place, offset, bytes);
+        Ok(Vec::new())
+    }
+
+    /// Takes the key of `pe` for a later segment, as its [`register`](Self::register) gave it.
+    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+        _ = (segment, pe, key);
+    }
+
+    /// Forgets a later segment, the own part and the keys of all others. Everybody has been quiet since
+    /// it was last used, so nothing for it is under way.
+    fn forget(&self, segment: u32) {
+        _ = segment;
+    }
 }

@@ -80,11 +80,12 @@ pub enum Message {
     },
 }
 
-/// A PE's memory, as the target of messages.
+/// A PE's memory, as the target of messages: what is mapped from the start, or one later segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     place: *mut u8,
-    bytes: usize,
+    start: usize,
+    end: usize,
 }
 
 // SAFETY: it is an address; what is done through it is done by the unsafe methods.
@@ -98,7 +99,15 @@ impl Target {
     /// `place` must be the start of a PE's place of `bytes` mapped bytes, the system area first,
     /// for as long as the target is used.
     pub unsafe fn new(place: *mut u8, bytes: usize) -> Self {
-        Self { place, bytes }
+        Self { place, start: 0, end: bytes }
+    }
+
+    /// # Safety
+    ///
+    /// `place` must be the start of a PE's place, the system area first, in which `bytes` bytes at
+    /// `offset` are mapped, both for as long as the target is used.
+    pub unsafe fn later(place: *mut u8, offset: usize, bytes: usize) -> Self {
+        Self { place, start: offset, end: offset + bytes }
     }
 
     /// The address of `bytes` bytes at `offset`.
@@ -109,9 +118,10 @@ impl Target {
     pub(crate) fn at(self, offset: usize, bytes: usize) -> *mut u8 {
         let end = offset.checked_add(bytes);
         assert!(
-            end.is_some_and(|end| end <= self.bytes),
-            "a message for {bytes} bytes at offset {offset:#x} does not fit the place of {:#x} bytes",
-            self.bytes
+            offset >= self.start && end.is_some_and(|end| end <= self.end),
+            "a message for {bytes} bytes at offset {offset:#x} does not fit the place: {:#x}..{:#x}",
+            self.start,
+            self.end
         );
         self.place.wrapping_add(offset)
     }

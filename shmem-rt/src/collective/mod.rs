@@ -7,6 +7,7 @@
 
 mod barrier;
 mod broadcast;
+mod gather;
 mod reduce;
 
 pub(crate) use barrier::Purpose;

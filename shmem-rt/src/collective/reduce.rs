@@ -186,19 +186,21 @@ impl Steps {
         data: &'d mut [u8],
     ) -> impl Iterator<Item = (Step, &'d mut [u8])> {
         let empty = data.is_empty().then(Default::default);
-        let base = core::mem::offset_of!(SystemArea, teams)
-            + collective.team.index() * size_of::<TeamArea>()
-            + core::mem::offset_of!(TeamArea, scratch);
-        // Which half is next follows from the number of steps so far, which is the same on all
-        // members: the data is of one length.
-        data.chunks_mut(SCRATCH_BYTES).chain(empty).map(move |piece| {
-            let half = (collective.next_step() % 2) as usize;
-            (Step { offset: base + half * SCRATCH_BYTES }, piece)
-        })
+        data.chunks_mut(SCRATCH_BYTES).chain(empty).map(|piece| (Step::next(collective), piece))
     }
 }
 
 impl Step {
+    /// The next step. Which half it takes follows from the number of steps so far, which is the same on
+    /// all members: all take as many for one collective.
+    pub(super) fn next(collective: &Collective<'_>) -> Self {
+        let base = core::mem::offset_of!(SystemArea, teams)
+            + collective.team.index() * size_of::<TeamArea>()
+            + core::mem::offset_of!(TeamArea, scratch);
+        let half = (collective.next_step() % 2) as usize;
+        Self { offset: base + half * SCRATCH_BYTES }
+    }
+
     /// Writes the calling PE's contribution.
     pub(super) fn contribute(&self, endpoint: &Endpoint, data: &[u8]) {
         let to = endpoint.mine(self.offset);

@@ -8,6 +8,7 @@
 mod blocks;
 mod elements;
 mod object;
+mod planned;
 mod region;
 mod routines;
 pub mod written;

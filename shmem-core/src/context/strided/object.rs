@@ -1,9 +1,10 @@
 //! What regions are parts of: symmetric objects, and memory of this PE alone.
 
+use crate::array::{NumaArray, Storage};
 use crate::endpoint::Endpoint;
 use crate::object::{Descriptor, SymBox, Symmetric};
 use crate::pe::Pe;
-use crate::strided::{Dim, Field, Shape, Shaped};
+use crate::strided::{Dim, Field, Piece, Shape, Shaped};
 
 /// What the alignment of every symmetric object is a multiple of.
 const SYMMETRIC_ALIGN: usize = Descriptor::MIN_ALIGN as usize;
@@ -18,7 +19,8 @@ const fn at_least(align: usize, least: usize) -> usize {
 ///
 /// From its start on, the object must be aligned to `ALIGN` and hold the elements of `SHAPE`, each an
 /// `Element`, where an outermost dimension of [`Dim::LATER`] has `outermost_len` elements. Every field of `FIELDS`
-/// must lie inside an `Element`.
+/// must lie inside an `Element`. With `IS_LATER` the same holds for `shape`, and for `pieces`: in the order of
+/// its elements, they cover the object without gaps.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no region that could be transferred",
     label = "neither a symmetric object nor an array or a slice",
@@ -37,8 +39,24 @@ pub unsafe trait Object {
     /// What its address is a multiple of.
     const ALIGN: usize;
 
+    /// Whether only the run knows its dimensions, and where it lies: then its regions are planned when they are
+    /// moved, and `SHAPE` is not looked at.
+    const IS_LATER: bool = false;
+
     /// Length of the outermost dimension, if `SHAPE` does not give it.
     fn outermost_len(&self) -> usize;
+
+    /// Its dimensions, as the run knows them.
+    #[inline(always)]
+    fn shape(&self) -> Shape {
+        Self::SHAPE.with_len(self.outermost_len())
+    }
+
+    /// In which pieces of a PE's place it lies, if it is not one range. Only where [`IS_LATER`](Self::IS_LATER).
+    #[inline(always)]
+    fn pieces(&self) -> Option<&[Piece]> {
+        None
+    }
 }
 
 /// An object that other PEs have, too.
@@ -113,6 +131,7 @@ macro_rules! dimensions_of {
         const SHAPE: Shape = <$object as Object>::SHAPE;
         const FIELDS: &'static [Field] = <$object as Object>::FIELDS;
         const ALIGN: usize = <$object as Object>::ALIGN;
+        const IS_LATER: bool = <$object as Object>::IS_LATER;
     };
 }
 
@@ -189,6 +208,34 @@ macro_rules! symmetric {
 symmetric!([T: Shaped] Symmetric<T>);
 symmetric!([T: Shaped] SymBox<T>);
 symmetric!([T: Shaped] SymBox<[T]>);
+symmetric!([T: Shaped, const D: usize, S: Storage] NumaArray<T, D, S>);
+
+// SAFETY: an array has its elements in row-major order, in one range or in its pieces.
+unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S> {
+    type Element = T::Element;
+    const SHAPE: Shape = T::SHAPE;
+    const FIELDS: &'static [Field] = T::FIELDS;
+    const ALIGN: usize = align_of::<T>();
+    const IS_LATER: bool = true;
+
+    fn outermost_len(&self) -> usize {
+        NumaArray::shape(self)[0]
+    }
+
+    fn shape(&self) -> Shape {
+        let (mut shape, mut stride) = (T::SHAPE, size_of::<T>());
+        for &length in NumaArray::shape(self).iter().rev() {
+            shape = shape.array(length, stride);
+            stride *= length;
+        }
+        shape
+    }
+
+    fn pieces(&self) -> Option<&[Piece]> {
+        let pieces = NumaArray::pieces(self);
+        (pieces.len() > 1).then_some(pieces)
+    }
+}
 
 /// Arrays and slices: memory of this PE alone.
 macro_rules! private {
@@ -245,6 +292,16 @@ macro_rules! lenders {
             #[inline(always)]
             fn outermost_len(&self) -> usize {
                 (**self).outermost_len()
+            }
+
+            #[inline(always)]
+            fn shape(&self) -> Shape {
+                (**self).shape()
+            }
+
+            #[inline(always)]
+            fn pieces(&self) -> Option<&[Piece]> {
+                (**self).pieces()
             }
         }
 
@@ -303,6 +360,16 @@ unsafe impl<O: Remote + ?Sized> Object for Own<'_, O> {
     #[inline(always)]
     fn outermost_len(&self) -> usize {
         self.0.outermost_len()
+    }
+
+    #[inline(always)]
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    #[inline(always)]
+    fn pieces(&self) -> Option<&[Piece]> {
+        self.0.pieces()
     }
 }
 

@@ -103,7 +103,7 @@ impl Side {
     /// In those of `object`, with the length that it has.
     #[track_caller]
     pub(super) fn of_object<O: Object + ?Sized>(region: &Region<'_>, object: &O) -> Self {
-        Self::new(region, &O::SHAPE.with_len(object.outermost_len()), O::FIELDS, O::ALIGN)
+        Self::new(region, &object.shape(), O::FIELDS, O::ALIGN)
     }
 }
 
@@ -159,7 +159,7 @@ pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indic
     if indices.is_empty() {
         return 0;
     }
-    let shape = O::SHAPE.with_len(object.outermost_len());
+    let shape = object.shape();
     let (mut bytes, mut used) = (0, 0);
     for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {
         if axis.is_later() {

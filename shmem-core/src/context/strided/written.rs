@@ -15,8 +15,10 @@ use core::marker::PhantomData;
 
 use super::elements::SameElements;
 use super::object::{Destination, Object, Own, Remote, Source};
+use super::planned::Planned;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{Place, get_planned, put_planned};
+use crate::array::{NumaArray, Storage};
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{SymBox, Symmetric};
@@ -94,6 +96,15 @@ impl<T: ?Sized> SymBox<T> {
     }
 }
 
+impl<T, const D: usize, S: Storage> NumaArray<T, D, S> {
+    /// This PE's own copy, see [`Lend`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __strided_into(&self) -> Own<'_, Self> {
+        Own(self)
+    }
+}
+
 /// A transfer whose counts and strides are constants.
 pub trait Written {
     /// The destination.
@@ -139,10 +150,10 @@ pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     let computed = Constant::<W, D, S>::COMPUTED;
     if computed.is_open {
         let sides = ((&W::TO, to), (&W::FROM, from));
-        let Some((plan, a, b)) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
+        let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
         // SAFETY: `planned` checked both regions against their objects.
         return unsafe {
-            put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), &plan)
+            run.put(endpoint, Place { pe, segment, offset }, to.pieces(), source, from.pieces())
         };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(to, from, further, is_one) else { return };
@@ -182,10 +193,10 @@ pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     let computed = Constant::<W, D, S>::COMPUTED;
     if computed.is_open {
         let sides = ((&W::TO, &to), (&W::FROM, from));
-        let Some((plan, a, b)) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
-        let into = to.start_mut(endpoint).wrapping_add(a);
+        let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
+        let into = to.start_mut(endpoint);
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
+        return unsafe { run.get(endpoint, into, to.pieces(), Place { pe, segment, offset }, from.pieces()) };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(&to, from, further, is_one) else { return };
     let plan = &computed.plan;
@@ -224,10 +235,10 @@ pub fn put_later<D, S, To, From, ToField, FromField>(
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let sides = ((to_region, to), (from_region, from));
-    let Some((plan, a, b)) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
-    let source = from.start(endpoint).wrapping_add(b);
+    let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
+    let source = from.start(endpoint);
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source, &plan) };
+    unsafe { run.put(endpoint, Place { pe, segment, offset }, to.pieces(), source, from.pieces()) };
 }
 
 /// As [`get`], for regions that only the run knows; see [`put_later`].
@@ -259,10 +270,10 @@ pub fn get_later<D, S, To, From, ToField, FromField>(
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let sides = ((to_region, &to), (from_region, from));
-    let Some((plan, a, b)) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
-    let into = to.start_mut(endpoint).wrapping_add(a);
+    let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
+    let into = to.start_mut(endpoint);
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, &plan) };
+    unsafe { run.get(endpoint, into, to.pieces(), Place { pe, segment, offset }, from.pieces()) };
 }
 
 /// Panics unless the two sides have `N` and `M` indices that only the run knows: one without a number would
@@ -293,7 +304,9 @@ struct Computed {
 struct Constant<W, D: ?Sized, S: ?Sized>(PhantomData<(W, *const D, *const S)>);
 
 impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
-    const COMPUTED: &'static Computed = &{
+    const COMPUTED: &'static Computed = &if D::IS_LATER || S::IS_LATER {
+        Computed::LATER
+    } else {
         let (to, from) = matched(Side::of::<D>(&W::TO), Side::of::<S>(&W::FROM));
         let algorithm = match W::ALGORITHM {
             Some(algorithm) => algorithm,
@@ -320,6 +333,21 @@ impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
 }
 
 impl Computed {
+    /// Nothing: all is left to the run.
+    const LATER: Self = {
+        let nothing = Layout::block(0, 1);
+        Self {
+            to: nothing,
+            from: nothing,
+            plan: Plan::of(Pattern::contiguous(0), 1, Algorithm::Auto, &Thresholds::DEFAULT),
+            advice: None,
+            is_open: true,
+            to_count: 0,
+            from_count: 0,
+            is_disjoint: false,
+        }
+    };
+
     /// Bytes from the start of each object to its first block, after all that was left to be checked; none
     /// if nothing is to be moved.
     #[inline(always)]
@@ -344,8 +372,7 @@ impl Computed {
     }
 }
 
-/// The plan for two regions, checked against their objects, and the bytes from the start of each object to
-/// its first block; nothing if nothing is to be moved.
+/// The plan for two regions, checked against their objects; nothing if nothing is to be moved.
 #[inline]
 #[track_caller]
 fn planned<D: Object + ?Sized, S: Object + ?Sized>(
@@ -354,15 +381,16 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     further: (usize, usize),
     is_one: bool,
     algorithm: Option<Algorithm>,
-) -> Option<(Plan, usize, usize)> {
+) -> Option<Planned> {
     if is_one && !is_apart(to, from, further) {
         return None;
     }
     let (to, from) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
     let settings = settings();
-    let plan = Plan::new(&to, &from, algorithm.unwrap_or(settings.algorithm), &settings.thresholds);
+    let algorithm = algorithm.unwrap_or(settings.algorithm);
+    let plan = Plan::new(&to, &from, algorithm, &settings.thresholds);
     if let Some(advice) = Advice::of(plan.pattern()) {
         advice.give();
     }
-    Some((plan, to.offset() + further.0, from.offset() + further.1))
+    Some(Planned { plan, algorithm, to: to.offset() + further.0, from: from.offset() + further.1 })
 }

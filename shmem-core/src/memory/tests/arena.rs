@@ -24,7 +24,7 @@ fn copies(files: &[OwnedFd]) -> Vec<OwnedFd> {
 
 /// How many mappings an arena consists of. At its ends, unmapped addresses may be in one with a
 /// neighbour's.
-fn mappings(arena: &Arena) -> usize {
+pub(super) fn mappings(arena: &Arena) -> usize {
     let start = arena.base() as usize;
     let end = start + arena.slots() * arena.stride();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();

@@ -6,6 +6,8 @@ mod layout;
 #[cfg(not(miri))]
 mod limits;
 #[cfg(not(miri))]
+mod numa;
+#[cfg(not(miri))]
 mod pages;
 mod placement;
 #[cfg(not(miri))]

@@ -132,7 +132,8 @@ fn an_empty_pool_is_an_error_and_no_signal() {
     let Some(tree) = empty_pool() else { return };
     let file = map::memfd(Some(HUGE)).unwrap();
     map::resize(&file, 8 * M).unwrap();
-    assert!(map::make_pages(&file, 0, 8 << 20, HUGE).is_err());
+    let mapping = map::Reservation::of(&file, 0, 8 << 20);
+    assert!(mapping.and_then(|mapping| mapping.populate(0..8 << 20, HUGE as usize)).is_err());
     let machine = Machine::at(tree.root());
     let error = arena(&[paged(1, 8 * M, HUGE, Policy::Mandatory)], machine.clone()).create(0).unwrap_err();
     assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");

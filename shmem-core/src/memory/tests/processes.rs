@@ -19,13 +19,13 @@ fn arena() -> Arena {
 }
 
 /// Process, descriptors and pieces, in one word.
-fn describe(mine: &Mine) -> String {
+pub(super) fn describe(mine: &Mine) -> String {
     let files: Vec<_> = mine.descriptors.iter().map(|file| file.as_raw_fd().to_string()).collect();
     let pieces: String = mine.pieces.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{}:{}:{pieces}", std::process::id(), files.join(","))
 }
 
-fn attach(arena: &Arena, slot: usize, described: &str) {
+pub(super) fn attach(arena: &Arena, slot: usize, described: &str) {
     let mut parts = described.trim().split(':');
     let (pid, files, pieces) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
     let mut between = Vec::new();

@@ -153,3 +153,76 @@ fn a_message_beyond_the_place_is_refused() {
     put(&from, BYTES, 1);
     from.quiet(CHANNEL);
 }
+
+/// A later segment of PE 1, registered there; gives its key.
+fn registered(network: &Arc<Network>, places: &Places) -> Vec<u8> {
+    // SAFETY: a part of a place that outlives the network in every test.
+    unsafe { network.transport(1).register(FIRST_LATER, places.place(1), SYSTEM_BYTES, 64) }.unwrap()
+}
+
+/// Puts a word into the later segment of PE 1.
+fn put_later(from: &Loopback, offset: usize) {
+    let (word, to) = (7_u64, Remote { segment: FIRST_LATER, ..remote(offset) });
+    // SAFETY: the source is a value, the place lies in PE 1's memory.
+    unsafe { from.put(CHANNEL, to, (&raw const word).cast(), 8) };
+}
+
+fn refused(work: impl FnOnce()) -> String {
+    let refused = std::panic::catch_unwind(core::panic::AssertUnwindSafe(work)).unwrap_err();
+    *refused.downcast::<String>().unwrap()
+}
+
+#[test]
+fn a_later_segment_is_reached_by_its_key_alone() {
+    let (network, places) = pair(1);
+    let from = network.transport(0);
+    assert!(refused(|| put_later(&from, 0)).contains("PE 0 has no key for segment 128 of PE 1"));
+    let key = registered(&network, &places);
+    from.learn(FIRST_LATER, remote(0).pe, &key);
+    put_later(&from, 56);
+    from.quiet(CHANNEL);
+    assert_eq!(get(&from, 56), 7);
+    from.forget(FIRST_LATER);
+    assert!(refused(|| put_later(&from, 0)).contains("has no key"));
+}
+
+/// The message is refused by whoever delivers it: the sender, or the network's own thread, and then
+/// every operation ends with that.
+#[test]
+fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
+    for seed in 0..4 {
+        for (again, part) in [(true, "stale key"), (false, "which is not registered")] {
+            let (network, places) = pair(seed);
+            let (from, there) = (network.transport(0), network.transport(1));
+            from.learn(FIRST_LATER, remote(0).pe, &registered(&network, &places));
+            there.forget(FIRST_LATER);
+            if again {
+                registered(&network, &places);
+            }
+            let refused = refused(|| {
+                put_later(&from, 0);
+                from.quiet(CHANNEL);
+                loop {
+                    std::thread::sleep(INTERVAL);
+                    from.quiet(CHANNEL);
+                }
+            });
+            assert!(refused.contains(part), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn what_lies_outside_a_later_segment_is_refused() {
+    let (network, places) = pair(5);
+    let from = network.transport(0);
+    from.learn(FIRST_LATER, remote(0).pe, &registered(&network, &places));
+    for offset in [57, 64, 0_usize.wrapping_sub(8)] {
+        let to = Remote { segment: FIRST_LATER, ..remote(0) };
+        let to = Remote { offset: to.offset.wrapping_add(offset), ..to };
+        let mut word = 0_u64;
+        // SAFETY: `word` is a value; the place is what is tested.
+        let refused = refused(|| unsafe { from.get(CHANNEL, (&raw mut word).cast(), to, 8) });
+        assert!(refused.contains("does not fit the place"), "{refused}");
+    }
+}

@@ -1,0 +1,218 @@
+//! Which NUMA nodes pages come from: the system calls.
+//!
+//! The kernel keeps the policy of a memfd of base pages with the file, by offset. So whoever touches
+//! such a page first, in whichever process and through whichever mapping, gets it where the owner
+//! asked. That is used twice: peers need not know of policies, and a policy is set through a second
+//! mapping that is gone afterwards, so the mapping in the arena stays one however many ranges have
+//! policies of their own. Pages of a pool are different: the policy of the mapping counts through
+//! which they are made.
+//!
+//! A kernel without NUMA says `ENOSYS`, and containers often forbid these calls with `EPERM`
+//! ([`unknown`]).
+
+use core::ops::Range;
+use core::ptr::null;
+use std::collections::BTreeMap;
+
+use rustix::io::Errno;
+use rustix::mm::MremapFlags;
+
+use super::map::last_error;
+use super::placement::Spread;
+
+/// `MPOL_PREFERRED_MANY`, Linux 5.15; the libc crate does not name it.
+const PREFERRED_MANY: libc::c_int = 5;
+
+/// Pages asked of the kernel in one call.
+const BATCH: usize = 1 << 14;
+
+/// Ranges that get their policies through one second mapping: each makes it one mapping more, of which a
+/// process may have some ten thousands.
+const RANGES: usize = 1 << 10;
+
+/// Whether an error says that there are no NUMA calls here.
+pub(super) fn unknown(errno: Errno) -> bool {
+    matches!(errno, Errno::NOSYS | Errno::PERM)
+}
+
+/// Nodes as the kernel takes them, and how many bits it shall read.
+struct Mask(Vec<libc::c_ulong>);
+
+impl Mask {
+    fn new(nodes: &[u32]) -> Self {
+        const BITS: usize = libc::c_ulong::BITS as usize;
+        let most = nodes.iter().max().map_or(0, |&most| most as usize);
+        let mut words = vec![0; most / BITS + 1];
+        for &node in nodes {
+            words[node as usize / BITS] |= 1 << (node as usize % BITS);
+        }
+        Self(words)
+    }
+
+    /// The kernel reads one bit less than it is told.
+    fn bits(&self) -> libc::c_ulong {
+        (self.0.len() as libc::c_ulong) * libc::c_ulong::from(libc::c_ulong::BITS) + 1
+    }
+}
+
+fn call(result: libc::c_long) -> Result<(), Errno> {
+    if result >= 0 {
+        return Ok(());
+    }
+    Err(last_error())
+}
+
+fn mbind(address: *mut u8, bytes: usize, mode: libc::c_int, nodes: &[u32]) -> Result<(), Errno> {
+    let mask = Mask::new(nodes);
+    // Without nodes there is nothing to read.
+    let (words, bits) = if nodes.is_empty() { (null(), 0) } else { (mask.0.as_ptr(), mask.bits()) };
+    // SAFETY: the mask lives until the call returns; a policy changes no contents, and the kernel checks
+    // the addresses.
+    call(unsafe { libc::syscall(libc::SYS_mbind, address, bytes, mode, words, bits, 0) })
+}
+
+/// Says which of the nodes of a policy comes first.
+fn home(address: *mut u8, bytes: usize, node: u32) -> Result<(), Errno> {
+    let node = libc::c_ulong::from(node);
+    // SAFETY: a policy changes no contents, and the kernel checks the addresses.
+    call(unsafe { libc::syscall(libc::SYS_set_mempolicy_home_node, address, bytes, node, 0) })
+}
+
+/// Sets the policy of mapped addresses: pages that come later lie on these nodes, the first one before
+/// the others where `spread` has an order. Without nodes, or with [`Spread::System`], the process's own
+/// policy counts again.
+pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread) -> Result<(), Errno> {
+    let Some((&first, rest)) = nodes.split_first() else { return unbind(address, bytes) };
+    let ordered = |mode| {
+        mbind(address, bytes, mode, nodes)?;
+        // Before Linux 5.17, the node nearest to the CPU that touches the page comes first.
+        match home(address, bytes, first) {
+            Err(Errno::NOSYS) => Ok(()),
+            result => result,
+        }
+    };
+    match spread {
+        Spread::System => unbind(address, bytes),
+        Spread::Bound if rest.is_empty() => mbind(address, bytes, libc::MPOL_BIND, nodes),
+        Spread::Bound => ordered(libc::MPOL_BIND),
+        Spread::Interleaved => mbind(address, bytes, libc::MPOL_INTERLEAVE, nodes),
+        Spread::Preferred if rest.is_empty() => mbind(address, bytes, libc::MPOL_PREFERRED, nodes),
+        Spread::Preferred => match ordered(PREFERRED_MANY) {
+            Err(Errno::INVAL) => mbind(address, bytes, libc::MPOL_PREFERRED, &[first]),
+            result => result,
+        },
+    }
+}
+
+/// Takes the policy of mapped addresses away.
+pub(super) fn unbind(address: *mut u8, bytes: usize) -> Result<(), Errno> {
+    // The kernel does not look at the file if the mapping has no policy that could change.
+    mbind(address, bytes, libc::MPOL_LOCAL, &[])?;
+    mbind(address, bytes, libc::MPOL_DEFAULT, &[])
+}
+
+/// Sets the policies of ranges of a memfd of base pages, which is mapped at `address` from there on. The
+/// ranges are ascending, in bytes from `address`. Nothing is done for the mapping itself.
+pub(super) fn bind_file(
+    address: *mut u8,
+    ranges: &[(Range<usize>, &[u32])],
+    spread: Spread,
+) -> Result<(), Errno> {
+    ranges.chunks(RANGES).try_for_each(|ranges| {
+        let (Some((first, _)), Some((last, _))) = (ranges.first(), ranges.last()) else { return Ok(()) };
+        let second = Second::new(address.wrapping_add(first.start), last.end - first.start)?;
+        ranges.iter().try_for_each(|(range, nodes)| {
+            bind(second.0.wrapping_add(range.start - first.start), range.len(), nodes, spread)
+        })
+    })
+}
+
+/// A second mapping of shared memory.
+struct Second(*mut u8, usize);
+
+impl Second {
+    fn new(address: *mut u8, bytes: usize) -> Result<Self, Errno> {
+        // A length of 0 leaves the old mapping as it is.
+        // SAFETY: the new mapping is at an address that the kernel chooses, and nothing is unmapped.
+        let second = unsafe { rustix::mm::mremap(address.cast(), 0, bytes, MremapFlags::MAYMOVE) }?;
+        Ok(Self(second.cast(), bytes))
+    }
+}
+
+impl Drop for Second {
+    fn drop(&mut self) {
+        // SAFETY: nobody else knows of the mapping.
+        _ = unsafe { rustix::mm::munmap(self.0.cast(), self.1) };
+    }
+}
+
+/// `MPOL_MF_MOVE`: only pages that no other process has in its page table.
+const MOVE: libc::c_int = 2;
+
+/// One call for each batch of pages: moves page `i` to the node `to(i)`, or asks for its node only.
+fn each_page(
+    address: *mut u8,
+    bytes: usize,
+    page: usize,
+    to: Option<&dyn Fn(usize) -> u32>,
+) -> Result<Vec<Option<u32>>, Errno> {
+    let pages = bytes.div_ceil(page);
+    let mut found = Vec::with_capacity(pages);
+    let mut status = vec![0; pages.min(BATCH)];
+    for first in (0..pages).step_by(BATCH) {
+        let batch = first..pages.min(first + BATCH);
+        let at: Vec<_> = batch.clone().map(|i| address.wrapping_add(i * page)).collect();
+        let wanted: Option<Vec<_>> = to.map(|to| batch.map(to).collect());
+        let (nodes, flags) = wanted.as_ref().map_or((null(), 0), |nodes| (nodes.as_ptr(), MOVE));
+        let status = &mut status[..at.len()];
+        status.fill(-libc::ENOENT);
+        let (number, at, status_at) = (libc::SYS_move_pages, at.as_ptr(), status.as_mut_ptr());
+        let count = status.len();
+        // SAFETY: the lists have `count` entries and live until the call returns; the one of the nodes may
+        // be absent. Contents of pages do not change.
+        call(unsafe { libc::syscall(number, 0, count, at, nodes, status_at, flags) })?;
+        found.extend(status.iter().map(|&node: &libc::c_int| u32::try_from(node).ok()));
+    }
+    Ok(found)
+}
+
+/// The node of each page of mapped addresses, as the kernel says; `None`: this process has no such page
+/// (yet).
+pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Result<Vec<Option<u32>>, Errno> {
+    each_page(address, bytes, page, None)
+}
+
+/// Moves those pages that no other process has in its page table: page `i` to the node `to(i)`.
+pub(super) fn move_pages(
+    address: *mut u8,
+    bytes: usize,
+    page: usize,
+    to: &dyn Fn(usize) -> u32,
+) -> Result<(), Errno> {
+    each_page(address, bytes, page, Some(to)).map(drop)
+}
+
+/// The mode and nodes of the policy at an address.
+#[cfg(test)]
+pub(super) fn policy(address: *mut u8) -> Result<(libc::c_int, Vec<u32>), Errno> {
+    const BY_ADDRESS: libc::c_int = 2;
+    let mut mode: libc::c_int = 0;
+    let mut mask = Mask(vec![0; 16]);
+    let (bits, words) = (mask.bits(), mask.0.as_mut_ptr());
+    // SAFETY: mode and mask live until the call returns, and the mask has as many bits as it is told.
+    let result = unsafe {
+        libc::syscall(libc::SYS_get_mempolicy, &raw mut mode, words, bits - 1, address, BY_ADDRESS)
+    };
+    call(result)?;
+    let set = |&node: &u32| mask.0[node as usize / 64] >> (node % 64) & 1 == 1;
+    Ok((mode, (0..1024).filter(set).collect()))
+}
+
+/// Pages on each node, in the order of the nodes' numbers.
+pub(super) fn count(pages: impl IntoIterator<Item = Option<u32>>) -> Vec<(u32, u64)> {
+    let mut nodes = BTreeMap::new();
+    for node in pages.into_iter().flatten() {
+        *nodes.entry(node).or_insert(0_u64) += 1;
+    }
+    nodes.into_iter().collect()
+}

@@ -1,0 +1,101 @@
+//! A placement, applied to addresses before they have pages and compared with the pages they got.
+//!
+//! Where something must be so ([`Spread::Bound`]), each deviation is an error; otherwise it is told.
+
+use rustix::io::Errno;
+
+use super::error::{MemoryError, show_nodes};
+use super::machine::Machine;
+use super::numa;
+use super::placement::Spread;
+use super::request::{HUGE, Request};
+
+/// Has the pages of a request come from its nodes: `bind` sets a policy. What cannot be had, in words.
+pub(super) fn apply(
+    request: &Request,
+    bind: impl FnOnce(&[u32], Spread) -> Result<(), Errno>,
+) -> Result<Option<String>, MemoryError> {
+    let placement = &request.placement;
+    if placement.spread == Spread::System || placement.nodes.is_empty() {
+        return Ok(None);
+    }
+    let Err(errno) = bind(&placement.nodes, placement.spread) else { return Ok(None) };
+    let reason = match errno {
+        errno if numa::unknown(errno) => {
+            format!("the system does not let this process place memory (mbind: {errno})")
+        }
+        Errno::INVAL => "this process may not have memory of these nodes (mbind: EINVAL)".into(),
+        errno => format!("mbind: {errno}"),
+    };
+    if placement.spread == Spread::Bound {
+        let nodes = placement.nodes.clone();
+        return Err(MemoryError::NotPlaced { what: request.what.clone(), nodes, reason });
+    }
+    // Where nobody asked for a kind, nobody misses one.
+    let asked = request.traits.kind;
+    Ok(asked.map(|kind| format!("KIND={kind}: pages lie where they are touched first; {reason}")))
+}
+
+/// The pages that a request got.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Pages on each node, in the order of the nodes' numbers; empty: not known.
+    pub(super) nodes: Vec<(u32, u64)>,
+    /// What is not as it was asked, in words.
+    pub(super) downgrade: Option<String>,
+}
+
+/// Compares the nodes of all pages of a request with those it asked for.
+///
+/// # Errors
+///
+/// If a page is elsewhere that must not be: in words.
+pub(super) fn compare(
+    request: &Request,
+    machine: &Machine,
+    page: usize,
+    pages: Result<Vec<Option<u32>>, Errno>,
+) -> Result<Found, String> {
+    let placement = &request.placement;
+    let placed = placement.spread != Spread::System && !placement.nodes.is_empty();
+    let asked = request.traits.kind.filter(|_| placed);
+    let pages = match pages {
+        Ok(pages) => pages,
+        Err(errno) => {
+            let downgrade = asked.map(|kind| {
+                format!("KIND={kind}: the system does not tell where pages lie (move_pages: {errno})")
+            });
+            return Ok(Found { nodes: Vec::new(), downgrade });
+        }
+    };
+    let nodes = numa::count(pages.iter().copied());
+    let elsewhere: Vec<_> = nodes.iter().filter(|(node, _)| !placement.nodes.contains(node)).collect();
+    if !placed || elsewhere.is_empty() {
+        let uneven = placement.spread == Spread::Interleaved && !is_even(&nodes, &placement.nodes, page);
+        let list: Vec<_> = nodes.iter().map(|(node, n)| format!("{n} on node {node}")).collect();
+        let uneven = uneven.then(|| format!("POLICY=INTERLEAVED: pages are not even: {}", list.join(", ")));
+        return Ok(Found { nodes, downgrade: uneven });
+    }
+    let topology = machine.topology();
+    let kind = |number: u32| {
+        let node = topology.nodes().iter().find(|node| node.number == number);
+        node.and_then(|node| node.kind).map_or_else(String::new, |kind| format!(", which is {kind}"))
+    };
+    let count = pages.len();
+    let list: Vec<_> = elsewhere
+        .into_iter()
+        .map(|&(node, n)| format!("{n} of {count} pages on node {node}{}", kind(node)))
+        .collect();
+    let text = format!("{}, and not on nodes {}", list.join("; "), show_nodes(&placement.nodes));
+    if placement.spread == Spread::Bound {
+        return Err(text);
+    }
+    Ok(Found { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
+}
+
+/// Whether nodes have equally many pages, but for a huge one.
+fn is_even(found: &[(u32, u64)], nodes: &[u32], page: usize) -> bool {
+    let pages = |node| found.iter().find(|(other, _)| *other == node).map_or(0, |&(_, pages)| pages);
+    let (fewest, most) = (nodes.iter().map(|&n| pages(n)).min(), nodes.iter().map(|&n| pages(n)).max());
+    most.unwrap_or(0) - fewest.unwrap_or(0) <= (HUGE / page).max(1) as u64
+}

@@ -1,0 +1,174 @@
+//! Where the pages of a place are, and where those that come later shall be.
+//!
+//! For memory of base pages, merged ones included. Pages of a pool exist from the start and stay where
+//! they are.
+
+use core::ops::Range;
+
+use super::arena::Arena;
+use super::error::MemoryError;
+use super::numa;
+use super::placement::Spread;
+use super::provide::system;
+
+impl Arena {
+    /// Has the pages of ranges of a place, which are bytes from its start and ascending, come from the nodes that stand behind
+    /// each: also those that a peer touches first. With [`Spread::System`] or no nodes, the place has no
+    /// say any more. The mapping stays one, however many ranges there are.
+    ///
+    /// Pages that exist stay where they are, but for those that `move_existing` can move: that no other
+    /// process has touched. They go to the first node of their range, or in turn to each of an
+    /// interleaved one. [`nodes_of`](Self::nodes_of) tells what came of it; to be certain,
+    /// [`discard`](Self::discard) the range beforehand.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says; see [`MemoryError::no_nodes`].
+    ///
+    /// # Panics
+    ///
+    /// If a range is outside the place, or not of base pages.
+    pub fn place_ranges(
+        &self,
+        slot: usize,
+        ranges: &[(Range<usize>, &[u32])],
+        spread: Spread,
+        move_existing: bool,
+    ) -> Result<(), MemoryError> {
+        let page = self.machine.base_page() as usize;
+        let start = self.reservation.address(&self.within(slot, &(0..0)));
+        for (range, _) in ranges {
+            self.within(slot, range);
+        }
+        numa::bind_file(start, ranges, spread).map_err(system("mbind", "placing memory on nodes"))?;
+        if !move_existing || spread == Spread::System {
+            return Ok(());
+        }
+        for (range, nodes) in ranges.iter().filter(|(_, nodes)| !nodes.is_empty()) {
+            let inside = self.within(slot, range);
+            let to = |i: usize| nodes[if spread == Spread::Interleaved { i % nodes.len() } else { 0 }];
+            self.reservation
+                .enter(inside.clone())
+                .and_then(|()| numa::move_pages(self.reservation.address(&inside), range.len(), page, &to))
+                .map_err(system("move_pages", "moving memory to nodes"))?;
+        }
+        Ok(())
+    }
+
+    /// [`place_ranges`](Self::place_ranges) for one range.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    pub fn place_range(
+        &self,
+        slot: usize,
+        range: Range<usize>,
+        nodes: &[u32],
+        spread: Spread,
+        move_existing: bool,
+    ) -> Result<(), MemoryError> {
+        self.place_ranges(slot, &[(range, nodes)], spread, move_existing)
+    }
+
+    /// The node of each page of `page` bytes in a range of a place, as the kernel says; `None`: there is
+    /// no such page yet. Pages that only a peer has touched count as well.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says; see [`MemoryError::no_nodes`].
+    ///
+    /// # Panics
+    ///
+    /// If the range is outside the place, or not of such pages.
+    pub fn nodes_of(
+        &self,
+        slot: usize,
+        range: Range<usize>,
+        page: usize,
+    ) -> Result<Vec<Option<u32>>, MemoryError> {
+        assert!(page.is_power_of_two() && range.start.is_multiple_of(page), "{range:x?} in pages of {page}");
+        let inside = self.within(slot, &range);
+        self.reservation.enter(inside.clone()).map_err(system("mincore", "looking for pages"))?;
+        numa::nodes_of_pages(self.reservation.address(&inside), range.len(), page)
+            .map_err(system("move_pages", "asking for the nodes of pages"))
+    }
+
+    /// Pages of `page` bytes on each node in a range of a place, in the order of the nodes' numbers. Those
+    /// that do not exist yet are left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`nodes_of`](Self::nodes_of).
+    ///
+    /// # Panics
+    ///
+    /// As [`nodes_of`](Self::nodes_of).
+    pub fn pages_per_node(
+        &self,
+        slot: usize,
+        range: Range<usize>,
+        page: usize,
+    ) -> Result<Vec<(u32, u64)>, MemoryError> {
+        self.nodes_of(slot, range, page).map(numa::count)
+    }
+
+    /// Makes the pages of a range of a place, from several threads if it is large. What is in them stays.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory left where they must come from.
+    ///
+    /// # Panics
+    ///
+    /// If the range is outside the place, or not of pages.
+    pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
+        let inside = self.within(slot, &range);
+        let page = self.machine.base_page() as usize;
+        self.reservation.populate(inside, page).map_err(system("madvise", "populating memory"))
+    }
+
+    /// Gives the pages of a range of a place back to the system. It is zero afterwards, and pages come
+    /// again when they are touched.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    ///
+    /// # Safety
+    ///
+    /// Nothing refers to the range, in any process.
+    ///
+    /// # Panics
+    ///
+    /// If the range is outside the place, or not of pages.
+    pub unsafe fn discard(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
+        let inside = self.within(slot, &range);
+        // SAFETY: the caller's promise.
+        unsafe { self.reservation.discard(&inside) }.map_err(system("madvise", "giving pages back"))
+    }
+
+    /// A range of a place, in the reservation.
+    fn within(&self, slot: usize, range: &Range<usize>) -> Range<usize> {
+        let (place, page) = (self.layout().place_bytes(), self.machine.base_page() as usize);
+        assert!(slot < self.slots(), "slot {slot} of {}", self.slots());
+        assert!(
+            range.start <= range.end && range.end <= place && range.start.is_multiple_of(page),
+            "{range:x?} is no range of pages in a place of {place:#x} bytes"
+        );
+        let origin = slot * self.stride();
+        origin + range.start..origin + range.end
+    }
+}
+
+impl MemoryError {
+    /// Whether the system does not place memory on nodes, or does not let this process do so: a kernel
+    /// without NUMA, a container that forbids the calls.
+    pub fn no_nodes(&self) -> bool {
+        matches!(self, Self::System { errno, .. } if numa::unknown(*errno))
+    }
+}

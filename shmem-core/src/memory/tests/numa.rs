@@ -1,0 +1,249 @@
+//! Pages on the nodes that were asked, as the kernel says. All but the first need several nodes.
+
+use std::process::Command;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::arena::mappings;
+use super::processes::{attach, describe};
+use super::{plain, word};
+use crate::memory::{Arena, Machine, PlaceLayout, Placement, Request, Spread, numa};
+use crate::partition::{Kind, Pages, Policy, Traits};
+use crate::topology::Topology;
+
+const M: usize = 1 << 20;
+const HUGE: usize = 2 << 20;
+
+fn page() -> usize {
+    rustix::param::page_size()
+}
+
+/// An arena of two places with a partition and room for later segments.
+fn arena() -> Arena {
+    let layout = PlaceLayout::new(&[plain(1, 64 << 20)], 256 * M, &Topology::default()).unwrap();
+    Arena::reserve(layout, 2, Machine::default()).unwrap()
+}
+
+fn heap(arena: &Arena) -> usize {
+    arena.layout().partition(0).start
+}
+
+/// Nodes with memory, if there are at least two.
+fn nodes() -> Option<Vec<u32>> {
+    let topology = Machine::default().topology();
+    let nodes: Vec<_> =
+        topology.nodes().iter().filter(|node| node.memory > 0).map(|node| node.number).collect();
+    if nodes.len() < 2 {
+        println!("skipped: one NUMA node with memory");
+        return None;
+    }
+    Some(nodes)
+}
+
+/// Memory that must or may come from nodes, in pages of a size.
+fn request(bytes: usize, nodes: &[u32], spread: Spread, pgsize: Option<usize>) -> Request {
+    let policy = match spread {
+        Spread::System => Policy::SysDefault,
+        Spread::Preferred => Policy::Preferred,
+        Spread::Bound => Policy::Mandatory,
+        Spread::Interleaved => Policy::Interleaved,
+    };
+    let traits = Traits {
+        kind: Some(Kind::FastMem),
+        policy: Some(policy),
+        pgsize: pgsize.map(|size| size as u64),
+        ..Traits::NONE
+    };
+    let placement = Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
+    Request { traits, placement, populate: true, ..Request::array("A", bytes) }
+}
+
+/// Where later segments may start.
+fn later(arena: &Arena) -> usize {
+    arena.layout().later().start.next_multiple_of(arena.layout().unit())
+}
+
+#[test]
+fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
+    let arena = arena();
+    arena.create(0).unwrap();
+    let range = heap(&arena)..heap(&arena) + 8 * page();
+    let home = Machine::default().topology().nodes().first().map_or(0, |node| node.number);
+    match arena.place_range(0, range.clone(), &[home], Spread::Bound, false) {
+        Err(error) => {
+            assert!(error.no_nodes(), "{error}");
+            println!("skipped: {error}");
+        }
+        Ok(()) => {
+            assert_eq!(arena.nodes_of(0, range.clone(), page()).unwrap(), [None; 8]);
+            word(&arena, 0, range.start + 3 * page()).store(1, Relaxed);
+            let mut expected = [None; 8];
+            expected[3] = Some(home);
+            assert_eq!(arena.nodes_of(0, range.clone(), page()).unwrap(), expected);
+            arena.populate(0, range.clone()).unwrap();
+            assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(home, 8)]);
+            assert_eq!(word(&arena, 0, range.start + 3 * page()).load(Relaxed), 1, "populating keeps it");
+            // SAFETY: nobody else knows of the memory.
+            unsafe { arena.discard(0, range.clone()) }.unwrap();
+            assert_eq!(arena.nodes_of(0, range.clone(), page()).unwrap(), [None; 8]);
+            assert_eq!(word(&arena, 0, range.start + 3 * page()).load(Relaxed), 0);
+        }
+    }
+    let error = arena.place_range(0, range, &[1023], Spread::Bound, false).unwrap_err();
+    assert!(error.no_nodes() || error.to_string().contains("mbind"), "{error}");
+}
+
+#[test]
+fn each_way_to_share_pages_out_among_nodes() {
+    let Some(nodes) = nodes() else { return };
+    let arena = arena();
+    arena.create(0).unwrap();
+    let pages = 12 * nodes.len();
+    let range = heap(&arena)..heap(&arena) + pages * page();
+    let place = |nodes: &[u32], spread| {
+        // SAFETY: nobody else knows of the memory.
+        unsafe { arena.discard(0, range.clone()) }.unwrap();
+        arena.place_range(0, range.clone(), nodes, spread, false).unwrap();
+        arena.populate(0, range.clone()).unwrap();
+        arena.pages_per_node(0, range.clone(), page()).unwrap()
+    };
+    for &node in &nodes {
+        assert_eq!(place(&[node], Spread::Bound), [(node, pages as u64)]);
+        assert_eq!(place(&[node], Spread::Preferred), [(node, pages as u64)]);
+        // The first of several comes first, wherever this thread runs.
+        let mut order = nodes.clone();
+        order.sort_by_key(|&other| other != node);
+        assert_eq!(place(&order, Spread::Bound), [(node, pages as u64)]);
+        assert_eq!(place(&order, Spread::Preferred), [(node, pages as u64)]);
+    }
+    let evenly: Vec<_> = nodes.iter().map(|&node| (node, 12)).collect();
+    assert_eq!(place(&nodes, Spread::Interleaved), evenly);
+    let mode = |spread| {
+        place(&nodes[1..2], spread);
+        // What counts is the file's policy: the mapping has none of its own.
+        let address = arena.place(0).wrapping_add(range.start);
+        numa::policy(address).unwrap()
+    };
+    assert_eq!(mode(Spread::Bound), (libc::MPOL_BIND, vec![nodes[1]]));
+    assert_eq!(mode(Spread::System), (libc::MPOL_DEFAULT, vec![]));
+}
+
+#[test]
+fn thousands_of_ranges_are_one_mapping() {
+    let Some(nodes) = nodes() else { return };
+    let arena = arena();
+    arena.create(0).unwrap();
+    let start = heap(&arena);
+    let before = mappings(&arena);
+    let of = |i: usize| &nodes[i % nodes.len()..][..1];
+    let ranges: Vec<_> = (0..3000).map(|i| (start + i * page()..start + (i + 1) * page(), of(i))).collect();
+    arena.place_ranges(0, &ranges, Spread::Bound, false).unwrap();
+    assert_eq!(mappings(&arena), before);
+    let whole = start..start + 3000 * page();
+    arena.populate(0, whole.clone()).unwrap();
+    let expected: Vec<_> = (0..3000).map(|i| Some(of(i)[0])).collect();
+    assert_eq!(arena.nodes_of(0, whole, page()).unwrap(), expected);
+}
+
+#[test]
+fn pages_that_exist_move_when_that_is_asked() {
+    let Some(nodes) = nodes() else { return };
+    let arena = arena();
+    arena.create(0).unwrap();
+    let range = heap(&arena)..heap(&arena) + 12_000 * page();
+    arena.place_range(0, range.clone(), &nodes[..1], Spread::Bound, false).unwrap();
+    arena.populate(0, range.clone()).unwrap();
+    word(&arena, 0, range.start + 5 * page()).store(77, Relaxed);
+    arena.place_range(0, range.clone(), &nodes[1..2], Spread::Bound, false).unwrap();
+    assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[0], 12_000)]);
+    arena.place_range(0, range.clone(), &nodes[1..2], Spread::Bound, true).unwrap();
+    assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[1], 12_000)]);
+    arena.place_range(0, range.clone(), &nodes[..2], Spread::Interleaved, true).unwrap();
+    let evenly = [(nodes[0], 6_000), (nodes[1], 6_000)];
+    assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), evenly);
+    assert_eq!(word(&arena, 0, range.start + 5 * page()).load(Relaxed), 77);
+}
+
+const TEST: &str = "memory::tests::numa::a_page_that_a_peer_touches_first_lies_where_its_owner_asked";
+const PEER: &str = "SHMEM_TEST_PEER";
+
+#[test]
+fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
+    let Some(nodes) = nodes() else { return };
+    let arena = arena();
+    let pages = 64;
+    // A range for each node, each spread, and one that nobody placed.
+    let range = |i: usize| heap(&arena) + i * pages * page()..heap(&arena) + (i + 1) * pages * page();
+    let spreads = [Spread::Bound, Spread::Preferred];
+    let placed: Vec<_> = spreads.iter().flat_map(|&s| nodes.iter().map(move |&node| (s, node))).collect();
+    if let Ok(parent) = std::env::var(PEER) {
+        attach(&arena, 0, &parent);
+        for i in 0..=placed.len() {
+            for at in range(i).step_by(page()) {
+                word(&arena, 0, at).store(1, Relaxed);
+            }
+        }
+        return;
+    }
+    let mine = arena.create(0).unwrap();
+    for (i, &(spread, node)) in placed.iter().enumerate() {
+        arena.place_range(0, range(i), &[node], spread, false).unwrap();
+    }
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", TEST, "--nocapture"])
+        .env(PEER, describe(&mine))
+        .status()
+        .unwrap();
+    assert!(status.success());
+    for (i, &(spread, node)) in placed.iter().enumerate() {
+        let found = arena.pages_per_node(0, range(i), page()).unwrap();
+        assert_eq!(found, [(node, pages as u64)], "{spread:?}");
+    }
+    let anywhere = arena.pages_per_node(0, range(placed.len()), page()).unwrap();
+    assert_eq!(anywhere.iter().map(|(_, n)| n).sum::<u64>(), pages as u64, "pages of a peer count");
+}
+
+#[test]
+fn a_segment_is_granted_the_pages_that_it_has() {
+    let Some(nodes) = nodes() else { return };
+    let arena = arena();
+    let at = later(&arena);
+    for (spread, asked, expected) in [
+        (Spread::Bound, &nodes[1..2], vec![(nodes[1], 4 * M / page())]),
+        (Spread::Preferred, &nodes[1..2], vec![(nodes[1], 4 * M / page())]),
+        (Spread::Interleaved, &nodes[..2], nodes[..2].iter().map(|&n| (n, 2 * M / page())).collect()),
+    ] {
+        let mine = arena.create_later(0, at, &request(4 * M, asked, spread, None)).unwrap();
+        let expected: Vec<_> = expected.into_iter().map(|(node, pages)| (node, pages as u64)).collect();
+        assert_eq!(mine.grants[0].nodes, expected, "{spread:?}");
+        assert!(mine.grants[0].downgrades.is_empty() && mine.grants[0].populated);
+        // SAFETY: nothing refers to it.
+        unsafe { arena.remove_later(0, at) };
+    }
+}
+
+#[test]
+fn merged_pages_are_placed_as_base_pages_are() {
+    let Some(nodes) = nodes() else { return };
+    let arena = arena();
+    let at = later(&arena);
+    for (spread, asked) in
+        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
+    {
+        // No pool has pages of 1M on a machine whose huge pages are of 2M.
+        let request = request(16 * M, asked, spread, Some(HUGE / 2));
+        let mine = match arena.create_later(0, at, &request) {
+            Ok(mine) => mine,
+            Err(error) => panic!("{error}"),
+        };
+        let grant = &mine.grants[0];
+        if grant.pages == Pages::Transparent {
+            let each = 8 / asked.len() as u64;
+            let expected: Vec<_> = asked.iter().map(|&node| (node, each)).collect();
+            assert_eq!(grant.nodes, expected, "{spread:?}");
+        } else {
+            println!("skipped: pages of {:?}", grant.pages);
+        }
+        // SAFETY: nothing refers to it.
+        unsafe { arena.remove_later(0, at) };
+    }
+}

@@ -1,0 +1,216 @@
+//! A partition that a running program asks for.
+
+use core::convert::Infallible;
+use core::str::FromStr;
+
+use super::error::PartitionError;
+use super::grammar::{TraitError, check_traits, parse_traits};
+use super::kind::{Kind, Policy, Traits};
+use super::spec::{Origin, PartitionSpec};
+use super::table::Table;
+use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
+use crate::text::Text;
+
+/// The lowest ID given to a partition that asks for none: those below are built in.
+const FIRST_FREE: u32 = 4;
+
+/// Most bytes of a name.
+const MAX_NAME: usize = 32;
+
+/// A partition that a running program asks for: its traits, and if it cares, its ID and name.
+///
+/// ```
+/// use shmem_core::partition::{Kind, NewPartition, Policy};
+///
+/// let written = NewPartition::new(64 << 20).kind(Kind::FastMem).policy(Policy::Mandatory);
+/// assert_eq!("SIZE=64M:KIND=F:POLICY=M".parse(), Ok(written));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct NewPartition {
+    traits: Traits,
+    id: Option<u32>,
+    name: Option<String>,
+}
+
+impl NewPartition {
+    /// A partition of `size` bytes on each PE. Nothing else is asked: the lowest free ID from 4 up,
+    /// and `partition<ID>` for a name.
+    pub const fn new(size: u64) -> Self {
+        Self { traits: Traits { size: Some(size), ..Traits::NONE }, id: None, name: None }
+    }
+
+    /// With this ID, 1..=255.
+    pub const fn id(mut self, id: u32) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// With this name, of at most 32 bytes.
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// In pages of at least `pgsize` bytes.
+    pub const fn pgsize(mut self, pgsize: u64) -> Self {
+        self.traits.pgsize = Some(pgsize);
+        self
+    }
+
+    /// Of this kind of memory. A special kind needs a [`policy`](Self::policy).
+    pub const fn kind(mut self, kind: Kind) -> Self {
+        self.traits.kind = Some(kind);
+        self
+    }
+
+    /// How strictly kind and page size are meant.
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.traits.policy = Some(policy);
+        self
+    }
+
+    /// The traits.
+    pub const fn traits(&self) -> &Traits {
+        &self.traits
+    }
+
+    /// The partition as one of `table`, which it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// If the traits do not fit together, its ID or name is taken or is none, or the table is full.
+    pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
+        let Self { traits, id, name } = self;
+        let wrong = |fault| PartitionError::New { origin: origin.to_string(), fault: Box::new(fault) };
+        let size = match traits.size {
+            None => return Err(wrong(TraitError::NoSize)),
+            Some(0) => return Err(wrong(TraitError::Zero("SIZE=0".into()))),
+            Some(size) => size,
+        };
+        check_traits(&traits).map_err(wrong)?;
+        let specs = table.specs();
+        if specs.len() >= MAX_PARTITIONS {
+            return Err(PartitionError::TooMany { count: specs.len() + 1 });
+        }
+        let free = |id: &u32| specs.iter().all(|spec| spec.id != *id);
+        let id = match id {
+            // There are fewer partitions than IDs.
+            None => (FIRST_FREE..=MAX_PARTITION_ID).find(free).unwrap_or(MAX_PARTITION_ID),
+            Some(id) if (1..=MAX_PARTITION_ID).contains(&id) => id,
+            Some(id) => return Err(PartitionError::NewId { origin: origin.to_string(), id }),
+        };
+        let name = name.unwrap_or_else(|| format!("partition{id}"));
+        if name.is_empty() || name.len() > MAX_NAME || name.contains(|c: char| c.is_control()) {
+            return Err(PartitionError::NewName { origin: origin.to_string(), name });
+        }
+        let taken = |what, first: &PartitionSpec| PartitionError::Conflict {
+            what,
+            first: format!("{} (from {})", first.title(), first.origin),
+            second: format!("the partition that {origin} makes"),
+            remedy: "give the new one another, or leave it out: then a free one is taken",
+        };
+        if let Some(first) = specs.iter().find(|spec| spec.id == id) {
+            return Err(taken(format!("the ID {id}"), first));
+        }
+        if let Some(first) = specs.iter().find(|spec| spec.name.as_str().eq_ignore_ascii_case(&name)) {
+            return Err(taken(format!("the name `{name}`"), first));
+        }
+        let explicit = traits.is_explicit();
+        Ok(PartitionSpec { id, name: Text::head(&name), size, traits, origin, explicit })
+    }
+}
+
+/// As the environment writes traits: `SIZE=64M:KIND=F:POLICY=M`.
+impl FromStr for NewPartition {
+    type Err = TraitError;
+
+    fn from_str(text: &str) -> Result<Self, TraitError> {
+        Ok(Self { traits: parse_traits(text)?, id: None, name: None })
+    }
+}
+
+impl TryFrom<&str> for NewPartition {
+    type Error = TraitError;
+
+    fn try_from(text: &str) -> Result<Self, TraitError> {
+        text.parse()
+    }
+}
+
+/// For what need not be read.
+impl From<Infallible> for TraitError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::Environment;
+
+    fn table() -> Table {
+        let variable = ("SHMEM_SYMMETRIC_PARTITION23".into(), "SIZE=1M".into());
+        Table::resolve(&[], &[], &Environment::collect([variable]).unwrap()).unwrap()
+    }
+
+    fn resolve(new: NewPartition) -> Result<PartitionSpec, String> {
+        let origin = Origin::Program { file: Text::tail("src/a.rs"), line: 7 };
+        new.resolve(&table(), origin).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn id_and_name_are_given_or_free() {
+        let spec = resolve(NewPartition::new(5)).unwrap();
+        assert_eq!((spec.id, spec.name.as_str(), spec.size, spec.explicit), (4, "partition4", 5, false));
+        let spec = resolve("size=2M:kind=n".parse::<NewPartition>().unwrap().id(9).name("scratch")).unwrap();
+        assert_eq!((spec.id, spec.name.as_str(), spec.size, spec.explicit), (9, "scratch", 2 << 20, true));
+        assert_eq!(spec.title(), "partition 9 `scratch`");
+    }
+
+    #[test]
+    fn what_cannot_be_says_why() {
+        let new = NewPartition::new(5);
+        let long = "n".repeat(33);
+        let cases = [
+            (NewPartition::new(0), "the partition that src/a.rs:7 makes: `SIZE=0`: a partition of no bytes"),
+            (new.clone().kind(Kind::FastMem), "src/a.rs:7 makes: KIND=FASTMEM needs a POLICY"),
+            (new.clone().pgsize(5000), "a page size is a power of two"),
+            (new.clone().id(0), "wants the ID 0; an ID lies in 1..=255"),
+            (new.clone().id(256), "wants the ID 256"),
+            (
+                new.clone().id(23),
+                "the ID 23 is taken twice: by partition 23 `partition23` (from SHMEM_SYMMETRIC_PARTITION23), and by the partition that src/a.rs:7 makes",
+            ),
+            (new.clone().name("FAST"), "the name `FAST` is taken twice: by partition 2 `fast`"),
+            (new.clone().name("partition23"), "the name `partition23` is taken"),
+            (new.clone().name(""), "is named ``"),
+            (new.name(&long), "at most 32 bytes"),
+        ];
+        for (new, part) in cases {
+            let error = resolve(new).unwrap_err();
+            assert!(error.contains(part), "`{part}` in: {error}");
+        }
+    }
+
+    #[test]
+    fn a_table_takes_as_many_as_there_may_be_and_gives_them_back() {
+        let mut table = table();
+        let before = table.clone();
+        let mut made = Vec::new();
+        while table.specs().len() < MAX_PARTITIONS {
+            let spec = NewPartition::new(1).resolve(&table, Origin::BuiltIn).unwrap();
+            made.push(spec.id);
+            let at = table.insert(spec.clone());
+            assert_eq!(table.specs()[at], spec);
+            assert!(table.specs().is_sorted_by(|a, b| a.id < b.id));
+        }
+        let error = NewPartition::new(1).resolve(&table, Origin::BuiltIn).unwrap_err().to_string();
+        assert!(error.contains("128 partitions are asked for"), "{error}");
+        for id in made {
+            table.remove(table.position_of(id).unwrap());
+        }
+        assert_eq!(table, before);
+    }
+}

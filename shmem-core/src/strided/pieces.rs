@@ -1,0 +1,266 @@
+//! Objects in pieces.
+//!
+//! To a program an array is one range of elements; in memory it may be several, one on each NUMA node. A
+//! pattern is made for the one range. Here it is cut into patterns of which each lies in one piece on
+//! either side: a contiguous transfer across a boundary becomes two, a column stays one loop for each piece
+//! it goes through. How many parts there are depends on the pieces, not on the number of blocks, but for
+//! blocks that lie across a boundary.
+
+use super::pattern::{Level, Pattern};
+
+/// Bytes of an object that lie one behind the other, to the program and in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Bytes from the start of the object, as if it were one range.
+    pub start: usize,
+    /// Bytes.
+    pub bytes: usize,
+    /// Index of the segment.
+    pub segment: u32,
+    /// Bytes from the start of a PE's place, or of whatever else the object lies in.
+    pub offset: usize,
+}
+
+impl Piece {
+    /// The only piece of an object that is one range, however long.
+    pub const fn whole(segment: u32, offset: usize) -> Self {
+        Self { start: 0, bytes: usize::MAX, segment, offset }
+    }
+
+    fn end(&self) -> usize {
+        self.start.saturating_add(self.bytes)
+    }
+}
+
+/// One side of a pattern: the object's pieces, in the order of their starts and without gaps, and where the
+/// first block starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Pieced<'a> {
+    /// The pieces.
+    pub pieces: &'a [Piece],
+    /// Bytes from the start of the object to the first block.
+    pub at: usize,
+}
+
+impl Pieced<'_> {
+    /// The piece that holds the first byte.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    fn piece(&self) -> Piece {
+        let behind = self.pieces.partition_point(|piece| piece.start <= self.at);
+        let piece = behind.checked_sub(1).map(|before| self.pieces[before]);
+        match piece.filter(|piece| self.at < piece.end()) {
+            Some(piece) => piece,
+            None => panic!("byte {} lies in no piece of the object", self.at),
+        }
+    }
+
+    /// Where the first byte lies, and how many bytes lie contiguously from it on.
+    fn spot(&self) -> (Spot, usize) {
+        let piece = self.piece();
+        let inside = self.at - piece.start;
+        (Spot { segment: piece.segment, offset: piece.offset + inside }, piece.bytes - inside)
+    }
+
+    fn further(self, bytes: usize) -> Self {
+        Self { at: self.at + bytes, ..self }
+    }
+}
+
+/// Where a part of a pattern starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Index of the segment.
+    pub segment: u32,
+    /// Bytes from the start of a PE's place, or of whatever else the object lies in.
+    pub offset: usize,
+}
+
+/// Calls `each` with parts of `pattern`: where each starts at the destination and at the source, and what it
+/// moves. Together they move what the pattern does.
+///
+/// # Panics
+///
+/// If a block of the pattern lies in no piece.
+pub fn each_part(
+    pattern: &Pattern,
+    to: Pieced<'_>,
+    from: Pieced<'_>,
+    mut each: impl FnMut(Spot, Spot, Pattern),
+) {
+    if pattern.block() > 0 {
+        Part { pattern: *pattern, to, from }.cut(Side::To, &mut |part| {
+            part.cut(Side::From, &mut |part| each(part.to.spot().0, part.from.spot().0, part.pattern));
+        });
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    To,
+    From,
+}
+
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    pattern: Pattern,
+    to: Pieced<'a>,
+    from: Pieced<'a>,
+}
+
+impl Part<'_> {
+    /// Bytes from the first block on that lie in one piece.
+    fn room(&self, side: Side) -> usize {
+        match side {
+            Side::To => self.to.spot().1,
+            Side::From => self.from.spot().1,
+        }
+    }
+
+    fn hull(&self, side: Side) -> usize {
+        let (to, from) = self.pattern.hulls();
+        match side {
+            Side::To => to,
+            Side::From => from,
+        }
+    }
+
+    fn stride(level: Level, side: Side) -> usize {
+        match side {
+            Side::To => level.to,
+            Side::From => level.from,
+        }
+    }
+
+    /// Another pattern, further on.
+    fn with(&self, pattern: Pattern, to: usize, from: usize) -> Self {
+        Self { pattern, to: self.to.further(to), from: self.from.further(from) }
+    }
+
+    /// Cuts the loop with the largest distance between blocks into ranges that lie in one piece; what is
+    /// left across a boundary is one turn of it, which is cut further inside.
+    fn cut(&self, side: Side, each: &mut dyn FnMut(Self)) {
+        let room = self.room(side);
+        if self.hull(side) <= room {
+            return each(*self);
+        }
+        let levels = self.pattern.levels();
+        let widest = (0..levels.len()).max_by_key(|&i| Self::stride(levels[i], side));
+        let Some(widest) = widest else {
+            let block = self.pattern.block();
+            each(self.with(Pattern::contiguous(room), 0, 0));
+            return self.with(Pattern::contiguous(block - room), room, room).cut(side, each);
+        };
+        let level = levels[widest];
+        let mut turn = 0;
+        while turn < level.count {
+            let inside = self.pattern.with_count(widest, 1);
+            let first = self.with(inside, turn * level.to, turn * level.from);
+            let turns = match first.room(side).checked_sub(first.hull(side)) {
+                None => {
+                    first.cut(side, each);
+                    1
+                }
+                Some(left) => {
+                    let more = left.checked_div(Self::stride(level, side)).unwrap_or(usize::MAX);
+                    let turns = more.saturating_add(1).min(level.count - turn);
+                    each(Self { pattern: self.pattern.with_count(widest, turns), ..first });
+                    turns
+                }
+            };
+            turn += turns;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Pieces of these lengths, which lie apart and in another order in memory.
+    fn pieces(lengths: &[usize]) -> Vec<Piece> {
+        let mut start = 0;
+        let count = lengths.len();
+        let place = |(i, &bytes): (usize, &usize)| {
+            let piece = Piece { start, bytes, segment: 1 + (i % 3) as u32, offset: (count - i) * 10_000 };
+            start += bytes;
+            piece
+        };
+        lengths.iter().enumerate().map(place).collect()
+    }
+
+    /// Where byte `at` of the object lies.
+    fn find(pieces: &[Piece], at: usize) -> (u32, usize) {
+        let piece = pieces.iter().find(|p| (p.start..p.start + p.bytes).contains(&at)).expect("a piece");
+        (piece.segment, piece.offset + at - piece.start)
+    }
+
+    proptest! {
+        #[test]
+        fn parts_move_what_the_pattern_moves(
+            block in 1usize..40,
+            levels in prop::collection::vec((1usize..6, 0usize..90, 0usize..90), 0..4),
+            to_lengths in prop::collection::vec(1usize..400, 1..9),
+            from_lengths in prop::collection::vec(1usize..400, 1..9),
+            at in (0usize..50, 0usize..50),
+        ) {
+            let levels: Vec<_> = levels.into_iter().map(|(count, to, from)| Level { count, to, from }).collect();
+            let pattern = Pattern::of_levels(block, &levels);
+            let (to_hull, from_hull) = pattern.hulls();
+            let cover = |mut lengths: Vec<usize>, bytes: usize| {
+                lengths.push(bytes);
+                pieces(&lengths)
+            };
+            let (to, from) = (cover(to_lengths, at.0 + to_hull), cover(from_lengths, at.1 + from_hull));
+            let mut wanted = Vec::new();
+            pattern.each_block(|a, b| for i in 0..pattern.block() {
+                wanted.push((find(&to, at.0 + a + i), find(&from, at.1 + b + i)));
+            });
+            let mut moved = Vec::new();
+            each_part(
+                &pattern,
+                Pieced { pieces: &to, at: at.0 },
+                Pieced { pieces: &from, at: at.1 },
+                |a, b, part| part.each_block(|i, j| for byte in 0..part.block() {
+                    moved.push((
+                        (a.segment, a.offset + i + byte),
+                        (b.segment, b.offset + j + byte),
+                    ));
+                }),
+            );
+            wanted.sort_unstable();
+            moved.sort_unstable();
+            prop_assert_eq!(moved, wanted);
+        }
+    }
+
+    #[test]
+    fn a_column_is_one_part_for_each_piece() {
+        let pieces = pieces(&[1000, 1000, 1000, 1000]);
+        let pattern = Pattern::blocks(8, 39, 100, 8);
+        let whole = [Piece::whole(0, 0)];
+        let mut parts = Vec::new();
+        each_part(
+            &pattern,
+            Pieced { pieces: &pieces, at: 96 },
+            Pieced { pieces: &whole, at: 0 },
+            |_, _, part| parts.push(part.count()),
+        );
+        // Rows of 100 bytes: the block at 996 lies across a boundary, and so does every tenth behind it.
+        assert_eq!(parts.iter().filter(|&&count| count > 1).count(), 4);
+        assert!(parts.len() <= 12, "{parts:?}");
+    }
+
+    #[test]
+    #[should_panic(expected = "byte 1000 lies in no piece")]
+    fn nothing_is_moved_beyond_the_pieces() {
+        let pieces = pieces(&[500, 500]);
+        let whole = [Piece::whole(0, 0)];
+        let (to, from) = (Pieced { pieces: &pieces, at: 0 }, Pieced { pieces: &whole, at: 0 });
+        each_part(&Pattern::contiguous(1001), to, from, |_, _, _| ());
+    }
+}

@@ -1,0 +1,76 @@
+//! What every member says, told to all of them, and agreement on it.
+
+use shmem_core::system::SCRATCH_BYTES;
+
+use super::barrier::Purpose;
+use super::reduce::Step;
+use crate::error::{Error, Result};
+use crate::team::Collective;
+
+/// Bytes of the length that goes before what is said.
+const LENGTH: usize = size_of::<u64>();
+
+impl Collective<'_> {
+    /// What each member says, in the order of ranks. Lengths may differ; what fits into scratch takes
+    /// one meeting.
+    pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
+        let Self { team, endpoint } = *self;
+        let framed = [&(said.len() as u64).to_le_bytes(), said].concat();
+        let mut mine = framed.chunks(SCRATCH_BYTES);
+        let mut all = vec![Vec::new(); team.size()];
+        let (mut round, mut rounds) = (0, 1);
+        while round < rounds {
+            let step = Step::next(self);
+            step.contribute(endpoint, mine.next().unwrap_or_default());
+            self.meet(purpose);
+            for (said, pe) in all.iter_mut().zip(team.members()) {
+                if round == 0 {
+                    let mut length = [0; LENGTH];
+                    step.read(endpoint, *pe, &mut length);
+                    let framed = LENGTH + u64::from_le_bytes(length) as usize;
+                    rounds = rounds.max(framed.div_ceil(SCRATCH_BYTES));
+                    said.reserve(framed);
+                    said.resize(framed.min(SCRATCH_BYTES), 0);
+                    step.read(endpoint, *pe, said);
+                } else {
+                    let length = said.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+                    let rest = (LENGTH + length as usize).saturating_sub(said.len()).min(SCRATCH_BYTES);
+                    let from = said.len();
+                    said.resize(from + rest, 0);
+                    step.read(endpoint, *pe, &mut said[from..]);
+                }
+            }
+            round += 1;
+        }
+        for said in &mut all {
+            said.drain(..LENGTH);
+        }
+        all
+    }
+
+    /// Whether something worked on every member: what each of them says of it, in the order of ranks,
+    /// or, if it failed on any, an error on all of them.
+    ///
+    /// # Errors
+    ///
+    /// The own error where all have the same, otherwise that of the first member that has one.
+    pub(crate) fn agree(&self, purpose: &Purpose<'_>, mine: Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+        const WORKED: u8 = 1;
+        let said = match &mine {
+            Ok(said) => [&[WORKED], said.as_slice()].concat(),
+            Err(error) => [&[0], error.to_string().as_bytes()].concat(),
+        };
+        let mut all = self.gather(purpose, &said);
+        let Some(failed) = all.iter().position(|said| said.first() != Some(&WORKED)) else {
+            all.iter_mut().for_each(|said| drop(said.drain(..1)));
+            return Ok(all);
+        };
+        match mine {
+            Err(error) if all.iter().all(|said| *said == all[failed]) => Err(error),
+            _ => Err(Error::OnPe {
+                pe: self.team.members()[failed].number(),
+                reason: String::from_utf8_lossy(&all[failed][1..]).into_owned(),
+            }),
+        }
+    }
+}
