@@ -158,7 +158,8 @@ fn find<const D: usize>(
     let entry = &entries[bucket];
     let second = along >= entry.boundary;
     let first = if second { entry.boundary } else { bucket << shift };
-    let end = if second { ((bucket + 1) << shift).min(length) } else { entry.boundary };
+    // The second chunk is as long as a bucket, so it does not end before the bucket does.
+    let end = if second { (bucket + 1) << shift } else { entry.boundary };
     let side = entry.sides[usize::from(second)];
     Some(Near { first, count: end - first, origin: mine.wrapping_add(side[0]), side })
 }
