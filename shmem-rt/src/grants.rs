@@ -1,6 +1,8 @@
-//! What the PEs were given for their partitions: told by each to the others, shown to the program.
+//! What the PEs were given for their partitions, and where they want it from: told by each to the others,
+//! shown to the program.
 
 use serde_json::{Value, json};
+use shmem_core::memory::{Placement, Spread};
 use shmem_core::partition::{Grant, Kind, Pages, PartitionSpec};
 
 use crate::thread::ThreadLevel;
@@ -18,6 +20,18 @@ pub struct PartitionReport {
 
 impl<L: ThreadLevel> World<L> {
     /// The partitions of the job in order of their IDs: what was asked, and what each PE was given.
+    ///
+    /// Of partitions whose pages exist from the start ([`Grant::populated`]), it says on which NUMA nodes
+    /// these lie ([`Grant::nodes`]): as the kernel told after they were made, not as was asked. Of pages
+    /// that come later, [`Heap::pages_per_node`](crate::Heap::pages_per_node) tells.
+    ///
+    /// ```
+    /// fn largest_node(world: &shmem::World) -> Option<u32> {
+    ///     let fast = world.partitions().into_iter().find(|partition| partition.spec.id == 2)?;
+    ///     let nodes = &fast.grants[world.my_pe()].nodes;
+    ///     nodes.iter().max_by_key(|(_, pages)| *pages).map(|(node, _)| *node)
+    /// }
+    /// ```
     pub fn partitions(&self) -> Vec<PartitionReport> {
         let partitions = self.job().partitions();
         let specs = partitions.table().specs().iter().enumerate();
@@ -44,8 +58,8 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
 
 /// What [`encode`] made; `None` if it is something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
-    let all: Vec<(u64, u64, u32, u32, Vec<(u32, u64)>, bool, Vec<String>)> =
-        serde_json::from_slice(bytes).ok()?;
+    type Fields = (u64, u64, u32, u32, Vec<(u32, u64)>, bool, Vec<String>);
+    let all: Vec<Fields> = serde_json::from_slice(bytes).ok()?;
     all.into_iter()
         .map(|(size, pgsize, pages, kind, nodes, populated, downgrades)| {
             let pages = Pages::ALL.into_iter().find(|one| *one as u32 == pages)?;
@@ -54,6 +68,27 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
         })
         .collect()
 }
+
+/// Where a PE's partitions are to come from, for the others of its node.
+pub(crate) fn encode_places<'a>(places: impl Iterator<Item = &'a Placement>) -> Vec<u8> {
+    let each = places.map(|place| {
+        let kind = place.kind.map_or(0, |kind| kind as u32);
+        json!([kind, place.nodes, SPREADS.iter().position(|spread| *spread == place.spread)])
+    });
+    Value::Array(each.collect()).to_string().into_bytes()
+}
+
+/// What [`encode_places`] made; `None` if it is something else.
+pub(crate) fn decode_places(bytes: &[u8]) -> Option<Vec<Placement>> {
+    let all: Vec<(u32, Vec<u32>, usize)> = serde_json::from_slice(bytes).ok()?;
+    let place = |(kind, nodes, spread): (u32, _, usize)| {
+        let spread = *SPREADS.get(spread)?;
+        Some(Placement { kind: Kind::from_number(kind), nodes, spread, downgrade: None })
+    };
+    all.into_iter().map(place).collect()
+}
+
+const SPREADS: [Spread; 4] = [Spread::System, Spread::Preferred, Spread::Bound, Spread::Interleaved];
 
 #[cfg(test)]
 mod tests {
@@ -83,5 +118,19 @@ mod tests {
         ];
         assert_eq!(decode(&encode(&grants)), Some(grants));
         assert_eq!(decode(b"junk"), None);
+    }
+
+    #[test]
+    fn places_survive_the_journey() {
+        let place =
+            |kind, nodes: &[u32], spread| Placement { kind, nodes: nodes.into(), spread, downgrade: None };
+        let places = vec![
+            Placement::system(),
+            place(None, &[1, 0], Spread::Preferred),
+            place(Some(Kind::FastMem), &[2], Spread::Bound),
+            place(Some(Kind::NormalMem), &[0, 1], Spread::Interleaved),
+        ];
+        assert_eq!(decode_places(&encode_places(places.iter())), Some(places));
+        assert_eq!(decode_places(b"[[0, [], 9]]"), None);
     }
 }

@@ -55,7 +55,8 @@ impl<L: ThreadLevel> World<L> {
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
         let phase = Phase::enter(self, "local", objects, Location::caller());
         // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
-        // extents do not overlap (`enter`), and `mine(0)` is the start of this PE's place.
+        // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
+        // PE's place.
         let opened = unsafe { objects.open(self.endpoint().mine(0)) };
         let result = body(opened);
         phase.leave(self);

@@ -18,7 +18,7 @@ use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
-use shmem_core::partition::{Environment, Grant, ObjectWish, Table, show_size};
+use shmem_core::partition::{Environment, Grant, ObjectWish, PartitionSpec, Policy, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::section;
 use shmem_core::strided::advice;
@@ -134,7 +134,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
         .collect();
     let my_slot = pes[me].slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
 
-    let arena = Arena::reserve(plan.layout.clone(), slots as usize, Machine::default())?;
+    let arena = reserve(&plan, bootstrap.as_ref(), &pes, slots as usize)?;
     // What is left of the node's memory is looked at by all before anyone takes of it.
     bootstrap.fence().map_err(lost)?;
     let mine = arena.create(my_slot)?;
@@ -176,6 +176,24 @@ fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Reserves the addresses of the node's PEs. Where memory must be of a kind, it is checked that the nodes
+/// that have it have enough for all PEs: these differ, when PEs are bound to different ones.
+fn reserve(plan: &Plan, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<Arena> {
+    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
+    let (layout, machine) = (plan.layout.clone(), Machine::default());
+    let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
+    if !plan.table.specs().iter().any(mandatory) {
+        return Ok(Arena::reserve(layout, slots, machine)?);
+    }
+    let mine = grants::encode_places(layout.requests().iter().map(|request| &request.placement));
+    let all = bootstrap.exchange("places", &mine).map_err(lost)?;
+    let on_node = pes.iter().zip(&all).filter(|(pe, _)| pe.slot().is_some());
+    let places = on_node.map(|(_, bytes)| grants::decode_places(bytes)).collect::<Option<Vec<_>>>();
+    let places = places.filter(|all| all.iter().all(|places| places.len() == layout.requests().len()));
+    let places = places.ok_or_else(|| Error::Launcher("a PE's places are garbled".to_owned()))?;
+    Ok(Arena::reserve_among(layout, &places, machine)?)
 }
 
 /// The PEs of a job, by their numbers.

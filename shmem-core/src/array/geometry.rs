@@ -11,6 +11,7 @@
 //! as it is.
 
 use super::chunking::Chunking;
+use super::error::ArrayError;
 use super::parts::Parts;
 use super::place;
 use super::storage::StorageKind;
@@ -38,6 +39,8 @@ pub struct Geometry<const D: usize> {
     chunking: Chunking<D>,
     kind: StorageKind,
     parts: Parts,
+    /// Elements per index of the axis.
+    inner: usize,
     shift: u32,
     entries: Box<[Entry<D>]>,
     pieces: Box<[Piece]>,
@@ -48,6 +51,7 @@ impl<const D: usize> Geometry<D> {
     ///
     /// If the parts are not those of such an array.
     pub(super) fn new(chunking: Chunking<D>, kind: StorageKind, parts: Parts, element: usize) -> Self {
+        assert!(element > 0, "{}", ArrayError::NoBytes);
         let expected: Vec<usize> = match kind {
             StorageKind::Multi => (0..chunking.chunks()).map(|chunk| chunking.elements(chunk)).collect(),
             _ => vec![chunking.len()],
@@ -61,7 +65,8 @@ impl<const D: usize> Geometry<D> {
             StorageKind::Multi => entries(&chunking, &parts, element, shift),
             _ => Box::default(),
         };
-        let mut geometry = Self { chunking, kind, parts, shift, entries, pieces: Box::default() };
+        let inner = chunking.inner();
+        let mut geometry = Self { chunking, kind, parts, inner, shift, entries, pieces: Box::default() };
         geometry.pieces = place::pieces(&geometry, element);
         geometry
     }
@@ -91,6 +96,25 @@ impl<const D: usize> Geometry<D> {
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
         self.parts.list()[0].offset
+    }
+
+    /// How many runs of neighbours the whole array has, in row-major order.
+    #[inline(always)]
+    pub(super) fn runs(&self) -> usize {
+        if self.kind.is_one_range() { 1 } else { self.chunking.outer() * self.chunking.chunks() }
+    }
+
+    /// A run of neighbours: bytes from the start of a place, and number of elements of `element` bytes. If
+    /// the array is one range, it is run 0 of chunk 0; otherwise each chunk has as many as there are
+    /// indices before the axis.
+    #[inline(always)]
+    pub(super) fn run(&self, row: usize, chunk: usize, element: usize) -> (usize, usize) {
+        let part = self.parts.list()[chunk];
+        if self.kind.is_one_range() {
+            return (part.offset, part.elements);
+        }
+        let length = self.chunking.span(chunk).len() * self.inner;
+        (part.offset + row * length * element, length)
     }
 
     /// The table, and the logarithm of the number of indices per entry. There is an entry for each index

@@ -9,25 +9,38 @@
 //!   element (module `geometry`).
 //! * [`Chosen`] is one of these, chosen when the program runs.
 //!
+//! Inside, `rows` computes addresses of elements in their order, `address` those of elements by index, and
+//! only `elements`, `chunk` and `view` turn addresses into references.
+//!
 //! A [`NumaArray`] is a handle, as [`SymBox`](crate::object::SymBox) is: it can do nothing without a
 //! world. Nothing here makes or places memory; that is the business of `shmem-rt`.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
 mod address;
+mod chunk;
 mod chunking;
+mod elements;
 mod error;
 mod geometry;
 mod handle;
+mod index;
+mod objects;
 mod parts;
 mod place;
+mod rows;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod view;
 
+pub use chunk::{ChunkMut, ChunkRef};
 pub use chunking::Chunking;
+pub use elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut, Iter, IterMut, Runs, RunsMut};
 pub use error::ArrayError;
 pub use handle::{Keep, NumaArray};
+pub use index::{ArrayIndex, Indices};
 pub use parts::{Part, Parts};
 pub use place::{ArrayOn, ArrayPlaceIndex};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage, StorageKind};
+pub use view::{ArrayMut, ArrayRef};

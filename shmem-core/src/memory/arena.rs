@@ -16,6 +16,7 @@ use super::limits;
 use super::machine::Machine;
 use super::map::Reservation;
 use super::piece;
+use super::placement::Placement;
 use super::provide::{Site, provide, system};
 use super::request::Request;
 use crate::partition::Grant;
@@ -54,13 +55,43 @@ impl Arena {
     ///
     /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
     pub fn reserve(layout: PlaceLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
+        let alike = layout.requests().iter().map(|request| request.placement.clone()).collect();
+        let arena = Self::addresses(layout, slots, machine)?;
+        arena.check(&vec![alike; slots])
+    }
+
+    /// As [`reserve`](Self::reserve), for PEs whose memory comes from different nodes: `places` says for
+    /// each PE of the node where its partitions come from, in the order of the slots.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Panics
+    ///
+    /// If a PE has another number of partitions.
+    pub fn reserve_among(
+        layout: PlaceLayout,
+        places: &[Vec<Placement>],
+        machine: Machine,
+    ) -> Result<Self, MemoryError> {
+        let partitions = layout.requests().len();
+        assert!(places.iter().all(|places| places.len() == partitions), "PEs have the same partitions");
+        Self::addresses(layout, places.len(), machine)?.check(places)
+    }
+
+    fn check(self, places: &[Vec<Placement>]) -> Result<Self, MemoryError> {
+        limits::check_all(&self.layout, places, &self.machine)?;
+        Ok(self)
+    }
+
+    fn addresses(layout: PlaceLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
         let reservation = layout
             .stride()
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, layout.unit()).ok())
             .ok_or_else(|| limits::address_space(&layout, slots))?;
-        limits::check_all(&layout, slots, &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 
@@ -157,7 +188,6 @@ impl Arena {
     /// If there is no such slot, the range is not in [`PlaceLayout::later`], or something is mapped
     /// there already.
     pub fn create_later(&self, slot: usize, offset: usize, request: &Request) -> Result<Mine, MemoryError> {
-        limits::check_later(request, 1, &self.machine)?;
         self.mapping(slot, self.later_area(offset, request), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             unsafe { provide(site, &[(offset, request)]) }

@@ -4,7 +4,9 @@ use core::fmt;
 
 use rustix::io::Errno;
 
-use crate::partition::{PartitionError, round_size, show_size};
+use super::placement::PlacementError;
+use crate::partition::{Kind, round_size, show_size};
+use crate::ranges;
 
 /// Memory could not be reserved, mapped or populated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,8 +97,8 @@ pub enum MemoryError {
     },
     /// No pages of the size asked for.
     #[error(
-        "{what}: PGSIZE={asked} with POLICY=MANDATORY needs {bytes} in pages of at least that size on each of {slots} PEs, and this machine has {has}; reserve huge pages (vm.nr_hugepages), lower PGSIZE, or take POLICY=PREFERRED",
-        asked = Size(*asked), bytes = Size(*bytes)
+        "{what}: PGSIZE={asked} with POLICY=MANDATORY needs {bytes} in pages of at least that size on each of {slots} PEs{place}, and this machine has {has}; reserve huge pages ({variable}), lower PGSIZE, or take POLICY=PREFERRED",
+        asked = Size(*asked), bytes = Size(*bytes), place = NodeList(", on", nodes), variable = Reserve(nodes)
     )]
     NoPages {
         /// The partition and where it was asked for.
@@ -107,19 +109,43 @@ pub enum MemoryError {
         bytes: u64,
         /// PEs that want it.
         slots: usize,
+        /// The nodes on which they must lie; empty: any.
+        nodes: Vec<u32>,
         /// The pages there are, in words.
         has: String,
     },
-    /// No placement by kind of memory.
+    /// What must be on some nodes does not fit there.
+    #[error(
+        "{what}: KIND={kind} with POLICY=MANDATORY needs {bytes}{place}; the PEs of this host want {asked} there in all, and {memory}; lower the sizes of what is {kind}, start fewer PEs on a node, or take POLICY=PREFERRED",
+        bytes = Size(*bytes), place = NodeList(" on", nodes), asked = Size(*asked)
+    )]
+    NotEnoughOnNodes {
+        /// The partition and where it was asked for.
+        what: String,
+        /// The kind of memory.
+        kind: Kind,
+        /// Bytes of the partition.
+        bytes: u64,
+        /// The nodes.
+        nodes: Vec<u32>,
+        /// Bytes that all PEs of the host want there.
+        asked: u64,
+        /// The memory there is, in words.
+        memory: String,
+    },
+    /// No memory of the kind asked for.
     #[error(transparent)]
-    Placement(#[from] PartitionError),
+    Placement(#[from] PlacementError),
     /// Pages cannot come from the nodes from which they must.
-    #[error("{what}: its pages must come from nodes {nodes}, and cannot: {reason}")]
+    #[error(
+        "{what}: its pages must lie{place}, and cannot: {reason}; take POLICY=PREFERRED to run all the same",
+        place = NodeList(" on", nodes)
+    )]
     NotPlaced {
         /// The partition and where it was asked for, or what else it is.
         what: String,
         /// The nodes.
-        nodes: String,
+        nodes: Vec<u32>,
         /// Why not.
         reason: String,
     },
@@ -170,6 +196,39 @@ pub enum MemoryError {
         /// Bytes of the whole range.
         total: u64,
     },
+}
+
+/// Nodes with a word in front; nothing if there are none.
+struct NodeList<'a>(&'a str, &'a [u32]);
+
+impl fmt::Display for NodeList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(word, nodes) = *self;
+        match nodes {
+            [] => Ok(()),
+            [node] => write!(f, "{word} node {node}"),
+            nodes => write!(f, "{word} nodes {}", show_nodes(nodes)),
+        }
+    }
+}
+
+/// What reserves huge pages, on nodes.
+struct Reserve<'a>(&'a [u32]);
+
+impl fmt::Display for Reserve<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("vm.nr_hugepages"),
+            [node, ..] => write!(f, "/sys/devices/system/node/node{node}/hugepages/*/nr_hugepages"),
+        }
+    }
+}
+
+/// Nodes, in the order of their numbers.
+pub(super) fn show_nodes(nodes: &[u32]) -> String {
+    let mut numbers: Vec<_> = nodes.iter().map(|&node| node as usize).collect();
+    numbers.sort_unstable();
+    ranges::show(&numbers)
 }
 
 /// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.

@@ -4,13 +4,16 @@
 //! Sums of sizes may exceed the memory: pages come when they are touched. What may not exceed it is
 //! one partition alone, which could never be used up, and what is populated at start.
 
+use std::collections::BTreeMap;
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::error::{MemoryError, Size};
 use super::layout::{PlaceLayout, largest};
 use super::machine::{Limit, Machine};
+use super::placement::{Placement, Spread};
 use super::request::Request;
-use crate::partition::Pages;
+use crate::partition::{Kind, Pages};
 
 /// Checks what each partition alone asks of the machine.
 pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
@@ -18,17 +21,24 @@ pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), 
     layout.requests().iter().try_for_each(|request| fits(request, &memory))
 }
 
-/// Checks what `slots` PEs, which are all of the node, ask of the machine together.
-pub(super) fn check_all(layout: &PlaceLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
-    populated(layout.requests(), slots, machine)?;
+/// Checks what all PEs of the node ask of the machine together. `places` says for each of them where its
+/// partitions come from.
+pub(super) fn check_all(
+    layout: &PlaceLayout,
+    places: &[Vec<Placement>],
+    machine: &Machine,
+) -> Result<(), MemoryError> {
+    populated(layout.requests(), places, machine)?;
     file_size(layout.bytes() as u64)?;
-    descriptors(layout.requests(), slots, machine)
+    descriptors(layout.requests(), places.len(), machine)
 }
 
-/// Checks one segment that a running PE asks for.
+/// Checks one segment that `slots` running PEs ask for at the same time. Where the others place theirs is not
+/// known here: they are taken to do as this one.
 pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
     fits(request, &machine.memory())?;
-    populated(core::slice::from_ref(request), slots, machine)?;
+    let places = vec![vec![request.placement.clone()]; slots];
+    populated(core::slice::from_ref(request), &places, machine)?;
     file_size(request.bytes as u64)
 }
 
@@ -41,35 +51,87 @@ fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
 }
 
 /// Plays through what the PEs will do, one after the other, on the pages there are now.
-fn populated(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
-    let requests: Vec<_> = requests.iter().filter(|request| request.populate).collect();
-    if requests.is_empty() {
-        return Ok(());
-    }
+fn populated(requests: &[Request], places: &[Vec<Placement>], machine: &Machine) -> Result<(), MemoryError> {
+    let of_pe = |places: &Vec<Placement>| {
+        let all = requests.iter().zip(places);
+        let placed = all.map(|(request, place)| Request { placement: place.clone(), ..request.clone() });
+        placed.filter(|request| request.populate).collect::<Vec<_>>()
+    };
+    let populated: Vec<_> = places.iter().map(of_pe).collect();
+    let slots = places.len();
+    let Some(first) = populated.first().filter(|requests| !requests.is_empty()) else { return Ok(()) };
     let sizes = machine.page_sizes();
     let mut left = sizes.clone();
-    let mut asked = 0_u64;
-    for request in core::iter::repeat_n(&requests, slots).flatten() {
-        let bytes = request.bytes as u64;
-        let choice =
-            left.choose(request, request.room()).map_err(|_| no_pages(request, slots, sizes.describe()))?;
-        left.take(&choice, bytes);
+    let mut demands = Vec::new();
+    for request in populated.iter().flatten() {
+        let choice = left
+            .choose(request, request.room())
+            .map_err(|_| no_pages(request, slots, sizes.describe(request)))?;
+        left.take(&choice, request);
         if choice.pages != Pages::HugeTlb {
-            asked = asked.saturating_add(bytes.next_multiple_of(choice.size));
+            demands.push((request, (request.bytes as u64).next_multiple_of(choice.size)));
         }
     }
+    on_nodes(&demands, machine)?;
+    let asked = demands.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
     let available = machine.available();
     if asked <= available.bytes {
         return Ok(());
     }
-    let each = requests.iter().map(|request| request.bytes as u64).sum();
-    let mut who: Vec<_> = requests.iter().map(|request| request.what.as_str()).collect();
+    let each = first.iter().map(|request| request.bytes as u64).sum();
+    let mut who: Vec<_> = first.iter().map(|request| request.what.as_str()).collect();
     if who.len() > 4 {
         who.truncate(3);
         who.push("and more");
     }
     let who = who.join(", ");
     Err(MemoryError::NotEnoughMemory { asked, slots, each, who, memory: available.to_string() })
+}
+
+/// Checks that what must be on some nodes fits there. A page too many would not be an error but the end
+/// of a process: the kernel kills one to have memory there.
+///
+/// What only prefers a node counts as well: it may be first.
+fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), MemoryError> {
+    let bound = |request: &Request| request.placement.spread == Spread::Bound;
+    if !demands.iter().any(|(request, _)| bound(request)) {
+        return Ok(());
+    }
+    let mut left = BTreeMap::new();
+    for node in demands.iter().flat_map(|(request, _)| request.only_on().unwrap_or_default()) {
+        left.entry(*node).or_insert_with(|| machine.left_on(*node));
+    }
+    let there = left.clone();
+    let wishes = demands.iter().filter(|(request, _)| !bound(request));
+    for (request, bytes) in wishes.chain(demands.iter().filter(|(request, _)| bound(request))) {
+        let nodes = request.only_on().unwrap_or_default();
+        let mut bytes = *bytes;
+        for node in nodes {
+            if let Some(left) = left.get_mut(node) {
+                let taken = bytes.min(*left);
+                *left -= taken;
+                bytes -= taken;
+            }
+        }
+        if bytes > 0 && bound(request) {
+            let rivals = demands.iter().filter(|(other, _)| {
+                other.only_on().unwrap_or_default().iter().any(|node| nodes.contains(node))
+            });
+            let memory: Vec<_> = nodes
+                .iter()
+                .map(|node| format!("node {node} has left {}", Size(there.get(node).copied().unwrap_or(0))))
+                .collect();
+            return Err(MemoryError::NotEnoughOnNodes {
+                what: request.what.clone(),
+                kind: request.placement.kind.unwrap_or(Kind::NormalMem),
+                bytes: request.bytes as u64,
+                nodes: nodes.into(),
+                asked: rivals.map(|(_, bytes)| bytes).sum(),
+                memory: memory.join(", "),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The error for a mandatory page size that cannot be had.
@@ -79,6 +141,7 @@ pub(super) fn no_pages(request: &Request, slots: usize, has: String) -> MemoryEr
         asked: request.traits.pgsize.unwrap_or(0),
         bytes: request.bytes as u64,
         slots,
+        nodes: request.only_on().unwrap_or_default().into(),
         has,
     }
 }

@@ -86,6 +86,21 @@ impl Machine {
         Limit::least(node.into_iter().chain(groups))
     }
 
+    /// The memory of a NUMA node that can be had now: what is free, and some of what stands behind files
+    /// on disk, but not the last that the kernel keeps for itself. Not known is no limit.
+    pub fn left_on(&self, node: u32) -> u64 {
+        let file = self.root.join(format!("sys/devices/system/node/node{node}/meminfo"));
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let bytes = |key| {
+            let lines = text.lines().filter_map(|line| line.split_once(key));
+            let number = |(_, rest): (&str, &str)| rest.split_whitespace().next()?.parse::<u64>().ok();
+            lines.filter_map(number).next().map(|kibibytes| kibibytes.saturating_mul(1024))
+        };
+        let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };
+        let files = bytes("Active(file):").unwrap_or(0) + bytes("Inactive(file):").unwrap_or(0);
+        (free + files / 2).saturating_sub(total / 64)
+    }
+
     fn meminfo(&self, key: &str) -> Option<u64> {
         let text = fs::read_to_string(self.root.join("proc/meminfo")).ok()?;
         let kibibytes = field(&text, key)?;
@@ -215,8 +230,18 @@ mod tests {
     }
 
     #[test]
+    fn memory_left_on_a_node() {
+        let tree = Tree::new();
+        let text = "Node 2 MemTotal: 64000 kB\nNode 2 MemFree: 9000 kB\nNode 2 Active(file): 100 kB\n\
+                    Node 2 Inactive(file): 300 kB\nNode 2 Active(anon): 5 kB\n";
+        tree.write("sys/devices/system/node/node2/meminfo", text);
+        assert_eq!(Machine::at(tree.root()).left_on(2), (9000 + 200 - 1000) << 10);
+    }
+
+    #[test]
     fn nothing_known_is_no_limit() {
         let tree = Tree::new();
+        assert_eq!(Machine::at(tree.root()).left_on(0), u64::MAX);
         assert_eq!(Machine::at(tree.root()).memory().bytes, u64::MAX);
     }
 }

@@ -44,7 +44,7 @@ pub use later::{LaterPlace, LaterRange};
 pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
-pub use placement::{Placement, Spread, placement};
+pub use placement::{Placement, PlacementError, Spread, placement};
 pub use request::Request;
 
 /// What the addresses of places and segments are multiples of, on every machine. An offset that is a

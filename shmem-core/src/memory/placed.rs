@@ -4,12 +4,11 @@
 
 use rustix::io::Errno;
 
-use super::error::MemoryError;
+use super::error::{MemoryError, show_nodes};
 use super::machine::Machine;
 use super::numa;
 use super::placement::Spread;
-use super::request::Request;
-use crate::ranges;
+use super::request::{HUGE, Request};
 
 /// Has the pages of a request come from its nodes: `bind` sets a policy. What cannot be had, in words.
 pub(super) fn apply(
@@ -29,11 +28,11 @@ pub(super) fn apply(
         errno => format!("mbind: {errno}"),
     };
     if placement.spread == Spread::Bound {
-        let nodes = show(&placement.nodes);
+        let nodes = placement.nodes.clone();
         return Err(MemoryError::NotPlaced { what: request.what.clone(), nodes, reason });
     }
     // Where nobody asked for a kind, nobody misses one.
-    let asked = placement.kind.filter(|_| request.traits.kind.is_some());
+    let asked = request.traits.kind;
     Ok(asked.map(|kind| format!("KIND={kind}: pages lie where they are touched first; {reason}")))
 }
 
@@ -54,11 +53,12 @@ pub(super) struct Found {
 pub(super) fn compare(
     request: &Request,
     machine: &Machine,
+    page: usize,
     pages: Result<Vec<Option<u32>>, Errno>,
 ) -> Result<Found, String> {
     let placement = &request.placement;
     let placed = placement.spread != Spread::System && !placement.nodes.is_empty();
-    let asked = placement.kind.filter(|_| placed && request.traits.kind.is_some());
+    let asked = request.traits.kind.filter(|_| placed);
     let pages = match pages {
         Ok(pages) => pages,
         Err(errno) => {
@@ -71,7 +71,10 @@ pub(super) fn compare(
     let nodes = numa::count(pages.iter().copied());
     let elsewhere: Vec<_> = nodes.iter().filter(|(node, _)| !placement.nodes.contains(node)).collect();
     if !placed || elsewhere.is_empty() {
-        return Ok(Found { nodes, downgrade: None });
+        let uneven = placement.spread == Spread::Interleaved && !is_even(&nodes, &placement.nodes, page);
+        let list: Vec<_> = nodes.iter().map(|(node, n)| format!("{n} on node {node}")).collect();
+        let uneven = uneven.then(|| format!("POLICY=INTERLEAVED: pages are not even: {}", list.join(", ")));
+        return Ok(Found { nodes, downgrade: uneven });
     }
     let topology = machine.topology();
     let kind = |number: u32| {
@@ -83,16 +86,16 @@ pub(super) fn compare(
         .into_iter()
         .map(|&(node, n)| format!("{n} of {count} pages on node {node}{}", kind(node)))
         .collect();
-    let text = format!("{}, and not on nodes {}", list.join("; "), show(&placement.nodes));
+    let text = format!("{}, and not on nodes {}", list.join("; "), show_nodes(&placement.nodes));
     if placement.spread == Spread::Bound {
         return Err(text);
     }
     Ok(Found { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
 }
 
-/// Nodes, in the order of their numbers.
-pub(super) fn show(nodes: &[u32]) -> String {
-    let mut numbers: Vec<_> = nodes.iter().map(|&node| node as usize).collect();
-    numbers.sort_unstable();
-    ranges::show(&numbers)
+/// Whether nodes have equally many pages, but for a huge one.
+fn is_even(found: &[(u32, u64)], nodes: &[u32], page: usize) -> bool {
+    let pages = |node| found.iter().find(|(other, _)| *other == node).map_or(0, |&(_, pages)| pages);
+    let (fewest, most) = (nodes.iter().map(|&n| pages(n)).min(), nodes.iter().map(|&n| pages(n)).max());
+    most.unwrap_or(0) - fewest.unwrap_or(0) <= (HUGE / page).max(1) as u64
 }

@@ -1,6 +1,17 @@
-//! Which kinds of memory this build can place, and what happens to those it cannot.
+//! Which nodes the memory of a partition comes from.
+//!
+//! Three states stay apart: nothing is asked (normal memory, preferably of the PE's own node), SYSDEFAULT
+//! as kind or policy (no placement call: numactl and the process's policy rule), and a kind that is asked
+//! for. A kind that is missing ends the job under MANDATORY; otherwise normal memory takes its place,
+//! which is said.
+//!
+//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). What it leaves open is decided here:
+//! POLICY without KIND concerns the page size, except that INTERLEAVED spreads over the normal nodes;
+//! INTERLEAVED without nodes of the kind is as PREFERRED.
 
-use crate::partition::{Kind, PartitionError, PartitionSpec, Policy};
+use core::fmt;
+
+use crate::partition::{Kind, PartitionSpec, Policy};
 use crate::topology::Topology;
 
 /// Where the memory of a partition is to come from.
@@ -12,7 +23,7 @@ pub struct Placement {
     pub nodes: Vec<u32>,
     /// How pages are shared out among these nodes.
     pub spread: Spread,
-    /// What was asked and is not given, with its reason, in words; an entry of
+    /// What was asked and is not given, or given on a guess, with its reason, in words; an entry of
     /// [`Grant::downgrades`](crate::partition::Grant).
     pub downgrade: Option<String>,
 }
@@ -30,77 +41,151 @@ pub enum Spread {
     Interleaved,
 }
 
+/// A partition must have a kind of memory that it cannot get.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{partition} must have KIND={kind} under POLICY={policy} (from {origin}), and {why}; {remedy}")]
+pub struct PlacementError {
+    /// The partition.
+    pub partition: String,
+    /// Who asked.
+    pub origin: String,
+    /// The kind.
+    pub kind: Kind,
+    /// The policy.
+    pub policy: Policy,
+    /// Why it cannot get it, and what there is.
+    pub why: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
 impl Placement {
     /// No placement is asked for: the system decides.
     pub fn system() -> Self {
         Self { kind: None, nodes: Vec::new(), spread: Spread::System, downgrade: None }
     }
-}
 
-/// What happens to a kind that is asked for.
-#[derive(Clone, Copy)]
-enum Outcome {
-    /// It is given.
-    Given,
-    /// It is given, but its pages lie where they are touched first.
-    NotSpread,
-    /// It is not placed: the memory is what a partition without traits gets.
-    Normal,
-    /// The system puts the pages where it likes.
-    System,
-    /// The job ends.
-    Refused,
-}
-
-/// The rule: for each kind, and for each policy in the order of [`Policy`] (mandatory, preferred,
-/// interleaved, system's). A kind without a policy is preferred. Without memory nodes to choose
-/// from, normal memory is what every page comes from.
-const fn outcomes(kind: Option<Kind>) -> [Outcome; 4] {
-    use Outcome::{Given, Normal, NotSpread, Refused, System};
-    match kind {
-        None | Some(Kind::NormalMem) => [Given, Given, NotSpread, Given],
-        Some(Kind::SysDefault) => [Given, Given, Given, Given],
-        Some(Kind::FastMem | Kind::LargeMem | Kind::Pmem) => [Refused, Normal, Normal, System],
+    fn given(kind: Option<Kind>, spread: Spread, nodes: Vec<u32>) -> Self {
+        Self { kind, nodes, spread, downgrade: None }
     }
 }
 
-/// Where this build places a partition.
+/// `node 0, then any`, `only nodes 2,3`, `over nodes 2,3`, `as the system likes`.
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let nodes = format!("node{} {all}", if self.nodes.len() == 1 { "" } else { "s" });
+        f.pad(&match (self.spread, self.nodes.first()) {
+            (Spread::System, _) | (_, None) => "as the system likes".to_owned(),
+            (Spread::Preferred, Some(first)) => format!("node {first}, then any"),
+            (Spread::Bound, _) => format!("only {nodes}"),
+            (Spread::Interleaved, _) => format!("over {nodes}"),
+        })
+    }
+}
+
+/// The rule, for a kind that the machine has: by policy, in the order none, mandatory, preferred,
+/// interleaved, system's.
+const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
+    use Spread::{Bound, Interleaved, Preferred, System};
+    match kind {
+        None => [Preferred, Preferred, Preferred, Interleaved, System],
+        Some(Kind::SysDefault) => [System, System, System, System, System],
+        Some(Kind::NormalMem | Kind::FastMem | Kind::LargeMem | Kind::Pmem) => {
+            [Preferred, Bound, Preferred, Interleaved, System]
+        }
+    }
+}
+
+/// Where the memory of a partition comes from.
 ///
 /// # Errors
 ///
-/// If the partition must have a kind of memory that this build cannot place.
-pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, PartitionError> {
+/// If it must have a kind of memory that this machine does not have, or that this process may not use.
+pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, PlacementError> {
     let kind = spec.traits.kind;
-    let policy = spec.traits.policy.unwrap_or(Policy::Preferred);
+    let spread = spreads(kind)[spec.traits.policy.map_or(0, |policy| policy as usize)];
     let asked = kind.unwrap_or(Kind::NormalMem);
-    let outcome = outcomes(kind)[policy as usize - 1];
-    let home = topology.home();
-    let placement = |kind, downgrade| {
-        let nodes = home.map(|home| topology.of_kind(Kind::NormalMem, home)).unwrap_or_default();
-        let spread = if nodes.is_empty() { Spread::System } else { Spread::Preferred };
-        Ok(Placement { kind, nodes, spread, downgrade })
+    if spread == Spread::System {
+        return Ok(left_to_the_system(kind));
+    }
+    // The node of this PE; where it is not known, all are equally near.
+    let home = topology.home().unwrap_or(u32::MAX);
+    let nodes = if asked == Kind::Pmem { Vec::new() } else { topology.of_kind(asked, home) };
+    if nodes.is_empty() && kind.is_some() && !is_all_there_is(asked, topology) {
+        return missing(spec, asked, spread, topology, home);
+    }
+    let mut placement = among(nodes, spread, topology);
+    placement.kind = kind;
+    let guessed = topology.guessed(asked);
+    if kind.is_some_and(Kind::is_special) && placement.nodes.iter().any(|node| guessed.contains(node)) {
+        placement.downgrade = Some(format!("KIND={asked}: {}", topology.guess(asked)));
+    }
+    Ok(placement)
+}
+
+fn left_to_the_system(kind: Option<Kind>) -> Placement {
+    let ignored = kind.filter(|kind| kind.is_special()).map(|kind| {
+        format!("KIND={kind}: POLICY=SYSDEFAULT leaves the placement to the system, no {kind} is looked for")
+    });
+    let kind = kind.filter(|&kind| kind == Kind::SysDefault);
+    Placement { kind, downgrade: ignored, ..Placement::system() }
+}
+
+/// Whether a kind is that of all memory, because the machine tells of no nodes.
+fn is_all_there_is(kind: Kind, topology: &Topology) -> bool {
+    kind == Kind::NormalMem && topology.nodes().iter().all(|node| node.memory == 0)
+}
+
+/// Nodes to choose from. A machine with one memory node needs no call, and a container may forbid it.
+fn among(nodes: Vec<u32>, spread: Spread, topology: &Topology) -> Placement {
+    let choice = topology.nodes().iter().filter(|node| node.memory > 0).count() > 1;
+    if nodes.is_empty() || !choice {
+        return Placement::system();
+    }
+    Placement::given(None, spread, nodes)
+}
+
+/// A kind that was asked for and that no node has, or none that this process may use.
+fn missing(
+    spec: &PartitionSpec,
+    kind: Kind,
+    spread: Spread,
+    topology: &Topology,
+    home: u32,
+) -> Result<Placement, PlacementError> {
+    let forbidden = topology.forbidden(kind);
+    let (why, remedy) = if kind == Kind::Pmem {
+        (
+            "this build cannot place that kind of memory".to_owned(),
+            "use POLICY=PREFERRED to run in normal memory",
+        )
+    } else if forbidden.is_empty() {
+        let what = format!("this machine has none: {}", topology.inventory());
+        (what, "use POLICY=PREFERRED to run in normal memory, or a kind that is there")
+    } else {
+        (
+            format!("a cpuset forbids this process the memory that is {kind}: {}", topology.inventory()),
+            "have the launcher or batch system allow these nodes (cpuset.mems), or use POLICY=PREFERRED",
+        )
     };
-    match outcome {
-        Outcome::Given => placement(kind, None),
-        Outcome::NotSpread => placement(
-            kind,
-            Some("POLICY=INTERLEAVED: this build does not spread pages over memory nodes; they lie where they are touched first".into()),
-        ),
-        Outcome::Normal => placement(
-            None,
-            Some(format!("KIND={asked}: this build cannot place that kind of memory; normal memory is used")),
-        ),
-        Outcome::System => placement(
-            None,
-            Some(format!(
-                "KIND={asked}: POLICY=SYSDEFAULT leaves the placement to the system, no {asked} is looked for"
-            )),
-        ),
-        Outcome::Refused => Err(PartitionError::CannotPlace {
+    if spread == Spread::Bound {
+        return Err(PlacementError {
             partition: spec.title(),
             origin: spec.origin.to_string(),
-            kind: asked,
-            policy,
-        }),
+            kind,
+            policy: Policy::Mandatory,
+            why,
+            remedy,
+        });
     }
+    let nodes = topology.of_kind(Kind::NormalMem, home);
+    let normal = !nodes.is_empty() || is_all_there_is(Kind::NormalMem, topology);
+    let instead = if normal { "normal memory is used" } else { "the system decides" };
+    let placement = among(nodes, Spread::Preferred, topology);
+    Ok(Placement {
+        kind: normal.then_some(Kind::NormalMem),
+        downgrade: Some(format!("KIND={kind}: {why}; {instead}")),
+        ..placement
+    })
 }

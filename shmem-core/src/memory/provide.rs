@@ -15,14 +15,14 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::arena::Mine;
-use super::error::{MemoryError, Size};
+use super::error::{MemoryError, Size, show_nodes};
 use super::limits::no_pages;
 use super::machine::Machine;
 use super::map::{self, Reservation};
 use super::numa;
 use super::pages::{Choice, PageSizes};
 use super::piece::{Piece, encode, push};
-use super::placed::{self, Found, apply, compare};
+use super::placed::{Found, apply, compare};
 use super::placement::Spread;
 use super::request::Request;
 use crate::partition::{Grant, Kind, Pages, Policy};
@@ -175,7 +175,14 @@ impl Provider<'_> {
                 let start = mapping.start().as_ptr();
                 *unplaced = apply(request, |nodes, spread| numa::bind(start, part.len(), nodes, spread))?;
                 mapping.populate(0..part.len(), page as usize).map_err(|errno| errno.to_string()).and_then(
-                    |()| compare(request, machine, numa::nodes_of_pages(start, part.len(), page as usize)),
+                    |()| {
+                        compare(
+                            request,
+                            machine,
+                            page as usize,
+                            numa::nodes_of_pages(start, part.len(), page as usize),
+                        )
+                    },
                 )
             }
             Err(reason) => Err(reason),
@@ -232,7 +239,7 @@ impl Provider<'_> {
     /// Compares the nodes of the pages of a part with those asked for.
     fn look(&self, part: &Range<usize>, page: usize, request: &Request) -> Result<Found, String> {
         let start = self.site.reservation.address(&self.site.inside(part));
-        compare(request, self.site.machine, numa::nodes_of_pages(start, part.len(), page))
+        compare(request, self.site.machine, page, numa::nodes_of_pages(start, part.len(), page))
     }
 
     /// Maps what came from pools over the area.
@@ -301,7 +308,7 @@ pub(super) fn system(call: &'static str, what: &'static str) -> impl Fn(Errno) -
 fn why(errno: Errno, request: &Request) -> String {
     match errno {
         Errno::NOMEM | Errno::FAULT if request.placement.spread == Spread::Bound => {
-            format!("no memory is left on nodes {} ({errno})", placed::show(&request.placement.nodes))
+            format!("no memory is left on nodes {} ({errno})", show_nodes(&request.placement.nodes))
         }
         Errno::NOMEM | Errno::FAULT => format!("no memory is left ({errno})"),
         Errno::INVAL => "the kernel does not know MADV_POPULATE_WRITE; Linux 5.14 is needed".into(),

@@ -1,7 +1,7 @@
 //! What is asked of one piece of memory: a partition, or an array registered later.
 
 use super::error::MemoryError;
-use super::placement::{Placement, placement};
+use super::placement::{Placement, Spread, placement};
 use crate::partition::{Origin, PartitionSpec, Traits};
 use crate::topology::Topology;
 
@@ -51,6 +51,12 @@ impl Request {
     pub fn array(name: &str, bytes: usize) -> Self {
         let placement = Placement::system();
         Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, placement, populate: false }
+    }
+
+    /// The nodes on which pages lie that have the kind asked for; `None`: any.
+    pub fn only_on(&self) -> Option<&[u32]> {
+        let Placement { kind, nodes, spread, .. } = &self.placement;
+        (kind.is_some() && *spread != Spread::System && !nodes.is_empty()).then_some(nodes.as_slice())
     }
 
     /// What the start of the segment must be a multiple of, so that every page size that can be

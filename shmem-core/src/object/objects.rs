@@ -46,12 +46,13 @@ pub unsafe trait Objects: Copy {
     /// # Safety
     ///
     /// `mine` must be the start of this PE's place, the extents must not overlap, and nothing else
-    /// may read or write them for `'x`.
+    /// may read or write them for `'x`, which must end before the handles' borrow does.
     unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x>;
 
     /// # Safety
     ///
-    /// `mine` must be the start of this PE's place, and nothing may write the extents for `'x`.
+    /// `mine` must be the start of this PE's place, and nothing may write the extents for `'x`, which must
+    /// end before the handles' borrow does.
     unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x>;
 }
 

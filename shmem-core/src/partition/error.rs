@@ -1,7 +1,6 @@
 //! What can be wrong with partitions before any memory is asked for.
 
 use super::grammar::TraitError;
-use super::kind::{Kind, Policy};
 use super::size::{SizeError, show_size};
 use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
 
@@ -198,19 +197,5 @@ pub enum PartitionError {
         place: String,
         /// The page size the object asks for, in bytes.
         wished: u64,
-    },
-    /// A kind of memory that this build cannot place, and must.
-    #[error(
-        "{partition} must have KIND={kind} under POLICY={policy} (from {origin}), and this build cannot place that kind of memory; it places NORMALMEM and SYSDEFAULT; use POLICY=PREFERRED to run in normal memory"
-    )]
-    CannotPlace {
-        /// The partition.
-        partition: String,
-        /// Who asked.
-        origin: String,
-        /// The kind.
-        kind: Kind,
-        /// The policy.
-        policy: Policy,
     },
 }

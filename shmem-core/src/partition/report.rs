@@ -9,16 +9,32 @@ use super::spec::{Origin, PartitionSpec};
 use crate::columns::Columns;
 use crate::ranges;
 
-const HEADS: [&str; 12] =
-    ["ID", "NAME", "ASKED", "PAGE", "KIND", "POLICY", "PES", "GIVEN", "PAGE", "PAGES", "KIND", "POPULATED"];
+const HEADS: [&str; 13] = [
+    "ID",
+    "NAME",
+    "ASKED",
+    "PAGE",
+    "KIND",
+    "POLICY",
+    "PES",
+    "GIVEN",
+    "PAGE",
+    "PAGES",
+    "KIND",
+    "NODES",
+    "POPULATED",
+];
 
 /// The columns of what was asked.
 const ASKED: usize = 6;
+/// The columns of what was given, without the PEs.
+const GIVEN: usize = HEADS.len() - ASKED - 1;
 
 /// The table of partitions, asked and given: a line for each partition, and for each group of PEs
 /// that was given something else. `grants` holds for each PE what it was given for each of `specs`.
 ///
-/// `-` stands for what nobody gave or asked for.
+/// `NODES` says on which NUMA nodes the pages lie: `2` all on node 2, `0:512 2:16` with the pages of each.
+/// `-` stands for what nobody gave or asked for, and for pages that do not exist yet.
 pub fn report(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (index, spec) in specs.iter().enumerate() {
@@ -26,13 +42,12 @@ pub fn report(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
         let given = grants.iter().map(|grants| grants.get(index).map(given));
         let groups = groups(given);
         if groups.is_empty() {
-            columns.push(row(asked.clone(), [(); ASKED].map(|()| "-".into())));
+            columns.push(row(asked.clone(), [(); GIVEN + 1].map(|()| "-".into())));
         }
         for (number, (given, pes)) in groups.into_iter().enumerate() {
-            let [size, pgsize, pages, kind, populated] =
-                given.unwrap_or_else(|| [(); 5].map(|()| "-".into()));
+            let given = given.unwrap_or_else(|| [(); GIVEN].map(|()| "-".into()));
             let asked = if number == 0 { asked.clone() } else { [const { String::new() }; ASKED] };
-            columns.push(row(asked, [show_pes(&pes, grants.len()), size, pgsize, pages, kind, populated]));
+            columns.push(row(asked, core::iter::once(show_pes(&pes, grants.len())).chain(given)));
         }
     }
     columns.to_string()
@@ -82,7 +97,7 @@ fn asked(spec: &PartitionSpec) -> [String; ASKED] {
     ]
 }
 
-fn given(grant: &Grant) -> [String; 5] {
+fn given(grant: &Grant) -> [String; GIVEN] {
     [
         show_size(grant.size),
         show_size(grant.pgsize),
@@ -92,8 +107,21 @@ fn given(grant: &Grant) -> [String; 5] {
             Pages::HugeTlb => "hugetlb".into(),
         },
         grant.kind.map_or_else(|| "-".into(), |kind| kind.to_string()),
+        nodes(&grant.nodes),
         if grant.populated { "yes".into() } else { "no".into() },
     ]
+}
+
+/// Pages on nodes.
+fn nodes(nodes: &[(u32, u64)]) -> String {
+    match nodes {
+        [] => "-".into(),
+        [(node, _)] => node.to_string(),
+        several => {
+            let each: Vec<_> = several.iter().map(|(node, pages)| format!("{node}:{pages}")).collect();
+            each.join(" ")
+        }
+    }
 }
 
 /// Equal values with the PEs that have them, in the order of the first of these.
@@ -116,7 +144,7 @@ fn show_pes(pes: &[usize], count: usize) -> String {
     ranges::show(pes)
 }
 
-fn row(asked: [String; ASKED], given: [String; ASKED]) -> [String; HEADS.len()] {
+fn row(asked: [String; ASKED], given: impl IntoIterator<Item = String>) -> [String; HEADS.len()] {
     let mut cells = asked.into_iter().chain(given);
     [(); HEADS.len()].map(|()| cells.next().unwrap_or_default())
 }

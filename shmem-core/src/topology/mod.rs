@@ -1,40 +1,32 @@
 //! NUMA nodes: what memory there is, of which kind, and how near it is to this PE's CPUs.
 //!
 //! Which kind of memory a node has follows from what it can do, never from its number: bandwidth and
-//! latency as seen from the CPUs near it, where the machine tells of them; otherwise guesses, which are
-//! told as such ([`Topology::basis`]).
+//! latency as seen from the CPUs near it, where the machine tells of them; otherwise what the memory
+//! is called, then the kernel's memory tiers, then a guess, which is told as such
+//! ([`Topology::basis`], [`Topology::guessed`]).
+//!
+//! ```text
+//! sysfs      what the kernel says in /sys and /proc, without any library
+//! hwloc      what the library hwloc knows beyond that (feature `numa`)
+//! classify   from what is known of the nodes to their kinds
+//! words      nodes and findings, as messages write them
+//! ```
 
+mod classify;
+#[cfg(feature = "numa")]
+mod hwloc;
+mod node;
 mod sysfs;
+#[cfg(test)]
+mod tests;
+mod words;
 
 use std::path::Path;
 
-use crate::partition::Kind;
+pub use classify::classify;
+pub use node::{Evidence, Node, Speed};
 
-/// A NUMA node: CPUs, memory, or both.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// Its number.
-    pub number: u32,
-    /// Which kind of memory it has; `None`: it has no memory.
-    pub kind: Option<Kind>,
-    /// Bytes of memory; 0: CPUs only.
-    pub memory: u64,
-    /// Bytes of memory that are free.
-    pub free: u64,
-    /// The CPUs that it consists of; none: memory only.
-    pub cpus: Vec<usize>,
-    /// Distances to the nodes, in the order of [`Topology::nodes`]; 10 is the node itself. Empty: not
-    /// known.
-    pub distances: Vec<u32>,
-    /// Bandwidth in MiB/s as seen from the nearest CPUs; `None`: not known.
-    pub bandwidth: Option<u64>,
-    /// Latency in nanoseconds as seen from the nearest CPUs; `None`: not known.
-    pub latency: Option<u64>,
-    /// What the firmware or hwloc calls the memory: `HBM`, `NVM`.
-    pub subtype: Option<String>,
-    /// Whether this process may have memory of it: control groups can forbid it.
-    pub allowed: bool,
-}
+use crate::partition::Kind;
 
 /// The NUMA nodes of a machine, as seen by this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,9 +38,46 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Reads the machine whose `proc` and `sys` are in `root`.
+    /// Reads the machine whose `proc` and `sys` are in `root`. With the feature `numa`, hwloc is asked
+    /// as well where `root` is `/`.
     pub fn read(root: &Path) -> Self {
-        sysfs::read(root)
+        let (nodes, cpus) = sysfs::read(root);
+        if root != Path::new("/") {
+            return Self::of(nodes, cpus, None);
+        }
+        let cpu = rustix::thread::sched_getcpu();
+        let running = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.number);
+        #[cfg(feature = "numa")]
+        {
+            let mut nodes = nodes;
+            let remark = hwloc::ask(&mut nodes, &cpus, running).err();
+            let mut topology = Self::of(nodes, cpus, running);
+            if let Some(remark) = remark {
+                topology.basis = format!("{}; hwloc was asked in vain: {remark}", topology.basis);
+            }
+            topology
+        }
+        #[cfg(not(feature = "numa"))]
+        Self::of(nodes, cpus, running)
+    }
+
+    /// A machine of these nodes, whose kinds are found here, for a process that may run on `cpus` and
+    /// runs on node `running` now.
+    ///
+    /// ```
+    /// use shmem_core::partition::Kind;
+    /// use shmem_core::topology::{Node, Speed, Topology};
+    ///
+    /// let speed = |bandwidth, latency| Speed { bandwidth: Some(bandwidth), latency: Some(latency) };
+    /// let near = Node { memory: 64 << 30, cpus: vec![0, 1], speed: speed(100_000, 80), ..Node::new(0) };
+    /// let fast = Node { memory: 16 << 30, speed: speed(400_000, 110), ..Node::new(1) };
+    /// let topology = Topology::of(vec![near, fast], vec![0, 1], None);
+    /// assert_eq!(topology.of_kind(Kind::FastMem, 0), [1]);
+    /// ```
+    pub fn of(mut nodes: Vec<Node>, cpus: Vec<usize>, running: Option<u32>) -> Self {
+        classify(&mut nodes);
+        let basis = words::basis(&nodes);
+        Self { nodes, cpus, running, basis }
     }
 
     /// The nodes in the order of their numbers; none if the kernel does not know of nodes.
@@ -56,7 +85,12 @@ impl Topology {
         &self.nodes
     }
 
-    /// How the kinds were found, in words, for reports.
+    /// The CPUs on which this process may run; none: not known.
+    pub fn cpus(&self) -> &[usize] {
+        &self.cpus
+    }
+
+    /// How the kinds were found, and what cannot be known, in words, for reports.
     pub fn basis(&self) -> &str {
         &self.basis
     }
@@ -67,7 +101,7 @@ impl Topology {
         self.nodes.iter().filter(ours).map(|node| node.number).collect()
     }
 
-    /// The node of this process: the only one on which it may run, or else the one on which it runs now.
+    /// The node of this process: the one on which it runs, or else the first on which it may.
     pub fn home(&self) -> Option<u32> {
         let homes = self.homes();
         self.running.filter(|running| homes.contains(running)).or(homes.first().copied())
@@ -80,13 +114,44 @@ impl Topology {
         cpus.filter(|cpu| self.cpus.contains(cpu)).collect()
     }
 
-    /// The nodes with memory of a kind that this process may have, the nearest to `home` first.
+    /// The nodes with memory of a kind that this process may have, the nearest to `home` first. Of fast
+    /// memories that differ, the fastest come before the others.
     pub fn of_kind(&self, kind: Kind, home: u32) -> Vec<u32> {
         let from = self.nodes.iter().position(|node| node.number == home);
-        let distance = |node: &&Node| from.and_then(|from| node.distances.get(from)).copied().unwrap_or(10);
-        let mut nodes: Vec<_> =
-            self.nodes.iter().filter(|node| node.kind == Some(kind) && node.allowed).collect();
-        nodes.sort_by_key(|node| (node.number != home, distance(node), node.number));
+        let distance = |node: &Node| from.and_then(|from| node.distances.get(from)).copied().unwrap_or(10);
+        let mut nodes: Vec<_> = self.having(kind).filter(|node| node.allowed).collect();
+        let highest = nodes.iter().filter_map(|node| node.speed.bandwidth).max().unwrap_or(0);
+        nodes.sort_by_key(|node| {
+            let second = kind == Kind::FastMem && classify::second_to(highest, node);
+            let here = core::cmp::Reverse(node.here.bandwidth);
+            (second, node.number != home, distance(node), here, node.number)
+        });
         nodes.into_iter().map(|node| node.number).collect()
+    }
+
+    /// The nodes with memory of a kind that this process may not have: a cpuset leaves them out.
+    pub fn forbidden(&self, kind: Kind) -> Vec<u32> {
+        self.having(kind).filter(|node| !node.allowed).map(|node| node.number).collect()
+    }
+
+    /// The nodes with memory of a kind of which nothing is known but size and distance: that they have
+    /// this kind is a guess.
+    pub fn guessed(&self, kind: Kind) -> Vec<u32> {
+        let guessed = |node: &&Node| node.evidence == Some(Evidence::Guess);
+        self.having(kind).filter(guessed).map(|node| node.number).collect()
+    }
+
+    /// All nodes with memory, and how their kinds were found, in words, for messages.
+    pub fn inventory(&self) -> String {
+        words::inventory(&self.nodes, &self.basis)
+    }
+
+    /// That nodes are taken for a kind by a guess, in words, for messages.
+    pub fn guess(&self, kind: Kind) -> String {
+        words::guess(kind, &self.guessed(kind))
+    }
+
+    fn having(&self, kind: Kind) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(move |node| node.kind == Some(kind))
     }
 }

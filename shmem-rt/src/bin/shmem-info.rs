@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use shmem::env;
 use shmem::info::{self, Binary, InfoError, Root};
+use shmem_core::memory::Machine;
 use shmem_core::partition::Environment;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
@@ -135,7 +136,8 @@ impl Answer {
     }
 
     fn partitions(&mut self, binary: &Binary) -> Result<(), InfoError> {
-        let resolved = info::partitions(binary, &Environment::collect(env::process())?)?;
+        let resolved =
+            info::partitions(binary, &Environment::collect(env::process())?, &Machine::default().topology())?;
         self.text += &resolved.text;
         self.warnings.extend(resolved.warnings);
         Ok(())

@@ -21,7 +21,7 @@ pub use pages::{Pool, TransparentPages, pages};
 pub use partitions::{Resolved, partitions, resolve};
 pub use plan::plans;
 pub use root::Root;
-pub use topology::{Node, Topology, topology};
+pub use topology::topology;
 pub use transports::transports;
 
 /// A section cannot be shown.
@@ -55,6 +55,9 @@ pub enum InfoError {
     /// Partitions, or the environment that describes them, are not usable.
     #[error(transparent)]
     Partition(#[from] shmem_core::partition::PartitionError),
+    /// A partition must have memory that this machine does not have.
+    #[error(transparent)]
+    Placement(#[from] shmem_core::memory::PlacementError),
     /// Statics cannot be laid out.
     #[error(transparent)]
     Layout(#[from] shmem_core::heap::statics::LayoutError),

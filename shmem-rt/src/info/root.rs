@@ -22,6 +22,11 @@ impl Root {
         Self(directory.to_owned())
     }
 
+    /// The directory.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The text of a file, without blanks around it. What cannot be read is not there: kernels and
     /// containers leave out what they do not have.
     pub(crate) fn text(&self, path: &str) -> Option<String> {

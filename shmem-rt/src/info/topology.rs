@@ -5,45 +5,21 @@ use std::collections::BTreeSet;
 use shmem_core::columns::Columns;
 use shmem_core::partition::{round_size, show_size};
 use shmem_core::ranges;
+use shmem_core::topology::{Node, Speed, Topology};
 
 use super::Root;
 use super::pages::Pool;
 
-/// A memory node (NUMA node): CPUs, memory, or both.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// Its number.
-    pub number: usize,
-    /// CPUs that are near to it; none for memory alone.
-    pub cpus: Vec<usize>,
-    /// Bytes of memory.
-    pub memory: u64,
-    /// Bytes that are free.
-    pub free: u64,
-    /// Distances to all nodes, in the order of their numbers; 10 is the node itself.
-    pub distances: Vec<u64>,
-    /// Its huge pages.
-    pub pools: Vec<Pool>,
+/// The CPUs of a machine.
+struct Processors {
+    /// Those that run.
+    online: Vec<usize>,
+    packages: usize,
+    cores: usize,
 }
 
-/// CPUs and memory nodes of a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Topology {
-    /// CPUs that run.
-    pub online: Vec<usize>,
-    /// CPUs that this process may use; `None`: not known.
-    pub allowed: Option<Vec<usize>>,
-    /// Number of processor packages.
-    pub packages: usize,
-    /// Number of cores.
-    pub cores: usize,
-    /// The memory nodes; none if the kernel does not know of nodes.
-    pub nodes: Vec<Node>,
-}
-
-impl Topology {
-    /// Reads a machine.
-    pub fn read(root: &Root) -> Self {
+impl Processors {
+    fn read(root: &Root) -> Self {
         let cpus = "sys/devices/system/cpu";
         let online = root
             .list(&format!("{cpus}/online"))
@@ -56,81 +32,69 @@ impl Topology {
             .iter()
             .map(|&cpu| (package(cpu), place(cpu, "core_id").unwrap_or_else(|| format!("cpu{cpu}"))))
             .collect();
-        let allowed = root.text("proc/self/status").and_then(|status| {
-            let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-            ranges::parse(line)
-        });
-        Self { packages: packages.len(), cores: cores.len(), nodes: nodes(root), online, allowed }
+        Self { packages: packages.len(), cores: cores.len(), online }
     }
-}
-
-fn nodes(root: &Root) -> Vec<Node> {
-    let directory = "sys/devices/system/node";
-    let numbers = root.numbered(directory, "node", "");
-    numbers
-        .into_iter()
-        .map(|number| {
-            let node = format!("{directory}/node{number}");
-            let meminfo = root.text(&format!("{node}/meminfo")).unwrap_or_default();
-            let bytes = |key: &str| meminfo_bytes(&meminfo, key).unwrap_or(0);
-            let distances = root.text(&format!("{node}/distance")).unwrap_or_default();
-            Node {
-                number: number as usize,
-                cpus: root.list(&format!("{node}/cpulist")).unwrap_or_default(),
-                memory: bytes("MemTotal:"),
-                free: bytes("MemFree:"),
-                distances: distances.split_whitespace().filter_map(|d| d.parse().ok()).collect(),
-                pools: Pool::read(root, &format!("{node}/hugepages")),
-            }
-        })
-        .collect()
-}
-
-/// The value of a line `Node 0 MemTotal:  123 kB`.
-fn meminfo_bytes(text: &str, key: &str) -> Option<u64> {
-    let line = text.lines().find(|line| line.split_whitespace().any(|word| word == key))?;
-    let mut words = line.split_whitespace().skip_while(|word| *word != key).skip(1);
-    words.next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The section `topology`.
 pub fn topology(root: &Root) -> String {
-    let t = Topology::read(root);
+    let processors = Processors::read(root);
+    let topology = Topology::read(root.path());
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut text = format!(
         "CPUs: {} ({}) on {} in {}\n",
-        t.online.len(),
-        ranges::show(&t.online),
-        count(t.cores, "core"),
-        count(t.packages, "package")
+        processors.online.len(),
+        ranges::show(&processors.online),
+        count(processors.cores, "core"),
+        count(processors.packages, "package")
     );
-    if let Some(allowed) = t.allowed.filter(|allowed| *allowed != t.online) {
-        text += &format!("  this process may use {} of them ({})\n", allowed.len(), ranges::show(&allowed));
+    let allowed = topology.cpus();
+    if !allowed.is_empty() && allowed != processors.online {
+        text += &format!("  this process may use {} of them ({})\n", allowed.len(), ranges::show(allowed));
     }
-    if t.nodes.is_empty() {
+    if topology.nodes().is_empty() {
         return text + "memory nodes: the kernel tells of none\n";
     }
     text += "memory nodes:\n";
-    let mut columns =
-        Columns::new(["NODE", "CPUS", "MEMORY", "FREE", "DISTANCES", "HUGE PAGES (FREE/TOTAL)"], &[0, 2, 3])
-            .indented();
-    for node in &t.nodes {
-        let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
-        let pools: Vec<String> = node
-            .pools
-            .iter()
-            .map(|pool| format!("{} {}/{}", show_size(pool.size), pool.free, pool.total))
-            .collect();
-        columns.push([
-            node.number.to_string(),
-            if node.cpus.is_empty() { "-".to_owned() } else { ranges::show(&node.cpus) },
-            round_size(node.memory),
-            round_size(node.free),
-            distances.join(" "),
-            pools.join(", "),
-        ]);
+    let heads = [
+        "NODE",
+        "KIND",
+        "CPUS",
+        "MEMORY",
+        "FREE",
+        "ALLOWED",
+        "BANDWIDTH",
+        "LATENCY",
+        "TYPE",
+        "DISTANCES",
+        "HUGE PAGES (FREE/TOTAL)",
+    ];
+    let mut columns = Columns::new(heads, &[0, 3, 4, 6, 7]).indented();
+    for node in topology.nodes() {
+        columns.push(row(root, node));
     }
-    text + &columns.to_string()
+    text + &columns.to_string() + &format!("  kinds: {}\n", topology.basis())
+}
+
+fn row(root: &Root, node: &Node) -> [String; 11] {
+    let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+    let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
+    let pools = Pool::read(root, &format!("sys/devices/system/node/node{}/hugepages", node.number));
+    let pools: Vec<String> =
+        pools.iter().map(|pool| format!("{} {}/{}", show_size(pool.size), pool.free, pool.total)).collect();
+    [
+        node.number.to_string(),
+        or_none(node.kind.map(|kind| kind.to_string()).unwrap_or_default()),
+        or_none(ranges::show(&node.cpus)),
+        round_size(node.memory),
+        round_size(node.free),
+        if node.allowed { "yes" } else { "no" }.to_owned(),
+        or_none(Speed { latency: None, ..node.speed }.to_string()),
+        or_none(Speed { bandwidth: None, ..node.speed }.to_string()),
+        or_none(node.subtype.clone().unwrap_or_default()),
+        or_none(distances.join(" ")),
+        pools.join(", "),
+    ]
 }
 
 #[cfg(test)]
@@ -144,7 +108,11 @@ mod tests {
         let cpu = "sys/devices/system/cpu";
         let mut files = vec![
             (format!("{cpu}/online"), "0-3"),
-            ("proc/self/status".to_owned(), "Name:\tx\nCpus_allowed_list:\t0,2\n"),
+            ("proc/self/status".to_owned(), "Name:\tx\nCpus_allowed_list:\t0,2\nMems_allowed_list:\t0\n"),
+            (format!("{node}/online"), "0,10\n"),
+            (format!("{node}/node0/access0/initiators/read_bandwidth"), "102400\n"),
+            (format!("{node}/node0/access0/initiators/read_latency"), "80\n"),
+            (format!("{node}/node10/access0/initiators/read_bandwidth"), "512000\n"),
             (format!("{node}/node0/cpulist"), "0-3\n"),
             (format!("{node}/node0/meminfo"), "Node 0 MemTotal:  2097152 kB\nNode 0 MemFree:   1048576 kB\n"),
             (format!("{node}/node0/distance"), "10 24\n"),
@@ -161,7 +129,12 @@ mod tests {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         assert_eq!(
             topology(&Machine::new(&files).root()),
-            "CPUs: 4 (0-3) on 2 cores in 1 package\n  this process may use 2 of them (0,2)\nmemory nodes:\n  NODE  CPUS  MEMORY  FREE  DISTANCES  HUGE PAGES (FREE/TOTAL)\n     0  0-3       2G    1G  10 24      2M 5/8\n    10  -       512M     0  24 10\n"
+            "CPUs: 4 (0-3) on 2 cores in 1 package\n  this process may use 2 of them (0,2)\nmemory nodes:
+  NODE  KIND       CPUS  MEMORY  FREE  ALLOWED  BANDWIDTH  LATENCY  TYPE  DISTANCES  HUGE PAGES (FREE/TOTAL)
+     0  NORMALMEM  0-3       2G    1G  yes      100 GiB/s    80 ns  -     10 24      2M 5/8
+    10  FASTMEM    -       512M     0  no       500 GiB/s        -  -     24 10
+  kinds: node 0 by their CPUs; node 10 by bandwidth and latency
+"
         );
     }
 

@@ -1,22 +1,28 @@
 //! Which CPUs each PE runs on.
+//!
+//! CPUs go by the memory next to them: those of a node with memory belong to it, those of a node without
+//! to the nearest one that has some. Only CPUs are given out that the launcher itself may use, so what
+//! `taskset` or a batch system has set stays in force.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 
 use rustix::thread::CpuSet;
-use shmem_core::ranges;
+use shmem_core::memory::Machine;
+use shmem_core::partition::Kind;
+use shmem_core::topology::{Node, Topology};
 
 use crate::cpus;
 
 /// How PEs are bound to CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
-    /// Each PE on one of the CPUs that the launcher may use, in turn.
+    /// Each PE on one of the CPUs that the launcher may use. Successive PEs are next to the same memory,
+    /// and every NUMA node gets as many PEs as any other, as far as it has CPUs.
     Core,
-    /// Each PE on the CPUs of one NUMA node, in turn.
+    /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
     Numa,
-    /// As the operating system likes.
+    /// As the operating system likes. PEs that are bound already stay so.
     #[default]
     None,
 }
@@ -36,41 +42,67 @@ impl Bind {
             return Ok(Binding { sets: Vec::new(), remark: None });
         }
         let allowed = cpus::allowed()?;
-        let (groups, remark) = match self {
-            Self::Numa => by_node(&allowed, &nodes(Path::new("/sys/devices/system/node"))),
-            _ => by_core(&allowed, pes),
+        let topology = Machine::default().topology();
+        let groups = groups(&allowed, &topology);
+        let (sets, remark) = match self {
+            Self::Numa => {
+                let remark = "this system does not say which NUMA nodes it has: --bind numa takes it for one";
+                (groups, topology.nodes().is_empty().then(|| remark.to_owned()))
+            }
+            _ => by_core(&groups, pes),
         };
-        Ok(Binding { sets: groups.iter().map(|group| set(group)).collect(), remark })
+        Ok(Binding { sets: sets.iter().map(|cpus| set(cpus)).collect(), remark })
     }
 }
 
-fn by_core(allowed: &[usize], pes: usize) -> (Vec<Vec<usize>>, Option<String>) {
-    let remark = (pes > allowed.len()).then(|| {
-        format!("{pes} PEs share {} CPUs: with --bind core some CPUs run several PEs", allowed.len())
-    });
-    (allowed.iter().map(|&cpu| vec![cpu]).collect(), remark)
-}
-
-fn by_node(allowed: &[usize], nodes: &[Vec<usize>]) -> (Vec<Vec<usize>>, Option<String>) {
-    let groups: Vec<Vec<usize>> = nodes
-        .iter()
-        .map(|node| node.iter().copied().filter(|cpu| allowed.contains(cpu)).collect())
-        .filter(|group: &Vec<usize>| !group.is_empty())
-        .collect();
-    if groups.is_empty() {
-        let remark = "this system does not say which NUMA nodes it has: --bind numa takes it for one";
-        return (vec![allowed.to_vec()], Some(remark.into()));
-    }
-    (groups, None)
-}
-
-/// The CPUs of each NUMA node.
-fn nodes(directory: &Path) -> Vec<Vec<usize>> {
-    let list = |name: &str| {
-        let text = fs::read_to_string(directory.join(name)).unwrap_or_default();
-        ranges::parse(&text).unwrap_or_default()
+/// A CPU for each PE.
+fn by_core(groups: &[Vec<usize>], pes: usize) -> (Vec<Vec<usize>>, Option<String>) {
+    let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+    let all: usize = sizes.iter().sum();
+    let remark = (pes > all)
+        .then(|| format!("{pes} PEs share {all} CPUs: with --bind core some CPUs run several PEs"));
+    let of_group = |(group, pes): (&Vec<usize>, usize)| {
+        group.iter().cycle().take(pes).map(|&cpu| vec![cpu]).collect::<Vec<_>>()
     };
-    list("online").iter().map(|node| list(&format!("node{node}/cpulist"))).collect()
+    (groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect(), remark)
+}
+
+/// How many PEs each group of so many CPUs gets: as many as any other that has CPUs left; once all CPUs
+/// have a PE, it starts over.
+fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
+    let all: usize = sizes.iter().sum();
+    let rounds = pes.checked_div(all).unwrap_or(0);
+    let mut last = vec![0; sizes.len()];
+    for _ in 0..pes - rounds * all {
+        let with_room = (0..sizes.len()).filter(|&group| last[group] < sizes[group]);
+        if let Some(group) = with_room.min_by_key(|&group| last[group]) {
+            last[group] += 1;
+        }
+    }
+    sizes.iter().zip(last).map(|(size, last)| rounds * size + last).collect()
+}
+
+/// The allowed CPUs by the memory next to them, in the order of the memories' nodes. CPUs of which the
+/// kernel does not say where they are come last.
+fn groups(allowed: &[usize], topology: &Topology) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut left = allowed.to_vec();
+    for node in topology.nodes() {
+        let (here, elsewhere): (Vec<_>, Vec<_>) = left.into_iter().partition(|cpu| node.cpus.contains(cpu));
+        left = elsewhere;
+        if !here.is_empty() {
+            groups.entry(memory_of(node, topology)).or_default().extend(here);
+        }
+    }
+    groups.into_values().chain((!left.is_empty()).then_some(left)).collect()
+}
+
+/// The node whose memory is next to the CPUs of a node.
+fn memory_of(node: &Node, topology: &Topology) -> u32 {
+    if node.memory > 0 && node.allowed {
+        return node.number;
+    }
+    topology.of_kind(Kind::NormalMem, node.number).first().copied().unwrap_or(node.number)
 }
 
 fn set(cpus: &[usize]) -> CpuSet {
@@ -81,32 +113,77 @@ fn set(cpus: &[usize]) -> CpuSet {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
+    fn node(number: u32, cpus: core::ops::Range<usize>, memory: u64) -> Node {
+        Node { memory, cpus: cpus.collect(), ..Node::new(number) }
+    }
+
+    fn machine(nodes: Vec<Node>) -> Topology {
+        Topology::of(nodes, Vec::new(), None)
+    }
+
+    fn cores(groups: &[Vec<usize>], pes: usize) -> Vec<usize> {
+        by_core(groups, pes).0.into_iter().flatten().collect()
+    }
+
     #[test]
-    fn cores_are_the_allowed_ones_and_sharing_is_said() {
-        assert_eq!(by_core(&[1, 5], 2), (vec![vec![1], vec![5]], None));
-        let (groups, remark) = by_core(&[1, 5], 3);
-        assert_eq!(groups.len(), 2);
+    fn sharing_a_cpu_is_said() {
+        assert_eq!(by_core(&[vec![1, 5]], 2), (vec![vec![1], vec![5]], None));
+        let (sets, remark) = by_core(&[vec![1, 5]], 3);
+        assert_eq!(sets, [[1], [5], [1]]);
         assert!(remark.unwrap().starts_with("3 PEs share 2 CPUs"));
     }
 
     #[test]
-    fn nodes_are_read_and_cut_to_the_allowed_cpus() {
-        let directory = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let file = directory.path().join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
-        write("online", "0-2\n");
-        write("node0/cpulist", "0-3\n");
-        write("node1/cpulist", "4-7\n");
-        write("node2/cpulist", "\n");
-        let nodes = nodes(directory.path());
-        assert_eq!(nodes, [vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![]]);
-        assert_eq!(by_node(&[2, 3, 4], &nodes), (vec![vec![2, 3], vec![4]], None));
-        assert_eq!(by_node(&[2], &[]).0, [vec![2]]);
-        assert!(by_node(&[2], &[]).1.is_some());
+    fn successive_pes_are_next_to_the_same_memory() {
+        let nodes = [vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
+        assert_eq!(cores(&nodes, 4), [0, 1, 4, 5]);
+        assert_eq!(cores(&nodes, 5), [0, 1, 2, 4, 5]);
+        assert_eq!(cores(&nodes, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(cores(&nodes, 10), [0, 1, 2, 3, 0, 4, 5, 6, 7, 4]);
+        assert_eq!(cores(&[vec![0, 1, 2, 3], vec![4]], 4), [0, 1, 2, 4], "a node of one CPU has one PE");
+    }
+
+    #[test]
+    fn cpus_are_cut_to_the_allowed_ones() {
+        let machine = machine(vec![node(0, 0..4, 1 << 30), node(1, 4..8, 1 << 30), node(2, 0..0, 1 << 30)]);
+        assert_eq!(groups(&[2, 3, 4], &machine), [vec![2, 3], vec![4]]);
+        assert_eq!(groups(&[5, 6], &machine), [[5, 6]]);
+        assert_eq!(groups(&[2, 9], &machine), [[2], [9]], "a CPU of no node");
+        assert_eq!(groups(&[2], &Topology::default()), [[2]]);
+    }
+
+    #[test]
+    fn cpus_without_memory_join_the_nearest_that_have_some() {
+        let mut nodes =
+            vec![node(0, 0..2, 1 << 30), node(1, 2..4, 0), node(2, 4..6, 1 << 30), node(3, 0..0, 1 << 34)];
+        for (node, distances) in
+            nodes.iter_mut().zip([[10, 30, 20, 15], [30, 10, 20, 15], [20, 20, 10, 15], [15, 15, 15, 10]])
+        {
+            node.distances = distances.into();
+        }
+        let all: Vec<usize> = (0..6).collect();
+        assert_eq!(groups(&all, &machine(nodes.clone())), [vec![0, 1], vec![2, 3, 4, 5]]);
+        nodes[2].allowed = false;
+        assert_eq!(groups(&all, &machine(nodes)), [all], "memory that is forbidden is no memory");
+        let bare = machine(vec![node(0, 0..2, 0), node(1, 2..4, 0)]);
+        assert_eq!(groups(&[0, 1, 2, 3], &bare), [[0, 1], [2, 3]]);
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_even_and_complete(sizes in proptest::collection::vec(1..9usize, 1..6), pes in 0..60usize) {
+            let shares = shares(&sizes, pes);
+            let all: usize = sizes.iter().sum();
+            prop_assert_eq!(shares.iter().sum::<usize>(), pes);
+            for (i, (&share, &size)) in shares.iter().zip(&sizes).enumerate() {
+                prop_assert!(share <= pes.div_ceil(all) * size, "no CPU has two PEs more than another");
+                let even = shares.iter().zip(&sizes).all(|(&other, _)| other <= share + 1);
+                prop_assert!(pes > all || even || share == size, "group {} gets less than it has room for", i);
+            }
+        }
     }
 }

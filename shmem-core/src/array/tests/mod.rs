@@ -1,4 +1,7 @@
 //! Arrays against a plain function from indices to values.
 
 mod chunking;
+mod chunks;
+mod model;
 mod storage;
+mod views;

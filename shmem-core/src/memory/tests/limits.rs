@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{Tree, in_child, paged, plain};
-use crate::memory::{Arena, Machine, MemoryError, PlaceLayout, Request};
+use crate::memory::{Arena, Machine, MemoryError, PlaceLayout, Placement, Request, Spread};
 use crate::partition::{Kind, PartitionSpec, Policy, Traits};
 use crate::topology::Topology;
 
@@ -39,8 +39,7 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
         assert!(error.contains(part), "`{part}` in: {error}");
     }
     let arena = reserve(&[plain(1, M)], 1, machine).unwrap();
-    let start = arena.layout().later().start;
-    let error = arena.create_later(0, start, &Request::array("A", 2 << 30)).unwrap_err();
+    let error = arena.check_later(&Request::array("A", 2 << 30)).unwrap_err();
     assert!(matches!(error, MemoryError::LargerThanMemory { .. }), "{error}");
 }
 
@@ -77,6 +76,85 @@ fn pages_of_a_pool_do_not_count_as_memory_and_have_to_do_for_all() {
     }
     let error = reserve(&[paged(1, G, G, Policy::Preferred)], 5, machine).unwrap_err();
     assert!(matches!(error, MemoryError::NotEnoughMemory { asked: G, .. }), "the fifth: {error:?}");
+}
+
+/// [`small`] with two nodes of 512 MiB each, of which node 1 is fast and has a pool.
+fn two_nodes() -> Tree {
+    let tree = small();
+    for (node, free) in [(0, 400), (1, 300)] {
+        let directory = format!("sys/devices/system/node/node{node}");
+        let text =
+            format!("Node {node} MemTotal: {} kB\nNode {node} MemFree: {} kB\n", 512 << 10, free << 10);
+        tree.write(&format!("{directory}/meminfo"), &text);
+        let pool = format!("{directory}/hugepages/hugepages-2048kB/free_hugepages");
+        tree.write(&pool, if node == 0 { "40" } else { "3" });
+    }
+    for (name, n) in [("nr", "43"), ("free", "43")] {
+        tree.write(&format!("sys/kernel/mm/hugepages/hugepages-2048kB/{name}_hugepages"), n);
+    }
+    tree
+}
+
+/// Reserves for two PEs, of which one partition comes from these nodes.
+fn among(
+    tree: &Tree,
+    bytes: u64,
+    pgsize: Option<u64>,
+    spread: Spread,
+    nodes: [&[u32]; 2],
+) -> Result<Arena, MemoryError> {
+    let policy = if spread == Spread::Bound { Policy::Mandatory } else { Policy::Preferred };
+    let traits = Traits { kind: Some(Kind::FastMem), policy: Some(policy), pgsize, ..Traits::NONE };
+    // Asked as what every machine has; where it really comes from stands in the placements.
+    let normal = Traits { kind: Some(Kind::NormalMem), ..traits };
+    let spec = PartitionSpec { traits: normal, explicit: true, ..plain(3, bytes) };
+    let place =
+        |nodes: &[u32]| Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
+    let layout = PlaceLayout::new(&[plain(1, M), spec], 0, &Topology::default()).unwrap();
+    let places = nodes.map(|nodes| vec![Placement::system(), place(nodes)]);
+    Arena::reserve_among(layout, &places, Machine::at(tree.root()))
+}
+
+#[test]
+fn what_must_be_on_a_node_fits_there_for_all_pes_together() {
+    let tree = two_nodes();
+    // Some of a node stays the kernel's: 8 MiB.
+    among(&tree, 146 * M, None, Spread::Bound, [&[1], &[1]]).unwrap();
+    among(&tree, 250 * M, None, Spread::Bound, [&[0], &[1]]).unwrap();
+    among(&tree, 250 * M, None, Spread::Bound, [&[0, 1], &[1]]).unwrap();
+    among(&tree, 250 * M, None, Spread::Preferred, [&[1], &[1]]).unwrap();
+    let error = among(&tree, 147 * M, None, Spread::Bound, [&[1], &[1]]).unwrap_err();
+    assert!(matches!(error, MemoryError::NotEnoughOnNodes { .. }), "{error}");
+    let text = error.to_string();
+    for part in [
+        "partition 3 `partition3` (SHMEM_SYMMETRIC_PARTITION3)",
+        "KIND=FASTMEM with POLICY=MANDATORY needs 147M on node 1",
+        "want 294M there in all",
+        "node 1 has left 292M",
+        "POLICY=PREFERRED",
+    ] {
+        assert!(text.contains(part), "`{part}` in: {text}");
+    }
+}
+
+#[test]
+fn huge_pages_that_must_be_on_a_node_do_for_all_pes_together() {
+    let tree = two_nodes();
+    among(&tree, 2 * M, Some(2 * M), Spread::Bound, [&[1], &[1]]).unwrap();
+    among(&tree, 6 * M, Some(2 * M), Spread::Bound, [&[0], &[1]]).unwrap();
+    among(&tree, 4 * M, Some(2 * M), Spread::Preferred, [&[1], &[1]]).unwrap();
+    let error = among(&tree, 4 * M, Some(2 * M), Spread::Bound, [&[1], &[1]]).unwrap_err();
+    assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
+    let text = error.to_string();
+    for part in [
+        "partition 3 `partition3`",
+        "PGSIZE=2M with POLICY=MANDATORY needs 4M",
+        "each of 2 PEs, on node 1",
+        "huge pages of 2M (3 on node 1 are free; elsewhere 40 on node 0)",
+        "/sys/devices/system/node/node1/hugepages",
+    ] {
+        assert!(text.contains(part), "`{part}` in: {text}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
-use crate::memory::placement;
+use crate::memory::{Placement, Spread, placement};
 use crate::partition::{Kind, Origin, PartitionSpec, Policy, Traits};
 use crate::text::Text;
-use crate::topology::Topology;
+use crate::topology::{Node, Speed, Topology};
 
 fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
     PartitionSpec {
@@ -14,48 +14,196 @@ fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
     }
 }
 
+fn node(number: u32, cpus: &[usize], bandwidth: u64) -> Node {
+    let speed = Speed { bandwidth: Some(bandwidth), latency: Some(100) };
+    let distances = (0..5).map(|other| if other == number { 10 } else { 20 + number.abs_diff(other) });
+    let (cpus, distances) = (cpus.into(), distances.collect());
+    Node { memory: 1 << 30, cpus, speed, distances, ..Node::new(number) }
+}
+
+/// Two sockets, fast memory at each, slow memory; this PE is on node 1.
+fn nodes() -> Vec<Node> {
+    vec![
+        node(0, &[0, 1], 100_000),
+        node(1, &[2, 3], 100_000),
+        node(2, &[], 400_000),
+        node(3, &[], 400_000),
+        node(4, &[], 20_000),
+    ]
+}
+
+fn machine(nodes: Vec<Node>) -> Topology {
+    Topology::of(nodes, vec![2, 3], None)
+}
+
+fn placed(kind: Option<Kind>, policy: Option<Policy>, topology: &Topology) -> Placement {
+    placement(&spec(kind, policy), topology).expect("placed")
+}
+
 #[test]
-fn what_every_machine_has_is_given() {
-    for kind in [None, Some(Kind::NormalMem), Some(Kind::SysDefault)] {
-        for policy in [None, Some(Policy::Mandatory), Some(Policy::Preferred), Some(Policy::SysDefault)] {
-            let placed = placement(&spec(kind, policy), &Topology::default()).expect("placed");
-            assert_eq!((placed.kind, placed.downgrade), (kind, None), "{kind:?}, {policy:?}");
-        }
+fn the_whole_rule() {
+    use Kind::{FastMem, LargeMem, NormalMem, SysDefault};
+    use Policy::{Interleaved, Mandatory, Preferred};
+    use Spread::{Bound, System};
+    let topology = machine(nodes());
+    let (normal, fast, large) = ([1, 0], [2, 3], [4]);
+    let spread = Spread::Preferred;
+    let over = Spread::Interleaved;
+    let none: [u32; 0] = [];
+    for (kind, policy, spread, nodes) in [
+        (None, None, spread, &normal[..]),
+        (None, Some(Mandatory), spread, &normal),
+        (None, Some(Preferred), spread, &normal),
+        (None, Some(Interleaved), over, &normal),
+        (None, Some(Policy::SysDefault), System, &none),
+        (Some(NormalMem), None, spread, &normal),
+        (Some(NormalMem), Some(Mandatory), Bound, &normal),
+        (Some(NormalMem), Some(Preferred), spread, &normal),
+        (Some(NormalMem), Some(Interleaved), over, &normal),
+        (Some(NormalMem), Some(Policy::SysDefault), System, &none),
+        (Some(FastMem), Some(Mandatory), Bound, &fast),
+        (Some(FastMem), Some(Preferred), spread, &fast),
+        (Some(FastMem), Some(Interleaved), over, &fast),
+        (Some(LargeMem), Some(Mandatory), Bound, &large),
+        (Some(LargeMem), Some(Preferred), spread, &large),
+        (Some(LargeMem), Some(Interleaved), over, &large),
+        (Some(SysDefault), None, System, &none),
+        (Some(SysDefault), Some(Mandatory), System, &none),
+        (Some(SysDefault), Some(Preferred), System, &none),
+        (Some(SysDefault), Some(Interleaved), System, &none),
+        (Some(SysDefault), Some(Policy::SysDefault), System, &none),
+    ] {
+        let placed = placed(kind, policy, &topology);
+        assert_eq!((placed.spread, placed.nodes.as_slice()), (spread, nodes), "{kind:?} {policy:?}");
+        assert_eq!(placed.downgrade, None, "{kind:?} {policy:?}");
+        let left = policy == Some(Policy::SysDefault) && kind != Some(SysDefault);
+        assert_eq!(placed.kind, kind.filter(|_| !left), "{kind:?} {policy:?}");
     }
 }
 
 #[test]
-fn special_kinds_are_refused_or_replaced_and_said() {
+fn what_is_left_to_the_system_and_was_meant_otherwise_is_said() {
     for kind in [Kind::FastMem, Kind::LargeMem, Kind::Pmem] {
-        assert_eq!(
-            placement(&spec(Some(kind), Some(Policy::Mandatory)), &Topology::default())
-                .expect_err("refused")
-                .to_string(),
-            format!(
-                "partition 2 `fast` must have KIND={kind} under POLICY=MANDATORY (from SHMEM_SYMMETRIC_PARTITION2), and this build cannot place that kind of memory; it places NORMALMEM and SYSDEFAULT; use POLICY=PREFERRED to run in normal memory"
-            )
-        );
-        for policy in [Policy::Preferred, Policy::Interleaved] {
-            let placed = placement(&spec(Some(kind), Some(policy)), &Topology::default()).expect("replaced");
-            assert_eq!(placed.kind, None);
-            let said =
-                format!("KIND={kind}: this build cannot place that kind of memory; normal memory is used");
-            assert_eq!(placed.downgrade, Some(said));
-        }
-        let placed = placement(&spec(Some(kind), Some(Policy::SysDefault)), &Topology::default())
-            .expect("left to the system");
-        assert_eq!(placed.kind, None);
+        let placed = placed(Some(kind), Some(Policy::SysDefault), &machine(nodes()));
+        assert_eq!((placed.kind, placed.spread), (None, Spread::System));
         assert!(placed.downgrade.is_some_and(|said| said.contains("leaves the placement to the system")));
     }
 }
 
 #[test]
-fn pages_that_are_not_spread_are_said() {
-    for kind in [None, Some(Kind::NormalMem)] {
-        let placed = placement(&spec(kind, Some(Policy::Interleaved)), &Topology::default()).expect("placed");
-        assert!(placed.downgrade.is_some_and(|said| said.starts_with("POLICY=INTERLEAVED")), "{kind:?}");
+fn a_kind_that_is_missing_is_refused_or_replaced_and_said() {
+    let topology = machine(nodes().into_iter().filter(|node| node.number < 2).collect());
+    for kind in [Kind::FastMem, Kind::LargeMem] {
+        let there = "this machine has none: there are node 0 NORMALMEM 1G 97 GiB/s 100 ns, node 1 NORMALMEM 1G 97 GiB/s 100 ns (kinds: all memory nodes have CPUs and none is far faster than another)";
+        assert_eq!(
+            placement(&spec(Some(kind), Some(Policy::Mandatory)), &topology)
+                .expect_err("refused")
+                .to_string(),
+            format!(
+                "partition 2 `fast` must have KIND={kind} under POLICY=MANDATORY (from SHMEM_SYMMETRIC_PARTITION2), and {there}; use POLICY=PREFERRED to run in normal memory, or a kind that is there"
+            )
+        );
+        for policy in [Policy::Preferred, Policy::Interleaved] {
+            let placed = placed(Some(kind), Some(policy), &topology);
+            assert_eq!((placed.kind, placed.spread), (Some(Kind::NormalMem), Spread::Preferred));
+            assert_eq!(placed.nodes, [1, 0]);
+            assert_eq!(placed.downgrade, Some(format!("KIND={kind}: {there}; normal memory is used")));
+        }
     }
-    let system = placement(&spec(Some(Kind::SysDefault), Some(Policy::Interleaved)), &Topology::default())
-        .expect("placed");
-    assert_eq!(system.downgrade, None);
+}
+
+#[test]
+fn a_kind_that_a_cpuset_forbids_is_told_apart() {
+    let mut nodes = nodes();
+    nodes[2].allowed = false;
+    let one_left = placed(Some(Kind::FastMem), Some(Policy::Mandatory), &machine(nodes.clone()));
+    assert_eq!((one_left.nodes.as_slice(), one_left.downgrade), (&[3][..], None));
+    nodes[3].allowed = false;
+    let topology = machine(nodes);
+    let refused =
+        placement(&spec(Some(Kind::FastMem), Some(Policy::Mandatory)), &topology).expect_err("refused");
+    let refused = refused.to_string();
+    assert!(refused.contains("a cpuset forbids this process the memory that is FASTMEM"), "{refused}");
+    assert!(refused.contains("node 2 FASTMEM 1G 390 GiB/s 100 ns (forbidden by a cpuset)"), "{refused}");
+    assert!(refused.contains("cpuset.mems"), "{refused}");
+    let replaced = placed(Some(Kind::FastMem), Some(Policy::Preferred), &topology);
+    assert_eq!(replaced.nodes, [1, 0]);
+    assert!(replaced.downgrade.is_some_and(|said| said.contains("a cpuset forbids this process")));
+}
+
+#[test]
+fn normal_memory_that_is_forbidden_is_the_systems_to_replace() {
+    let mut nodes = nodes();
+    nodes[0].allowed = false;
+    nodes[1].allowed = false;
+    let topology = machine(nodes);
+    assert_eq!(placed(None, None, &topology), Placement::system());
+    let replaced = placed(Some(Kind::NormalMem), None, &topology);
+    assert_eq!((replaced.kind, replaced.spread), (None, Spread::System));
+    assert!(replaced.downgrade.is_some_and(|said| said.ends_with("; the system decides")));
+    assert!(placement(&spec(Some(Kind::NormalMem), Some(Policy::Mandatory)), &topology).is_err());
+}
+
+#[test]
+fn a_guess_is_given_and_said() {
+    let mut nodes = nodes();
+    for node in &mut nodes {
+        node.speed = Speed::default();
+    }
+    nodes[2].memory = 1 << 28;
+    nodes[3].memory = 1 << 28;
+    let topology = machine(nodes);
+    let placed = |kind| placed(Some(kind), Some(Policy::Mandatory), &topology);
+    let fast = placed(Kind::FastMem);
+    assert_eq!((fast.kind, fast.nodes.as_slice()), (Some(Kind::FastMem), &[2, 3][..]));
+    let said = fast.downgrade.expect("said");
+    assert!(said.starts_with("KIND=FASTMEM: nodes 2-3 are taken for FASTMEM by a guess"), "{said}");
+    assert_eq!(placed(Kind::NormalMem).downgrade, None, "what CPUs have is normal without guessing");
+}
+
+#[test]
+fn without_nodes_to_choose_from_no_call_is_made() {
+    let one = machine(vec![node(0, &[2, 3], 100_000)]);
+    for topology in [&one, &Topology::default()] {
+        for policy in [None, Some(Policy::Mandatory), Some(Policy::Preferred), Some(Policy::Interleaved)] {
+            for kind in [None, Some(Kind::NormalMem)] {
+                let expected = Placement { kind, ..Placement::system() };
+                assert_eq!(placed(kind, policy, topology), expected, "{policy:?}");
+            }
+            let fast = placement(&spec(Some(Kind::FastMem), policy), topology);
+            match fast {
+                Ok(fast) => assert!(fast.downgrade.is_some() && fast.spread == Spread::System),
+                Err(_) => assert_eq!(policy, Some(Policy::Mandatory)),
+            }
+        }
+    }
+}
+
+#[test]
+fn cpus_without_memory_get_the_nearest_normal_one() {
+    let mut nodes = nodes();
+    nodes[1].memory = 0;
+    assert_eq!(placed(None, None, &machine(nodes)).nodes, [0]);
+}
+
+#[test]
+fn files_are_not_placed_on_nodes() {
+    let topology = machine(nodes());
+    let refused =
+        placement(&spec(Some(Kind::Pmem), Some(Policy::Mandatory)), &topology).expect_err("refused");
+    assert!(refused.to_string().contains("this build cannot place that kind of memory"), "{refused}");
+    let replaced = placed(Some(Kind::Pmem), Some(Policy::Preferred), &topology);
+    assert_eq!(replaced.nodes, [1, 0]);
+    assert!(replaced.downgrade.is_some());
+}
+
+#[test]
+fn placements_are_shown() {
+    let shown = |kind, policy| placed(kind, policy, &machine(nodes())).to_string();
+    let fast = Some(Kind::FastMem);
+    assert_eq!(shown(None, None), "node 1, then any");
+    assert_eq!(shown(fast, Some(Policy::Mandatory)), "only nodes 2,3");
+    assert_eq!(shown(Some(Kind::LargeMem), Some(Policy::Mandatory)), "only node 4");
+    assert_eq!(shown(fast, Some(Policy::Interleaved)), "over nodes 2,3");
+    assert_eq!(shown(Some(Kind::SysDefault), None), "as the system likes");
 }

@@ -28,7 +28,7 @@ fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
         pgsize: 2 << 20,
         pages,
         kind: Some(Kind::NormalMem),
-        nodes: vec![],
+        nodes: if pages == Pages::HugeTlb { vec![(2, 128)] } else { vec![(0, 120), (2, 8)] },
         populated: true,
         downgrades: downgrades.iter().map(ToString::to_string).collect(),
     }
@@ -52,11 +52,11 @@ fn grants() -> Vec<Vec<Grant>> {
 #[test]
 fn equal_grants_are_one_line() {
     let expected = "\
-ID  NAME     ASKED  PAGE  KIND       POLICY     PES    GIVEN  PAGE  PAGES        KIND       POPULATED
-1   default  -      -     -          -          all    64M    4K    base         -          no
-2   fast     256M   2M    FASTMEM    PREFERRED  0-2,4  256M   2M    hugetlb      NORMALMEM  yes
-                                                3,5    256M   2M    transparent  NORMALMEM  yes
-3   normal   1.5G   -     NORMALMEM  PREFERRED  all    1.5G   4K    base         -          no
+ID  NAME     ASKED  PAGE  KIND       POLICY     PES    GIVEN  PAGE  PAGES        KIND       NODES      POPULATED
+1   default  -      -     -          -          all    64M    4K    base         -          -          no
+2   fast     256M   2M    FASTMEM    PREFERRED  0-2,4  256M   2M    hugetlb      NORMALMEM  2          yes
+                                                3,5    256M   2M    transparent  NORMALMEM  0:120 2:8  yes
+3   normal   1.5G   -     NORMALMEM  PREFERRED  all    1.5G   4K    base         -          -          no
 ";
     assert_eq!(report(&specs(), &grants()), expected);
 }
@@ -64,10 +64,10 @@ ID  NAME     ASKED  PAGE  KIND       POLICY     PES    GIVEN  PAGE  PAGES       
 #[test]
 fn before_anything_is_given_the_report_says_what_is_asked() {
     let expected = "\
-ID  NAME     ASKED  PAGE  KIND       POLICY     PES  GIVEN  PAGE  PAGES  KIND  POPULATED
-1   default  -      -     -          -          -    -      -     -      -     -
-2   fast     256M   2M    FASTMEM    PREFERRED  -    -      -     -      -     -
-3   normal   1.5G   -     NORMALMEM  PREFERRED  -    -      -     -      -     -
+ID  NAME     ASKED  PAGE  KIND       POLICY     PES  GIVEN  PAGE  PAGES  KIND  NODES  POPULATED
+1   default  -      -     -          -          -    -      -     -      -     -      -
+2   fast     256M   2M    FASTMEM    PREFERRED  -    -      -     -      -     -      -
+3   normal   1.5G   -     NORMALMEM  PREFERRED  -    -      -     -      -     -      -
 ";
     assert_eq!(report(&specs(), &[]), expected);
 }

@@ -1,0 +1,318 @@
+//! Chunks of arrays, as phases open them.
+
+use core::marker::PhantomData;
+use core::ops::{Index, IndexMut, Range};
+
+use super::elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
+use super::geometry::{Geometry, strides};
+use super::index::{ArrayIndex, Indices};
+use super::rows::Rows;
+
+/// Where a chunk is.
+#[derive(Debug)]
+pub(super) struct Place<T, const D: usize> {
+    number: usize,
+    node: Option<u32>,
+    lows: [usize; D],
+    highs: [usize; D],
+    strides: [usize; D],
+    /// Where the element of index 0 would be.
+    origin: *mut T,
+    rows: Rows<T>,
+}
+
+impl<T, const D: usize> Clone for Place<T, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const D: usize> Copy for Place<T, D> {}
+
+impl<T, const D: usize> Place<T, D> {
+    /// The place of a chunk of the array that lies behind `mine`, the start of a place.
+    #[track_caller]
+    pub(super) fn new(mine: *mut u8, geometry: &Geometry<D>, number: usize) -> Self {
+        let chunking = geometry.chunking();
+        let (axis, range) = (chunking.axis(), chunking.range(number));
+        let (lows, highs) = (range.each_ref().map(|range| range.start), range.map(|range| range.end));
+        let own: [usize; D] = core::array::from_fn(|d| highs[d] - lows[d]);
+        let one = geometry.kind().is_one_range();
+        let strides = strides(if one { chunking.shape() } else { own });
+        let before = lows[axis] * strides[axis];
+        let (start, origin) = if one {
+            let array = mine.wrapping_add(geometry.offset()).cast::<T>();
+            (array.wrapping_add(before), array)
+        } else {
+            let start = mine.wrapping_add(geometry.parts().list()[number].offset).cast::<T>();
+            (start, start.wrapping_sub(before))
+        };
+        // The distance of neighbours before the axis: nothing lies between two chunks' worth of the axis.
+        let pitch = if axis > 0 { strides[axis - 1] } else { chunking.elements(number) };
+        let rows = Rows::new(start, chunking.outer(), own[axis] * strides[axis], pitch);
+        let node = geometry.parts().nodes().get(number).copied();
+        Self { number, node, lows, highs, strides, origin, rows }
+    }
+
+    /// The address of an element, by its index in the array; `None` if it is in another chunk or in none.
+    #[inline(always)]
+    fn locate(&self, index: [usize; D]) -> Option<*mut T> {
+        let mut number = index[D - 1];
+        for (d, &index) in index.iter().enumerate() {
+            if index < self.lows[d] || index >= self.highs[d] {
+                return None;
+            }
+            if d < D - 1 {
+                number = number.wrapping_add(index.wrapping_mul(self.strides[d]));
+            }
+        }
+        Some(self.origin.wrapping_add(number))
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn elsewhere(number: usize, lows: [usize; D], highs: [usize; D], index: [usize; D]) -> ! {
+        let ranges: [_; D] = core::array::from_fn(|d| lows[d]..highs[d]);
+        panic!("index {index:?} is not in chunk {number}, which has the indices {ranges:?} of the array")
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn find(&self, index: [usize; D]) -> *mut T {
+        match self.locate(index) {
+            Some(element) => element,
+            None => Self::elsewhere(self.number, self.lows, self.highs, index),
+        }
+    }
+}
+
+/// A chunk of an array, for reading. Its elements are found by their indices in the array.
+#[derive(Debug)]
+pub struct ChunkRef<'x, T, const D: usize> {
+    place: Place<T, D>,
+    _lent: PhantomData<&'x T>,
+}
+
+/// A chunk of an array, exclusively. Its elements are found by their indices in the array.
+#[derive(Debug)]
+pub struct ChunkMut<'x, T, const D: usize> {
+    place: Place<T, D>,
+    _lent: PhantomData<&'x mut T>,
+}
+
+// SAFETY: it is to be seen as shared references to its elements.
+unsafe impl<T: Sync, const D: usize> Send for ChunkRef<'_, T, D> {}
+// SAFETY: as above.
+unsafe impl<T: Sync, const D: usize> Sync for ChunkRef<'_, T, D> {}
+// SAFETY: it is to be seen as exclusive references to its elements.
+unsafe impl<T: Send, const D: usize> Send for ChunkMut<'_, T, D> {}
+// SAFETY: a shared reference to it gives shared references to its elements only.
+unsafe impl<T: Sync, const D: usize> Sync for ChunkMut<'_, T, D> {}
+
+impl<T, const D: usize> Clone for ChunkRef<'_, T, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const D: usize> Copy for ChunkRef<'_, T, D> {}
+
+impl<'x, T, const D: usize> ChunkRef<'x, T, D> {
+    /// # Safety
+    ///
+    /// The elements at the place must be lent for `'x`.
+    pub(super) unsafe fn new(place: Place<T, D>) -> Self {
+        Self { place, _lent: PhantomData }
+    }
+
+    /// The elements in row-major order.
+    pub fn iter(&self) -> ChunkIter<'x, T> {
+        // SAFETY: the elements are lent for `'x` (`new`), and shared.
+        unsafe { ChunkIter::new(self.place.rows) }
+    }
+
+    /// The elements as slices of neighbours, in row-major order.
+    pub fn runs(&self) -> ChunkRuns<'x, T> {
+        // SAFETY: as in `iter`.
+        unsafe { ChunkRuns::new(self.place.rows) }
+    }
+
+    /// The element with an index of the array, if it is in this chunk.
+    #[inline(always)]
+    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&'x T> {
+        let element = self.place.locate(index.position())?;
+        // SAFETY: an element of the chunk, which is lent for `'x` (`new`).
+        Some(unsafe { &*element })
+    }
+
+    /// All elements, if they are neighbours.
+    pub fn as_slice(&self) -> Option<&'x [T]> {
+        let (start, length) = self.place.rows.as_run()?;
+        // SAFETY: the elements of the chunk, which are lent for `'x` (`new`).
+        Some(unsafe { core::slice::from_raw_parts(start, length) })
+    }
+}
+
+impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
+    /// # Safety
+    ///
+    /// The elements at the place must be lent for `'x`, to this chunk only.
+    pub(super) unsafe fn new(place: Place<T, D>) -> Self {
+        Self { place, _lent: PhantomData }
+    }
+
+    /// The same for reading.
+    pub fn view(&self) -> ChunkRef<'_, T, D> {
+        // SAFETY: the elements are lent to this chunk (`new`), which is borrowed.
+        unsafe { ChunkRef::new(self.place) }
+    }
+
+    /// The elements in row-major order.
+    pub fn iter(&self) -> ChunkIter<'_, T> {
+        self.view().iter()
+    }
+
+    /// The elements in row-major order, exclusively.
+    pub fn iter_mut(&mut self) -> ChunkIterMut<'_, T> {
+        // SAFETY: the elements are lent to this chunk (`new`), which is borrowed exclusively.
+        unsafe { ChunkIterMut::new(self.place.rows) }
+    }
+
+    /// The elements as slices of neighbours, in row-major order.
+    pub fn runs(&self) -> ChunkRuns<'_, T> {
+        self.view().runs()
+    }
+
+    /// The elements as exclusive slices of neighbours, in row-major order.
+    pub fn runs_mut(&mut self) -> ChunkRunsMut<'_, T> {
+        // SAFETY: as in `iter_mut`.
+        unsafe { ChunkRunsMut::new(self.place.rows) }
+    }
+
+    /// The element with an index of the array, if it is in this chunk.
+    #[inline(always)]
+    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&T> {
+        let element = self.place.locate(index.position())?;
+        // SAFETY: an element of the chunk, which is lent (`new`) and borrowed.
+        Some(unsafe { &*element })
+    }
+
+    /// The element with an index of the array, exclusively, if it is in this chunk.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: impl ArrayIndex<D>) -> Option<&mut T> {
+        let element = self.place.locate(index.position())?;
+        // SAFETY: an element of the chunk, which is lent (`new`) and borrowed exclusively.
+        Some(unsafe { &mut *element })
+    }
+
+    /// All elements, if they are neighbours.
+    pub fn as_slice(&self) -> Option<&[T]> {
+        self.view().as_slice()
+    }
+
+    /// All elements, if they are neighbours, exclusively.
+    pub fn as_mut_slice(&mut self) -> Option<&mut [T]> {
+        let (start, length) = self.place.rows.as_run()?;
+        // SAFETY: the elements of the chunk, which is lent (`new`) and borrowed exclusively.
+        Some(unsafe { core::slice::from_raw_parts_mut(start, length) })
+    }
+
+    /// The elements in row-major order, for as long as the chunk was lent.
+    pub fn into_iter_mut(self) -> ChunkIterMut<'x, T> {
+        // SAFETY: the elements are lent to this chunk for `'x` (`new`), and it is given up.
+        unsafe { ChunkIterMut::new(self.place.rows) }
+    }
+}
+
+macro_rules! chunks {
+    ($($name:ident)*) => {$(
+        impl<'x, T, const D: usize> $name<'x, T, D> {
+            /// Number of the chunk.
+            pub fn number(&self) -> usize {
+                self.place.number
+            }
+
+            /// The NUMA node that it belongs to, if that is known.
+            pub fn node(&self) -> Option<u32> {
+                self.place.node
+            }
+
+            /// Its indices in each dimension of the array.
+            pub fn ranges(&self) -> [Range<usize>; D] {
+                core::array::from_fn(|d| self.place.lows[d]..self.place.highs[d])
+            }
+
+            /// Number of elements.
+            #[expect(clippy::len_without_is_empty, reason = "a chunk has at least one element")]
+            pub fn len(&self) -> usize {
+                self.place.rows.len()
+            }
+        }
+
+        impl<T> $name<'_, T, 1> {
+            /// The indices of its elements in the array.
+            #[inline(always)]
+            pub fn indices(&self) -> Range<usize> {
+                self.place.lows[0]..self.place.highs[0]
+            }
+        }
+
+        impl<T> $name<'_, T, 2> {
+            /// The indices of its elements in the array, in row-major order.
+            #[inline(always)]
+            pub fn indices(&self) -> Indices<2> {
+                Indices::new(self.ranges())
+            }
+        }
+
+        impl<T> $name<'_, T, 3> {
+            /// The indices of its elements in the array, in row-major order.
+            #[inline(always)]
+            pub fn indices(&self) -> Indices<3> {
+                Indices::new(self.ranges())
+            }
+        }
+
+        impl<T, I: ArrayIndex<D>, const D: usize> Index<I> for $name<'_, T, D> {
+            type Output = T;
+
+            #[inline(always)]
+            #[track_caller]
+            fn index(&self, index: I) -> &T {
+                let element = self.place.find(index.position());
+                // SAFETY: an element of the chunk, which is lent (`new`) and borrowed.
+                unsafe { &*element }
+            }
+        }
+    )*};
+}
+chunks!(ChunkRef ChunkMut);
+
+impl<T, I: ArrayIndex<D>, const D: usize> IndexMut<I> for ChunkMut<'_, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn index_mut(&mut self, index: I) -> &mut T {
+        let element = self.place.find(index.position());
+        // SAFETY: an element of the chunk, which is lent (`new`) and borrowed exclusively.
+        unsafe { &mut *element }
+    }
+}
+
+impl<'x, T, const D: usize> IntoIterator for ChunkRef<'x, T, D> {
+    type Item = &'x T;
+    type IntoIter = ChunkIter<'x, T>;
+
+    fn into_iter(self) -> ChunkIter<'x, T> {
+        self.iter()
+    }
+}
+
+impl<'x, T, const D: usize> IntoIterator for ChunkMut<'x, T, D> {
+    type Item = &'x mut T;
+    type IntoIter = ChunkIterMut<'x, T>;
+
+    fn into_iter(self) -> ChunkIterMut<'x, T> {
+        self.into_iter_mut()
+    }
+}

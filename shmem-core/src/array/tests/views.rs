@@ -1,0 +1,196 @@
+//! Views of whole arrays.
+
+use proptest::prelude::*;
+
+use super::model::{Model, all, config, frozen, kinds, number, opened};
+use crate::array::{Chosen, Cyclic, Multi, Single, Storage, StorageKind};
+
+/// Everything that can be read, each way.
+fn reads<const D: usize, S: Storage>(
+    shape: [usize; D],
+    chunks: usize,
+    kind: StorageKind,
+    gap: usize,
+) -> Result<(), TestCaseError> {
+    let model = Model::<D, S>::numbered(shape, chunks, kind, gap);
+    let view = frozen!(model);
+    let len = model.array.len();
+    prop_assert_eq!((view.shape(), view.len(), view.kind()), (shape, len, kind));
+    for index in all(shape.map(|length| 0..length)) {
+        prop_assert_eq!(view[index], number(shape, index));
+        prop_assert_eq!(view.get(index), Some(&number(shape, index)));
+    }
+    for d in 0..D {
+        let mut beyond = shape.map(|length| length - 1);
+        beyond[d] = shape[d];
+        prop_assert_eq!(view.get(beyond), None);
+        beyond[d] = usize::MAX;
+        prop_assert_eq!(view.get(beyond), None);
+    }
+    prop_assert!(view.iter().copied().eq(0..len as u32));
+    prop_assert!(view.runs().flatten().copied().eq(0..len as u32));
+    prop_assert_eq!(view.iter().fold(0, |sum, &value| sum + u64::from(value)), (0..len as u64).sum::<u64>());
+    // However the iterator is used up, it has the length that it says.
+    let mut rest = view.iter();
+    for left in (0..len).rev() {
+        prop_assert!(rest.next().is_some());
+        prop_assert_eq!(rest.len(), left);
+        if left % 3 == 0 {
+            prop_assert!(rest.clone().map(|&value| value as usize).eq(len - left..len));
+            prop_assert_eq!(rest.clone().fold(0, |count, _| count + 1), left);
+        }
+    }
+    prop_assert!(rest.next().is_none());
+    let runs = if kind.is_one_range() {
+        1
+    } else {
+        model.array.chunking().outer() * model.array.chunking().chunks()
+    };
+    prop_assert_eq!((view.runs().len(), view.runs().count()), (runs, runs));
+    prop_assert_eq!(view.try_as_slice().is_some(), runs == 1);
+    if let Some(slice) = view.try_as_slice() {
+        prop_assert!(slice.iter().copied().eq(0..len as u32));
+    }
+    Ok(())
+}
+
+/// Everything that can be written, each way: afterwards exactly the elements have changed.
+fn writes<const D: usize, S: Storage>(
+    shape: [usize; D],
+    chunks: usize,
+    kind: StorageKind,
+    gap: usize,
+) -> Result<(), TestCaseError> {
+    let mut model = Model::<D, S>::numbered(shape, chunks, kind, gap);
+    let last = model.array.len() as u32 - 1;
+    let mut view = opened!(model);
+    for index in all(shape.map(|length| 0..length)) {
+        view[index] = last - number(shape, index);
+    }
+    prop_assert!(view.iter().copied().eq((0..=last).rev()));
+    prop_assert!(model.is_whole());
+
+    let mut view = opened!(model);
+    for (element, value) in view.iter_mut().zip(0..) {
+        *element = value;
+    }
+    view.iter_mut().for_each(|element| *element = last - *element);
+    view.runs_mut().flatten().for_each(|element| *element = last - *element);
+    for index in all(shape.map(|length| 0..length)) {
+        *view.get_mut(index).unwrap() ^= 1;
+        *view.get_mut(index).unwrap() ^= 1;
+    }
+    prop_assert!(view.iter().copied().eq(0..=last));
+    // All of them at once, and apart.
+    let mut elements: Vec<&mut u32> = view.iter_mut().collect();
+    elements.reverse();
+    for (element, value) in elements.into_iter().zip(0..) {
+        *element = value;
+    }
+    prop_assert!(view.view().iter().copied().eq((0..=last).rev()));
+    prop_assert!(model.is_whole());
+    let mut view = opened!(model);
+    view.fill(5);
+    let fives = model.place.iter().filter(|&&value| value == 5).count();
+    prop_assert_eq!(fives, model.array.len());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+    #[test]
+    fn views_are_what_the_model_is(
+        one in 1_usize..70, two in [1_usize..9, 1..9], three in [1_usize..6, 1..6, 1..6],
+        chunks in 1_usize..20, kind in kinds(), gap in 0_usize..3,
+    ) {
+        reads::<1, Chosen>([one], chunks, kind, gap)?;
+        reads::<2, Chosen>(two, chunks, kind, gap)?;
+        reads::<3, Chosen>(three, chunks, kind, gap)?;
+        writes::<1, Chosen>([one], chunks, kind, gap)?;
+        writes::<2, Chosen>(two, chunks, kind, gap)?;
+        writes::<3, Chosen>(three, chunks, kind, gap)?;
+        reads::<1, Single>([one], chunks, StorageKind::Single, gap)?;
+        reads::<3, Cyclic>(three, chunks, StorageKind::Cyclic { block: 4096 }, gap)?;
+        reads::<1, Multi>([one], chunks, StorageKind::Multi, gap)?;
+        reads::<3, Multi>(three, chunks, StorageKind::Multi, gap)?;
+        writes::<2, Single>(two, chunks, StorageKind::Single, gap)?;
+        writes::<1, Multi>([one], chunks, StorageKind::Multi, gap)?;
+        writes::<2, Multi>(two, chunks, StorageKind::Multi, gap)?;
+    }
+}
+
+#[test]
+fn one_dimension_has_plain_indices() {
+    let mut model = Model::<1, Multi>::numbered([10], 3, StorageKind::Multi, 1);
+    let mut view = opened!(model);
+    for i in view.indices() {
+        view[i] = 2 * i as u32;
+    }
+    assert!(view.iter().copied().eq((0..20).step_by(2)));
+    for (element, i) in (&mut view).into_iter().zip(0..) {
+        *element = i;
+    }
+    assert_eq!((view.get(9), view.get(10)), (Some(&9), None));
+    assert_eq!(view.nodes(), [0, 1, 2]);
+    assert_eq!(format!("{view:?}"), "ArrayMut ([10], multi, 3 chunks)");
+    assert!(model.is_whole());
+    assert_eq!(format!("{:?}", model.array), "NumaArray #7 ([10], multi, 3 chunks)");
+}
+
+#[test]
+fn a_storage_that_is_one_range_is_a_slice() {
+    let mut model = Model::<2, Single>::numbered([3, 4], 2, StorageKind::Single, 2);
+    let mut view = opened!(model);
+    view.as_mut_slice().reverse();
+    assert_eq!(view[[0, 0]], 11);
+    assert!(view.as_slice().iter().copied().eq((0..12).rev()));
+    assert!(model.is_whole());
+}
+
+#[test]
+fn indices_come_in_order() {
+    let model = Model::<3, Chosen>::numbered([2, 3, 4], 2, StorageKind::Multi, 0);
+    let indices = frozen!(model).indices();
+    let expected = all([0..2, 0..3, 0..4]);
+    assert!(indices.clone().eq(expected.iter().copied()));
+    assert!(indices.clone().rev().eq(expected.iter().rev().copied()));
+    for count in 0..=24 {
+        let (front, back) = indices.clone().split_at(count);
+        assert_eq!(front.len(), count);
+        let mut collected = Vec::new();
+        front.for_each(|index| collected.push(index));
+        assert_eq!(collected, expected[..count]);
+        assert!(back.clone().eq(expected[count..].iter().copied()));
+        assert_eq!(back.fold(0, |count, _| count + 1), 24 - count);
+        assert_eq!(indices.clone().nth(count), expected.get(count).copied());
+        let mut ends = indices.clone();
+        for _ in 0..count {
+            ends.next_back();
+        }
+        assert!(ends.eq(expected[..24 - count].iter().copied()));
+    }
+}
+
+fn message(of: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(of).unwrap_err();
+    panic.downcast_ref::<String>().cloned().unwrap_or_default()
+}
+
+#[test]
+fn what_is_beyond_the_end_is_refused() {
+    let line = message(|| {
+        let model = Model::<1, Multi>::numbered([10], 3, StorageKind::Multi, 0);
+        let _ = frozen!(model)[10];
+    });
+    assert_eq!(line, "index 10 is beyond the end: the array has 10 elements (0..10)");
+    let plane = message(|| {
+        let mut model = Model::<2, Single>::numbered([2, 3], 2, StorageKind::Single, 0);
+        opened!(model)[[1, 3]] = 0;
+    });
+    assert_eq!(plane, "index [1, 3] is beyond the end: the array has the shape [2, 3]");
+    let chunk = message(|| {
+        let model = Model::<2, Multi>::numbered([4, 3], 2, StorageKind::Multi, 0);
+        let _ = frozen!(model).chunk(1)[[1, 2]];
+    });
+    assert_eq!(chunk, "index [1, 2] is not in chunk 1, which has the indices [2..4, 0..3] of the array");
+}

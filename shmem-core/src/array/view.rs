@@ -1,0 +1,422 @@
+//! Arrays as phases open them.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Index, IndexMut, Range};
+
+use super::address::Addressing;
+use super::chunk::{ChunkMut, ChunkRef, Place};
+use super::chunking::Chunking;
+use super::elements::{Iter, IterMut, Runs, RunsMut};
+use super::geometry::Geometry;
+use super::index::{ArrayIndex, Indices};
+use super::rows::{Runs as RawRuns, Tour};
+use super::storage::{Chosen, Contiguous, Storage, StorageKind};
+
+/// An array in one place: what the views of both sorts are made of.
+struct Field<'x, T, const D: usize, S: Storage> {
+    shape: [usize; D],
+    addressing: S::Addressing<'x, D>,
+    geometry: &'x Geometry<D>,
+    mine: *mut u8,
+    _elements: PhantomData<*mut T>,
+}
+
+impl<T, const D: usize, S: Storage> Clone for Field<'_, T, D, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const D: usize, S: Storage> Copy for Field<'_, T, D, S> {}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn beyond<const D: usize>(index: [usize; D], shape: [usize; D]) -> ! {
+    match (index.as_slice(), shape.as_slice()) {
+        ([index], [length]) => {
+            panic!("index {index} is beyond the end: the array has {length} elements (0..{length})")
+        }
+        _ => panic!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
+    }
+}
+
+impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
+    /// The address of an element, if there is such an element.
+    #[inline(always)]
+    fn locate(&self, index: [usize; D]) -> Option<*mut T> {
+        for (index, length) in index.into_iter().zip(self.shape) {
+            if index >= length {
+                return None;
+            }
+        }
+        // SAFETY: each index was compared, and the shape is that of the geometry.
+        Some(unsafe { self.addressing.locate(&self.shape, index) })
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn find(&self, index: [usize; D]) -> *mut T {
+        match self.locate(index) {
+            Some(element) => element,
+            None => beyond(index, self.shape),
+        }
+    }
+
+    fn run(&self) -> Option<(*mut T, usize)> {
+        let mut runs = RawRuns::<T, D, S>::new(self.mine, self.geometry);
+        let run = runs.next();
+        if runs.len() == 0 { run } else { None }
+    }
+}
+
+/// An array, for reading: what `frozen` opens.
+pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
+    field: Field<'x, T, D, S>,
+    _lent: PhantomData<&'x T>,
+}
+
+/// An array, exclusively: what `local` opens.
+///
+/// A loop over all indices is as fast as one over a slice where the storage is one range. Where it has a
+/// range per chunk ([`Multi`](super::Multi)), it is about as fast as memory outside the caches is, and
+/// loops over elements ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks
+/// ([`chunks_mut`](Self::chunks_mut)) do without the search for the chunk.
+pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
+    field: Field<'x, T, D, S>,
+    _lent: PhantomData<&'x mut T>,
+}
+
+// SAFETY: it is to be seen as shared references to its elements.
+unsafe impl<T: Sync, const D: usize, S: Storage> Send for ArrayRef<'_, T, D, S> {}
+// SAFETY: as above.
+unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayRef<'_, T, D, S> {}
+// SAFETY: it is to be seen as exclusive references to its elements.
+unsafe impl<T: Send, const D: usize, S: Storage> Send for ArrayMut<'_, T, D, S> {}
+// SAFETY: a shared reference to it gives shared references to its elements only.
+unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayMut<'_, T, D, S> {}
+
+impl<T, const D: usize, S: Storage> Clone for ArrayRef<'_, T, D, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const D: usize, S: Storage> Copy for ArrayRef<'_, T, D, S> {}
+
+macro_rules! views {
+    ($($name:ident)*) => {$(
+        impl<'x, T, const D: usize, S: Storage> $name<'x, T, D, S> {
+            /// # Safety
+            ///
+            /// Behind `mine`, the start of a place, the parts of the geometry must hold aligned, initialised
+            /// elements of type `T`, which nothing else accesses for `'x` (for a view that only reads:
+            /// which nothing writes).
+            #[inline(always)]
+            pub(super) unsafe fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
+                let addressing = Addressing::new(mine, geometry);
+                let shape = geometry.chunking().shape();
+                Self { field: Field { shape, addressing, geometry, mine, _elements: PhantomData }, _lent: PhantomData }
+            }
+
+            /// Lengths of the dimensions.
+            #[inline(always)]
+            pub fn shape(&self) -> [usize; D] {
+                self.field.shape
+            }
+
+            /// Number of elements.
+            #[inline(always)]
+            pub fn len(&self) -> usize {
+                self.field.shape.iter().product()
+            }
+
+            /// Whether it has no elements: never.
+            pub fn is_empty(&self) -> bool {
+                false
+            }
+
+            /// Which elements belong to which chunk.
+            pub fn chunking(&self) -> &'x Chunking<D> {
+                self.field.geometry.chunking()
+            }
+
+            /// How it lies in memory.
+            pub fn kind(&self) -> StorageKind {
+                self.field.geometry.kind()
+            }
+
+            /// The node that each chunk belongs to; empty: not known.
+            pub fn nodes(&self) -> &'x [u32] {
+                self.field.geometry.parts().nodes()
+            }
+        }
+
+        impl<T, S: Storage> $name<'_, T, 1, S> {
+            /// All indices.
+            #[inline(always)]
+            pub fn indices(&self) -> Range<usize> {
+                0..self.field.shape[0]
+            }
+        }
+
+        impl<T, S: Storage> $name<'_, T, 2, S> {
+            /// All indices, in row-major order.
+            #[inline(always)]
+            pub fn indices(&self) -> Indices<2> {
+                Indices::new(self.field.shape.map(|length| 0..length))
+            }
+        }
+
+        impl<T, S: Storage> $name<'_, T, 3, S> {
+            /// All indices, in row-major order.
+            #[inline(always)]
+            pub fn indices(&self) -> Indices<3> {
+                Indices::new(self.field.shape.map(|length| 0..length))
+            }
+        }
+
+        impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> Index<I> for $name<'_, T, D, S> {
+            type Output = T;
+
+            #[inline(always)]
+            #[track_caller]
+            fn index(&self, index: I) -> &T {
+                let element = self.field.find(index.position());
+                // SAFETY: an element of the array, which is lent (`new`) and borrowed.
+                unsafe { &*element }
+            }
+        }
+
+        impl<T: fmt::Debug, const D: usize, S: Storage> fmt::Debug for $name<'_, T, D, S> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let (shape, kind) = (self.field.shape, self.kind());
+                let chunks = self.chunking().chunks();
+                write!(f, concat!(stringify!($name), " ({:?}, {}, {} chunks)"), shape, kind, chunks)
+            }
+        }
+    )*};
+}
+views!(ArrayRef ArrayMut);
+
+impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
+    /// The elements in row-major order.
+    #[inline(always)]
+    pub fn iter(&self) -> Iter<'x, T, D, S> {
+        let Field { mine, geometry, .. } = self.field;
+        // SAFETY: the elements are lent for `'x` (`new`), and shared.
+        unsafe { Iter::new(Tour::new(mine, geometry)) }
+    }
+
+    /// The elements as slices of neighbours, in row-major order.
+    #[inline(always)]
+    pub fn runs(&self) -> Runs<'x, T, D, S> {
+        let Field { mine, geometry, .. } = self.field;
+        // SAFETY: as in `iter`.
+        unsafe { Runs::new(RawRuns::new(mine, geometry)) }
+    }
+
+    /// The element with this index, if there is one.
+    #[inline(always)]
+    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&'x T> {
+        let element = self.field.locate(index.position())?;
+        // SAFETY: an element of the array, which is lent for `'x` (`new`).
+        Some(unsafe { &*element })
+    }
+
+    /// A chunk.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such chunk.
+    #[track_caller]
+    pub fn chunk(&self, number: usize) -> ChunkRef<'x, T, D> {
+        let place = Place::new(self.field.mine, self.field.geometry, number);
+        // SAFETY: the elements are lent for `'x` (`new`), and shared.
+        unsafe { ChunkRef::new(place) }
+    }
+
+    /// All chunks.
+    pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkRef<'x, T, D>> + Clone + use<'x, T, D, S> {
+        let view = *self;
+        (0..self.chunking().chunks()).map(move |number| view.chunk(number))
+    }
+
+    /// All elements, if they are neighbours, whatever the storage.
+    pub fn try_as_slice(&self) -> Option<&'x [T]> {
+        let (start, length) = self.field.run()?;
+        // SAFETY: the elements of the array, which are lent for `'x` (`new`).
+        Some(unsafe { core::slice::from_raw_parts(start, length) })
+    }
+}
+
+impl<'x, T, const D: usize, S: Contiguous> ArrayRef<'x, T, D, S> {
+    /// All elements, in row-major order.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &'x [T] {
+        self.try_as_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
+    }
+}
+
+impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
+    /// The same for reading.
+    #[inline(always)]
+    pub fn view(&self) -> ArrayRef<'_, T, D, S> {
+        // SAFETY: the elements are lent to this view (`new`), which is borrowed.
+        unsafe { ArrayRef::new(self.field.mine, self.field.geometry) }
+    }
+
+    /// The elements in row-major order.
+    #[inline(always)]
+    pub fn iter(&self) -> Iter<'_, T, D, S> {
+        self.view().iter()
+    }
+
+    /// The elements in row-major order, exclusively.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> IterMut<'_, T, D, S> {
+        let Field { mine, geometry, .. } = self.field;
+        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
+        unsafe { IterMut::new(Tour::new(mine, geometry)) }
+    }
+
+    /// The elements as slices of neighbours, in row-major order.
+    #[inline(always)]
+    pub fn runs(&self) -> Runs<'_, T, D, S> {
+        self.view().runs()
+    }
+
+    /// The elements as exclusive slices of neighbours, in row-major order.
+    #[inline(always)]
+    pub fn runs_mut(&mut self) -> RunsMut<'_, T, D, S> {
+        let Field { mine, geometry, .. } = self.field;
+        // SAFETY: as in `iter_mut`.
+        unsafe { RunsMut::new(RawRuns::new(mine, geometry)) }
+    }
+
+    /// The element with this index, if there is one.
+    #[inline(always)]
+    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&T> {
+        let element = self.field.locate(index.position())?;
+        // SAFETY: an element of the array, which is lent (`new`) and borrowed.
+        Some(unsafe { &*element })
+    }
+
+    /// The element with this index, exclusively, if there is one.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: impl ArrayIndex<D>) -> Option<&mut T> {
+        let element = self.field.locate(index.position())?;
+        // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
+        Some(unsafe { &mut *element })
+    }
+
+    /// A chunk.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such chunk.
+    #[track_caller]
+    pub fn chunk(&self, number: usize) -> ChunkRef<'_, T, D> {
+        self.view().chunk(number)
+    }
+
+    /// A chunk, exclusively.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such chunk.
+    #[track_caller]
+    pub fn chunk_mut(&mut self, number: usize) -> ChunkMut<'_, T, D> {
+        let place = Place::new(self.field.mine, self.field.geometry, number);
+        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
+        unsafe { ChunkMut::new(place) }
+    }
+
+    /// All chunks.
+    pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkRef<'_, T, D>> + Clone {
+        self.view().chunks()
+    }
+
+    /// All chunks, exclusively.
+    pub fn chunks_mut(&mut self) -> impl ExactSizeIterator<Item = ChunkMut<'_, T, D>> {
+        let Field { mine, geometry, .. } = self.field;
+        (0..geometry.chunking().chunks()).map(move |number| {
+            let place = Place::new(mine, geometry, number);
+            // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively for as long
+            // as the chunks are; they have no element in common, and each is given out once.
+            unsafe { ChunkMut::new(place) }
+        })
+    }
+
+    /// All elements, if they are neighbours, whatever the storage.
+    pub fn try_as_slice(&self) -> Option<&[T]> {
+        self.view().try_as_slice()
+    }
+
+    /// All elements, if they are neighbours, exclusively, whatever the storage.
+    pub fn try_as_mut_slice(&mut self) -> Option<&mut [T]> {
+        let (start, length) = self.field.run()?;
+        // SAFETY: the elements of the array, which is lent (`new`) and borrowed exclusively.
+        Some(unsafe { core::slice::from_raw_parts_mut(start, length) })
+    }
+
+    /// Gives every element the same value.
+    pub fn fill(&mut self, value: T)
+    where
+        T: Copy,
+    {
+        self.runs_mut().for_each(|run| run.fill(value));
+    }
+}
+
+impl<T, const D: usize, S: Contiguous> ArrayMut<'_, T, D, S> {
+    /// All elements, in row-major order.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[T] {
+        self.view().as_slice()
+    }
+
+    /// All elements, in row-major order, exclusively.
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.try_as_mut_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
+    }
+}
+
+impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> IndexMut<I> for ArrayMut<'_, T, D, S> {
+    #[inline(always)]
+    #[track_caller]
+    fn index_mut(&mut self, index: I) -> &mut T {
+        let element = self.field.find(index.position());
+        // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
+        unsafe { &mut *element }
+    }
+}
+
+impl<'x, T, const D: usize, S: Storage> IntoIterator for ArrayRef<'x, T, D, S> {
+    type Item = &'x T;
+    type IntoIter = Iter<'x, T, D, S>;
+
+    fn into_iter(self) -> Iter<'x, T, D, S> {
+        self.iter()
+    }
+}
+
+impl<'x, T, const D: usize, S: Storage> IntoIterator for &'x mut ArrayMut<'_, T, D, S> {
+    type Item = &'x mut T;
+    type IntoIter = IterMut<'x, T, D, S>;
+
+    fn into_iter(self) -> IterMut<'x, T, D, S> {
+        self.iter_mut()
+    }
+}
+
+impl<'x, T, const D: usize, S: Storage> IntoIterator for &'x ArrayMut<'_, T, D, S> {
+    type Item = &'x T;
+    type IntoIter = Iter<'x, T, D, S>;
+
+    fn into_iter(self) -> Iter<'x, T, D, S> {
+        self.iter()
+    }
+}

@@ -1,0 +1,213 @@
+//! From what is known of the nodes to their kinds.
+//!
+//! The measure is the *primary* memory: what the CPUs have by themselves, which is what programs get that
+//! ask for nothing. It is NORMALMEM, whatever it is made of: on a machine that has nothing but HBM, HBM
+//! is the normal memory and none is fast. Memory apart from CPUs is compared with it:
+//!
+//! ```text
+//! clearly higher bandwidth                          FASTMEM
+//! clearly lower bandwidth, or higher latency        LARGEMEM
+//! about the same                                    NORMALMEM: more of it, somewhere else
+//! ```
+//!
+//! Where CPUs have different memories, the slower one is the measure, and a node whose bandwidth is far
+//! higher is FASTMEM although it has CPUs (a socket without DIMMs has its HBM only). Sockets with
+//! different numbers of DIMMs are no such case: hence the larger factor. A memory that is slower in
+//! *both* ways than that of other CPUs is no measure for anything.
+//!
+//! CPUs may have no memory at all. If none has any, the primary memory is what is nearest to each.
+//!
+//! What is not told of a node is made up for by what is, in the order of [`Evidence`].
+
+use super::node::{Evidence, Node};
+use crate::partition::Kind;
+
+/// A ratio from which on one number counts as clearly more than another.
+#[derive(Clone, Copy)]
+struct Factor(u64, u64);
+
+/// Between memory of CPUs and memory apart: HBM has three to five times the bandwidth of DRAM, CXL a
+/// fraction of it and twice the latency.
+const APART: Factor = Factor(3, 2);
+
+/// Between memories of CPUs: half the DIMMs give half the bandwidth, and are DRAM all the same.
+const AMONG_CPUS: Factor = Factor(2, 1);
+
+/// Between sizes, where nothing else is known.
+const SIZE: Factor = Factor(2, 1);
+
+impl Factor {
+    fn exceeds(self, more: u64, less: u64) -> bool {
+        u128::from(more) * u128::from(self.1) > u128::from(less) * u128::from(self.0)
+    }
+}
+
+/// Finds out which kind of memory each node has, and sets `kind` and `evidence` of all.
+///
+/// Whether a process may use a node is not looked at: a node that is forbidden has its kind all the same.
+pub fn classify(nodes: &mut [Node]) {
+    let measure = Measure::new(nodes);
+    let found: Vec<_> = (0..nodes.len()).map(|index| measure.judge(nodes, index)).collect();
+    for (node, found) in nodes.iter_mut().zip(found) {
+        node.kind = found.map(|(kind, _)| kind);
+        node.evidence = found.map(|(_, evidence)| evidence);
+    }
+}
+
+/// Whether a node of fast memory is clearly slower than the fastest.
+pub(super) fn second_to(highest: u64, node: &Node) -> bool {
+    node.speed.bandwidth.is_some_and(|bandwidth| APART.exceeds(highest, bandwidth))
+}
+
+/// What memory is compared with.
+struct Measure {
+    /// The nodes with primary memory, by index.
+    primary: Vec<usize>,
+    /// Bandwidth of the primary memory; of different ones, the lowest.
+    bandwidth: Option<u64>,
+    /// The lowest latency of primary memory.
+    latency: Option<u64>,
+}
+
+impl Measure {
+    fn new(nodes: &[Node]) -> Self {
+        let primary = primary(nodes);
+        let of = |&index: &usize| &nodes[index].speed;
+        let latency = primary.iter().filter_map(|index| of(index).latency).min();
+        let slow = |of: u64| latency.is_some_and(|least| APART.exceeds(of, least));
+        let usual = primary.iter().map(of).filter(|speed| !speed.latency.is_some_and(slow));
+        let bandwidth = usual.filter_map(|speed| speed.bandwidth).min();
+        Self { primary, bandwidth, latency }
+    }
+
+    fn judge(&self, nodes: &[Node], index: usize) -> Option<(Kind, Evidence)> {
+        let node = &nodes[index];
+        if node.memory == 0 {
+            return None;
+        }
+        if self.primary.contains(&index) {
+            return Some(self.among_cpus(nodes, node));
+        }
+        let found = [
+            (self.by_speed(node), Evidence::Speed),
+            (by_subtype(node), Evidence::Subtype),
+            (self.by_tier(nodes, node), Evidence::Tier),
+        ];
+        let found = found.into_iter().find_map(|(kind, evidence)| Some((kind?, evidence)));
+        Some(found.unwrap_or_else(|| (self.guess(nodes, index), Evidence::Guess)))
+    }
+
+    /// Primary memory: fast if others have clearly slower one.
+    fn among_cpus(&self, nodes: &[Node], node: &Node) -> (Kind, Evidence) {
+        match (node.speed.bandwidth, self.bandwidth) {
+            (Some(own), Some(measure)) if AMONG_CPUS.exceeds(own, measure) => {
+                return (Kind::FastMem, Evidence::Speed);
+            }
+            (Some(_), Some(_)) => return (Kind::NormalMem, Evidence::Primary),
+            _ => {}
+        }
+        let fast = |node: &Node| by_subtype(node) == Some(Kind::FastMem);
+        if fast(node) && !self.primary.iter().all(|&other| fast(&nodes[other])) {
+            return (Kind::FastMem, Evidence::Subtype);
+        }
+        (Kind::NormalMem, Evidence::Primary)
+    }
+
+    fn by_speed(&self, node: &Node) -> Option<Kind> {
+        let (own, measure) = (node.speed.bandwidth?, self.bandwidth?);
+        let later =
+            node.speed.latency.zip(self.latency).is_some_and(|(own, least)| APART.exceeds(own, least));
+        Some(if APART.exceeds(own, measure) {
+            Kind::FastMem
+        } else if later || APART.exceeds(measure, own) {
+            Kind::LargeMem
+        } else {
+            Kind::NormalMem
+        })
+    }
+
+    /// By tiers. The tier of the primary memory says nothing: the kernel puts there what it knows
+    /// nothing of.
+    fn by_tier(&self, nodes: &[Node], node: &Node) -> Option<Kind> {
+        let own = node.tier?;
+        let tiers = || self.primary.iter().filter_map(|&index| nodes[index].tier);
+        if own < tiers().min()? {
+            return Some(Kind::FastMem);
+        }
+        (own > tiers().max()?).then_some(Kind::LargeMem)
+    }
+
+    /// By size against the nearest primary memory: fast memory is small, slow memory is large. Where
+    /// sizes do not differ, by distance: the nearer of two memories apart from CPUs is the faster one, and
+    /// one that is farther from its CPUs than these from each other is slow.
+    fn guess(&self, nodes: &[Node], index: usize) -> Kind {
+        let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
+        let Some(&nearest) = nearest else { return Kind::NormalMem };
+        let (own, beside) = (nodes[index].memory, nodes[nearest].memory);
+        if SIZE.exceeds(beside, own) {
+            return Kind::FastMem;
+        }
+        if SIZE.exceeds(own, beside) {
+            return Kind::LargeMem;
+        }
+        let apart = |of: usize| self.primary.iter().filter_map(move |&one| distance(nodes, of, one)).min();
+        let Some(own) = apart(index) else { return Kind::NormalMem };
+        let others = (0..nodes.len()).filter(|of| !self.primary.contains(of) && nodes[*of].memory > 0);
+        let others: Vec<u32> = others.filter_map(apart).collect();
+        let between = self.primary.iter().flat_map(|&one| {
+            self.primary
+                .iter()
+                .filter(move |&&other| other != one)
+                .filter_map(move |&other| distance(nodes, one, other))
+        });
+        if others.iter().any(|&other| other > own) {
+            Kind::FastMem
+        } else if others.iter().any(|&other| other < own)
+            || between.max().is_some_and(|between| own > between)
+        {
+            Kind::LargeMem
+        } else {
+            Kind::NormalMem
+        }
+    }
+}
+
+/// The nodes with primary memory, by index: those with CPUs and memory; if there are none, those
+/// nearest to each node with CPUs; if nothing has CPUs, all.
+fn primary(nodes: &[Node]) -> Vec<usize> {
+    let memory = || (0..nodes.len()).filter(|&index| nodes[index].memory > 0);
+    let mut primary: Vec<usize> = memory().filter(|&index| !nodes[index].cpus.is_empty()).collect();
+    if primary.is_empty() {
+        let cpus = (0..nodes.len()).filter(|&index| !nodes[index].cpus.is_empty());
+        primary = cpus
+            .flat_map(|cpus| {
+                let least = memory().filter_map(|index| distance(nodes, index, cpus)).min();
+                memory().filter(move |&index| distance(nodes, index, cpus) == least)
+            })
+            .collect();
+        primary.sort_unstable();
+        primary.dedup();
+    }
+    if primary.is_empty() {
+        primary = memory().collect();
+    }
+    primary
+}
+
+fn distance(nodes: &[Node], from: usize, to: usize) -> Option<u32> {
+    nodes[from].distances.get(to).copied()
+}
+
+/// What the name of a memory says; nothing: a name that stands for memory of any speed.
+fn by_subtype(node: &Node) -> Option<Kind> {
+    let name = node.subtype.as_deref()?;
+    if name.starts_with("CXL") {
+        return Some(Kind::LargeMem);
+    }
+    match name {
+        "HBM" | "MCDRAM" => Some(Kind::FastMem),
+        "DRAM" => Some(Kind::NormalMem),
+        "NVM" => Some(Kind::LargeMem),
+        _ => None,
+    }
+}

@@ -1,0 +1,129 @@
+use hwlocality::Topology as Hwloc;
+
+use super::{cxl, dram, hbm, speed, untold};
+use crate::partition::Kind::{FastMem, LargeMem, NormalMem};
+use crate::topology::hwloc::{ask, set, supplement};
+use crate::topology::{Evidence, Node, Speed, Topology};
+
+/// Two sockets of two CPUs; memory next to each, and nodes 2 and 3 at the first one. `values` go by
+/// node, first CPU of the socket, and number.
+fn described(subtypes: [&str; 4], bandwidths: &[(u32, u32, u64)], latencies: &[(u32, u32, u64)]) -> Hwloc {
+    let object = |number: usize, cpus: &str| {
+        let subtype = subtypes[number];
+        let subtype = if subtype.is_empty() { String::new() } else { format!("subtype=\"{subtype}\"") };
+        format!(
+            "<object type=\"NUMANode\" os_index=\"{number}\" cpuset=\"{cpus}\" complete_cpuset=\"{cpus}\" nodeset=\"{set:#x}\" complete_nodeset=\"{set:#x}\" gp_index=\"{}\" local_memory=\"1073741824\" {subtype}/>",
+            20 + number,
+            set = 1 << number
+        )
+    };
+    let cpu = |number: usize, nodes: &str| {
+        format!(
+            "<object type=\"PU\" os_index=\"{number}\" cpuset=\"{set:#x}\" complete_cpuset=\"{set:#x}\" nodeset=\"{nodes}\" complete_nodeset=\"{nodes}\" gp_index=\"{}\"/>",
+            10 + number,
+            set = 1 << number
+        )
+    };
+    let package = |number: usize, cpus: &str, nodes: &str, inside: String| {
+        format!(
+            "<object type=\"Package\" os_index=\"{number}\" cpuset=\"{cpus}\" complete_cpuset=\"{cpus}\" nodeset=\"{nodes}\" complete_nodeset=\"{nodes}\" gp_index=\"{}\">{inside}</object>",
+            2 + number
+        )
+    };
+    let first = object(0, "0x3") + &object(2, "0x3") + &object(3, "0x3") + &cpu(0, "0xd") + &cpu(1, "0xd");
+    let second = object(1, "0xc") + &cpu(2, "0x2") + &cpu(3, "0x2");
+    let attribute = |name: &str, flags: u32, values: &[(u32, u32, u64)]| {
+        let values = values.iter().map(|(node, cpu, value)| {
+            format!(
+                "<memattr_value target_obj_type=\"NUMANode\" target_obj_gp_index=\"{}\" value=\"{value}\" initiator_cpuset=\"{:#x}\"/>",
+                20 + node,
+                3 << cpu
+            )
+        });
+        format!("<memattr name=\"{name}\" flags=\"{flags}\">{}</memattr>", values.collect::<String>())
+    };
+    let xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0xf\" complete_cpuset=\"0xf\" allowed_cpuset=\"0xf\" nodeset=\"0xf\" complete_nodeset=\"0xf\" allowed_nodeset=\"0xf\" gp_index=\"1\">{}{}</object>{}{}</topology>",
+        package(0, "0x3", "0xd", first),
+        package(1, "0xc", "0x2", second),
+        attribute("Bandwidth", 5, bandwidths),
+        attribute("Latency", 6, latencies),
+    );
+    Hwloc::builder().from_xml(&xml).expect("XML").build().expect("topology")
+}
+
+/// The nodes of that machine, as a kernel without an HMAT tells of them.
+fn kernels() -> Vec<Node> {
+    untold(vec![dram(0), dram(1), hbm(2), cxl(3)])
+}
+
+#[test]
+fn speeds_are_taken_from_the_nearest_and_from_here() {
+    let hwloc = described(
+        [""; 4],
+        &[
+            (0, 0, 100_000),
+            (0, 2, 50_000),
+            (1, 2, 100_000),
+            (1, 0, 50_000),
+            (2, 0, 400_000),
+            (2, 2, 90_000),
+            (3, 0, 20_000),
+        ],
+        &[(0, 0, 80), (0, 2, 140), (1, 2, 80), (2, 0, 110), (3, 0, 250)],
+    );
+    let mut nodes = kernels();
+    supplement(&mut nodes, &hwloc, &set([2]));
+    assert_eq!(nodes[0].speed, speed(100_000, 80));
+    assert_eq!(nodes[0].here, speed(50_000, 140));
+    assert_eq!((nodes[0].initiators.as_slice(), nodes[1].initiators.as_slice()), (&[0][..], &[1][..]));
+    assert_eq!(nodes[2].speed, speed(400_000, 110));
+    assert_eq!(nodes[2].here, Speed { bandwidth: Some(90_000), latency: None });
+    assert_eq!((nodes[3].speed, nodes[3].here), (speed(20_000, 250), Speed::default()));
+    let topology = Topology::of(nodes, vec![2], None);
+    let kinds: Vec<_> = topology.nodes().iter().map(|node| node.kind.unwrap()).collect();
+    assert_eq!(kinds, [NormalMem, NormalMem, FastMem, LargeMem]);
+    assert!(topology.guessed(FastMem).is_empty());
+}
+
+#[test]
+fn names_are_taken_where_there_are_no_speeds() {
+    let hwloc = described(["", "", "HBM", "NVM"], &[], &[]);
+    let mut nodes = kernels();
+    nodes[2].memory = 1 << 40;
+    nodes[3].memory = 1 << 30;
+    supplement(&mut nodes, &hwloc, &set([0]));
+    let topology = Topology::of(nodes, vec![0], None);
+    let found = |number: usize| topology.nodes()[number].kind.zip(topology.nodes()[number].evidence);
+    assert_eq!(found(2), Some((FastMem, Evidence::Subtype)));
+    assert_eq!(found(3), Some((LargeMem, Evidence::Subtype)));
+}
+
+#[test]
+fn what_hwloc_does_not_know_stays() {
+    let hwloc = described([""; 4], &[], &[]);
+    let told = vec![dram(0), Node { subtype: Some("NVM".into()), ..cxl(3) }, hbm(9)];
+    let mut nodes = told.clone();
+    supplement(&mut nodes, &hwloc, &set([0]));
+    assert_eq!(nodes, told);
+    supplement(&mut nodes, &hwloc, &set([]));
+    supplement(&mut nodes, &hwloc, &set([700]));
+    assert_eq!(nodes, told, "CPUs that hwloc does not know see nothing");
+}
+
+#[test]
+fn invented_machines_of_hwloc_are_all_alike() {
+    let hwloc =
+        Hwloc::builder().from_synthetic("Package:2 [NUMANode(memory=1GB)] PU:2").unwrap().build().unwrap();
+    let mut nodes = untold(vec![dram(0), dram(1)]);
+    supplement(&mut nodes, &hwloc, &set([0]));
+    assert_eq!(Topology::of(nodes, vec![0], None).of_kind(FastMem, 0), []);
+}
+
+#[test]
+fn this_machine_is_asked() {
+    let read = Topology::read(std::path::Path::new("/"));
+    assert!(!read.basis().contains("in vain"), "{}", read.basis());
+    let mut nodes = read.nodes().to_vec();
+    assert_eq!(ask(&mut nodes, &[0], read.home()), Ok(()));
+}
