@@ -86,6 +86,17 @@ pub enum Error {
     /// A heap has no room, or an address is not one of its blocks.
     #[error(transparent)]
     Heap(Box<shmem_core::heap::HeapError>),
+    /// An array cannot be as it was asked for.
+    #[error(transparent)]
+    Array(Box<shmem_core::array::ArrayError>),
+    /// The memory of an array cannot be placed.
+    #[error("{what}: {reason}")]
+    Placed {
+        /// The array.
+        what: String,
+        /// Why not, and what is possible.
+        reason: String,
+    },
     /// The transport cannot reach memory.
     #[error("{what}: the transport `{transport}` cannot register it: {reason}")]
     Register {
@@ -126,4 +137,5 @@ boxed! {
     Memory(shmem_core::memory::MemoryError);
     Heap(shmem_core::heap::HeapError);
     Name(shmem_core::heap::NameError);
+    Array(shmem_core::array::ArrayError);
 }
