@@ -1,7 +1,10 @@
 //! Partitions that outlive their job. Each test runs several jobs, one after the other; the PEs are this
 //! test's own binary, which runs one of the programs below.
 
+use std::ffi::{CStr, CString};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use shmem::launch::{Launch, Outcome};
@@ -25,6 +28,9 @@ const FILE: &str = "SHMEM_SYMMETRIC_PARTITION4";
 /// A file that lets a program end.
 const STOP: &str = "PERSISTENT_STOP";
 
+/// A directory that a program looks into.
+const DIRECTORY: &str = "PERSISTENT_DIRECTORY";
+
 /// Items of what is written in a loop: several steps of a comparison.
 const MANY: usize = 300_000;
 
@@ -34,6 +40,14 @@ fn program() {
     if let Ok(name) = std::env::var(PROGRAM) {
         let mut world = shmem::init::<Single>().unwrap();
         run(&name, &mut world);
+    }
+}
+
+/// The same as threads of one process, if the transport says so.
+#[shmem::test(pes = 2)]
+fn program_on_threads(world: &mut World) {
+    if let Ok(name) = std::env::var(PROGRAM) {
+        run(&name, world);
     }
 }
 
@@ -129,6 +143,28 @@ fn run(name: &str, world: &mut World) {
             let named = heap.named("numbers", [me; 3]).unwrap();
             assert_eq!(loaded(world, &named), [me; 3]);
             assert_eq!(world.persist().unwrap(), 0);
+        }
+        "left clean" => {
+            run("volatile", world);
+            let directory = std::env::var(DIRECTORY).unwrap();
+            assert_eq!(
+                std::fs::read_dir(directory).unwrap().count(),
+                0,
+                "what was made for nothing is removed"
+            );
+        }
+        "fill" => {
+            let heap = world.heap::<keep>().unwrap();
+            let all = heap.named("all", shmem::zeroed::<u8>(heap.usage().largest_free - 64)).unwrap();
+            // Nothing is left for anybody else, and nothing more is needed.
+            let junk = std::fs::File::create(std::env::var(DIRECTORY).unwrap() + "/junk").unwrap();
+            let mut junk = std::io::BufWriter::new(junk);
+            while std::io::Write::write_all(&mut junk, &[0; 4096]).is_ok() {}
+            for round in 1..4 {
+                world.local(&all, |all| all.fill(round));
+                world.persist().unwrap();
+            }
+            drop(junk.into_parts());
         }
         "nothing" => {}
         other => panic!("no program `{other}`"),
@@ -355,6 +391,142 @@ fn a_job_that_is_killed_leaves_its_last_persist() {
         last = round;
     }
     assert!(last > 10, "jobs got somewhere: {last}");
+}
+
+#[test]
+fn pes_that_are_threads_have_files_as_well() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["write", "read", "read again", "read many"] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "program_on_threads", "--nocapture"])
+            .env("SHMEM_TRANSPORT", "loopback")
+            .env(PROGRAM, name)
+            .env(FILE, partition(directory.path()))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {}", text(&output));
+    }
+    assert!(directory.path().join("heap.1").exists());
+}
+
+#[test]
+fn a_full_file_system_is_an_error_at_the_start_and_never_later() {
+    let directory = tempfile::tempdir().unwrap();
+    let partition = partition(directory.path());
+    let run =
+        |bytes, name, partition: &str| run_mounted(directory.path(), Mounted::Small(bytes), name, partition);
+    // Each file takes 10M: room for one, and for both.
+    let Some(output) = run(15 << 20, "nothing", &partition) else { return };
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains(
+            "it takes 10M (the partition twice, so that a persist that is interrupted loses nothing)"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("and the file system has "), "{said}");
+    let preferred = partition.replace("POLICY=M", "POLICY=P");
+    let output = run(15 << 20, "left clean", &preferred).unwrap();
+    let said = text(&output);
+    assert!(
+        output.status.success() && said.contains("normal memory is used, and nothing survives"),
+        "{said}"
+    );
+    let output = run(21 << 20, "fill", &partition).unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
+fn a_read_only_file_system_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let partition = partition(directory.path());
+    let preferred = partition.replace("POLICY=M", "POLICY=P");
+    let run = |mounted, name, partition: &str| run_mounted(directory.path(), mounted, name, partition);
+    let Some(output) = run(Mounted::ReadOnly, "nothing", &partition) else { return };
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("cannot be made: the file system is mounted read-only; mount it read-write"),
+        "{said}"
+    );
+    let output = run(Mounted::ReadOnly, "volatile", &preferred).unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    // What is there, and cannot be used, is not replaced by memory.
+    succeeds("write", 2, &partition);
+    for partition in [&partition, &preferred] {
+        let output = run(Mounted::Frozen, "nothing", partition).unwrap();
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("cannot be opened: the file system is mounted read-only"), "{said}");
+    }
+    succeeds("read", 2, &partition);
+}
+
+/// What a directory is to be, for a job alone.
+#[derive(Clone, Copy)]
+enum Mounted {
+    /// A file system in memory, of so many bytes.
+    Small(u64),
+    /// An empty one on which nothing can be made.
+    ReadOnly,
+    /// What it is, but nothing can be written.
+    Frozen,
+}
+
+/// Runs a program of two PEs in a mount namespace of its own, where `directory` is something else. `None`: this
+/// process may not do that.
+fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) -> Option<Output> {
+    let path = CString::new(directory.to_str().unwrap()).unwrap();
+    let options = match mounted {
+        Mounted::Small(bytes) => format!("mode=0700,size={bytes}"),
+        Mounted::ReadOnly | Mounted::Frozen => "mode=0700".into(),
+    };
+    let (options, itself) = (CString::new(options).unwrap(), path.clone());
+    let call = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
+    let mount = move |source: &CStr, kind: &CStr, flags: libc::c_ulong, data: &CStr| {
+        // SAFETY: all are strings that end with a zero byte.
+        call(unsafe {
+            libc::mount(source.as_ptr(), path.as_ptr(), kind.as_ptr(), flags, data.as_ptr().cast())
+        })
+    };
+    let alone = move || {
+        // SAFETY: only this process, which is about to become the program, gets other mounts.
+        call(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+        let (root, flags) = (c"/", libc::MS_REC | libc::MS_PRIVATE);
+        // SAFETY: as above; nothing is mounted, only the mounts there are no longer told to others.
+        call(unsafe { libc::mount(root.as_ptr(), root.as_ptr(), root.as_ptr(), flags, std::ptr::null()) })?;
+        match mounted {
+            Mounted::Small(_) => mount(c"none", c"tmpfs", 0, &options),
+            Mounted::ReadOnly => mount(c"none", c"tmpfs", libc::MS_RDONLY, &options),
+            Mounted::Frozen => {
+                mount(&itself, c"none", libc::MS_BIND, c"")?;
+                mount(&itself, c"none", libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY, c"")
+            }
+        }
+    };
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "program", "--nocapture", "-q"])
+        .env("SHMEM_NPES", "2")
+        .env(PROGRAM, name)
+        .env(FILE, partition)
+        .env(DIRECTORY, directory)
+        .env_remove("SHMEM_TRANSPORT");
+    // SAFETY: the closure makes system calls only; its strings were made before.
+    unsafe { command.pre_exec(alone) };
+    match command.output() {
+        Ok(output) => Some(output),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            eprintln!("skipped: a mount needs the rights of root");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
 
 /// The processes of a job that this one has started, in the order of their numbers.

@@ -7,6 +7,7 @@ use shmem_core::memory::PmemError;
 
 use crate::collective::{Number as _, Purpose};
 use crate::error::{Error, Result};
+use crate::job::Job;
 use crate::team::Collective;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -84,6 +85,16 @@ impl<L: ThreadLevel> World<L> {
             written += 1;
         }
         Ok(written)
+    }
+}
+
+impl Job {
+    /// The end of the job, when no PE writes any more.
+    pub(crate) fn close_files(&self) {
+        for shelf in self.shelves().iter_mut().filter(|shelf| !shelf.failed) {
+            // If it fails, the next job looks closer.
+            _ = shelf.file.as_mut().map(|file| file.close());
+        }
     }
 }
 

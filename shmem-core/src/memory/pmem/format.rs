@@ -87,8 +87,9 @@ pub(super) struct Header {
     pub(super) generation: u64,
     /// How many headers were written before: the newest one counts.
     pub(super) sequence: u64,
-    /// Whether a flush of W has failed: then what of it is on the disk is not known.
-    pub(super) suspect: bool,
+    /// Whether a job has it open, or had, and did not end in order: then what is seen of W may not be what the
+    /// disk has.
+    pub(super) open: bool,
     /// A number that the files of one heap share, from their first persist on.
     pub(super) set: u64,
     pub(super) pe: u32,
@@ -123,7 +124,7 @@ impl Header {
             self.state as u64,
             self.generation,
             self.sequence,
-            u64::from(self.suspect),
+            u64::from(self.open),
             self.set,
             u64::from(self.pe),
             u64::from(self.pes),
@@ -144,7 +145,7 @@ impl Header {
             *word = u64::from_le_bytes(*bytes);
         }
         let sum = fingerprint(page.iter().copied().take((WORDS - 1) * size_of::<u64>()));
-        let [magic, version, state, generation, sequence, suspect, set, words @ ..] = words;
+        let [magic, version, state, generation, sequence, open, set, words @ ..] = words;
         let [pe, pes, size, layout_bytes, layout_print, stored] = words;
         if magic != MAGIC {
             return Slot::Nothing;
@@ -158,7 +159,7 @@ impl Header {
                 state,
                 generation,
                 sequence,
-                suspect: suspect != 0,
+                open: open != 0,
                 set,
                 pe,
                 pes,
@@ -179,7 +180,7 @@ mod tests {
         state: State::Copying,
         generation: 7,
         sequence: 15,
-        suspect: true,
+        open: true,
         set: 0x1234_5678_9abc_def0,
         pe: 2,
         pes: 4,

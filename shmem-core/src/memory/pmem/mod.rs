@@ -61,12 +61,15 @@
 //! So the next opening finds the same case. No PE goes on before all have finished.
 //!
 //! *A header that was written and not yet flushed* is seen by the next job if only the job died, and may be gone if
-//! the machine dies then. So every opening flushes its file before it says what it found.
+//! the machine dies then. So every opening writes the header that it found once more, the same bytes in the
+//! same place, and flushes, before it tells anybody.
 //!
-//! *Errors of the disk.* If step 1 fails on any PE, all write `Stable(g)` again, and persist returns the error.
-//! Since nobody knows what a failed flush has kept, the partition is not persisted any more in this job. If
+//! *Errors of the disk.* If step 1 fails on any PE, all write `Stable(g)` again, over the header that may be
+//! there or not, and persist returns the error; the partition is not persisted any more in this job. If
 //! step 3 fails, or going back does, W must not be written any more: the job ends. The next one finds the case
-//! above.
+//! above. A flush that fails leaves pages that are seen and that the disk lacks, and a later flush passes them
+//! over. So a header also says whether a job has the file open: if that job did not end in order, the next opening
+//! writes all pages, and not only those in which W and C differ.
 //!
 //! # What stays a risk
 //!

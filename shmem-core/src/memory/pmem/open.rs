@@ -95,7 +95,9 @@ impl PmemFile {
                 let geometry = check(&file, bytes, &header, identity)?;
                 // Blocks may have been taken away by a copy that makes holes of zero pages.
                 allocate(&file, geometry.end())?;
-                Ok(made(Store::load(file, header, geometry)))
+                let store = Store::load(file, header, geometry);
+                store.confirm().map_err(system("writing the header"))?;
+                Ok(made(store))
             }
         }
     }
@@ -183,6 +185,16 @@ impl PmemFile {
     /// If the disk fails. Then the memory must not be written any more.
     pub fn revert(&mut self) -> Result<(), PmemError> {
         self.store.revert().map_err(|errno| self.failed("going back", errno))
+    }
+
+    /// Says that the job ends in order, which makes the next opening quicker. Nobody writes the memory any more,
+    /// and no [`prepare`](Self::prepare) has failed.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails. Nothing depends on it.
+    pub fn close(&mut self) -> Result<(), PmemError> {
+        self.store.close().map_err(|errno| self.failed("closing it", errno))
     }
 
     /// The file, and where in it the memory of the partition is: offset and bytes.

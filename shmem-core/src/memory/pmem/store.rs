@@ -61,7 +61,7 @@ impl<D: Disk> Store<D> {
             state: State::New,
             generation: 0,
             sequence: 0,
-            suspect: false,
+            open: true,
             set: 0,
             pe: identity.pe,
             pes: identity.pes,
@@ -93,32 +93,51 @@ impl<D: Disk> Store<D> {
         self.geometry
     }
 
+    /// Makes sure that the disk has the header that was found: it may have been written by a job whose flush
+    /// failed. Writing the same again damages nothing.
+    pub(super) fn confirm(&self) -> Result<(), Errno> {
+        self.disk.write(self.header.at(), &self.header.encode())?;
+        self.disk.flush()
+    }
+
     /// Comes to the persist on which all PEs have agreed: then W holds it. For a file without one the
     /// number of the set is what its first persist will write.
     ///
-    /// What may have been under way when a job ended is written whole: if the disk has failed, it may have
-    /// lost pages that are still seen here.
+    /// After a job that did not end in order all pages are written, not only those that differ: if the disk has
+    /// failed, it may lack pages that are still seen here.
     pub(super) fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         let Geometry { work, copy, .. } = self.geometry;
+        let which = if self.header.open { Which::All } else { Which::Different };
+        self.header.open = true;
         match self.header.state {
             State::Copying if self.header.generation == generation => {
                 self.transfer(work, copy, Which::All)?;
                 return self.seal();
             }
             State::Copying => self.revert()?,
-            State::Stable | State::New => {}
+            State::Stable => self.put(State::Stable, generation)?,
+            State::New => {}
         }
-        if generation == 0 {
-            self.header.set = set;
-            return if self.fresh { Ok(()) } else { self.clear() };
+        if generation > 0 {
+            return self.transfer(copy, work, which);
         }
-        self.transfer(copy, work, if self.header.suspect { Which::All } else { Which::Different })
+        self.header.set = set;
+        if self.fresh { Ok(()) } else { self.clear() }
+    }
+
+    /// The end of a job in which no flush has failed.
+    pub(super) fn close(&mut self) -> Result<(), Errno> {
+        if self.header.state != State::Stable {
+            return Ok(());
+        }
+        self.disk.flush()?;
+        self.header.open = false;
+        self.put(State::Stable, self.header.generation)
     }
 
     /// The first half of a persist: W is flushed, and the header says so.
     pub(super) fn prepare(&mut self) -> Result<(), Errno> {
         self.disk.flush()?;
-        self.header.suspect = false;
         self.put(State::Copying, self.header.generation + 1)
     }
 
@@ -134,7 +153,6 @@ impl<D: Disk> Store<D> {
             State::Copying => self.header.generation - 1,
             State::Stable | State::New => self.header.generation,
         };
-        self.header.suspect = true;
         self.put(if generation == 0 { State::New } else { State::Stable }, generation)
     }
 

@@ -8,7 +8,8 @@ use rustix::io::Errno;
 
 use crate::memory::pmem::disk::Disk;
 
-const SECTOR: usize = 512;
+/// What is written whole or not at all: less than of any disk, so that headers tear.
+const SECTOR: usize = 64;
 
 /// Random numbers.
 #[derive(Debug)]
