@@ -177,9 +177,8 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             let grant = partitions.grants()[world.my_pe()][at].clone();
             (partitions.table().specs()[at].clone(), partitions.segments()[at], grant, page, huge)
         };
-        let kind = named
-            .or(job.settings.array_storage)
-            .unwrap_or_else(|| default_storage(bytes, chunking.chunks(), page as usize, huge));
+        let named = named.or(job.settings.array_storage);
+        let kind = named.unwrap_or_else(|| default_storage(bytes, chunking.chunks(), page as usize, huge));
         let nodes = homes.of_chunks(chunking.chunks());
         let placed = several(job.topology()) && !is_systems(&spec);
         let kind_of_memory = spec.traits.kind.and(grant.kind);
@@ -208,6 +207,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             grant: &grant,
             page,
             huge,
+            too_small: named.is_none() && kind == StorageKind::Single,
             placing,
             fill: &fill,
         };
