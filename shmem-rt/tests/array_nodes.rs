@@ -180,7 +180,10 @@ fn pages_of_the_heap_are_placed_anew(world: &mut World) {
         for chunks in [nodes, 1, 2 * nodes, nodes + 1] {
             let array = world.array([BYTES]).storage(Single).chunks(chunks).zeroed::<u8>().unwrap();
             let affinity = world.affinity(&array).unwrap();
-            assert!(affinity >= if BYTES % chunks == 0 { 1.0 } else { 0.999 }, "{chunks}: {affinity}");
+            assert!(
+                affinity >= if BYTES.is_multiple_of(chunks) { 1.0 } else { 0.999 },
+                "{chunks}: {affinity}"
+            );
             let mut all = vec![1; BYTES];
             world.get(&mut all[..], array.on(world.ring_neighbours().0));
             assert!(all == vec![0; BYTES]);
