@@ -10,6 +10,6 @@ cargo test --workspace
 features() {
     cargo test -p shmem-rt --features statistics,ndarray,rayon --target-dir target/features "$@"
 }
-features --test statistics --test ndarray --test rayon
+features --test statistics --test ndarray --test rayon --test array_parallel
 features --lib ndarray::
-features --doc -- src/ndarray.rs src/rayon.rs
+features --doc -- src/ndarray.rs src/rayon.rs src/array
