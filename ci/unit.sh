@@ -7,9 +7,13 @@ cd "$(dirname "$0")/.."
 cargo test --workspace
 
 # What optional features add. In a directory of its own: features change what everything is built with.
+features=$(ci/features)
 features() {
-    cargo test -p shmem-rt --features statistics,ndarray,rayon --target-dir target/features "$@"
+    cargo test -p shmem-rt --features "$features" --target-dir target/features "$@"
 }
 features --test statistics --test ndarray --test rayon --test array_parallel
 features --lib ndarray::
 features --doc -- src/ndarray.rs src/rayon.rs src/array
+case $features in
+*numa*) cargo test -p shmem-core --features numa --target-dir target/features --lib topology:: ;;
+esac

@@ -23,8 +23,8 @@ use crate::world::World;
 
 /// The heap of one partition. From [`World::heap`] and [`World::partition`].
 pub struct Heap<'w, L: ThreadLevel> {
-    world: &'w World<L>,
-    segment: u32,
+    pub(crate) world: &'w World<L>,
+    pub(crate) segment: u32,
     id: u32,
     name: Text<32>,
     /// Bytes of the pages that the calling PE was given.
@@ -199,30 +199,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
     pub fn usage(&self) -> Usage {
         let usage = self.world.job().ledger().usage(self.segment);
         usage.unwrap_or_else(|| unreachable!("every partition has a heap"))
-    }
-
-    /// Pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers, as the kernel says now.
-    /// Pages have the size that was granted; those that nobody has touched yet are left out.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not tell.
-    ///
-    /// ```
-    /// fn pages(world: &shmem::World) -> shmem::Result<u64> {
-    ///     let nodes = world.heap::<shmem::partition::fast>()?.pages_per_node()?;
-    ///     Ok(nodes.iter().map(|(_node, pages)| pages).sum())
-    /// }
-    /// ```
-    pub fn pages_per_node(&self) -> Result<Vec<(u32, u64)>> {
-        let job = self.world.job();
-        let slot = job.pes[self.world.my_pe()].slot();
-        let slot = slot.unwrap_or_else(|| unreachable!("a PE is on its own host"));
-        let (arena, k) = (&job.arena, self.segment as usize - 1);
-        let page = self.page_bytes() as usize;
-        let range = arena.layout().partition(k);
-        let range = range.start..range.end.next_multiple_of(page);
-        Ok(arena.pages_per_node(slot, range, page)?)
     }
 
     /// Allocates an object. Collective.

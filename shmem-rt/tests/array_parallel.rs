@@ -70,10 +70,10 @@ fn elements_are_iterated_in_parallel(world: &mut World) {
     let number_3 = |[i, j, k]: [usize; 3]| ((i * 3 + j) * 50 + k) as u64;
     for chunks in [1, 2, 5] {
         let world = &mut *world;
-        loops(world, &pools, [1000], chunks, Single, |[i]| i as u64);
-        loops(world, &pools, [1003], chunks, Separate, |[i]| i as u64);
-        loops(world, &pools, [1003], chunks, Cyclic { block: 0 }, |[i]| i as u64);
-        loops(world, &pools, [1003], chunks, Multi, |[i]| i as u64);
+        loops(world, &pools, [500], chunks, Single, |[i]| i as u64);
+        loops(world, &pools, [503], chunks, Separate, |[i]| i as u64);
+        loops(world, &pools, [503], chunks, Cyclic { block: 0 }, |[i]| i as u64);
+        loops(world, &pools, [503], chunks, Multi, |[i]| i as u64);
         loops(world, &pools, [40, 70], chunks, Single, number_2);
         loops(world, &pools, [3, 70], chunks, Single, number_2);
         loops(world, &pools, [3, 70], chunks, Multi, number_2);
@@ -85,7 +85,7 @@ fn elements_are_iterated_in_parallel(world: &mut World) {
 #[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
 fn indices_are_iterated_in_parallel(world: &mut World) {
     let pools = world.node_pools().unwrap();
-    let line = world.array([1000]).storage(Multi).chunks(3).zeroed::<usize>().unwrap();
+    let line = world.array([500]).storage(Multi).chunks(3).zeroed::<usize>().unwrap();
     let plane = world.array([2, 300]).storage(Single).chunks(3).zeroed::<[usize; 2]>().unwrap();
     let space = world.array([2, 2, 90]).storage(Multi).chunks(3).zeroed::<[usize; 3]>().unwrap();
     world.local((&line, &plane, &space), |(mut line, mut plane, mut space)| {
@@ -118,10 +118,10 @@ fn indices_are_iterated_in_parallel(world: &mut World) {
     });
 }
 
-/// "Some Interesting Use Cases", the last one: `var A: [0..7] [0..#2**20] int`, at 1/64 of its size.
+/// "Some Interesting Use Cases", the last one: `var A: [0..7] [0..#2**20] int`, with 1/1024 of the elements.
 #[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "4"))]
 fn arrays_of_arrays_are_iterated_in_parallel(world: &mut World) {
-    const INNER: usize = 1 << 14;
+    const INNER: usize = 1 << 10;
     let pools = world.node_pools().unwrap();
     for chunks in [1, 2, 8] {
         let a = world.array([8]).storage(Multi).chunks(chunks).zeroed::<[u64; INNER]>().unwrap();

@@ -428,10 +428,21 @@ mod command_line {
         let pes = cpus.len() + 1;
         let output = bare_shmrun(&["-n", &pes.to_string(), "--bind", "core", "sh", "-c", script]);
         let output = { output }.output().unwrap();
-        let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
-        lines.sort_by_key(|line| line.split(':').next().unwrap().parse::<usize>().unwrap());
-        let expected: Vec<String> = (0..pes).map(|pe| format!("{pe}:{}", cpus[pe % cpus.len()])).collect();
-        assert_eq!(lines, expected);
+        let bound = text(&output.stdout);
+        let bound = bound.lines().map(|line| line.split_once(':').unwrap());
+        let mut bound: Vec<(usize, usize)> =
+            bound.map(|(pe, cpu)| (pe.parse().unwrap(), cpu.parse().unwrap())).collect();
+        bound.sort_unstable();
+        assert_eq!(bound.iter().map(|&(pe, _)| pe).collect::<Vec<_>>(), (0..pes).collect::<Vec<_>>());
+        // Next to the same memory as the PE before, or next to the following one.
+        let topology = shmem_core::memory::Machine::default().topology();
+        let node = |cpu| topology.nodes().iter().position(|node| node.cpus.contains(&cpu));
+        assert!(bound.is_sorted_by_key(|&(_, cpu)| node(cpu)), "{bound:?}");
+        // One CPU has two PEs, and each other has one.
+        let mut used: Vec<usize> = bound.iter().map(|&(_, cpu)| cpu).collect();
+        used.sort_unstable();
+        used.dedup();
+        assert_eq!(used, cpus);
         assert_eq!(text(&output.stderr).matches("some CPUs run several PEs").count(), 1);
         let output = bare_shmrun(&["-n", "2", "--bind", "numa", "true"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0));

@@ -1,6 +1,6 @@
 //! Which nodes the memory of a partition comes from.
 //!
-//! Three states stay apart: nothing is asked (normal memory, preferably of the PE's own node), SYSDEFAULT
+//! Three states stay apart: nothing is asked (the PE's own node, then normal memory of others), SYSDEFAULT
 //! as kind or policy (no placement call: numactl and the process's policy rule), and a kind that is asked
 //! for. A kind that is missing ends the job under MANDATORY; otherwise normal memory takes its place,
 //! which is said.
@@ -115,7 +115,10 @@ pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement,
     if nodes.is_empty() && kind.is_some() && !is_all_there_is(asked, topology) {
         return missing(spec, asked, spread, topology, home);
     }
-    let mut placement = among(nodes, spread, topology);
+    let mut placement = match kind {
+        None if spread == Spread::Preferred => among(own_first(nodes, topology), spread, topology),
+        _ => among(nodes, spread, topology),
+    };
     placement.kind = kind;
     let guessed = topology.guessed(asked);
     if kind.is_some_and(Kind::is_special) && placement.nodes.iter().any(|node| guessed.contains(node)) {
@@ -135,6 +138,16 @@ fn left_to_the_system(kind: Option<Kind>) -> Placement {
 /// Whether a kind is that of all memory, because the machine tells of no nodes.
 fn is_all_there_is(kind: Kind, topology: &Topology) -> bool {
     kind == Kind::NormalMem && topology.nodes().iter().all(|node| node.memory == 0)
+}
+
+/// The node of this PE before these, also if its memory is fast: nobody asked for anything else.
+fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
+    let home = topology.nodes().iter().find(|node| Some(node.number) == topology.home());
+    if let Some(home) = home.filter(|home| home.memory > 0 && home.allowed) {
+        nodes.retain(|&node| node != home.number);
+        nodes.insert(0, home.number);
+    }
+    nodes
 }
 
 /// Nodes to choose from. A machine with one memory node needs no call, and a container may forbid it.

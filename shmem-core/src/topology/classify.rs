@@ -138,8 +138,8 @@ impl Measure {
     }
 
     /// By size against the nearest primary memory: fast memory is small, slow memory is large. Where
-    /// sizes do not differ, by distance: the nearer of two memories apart from CPUs is the faster one, and
-    /// one that is farther from its CPUs than these from each other is slow.
+    /// sizes do not differ, by distance from CPUs: the nearer of two memories apart from them is the
+    /// faster one, and one that is farther than CPUs are from each other is slow.
     fn guess(&self, nodes: &[Node], index: usize) -> Kind {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
         let Some(&nearest) = nearest else { return Kind::NormalMem };
@@ -150,24 +150,19 @@ impl Measure {
         if SIZE.exceeds(own, beside) {
             return Kind::LargeMem;
         }
-        let apart = |of: usize| self.primary.iter().filter_map(move |&one| distance(nodes, of, one)).min();
-        let Some(own) = apart(index) else { return Kind::NormalMem };
-        let others = (0..nodes.len()).filter(|of| !self.primary.contains(of) && nodes[*of].memory > 0);
-        let others: Vec<u32> = others.filter_map(apart).collect();
-        let between = self.primary.iter().flat_map(|&one| {
-            self.primary
-                .iter()
-                .filter(move |&&other| other != one)
-                .filter_map(move |&other| distance(nodes, one, other))
-        });
-        if others.iter().any(|&other| other > own) {
-            Kind::FastMem
-        } else if others.iter().any(|&other| other < own)
-            || between.max().is_some_and(|between| own > between)
-        {
-            Kind::LargeMem
-        } else {
-            Kind::NormalMem
+        let cpus: Vec<usize> = (0..nodes.len()).filter(|&one| !nodes[one].cpus.is_empty()).collect();
+        let to_cpus = |of: usize| {
+            let others = cpus.iter().filter(move |&&one| one != of);
+            others.filter_map(move |&one| distance(nodes, of, one))
+        };
+        let apart = (0..nodes.len()).filter(|of| !self.primary.contains(of) && nodes[*of].memory > 0);
+        let apart: Vec<u32> = apart.filter_map(|of| to_cpus(of).min()).collect();
+        let between = cpus.iter().filter_map(|&of| to_cpus(of).max()).max();
+        match to_cpus(index).min() {
+            Some(own) if apart.iter().any(|&other| other > own) => Kind::FastMem,
+            Some(own) if apart.iter().any(|&other| other < own) => Kind::LargeMem,
+            Some(own) if between.is_some_and(|between| own > between) => Kind::LargeMem,
+            _ => Kind::NormalMem,
         }
     }
 }

@@ -17,7 +17,8 @@ struct Arguments {
     #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true)]
     pes: usize,
 
-    /// Where PEs run: each on one CPU, each on one NUMA node, or anywhere
+    /// Where PEs run: each on one CPU, with its neighbours next to the same memory; each on the CPUs of one
+    /// NUMA node, in turn; or anywhere
     #[arg(long, value_enum, default_value_t = Binding::None)]
     bind: Binding,
 

@@ -88,7 +88,12 @@ fn row(root: &Root, node: &Node) -> [String; 11] {
         or_none(ranges::show(&node.cpus)),
         round_size(node.memory),
         round_size(node.free),
-        if node.allowed { "yes" } else { "no" }.to_owned(),
+        match (node.memory, node.allowed) {
+            (0, _) => "-",
+            (_, true) => "yes",
+            (_, false) => "no",
+        }
+        .to_owned(),
         or_none(Speed { latency: None, ..node.speed }.to_string()),
         or_none(Speed { bandwidth: None, ..node.speed }.to_string()),
         or_none(node.subtype.clone().unwrap_or_default()),

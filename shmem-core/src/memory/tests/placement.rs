@@ -187,6 +187,19 @@ fn cpus_without_memory_get_the_nearest_normal_one() {
 }
 
 #[test]
+fn nothing_asked_is_the_own_node_whatever_its_memory() {
+    let mut nodes = nodes();
+    nodes[1].speed.bandwidth = Some(400_000);
+    let topology = machine(nodes.clone());
+    assert_eq!(topology.of_kind(Kind::NormalMem, 1), [0]);
+    assert_eq!(placed(None, None, &topology).nodes, [1, 0]);
+    assert_eq!(placed(None, Some(Policy::Interleaved), &topology).nodes, [0]);
+    assert_eq!(placed(Some(Kind::NormalMem), None, &topology).nodes, [0]);
+    nodes[1].allowed = false;
+    assert_eq!(placed(None, None, &machine(nodes)).nodes, [0]);
+}
+
+#[test]
 fn files_are_not_placed_on_nodes() {
     let topology = machine(nodes());
     let refused =

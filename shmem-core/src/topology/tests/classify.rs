@@ -151,6 +151,13 @@ fn guesses_are_by_size_then_distance() {
         sized(3, [31, 31, 40, 10], false),
     ]);
     assert_eq!(far[2..], [Some((LargeMem, Guess)); 2]);
+    let nearer_to_cpus_without_memory = kinds(vec![
+        sized(0, [10, 21, 23, 13], true),
+        Node { memory: 0, ..sized(1, [21, 10, 13, 23], true) },
+        sized(2, [23, 13, 10, 23], false),
+        sized(3, [13, 23, 23, 10], false),
+    ]);
+    assert_eq!(nearer_to_cpus_without_memory[2..], [Some((NormalMem, Guess)); 2]);
 }
 
 #[test]
