@@ -68,7 +68,7 @@ fn elements_are_iterated_in_parallel(world: &mut World) {
     let pools = world.node_pools().unwrap();
     let number_2 = |[i, j]: [usize; 2]| (i * 70 + j) as u64;
     let number_3 = |[i, j, k]: [usize; 3]| ((i * 3 + j) * 50 + k) as u64;
-    for chunks in [1, 2, 5] {
+    for chunks in [1, 5] {
         let world = &mut *world;
         loops(world, &pools, [500], chunks, Single, |[i]| i as u64);
         loops(world, &pools, [503], chunks, Separate, |[i]| i as u64);
