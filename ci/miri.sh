@@ -21,7 +21,7 @@ export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=2 RUST_BACKTRACE=0
 # under Miri, and arithmetic and refusals, which touch no memory.
 cargo +nightly miri test -p shmem-core --lib -- -Zunstable-options --report-time \
     segment text message section heap::released context::resource heap::statics \
-    strided::tests strided::kernel context::strided padded columns \
+    strided::tests strided::kernel context::strided padded columns array:: \
     --skip later_segments --skip any_text --skip no_two_objects_overlap --skip context::tests --skip strided::advice \
     --skip rows_fall_into_many_sets --skip powers_of_two_are_left --skip the_pitch_is_the_least \
     --skip regions_end_where --skip fits_says --skip refused

@@ -1,8 +1,14 @@
 #!/bin/bash
-# Huge pages, which most machines that run tests do not reserve: the tests of memory and a whole job
-# run in a virtual machine that has pages of 2M and 1G. Needs QEMU and a kernel as Debian packages
-# (about 110 MB, fetched once by ci/numa-vm, not installed). Where they cannot be had, the step is
-# left out and says so.
+# Memory on NUMA nodes and huge pages, which most machines that run tests do not have: the tests in
+# ci/numa/ run in virtual machines with several nodes, kinds of memory, and pages of 2M and 1G. These are
+# emulated, so they prove where pages are and never how fast. Needs QEMU and a kernel as Debian packages
+# (about 110 MB, fetched once by ci/numa-vm, not installed). Where they cannot be had, the step is left
+# out and says so.
+#
+# usage: ci/numa.sh [NAME...]    only ci/numa/NAME.sh
+#
+# Each script is read by this shell, with these functions. A virtual machine takes some seconds to start:
+# a script should start few of them, and run many things in each (`inside`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,8 +16,9 @@ if [ "$(uname -m)" != x86_64 ] || ! command -v apt-get >/dev/null || ! command -
     echo "skipped: the virtual machine needs a Debian or Ubuntu on x86-64"
     exit 0
 fi
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+work=$(mktemp -d)
+log=$work/log
+trap 'rm -rf "$work"' EXIT
 if ! ci/numa-vm --fetch 2>"$log"; then
     # A fresh machine has no package lists; only root may fetch them.
     if [ "$(id -u)" -ne 0 ] || ! apt-get -qq update || ! ci/numa-vm --fetch 2>"$log"; then
@@ -22,37 +29,57 @@ if ! ci/numa-vm --fetch 2>"$log"; then
 fi
 
 # --workspace, as in unit.sh: nothing is built twice.
-tests=$(cargo test --workspace --lib --no-run 2>&1 | sed -n 's/.*(\(.*\/shmem_core-[^)]*\)).*/\1/p')
 cargo build --workspace --bins
-hello=${CARGO_TARGET_DIR:-target}/debug/hello
+bin=${CARGO_TARGET_DIR:-target}/debug
 
-guest() { # OPTIONS... -- COMMAND
-    ci/numa-vm --timeout 300 --nodes dram,dram --hugepages 2M:0:64,2M:1:64 "$@" 2>&1 | tee "$log"
+test_binary() { # PACKAGE KIND..., as `cargo test` takes them; prints the path of the one test binary
+    local path
+    path=$(cargo test --workspace --no-run --message-format=json "${@:2}" |
+        sed -n "s/.*\"manifest_path\":\"[^\"]*\/$1\/Cargo.toml\".*\"executable\":\"\([^\"]*\)\".*/\1/p")
+    [ -x "$path" ] || { echo "no test binary of $*" >&2; exit 1; }
+    printf '%s\n' "$path"
 }
-expect() { # TEXT: in what the guest printed
-    grep -qE -- "$1" "$log" || { echo "not found: $1"; exit 1; }
+guest() { # OPTIONS... -- COMMAND; the output stays in $log
+    ci/numa-vm --timeout 300 "$@" 2>&1 | tee "$log"
+}
+# Writes a script for the inside of a guest, from the standard input, and prints its path. In it,
+# `run NAME COMMAND` marks what the command prints, and its status, for `expect`.
+inside() {
+    local script
+    script=$(mktemp "$work/inside-XXXXXX")
+    {
+        printf '%s\n' '#!/bin/sh' \
+            'run() { name=$1; shift; echo "== $name"; "$@" 2>&1; echo "== status $?"; }'
+        cat
+    } >"$script"
+    chmod +x "$script"
+    printf '%s\n' "$script"
+}
+section() { # NAME: what `run NAME` printed
+    awk -v name="== $1" '$0 == name {on = 1; next} /^== / && on {print; exit} on' "$log"
+}
+expect() { # NAME TEXT...: regular expressions for lines that `run NAME` printed
+    local name=$1 text
+    for text in "${@:2}"; do
+        section "$name" | grep -qE -- "$text" || { echo "not found in \"$name\": $text"; exit 1; }
+    done
+}
+succeeds() { # NAME TEXT...
+    expect "$1" '^== status 0$' "${@:2}"
+}
+fails() { # NAME TEXT...
+    expect "$@"
+    ! section "$1" | grep -q '^== status 0$' || { echo "\"$1\" ran all the same"; exit 1; }
+}
+none_skipped() { # NAME [TEXT]: no test of it said so, but for this reason
+    ! section "$1" | grep 'skipped: ' | grep -vE "${2:-^$}" || { echo "left out in \"$1\" (see above)"; exit 1; }
 }
 
-echo "-- memory"
-guest -- "$tests" memory:: --nocapture
-expect '^test result: ok'
-if grep -q 'skipped: .*pages of 2 MiB' "$log"; then
-    echo "the pool of the virtual machine was not used"
-    exit 1
-fi
-
-echo "-- a job on pages that it must have"
-guest --env SHMEM_NPES=2 --env SHMEM_INFO=1 \
-    --env SHMEM_SYMMETRIC_PARTITION1=size=8M:pgsize=2M:policy=mandatory:kind=normalmem -- "$hello"
-expect 'PE 1 of 2: PE 0 says hello'
-expect '^1 +default +8M +2M +NORMALMEM +MANDATORY +all +8M +2M +hugetlb +NORMALMEM +yes'
-
-echo "-- a job on pages that it cannot have"
-status=0
-guest --env SHMEM_NPES=2 \
-    --env SHMEM_SYMMETRIC_PARTITION1=size=8M:pgsize=1G:policy=mandatory:kind=normalmem -- "$hello" || status=$?
-[ "$status" -ne 0 ] || { echo "the job ran all the same"; exit 1; }
-expect "partition 1 .*1G.*2M"
-
-# shellcheck source=ci/numa/kinds.sh
-. ci/numa/kinds.sh
+for part in ci/numa/*.sh; do
+    part=$(basename "$part" .sh)
+    case " ${*:-$part} " in *" $part "*) ;; *) continue ;; esac
+    start=$SECONDS
+    # shellcheck disable=SC1090
+    . "ci/numa/$part.sh"
+    echo "-- $part: $((SECONDS - start)) s"
+done

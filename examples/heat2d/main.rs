@@ -24,7 +24,7 @@ use shmem::prelude::*;
 use decomposition::Cut;
 use field::{Field, FieldError};
 use picture::PictureError;
-use plate::{Plate, TooLarge};
+use plate::{Memory, Plate, TooLarge};
 use stencil::{Limits, Progress};
 
 /// What the plate begins as when no file is given.
@@ -54,6 +54,11 @@ struct Arguments {
     /// How the cells are dealt out. The result is the same, bit for bit.
     #[arg(long, value_enum, default_value_t = Cut::Blocks)]
     decomposition: Cut,
+
+    /// Which partition the grids lie in: the program's own, or partition 1, which is what
+    /// SHMEM_SYMMETRIC_PARTITION1 says.
+    #[arg(long, value_enum, default_value_t)]
+    partition: Memory,
 
     /// Solve once more on PE 0 alone, and compare bit for bit.
     #[arg(long)]
@@ -98,7 +103,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
     };
     // An error of one PE ends the job for all, with one message.
     let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
-    let plate = Plate::deal_out(world, arguments.decomposition, field.as_ref())?;
+    let plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;
 
     let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
     let bar = progress_bar(world, limits);

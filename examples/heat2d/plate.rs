@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use clap::ValueEnum;
 use shmem::prelude::*;
 
 use crate::decomposition::{Cut, Decomposition};
@@ -31,9 +32,30 @@ static EVEN: Block;
 #[symmetric(partition = "fast", pgsize = "2M")]
 static ODD: Block;
 
-/// The block that holds the field after so many steps. The next step writes the other one.
-fn block_after(steps: u64) -> &'static Symmetric<Block> {
-    if steps.is_multiple_of(2) { &EVEN } else { &ODD }
+#[symmetric]
+static DEFAULT_EVEN: Block;
+
+#[symmetric]
+static DEFAULT_ODD: Block;
+
+/// Which partition the grids lie in.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Memory {
+    /// The program's own, `fast`.
+    #[default]
+    Fast,
+    /// Partition 1, of which the environment says what it is.
+    Default,
+}
+
+impl Memory {
+    /// The blocks of even and of odd steps.
+    fn blocks(self) -> [&'static Symmetric<Block>; 2] {
+        match self {
+            Self::Fast => [&EVEN, &ODD],
+            Self::Default => [&DEFAULT_EVEN, &DEFAULT_ODD],
+        }
+    }
 }
 
 /// A field that is larger than the blocks.
@@ -52,6 +74,8 @@ pub(crate) struct TooLarge {
 
 /// The calling PE's part of the field.
 pub(crate) struct Plate {
+    /// The blocks of even and of odd steps.
+    blocks: [&'static Symmetric<Block>; 2],
     decomposition: Decomposition,
     /// Rows and columns of the block.
     size: [usize; 2],
@@ -78,7 +102,13 @@ enum Line {
 
 impl Plate {
     /// Deals out the field of PE 0, the only one that has it. Collective.
-    pub(crate) fn deal_out(world: &World, cut: Cut, field: Option<&Field>) -> Result<Self, TooLarge> {
+    pub(crate) fn deal_out(
+        world: &World,
+        cut: Cut,
+        memory: Memory,
+        field: Option<&Field>,
+    ) -> Result<Self, TooLarge> {
+        let blocks = memory.blocks();
         let mut size = field.map_or([0; 2], |field| [field.rows(), field.columns()]);
         let first = world.team().members()[0];
         world.broadcast(&mut size, first);
@@ -92,8 +122,9 @@ impl Plate {
                 for (at, row) in rows.enumerate() {
                     let row = &field.row(row)[columns.clone()];
                     // In both: the border is never written again.
-                    world.put(EVEN.on(pe).index(1 + at).index(1..=row.len()), row);
-                    world.put(ODD.on(pe).index(1 + at).index(1..=row.len()), row);
+                    for block in blocks {
+                        world.put(block.on(pe).index(1 + at).index(1..=row.len()), row);
+                    }
                 }
             }
         }
@@ -103,12 +134,17 @@ impl Plate {
         let mine = decomposition.part_of(me);
         let inner = [0, 1].map(|axis| inner(&mine[axis], size[axis]));
         let edges = edges(decomposition, me, world.team().members());
-        Ok(Self { decomposition, size: mine.map(|part| part.len()), inner, edges })
+        Ok(Self { blocks, decomposition, size: mine.map(|part| part.len()), inner, edges })
+    }
+
+    /// The block that holds the field after so many steps. The next step writes the other one.
+    fn block_after(&self, steps: u64) -> &'static Symmetric<Block> {
+        self.blocks[usize::from(!steps.is_multiple_of(2))]
     }
 
     /// One more step; gives the largest change of a cell anywhere. Collective.
     pub(crate) fn relax(&self, world: &mut World, steps: u64) -> f64 {
-        let (old, new) = (block_after(steps), block_after(steps + 1));
+        let (old, new) = (self.block_after(steps), self.block_after(steps + 1));
         self.edges.iter().for_each(|edge| self.send(world, old, edge));
         // All neighbours have put their edges when `local` begins, and read ours when it ends.
         let mut change = world.local((old, new), |(old, new)| {
@@ -134,7 +170,7 @@ impl Plate {
         for pe in world.pes() {
             let [rows, columns] = self.decomposition.part_of(pe.number());
             for (at, row) in rows.enumerate() {
-                let place = block_after(steps).on(pe).index(1 + at).index(1..=columns.len());
+                let place = self.block_after(steps).on(pe).index(1 + at).index(1..=columns.len());
                 world.get(&mut field.row_mut(row)[columns.clone()], place);
             }
         }

@@ -59,6 +59,17 @@ pub enum Error {
     /// A heap has no room, or an address is not one of its blocks.
     #[error(transparent)]
     Heap(Box<shmem_core::heap::HeapError>),
+    /// An array cannot be as it was asked for.
+    #[error(transparent)]
+    Array(Box<shmem_core::array::ArrayError>),
+    /// The memory of an array cannot be placed.
+    #[error("{what}: {reason}")]
+    Placed {
+        /// The array.
+        what: String,
+        /// Why not, and what is possible.
+        reason: String,
+    },
     /// The transport cannot reach memory.
     #[error("{what}: the transport `{transport}` cannot register it: {reason}")]
     Register {
@@ -98,4 +109,5 @@ boxed! {
     Partition(shmem_core::partition::PartitionError);
     Memory(shmem_core::memory::MemoryError);
     Heap(shmem_core::heap::HeapError);
+    Array(shmem_core::array::ArrayError);
 }

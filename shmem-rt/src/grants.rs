@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use shmem_core::memory::{Placement, Spread};
 use shmem_core::partition::{Grant, Kind, Pages, PartitionSpec};
 
+use crate::error::Result;
+use crate::heap::Heap;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -41,6 +43,30 @@ impl<L: ThreadLevel> World<L> {
                 grants: partitions.grants().iter().map(|grants| grants[index].clone()).collect(),
             })
             .collect()
+    }
+}
+
+impl<L: ThreadLevel> Heap<'_, L> {
+    /// Pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers, as
+    /// the kernel says now. Pages have the size that was granted; those that nobody has touched yet are
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    ///
+    /// ```
+    /// fn pages(world: &shmem::World) -> shmem::Result<u64> {
+    ///     let nodes = world.heap::<shmem::partition::fast>()?.pages_per_node()?;
+    ///     Ok(nodes.iter().map(|(_node, pages)| pages).sum())
+    /// }
+    /// ```
+    pub fn pages_per_node(&self) -> Result<Vec<(u32, u64)>> {
+        let (job, page) = (self.world.job(), self.page_bytes() as usize);
+        let segment = job.segments.list().into_iter().find(|(index, _)| *index == self.segment);
+        let (_, segment) = segment.unwrap_or_else(|| unreachable!("every partition is a segment"));
+        let range = segment.start..segment.start + segment.bytes.next_multiple_of(page);
+        Ok(job.arena.pages_per_node(job.slot, range, page)?)
     }
 }
 

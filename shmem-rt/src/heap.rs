@@ -12,21 +12,19 @@ use shmem_core::data::Contents;
 use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, default, show_size};
-use shmem_core::system::SCRATCH_BYTES;
 use shmem_core::text::Text;
 
 use crate::collective::Purpose;
 use crate::error::Result;
 use crate::initial::Initial;
 use crate::partitions::Partitions;
-use crate::team::Collective;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 /// The heap of one partition. From [`World::heap`] and [`World::partition`].
 pub struct Heap<'w, L: ThreadLevel> {
-    world: &'w World<L>,
-    segment: u32,
+    pub(crate) world: &'w World<L>,
+    pub(crate) segment: u32,
     id: u32,
     name: Text<32>,
     /// Bytes of the pages that the calling PE was given.
@@ -168,94 +166,12 @@ impl<L: ThreadLevel> World<L> {
         Ok(SymAddr::assume(to))
     }
 
-    /// Gives memory back at once: a [`SymBox`], or an address from `malloc`, `align`, `calloc` or
-    /// `realloc`. Collective. (Dropping a `SymBox` gives it back later, without a barrier.)
-    ///
-    /// # Errors
-    ///
-    /// If an address is not that of a block that is in use; the message says what is there.
-    ///
-    /// # Panics
-    ///
-    /// If the address is no symmetric one at all.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_free`.
-    #[track_caller]
-    pub fn free(&self, what: impl Free) -> Result<()> {
-        let location = Location::caller();
-        let block = what.into_block();
-        let (arguments, text) = match block {
-            Block::Id(id) => ([0, id], format!("object #{id}")),
-            Block::At(address) => {
-                let offset = self.offset_of("free", address);
-                ([1, offset as u64], format!("the block at offset {offset:#x}"))
-            }
-        };
-        let subject = || text.clone();
-        let purpose = Purpose {
-            operation: "free",
-            opens: false,
-            arguments: &arguments,
-            subject: &subject,
-            location: Some(location),
-        };
-        self.job().quiet_all();
-        let collective = self.team().enter(self.endpoint());
-        collective.meet(&purpose);
-        let mut ledger = self.job().ledger();
-        match block {
-            Block::Id(id) => ledger.free(id)?,
-            Block::At(_) => ledger.free_at(arguments[1] as usize)?,
-        };
-        Ok(())
-    }
-
-    /// Makes the memory of handles that all PEs have dropped usable again. Collective; also part of
-    /// every allocation.
-    #[track_caller]
-    pub fn reclaim(&self) {
-        let location = Location::caller();
-        let purpose = Purpose {
-            operation: "reclaim",
-            opens: false,
-            arguments: &[],
-            subject: &String::new,
-            location: Some(location),
-        };
-        self.reclaim_for(&self.team().enter(self.endpoint()), &purpose);
-    }
-
-    /// Meets for `purpose`, and frees what all PEs have dropped.
-    pub(crate) fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
-        let (mut first, mut words) = (0, self.job().ledger().words());
-        if words == 0 {
-            self.job().quiet_all();
-            collective.meet(purpose);
-            return;
-        }
-        loop {
-            let mut window = self.job().ledger().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
-            // Not before: another thread may have written an object and dropped it just now.
-            self.job().quiet_all();
-            let bytes = bytemuck::cast_slice_mut(&mut window);
-            collective.reduce_for(purpose, bytes, |a: u64, b| a & b);
-            let reclaimed = self.job().ledger().reclaim(first, &window).unwrap_or_else(|error| {
-                self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
-            });
-            words = words.saturating_sub(window.len());
-            if reclaimed.next == 0 || words == 0 {
-                return;
-            }
-            first = reclaimed.next;
-        }
-    }
-
     /// Where an address lies in the calling PE's place.
     ///
     /// An address outside it is another one on each PE: as the argument of a collective it would
     /// look like a disagreement between them.
     #[track_caller]
-    fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
+    pub(crate) fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
         let (segments, address) = (self.endpoint().segments(), address.as_ptr() as usize);
         let offset = address.wrapping_sub(self.endpoint().mine(0) as usize);
         assert!(segments.find(offset, 1).is_some(), "{}", segments.miss(operation, address, offset, 1));
@@ -283,30 +199,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
     pub fn usage(&self) -> Usage {
         let usage = self.world.job().ledger().usage(self.segment);
         usage.unwrap_or_else(|| unreachable!("every partition has a heap"))
-    }
-
-    /// Pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers, as the kernel says now.
-    /// Pages have the size that was granted; those that nobody has touched yet are left out.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not tell.
-    ///
-    /// ```
-    /// fn pages(world: &shmem::World) -> shmem::Result<u64> {
-    ///     let nodes = world.heap::<shmem::partition::fast>()?.pages_per_node()?;
-    ///     Ok(nodes.iter().map(|(_node, pages)| pages).sum())
-    /// }
-    /// ```
-    pub fn pages_per_node(&self) -> Result<Vec<(u32, u64)>> {
-        let job = self.world.job();
-        let slot = job.pes[self.world.my_pe()].slot();
-        let slot = slot.unwrap_or_else(|| unreachable!("a PE is on its own host"));
-        let (arena, k) = (&job.arena, self.segment as usize - 1);
-        let page = self.page_bytes() as usize;
-        let range = arena.layout().partition(k);
-        let range = range.start..range.end.next_multiple_of(page);
-        Ok(arena.pages_per_node(slot, range, page)?)
     }
 
     /// Allocates an object. Collective.
@@ -400,36 +292,5 @@ impl<L: ThreadLevel> Heap<'_, L> {
         initialise(world.endpoint().mine(made.offset));
         collective.meet(&purpose);
         Ok(made)
-    }
-}
-
-/// What [`World::free`] takes: a [`SymBox`] or a [`SymAddr`].
-pub trait Free: sealed::Sealed {
-    #[doc(hidden)]
-    fn into_block(self) -> Block;
-}
-
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub enum Block {
-    Id(u64),
-    At(SymAddr),
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl<T: shmem_core::data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
-    impl Sealed for shmem_core::object::SymAddr {}
-}
-
-impl<T: Contents + ?Sized> Free for SymBox<T> {
-    fn into_block(self) -> Block {
-        Block::Id(self.__into_id())
-    }
-}
-
-impl Free for SymAddr {
-    fn into_block(self) -> Block {
-        Block::At(self)
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Job {
     pub(crate) partitions: RwLock<Partitions>,
     /// The nodes of this machine, once somebody has asked.
     pub(crate) topology: OnceLock<Topology>,
+    /// The most nodes on which a PE has CPUs, once an array was made.
+    pub(crate) most_homes: OnceLock<usize>,
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
@@ -93,6 +95,12 @@ impl Job {
 
     pub(crate) fn topology(&self) -> &Topology {
         self.topology.get_or_init(|| Machine::default().topology())
+    }
+
+    /// Bytes of a base page.
+    #[expect(clippy::unused_self, reason = "that of the machine on which the job runs")]
+    pub(crate) fn base_page(&self) -> usize {
+        rustix::param::page_size()
     }
 
     pub(crate) fn later(&self) -> MutexGuard<'_, Later> {

@@ -3,6 +3,7 @@
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+pub mod array;
 pub mod bootstrap;
 pub mod calibration;
 mod collective;
@@ -11,6 +12,7 @@ mod cpus;
 mod entry;
 pub mod env;
 mod error;
+mod free;
 mod grants;
 mod heap;
 pub mod info;
@@ -38,9 +40,11 @@ pub use collective::{Number, Reducible};
 pub use context::{Context, Ctx};
 pub use entry::{Outcome, init};
 pub use error::{Error, Result};
+pub use free::Free;
 pub use grants::PartitionReport;
-pub use heap::{Free, Heap};
+pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
+pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::{
     Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
 };
@@ -81,8 +85,8 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric, World,
-        padded, partitions, strided, symmetric,
+        Amo, Atomic, Initiator, NumaArray, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric,
+        World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

@@ -24,6 +24,7 @@ use shmem_core::partition::Grant;
 use shmem_core::segment::Segment;
 use shmem_core::text::Text;
 
+use crate::array::{End, Pools};
 use crate::collective::Purpose;
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -36,11 +37,25 @@ pub(crate) struct Later {
     range: LaterRange,
     places: BTreeMap<u32, LaterPlace>,
     registrations: u64,
+    /// What else ends with the allocations of arrays, by their numbers.
+    pub(crate) ends: BTreeMap<u64, End>,
+    pub(crate) pools: Pools,
 }
 
 impl Later {
     pub(crate) fn new(layout: &PlaceLayout) -> Self {
-        Self { range: LaterRange::new(layout), places: BTreeMap::new(), registrations: 0 }
+        Self {
+            range: LaterRange::new(layout),
+            places: BTreeMap::new(),
+            registrations: 0,
+            ends: BTreeMap::new(),
+            pools: Pools::default(),
+        }
+    }
+
+    /// Bytes of the largest range of addresses that is free.
+    pub(crate) fn largest_free(&self) -> usize {
+        self.range.largest_free()
     }
 }
 
@@ -51,6 +66,8 @@ pub(crate) struct Wanted {
     pub(crate) partition: u32,
     /// The partition's name, or what else it is.
     pub(crate) name: Text<32>,
+    /// Whether `prepare` makes all its pages.
+    pub(crate) touched: bool,
 }
 
 /// A segment that has been made.
@@ -66,7 +83,6 @@ pub(crate) struct Made {
 /// This PE's part of a segment while it is made.
 pub(crate) struct Own<'a> {
     /// Bytes from the start of the place.
-    #[expect(dead_code, reason = "arrays bind and touch what is there")]
     pub(crate) offset: usize,
     /// What the memory is.
     pub(crate) grant: &'a Grant,
@@ -99,9 +115,9 @@ impl Job {
         prepare: impl FnOnce(Own<'_>) -> Result<Vec<u8>>,
     ) -> Result<Made> {
         let found = wanted.and_then(|wanted| {
-            let Request { bytes, .. } = wanted.request;
-            self.arena.check_later(&wanted.request)?;
-            let place = self.later().range.allocate(bytes, wanted.request.room())?;
+            let Wanted { request, touched, .. } = &wanted;
+            self.arena.check_later(&Request { populate: request.populate || *touched, ..request.clone() })?;
+            let place = self.later().range.allocate(request.bytes, request.room())?;
             Ok((wanted, place))
         });
         let (found, said) = split(found);
@@ -117,7 +133,7 @@ impl Job {
         let made = self.make_in(collective, purpose, &wanted, place, prepare);
         match made {
             Ok(said) => {
-                let Wanted { request, partition, name } = wanted;
+                let Wanted { request, partition, name, .. } = wanted;
                 let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
                 self.segments.insert(place.index, segment);
                 let mut later = self.later();

@@ -288,6 +288,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         cpus_per_pe,
         partitions: RwLock::new(Partitions::new(table, grants)),
         topology: OnceLock::new(),
+        most_homes: OnceLock::new(),
         statics: names,
         resource: Box::new(resource),
         transport: transport_name,

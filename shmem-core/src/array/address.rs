@@ -2,14 +2,15 @@
 
 use core::marker::PhantomData;
 
-use super::geometry::{Entry, Geometry};
+use super::geometry::{Entry, Geometry, Side};
 
 /// How a view finds an element.
 ///
 /// # Safety
 ///
-/// For an array whose elements of type `T` lie at the parts of `geometry` behind `mine`, `locate` must give
-/// the address of the element with this index, derived from `mine`.
+/// For an array whose elements of type `T` lie at the parts of `geometry` behind `mine`, and whose shape is
+/// `shape`, the functions must give the address of the element with this index, derived from `mine`, or
+/// nothing if there is no such element.
 pub unsafe trait Addressing<'x, const D: usize>: Copy {
     /// Whether the elements are one range; `None`: known when the program runs.
     const ONE_RANGE: Option<bool>;
@@ -18,11 +19,10 @@ pub unsafe trait Addressing<'x, const D: usize>: Copy {
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self;
 
     /// The address of an element.
-    ///
-    /// # Safety
-    ///
-    /// `shape` must be that of the geometry, and each index smaller than the length of its dimension.
-    unsafe fn locate<T>(self, shape: &[usize; D], index: [usize; D]) -> *mut T;
+    fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
+
+    /// The same, and remembers where it was: the next one is probably near.
+    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
 /// The elements are one range.
@@ -43,12 +43,20 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for OneRange<'x, D> {
     }
 
     #[inline(always)]
-    unsafe fn locate<T>(self, shape: &[usize; D], index: [usize; D]) -> *mut T {
-        let mut number = index[0];
-        for d in 1..D {
-            number = number.wrapping_mul(shape[d]).wrapping_add(index[d]);
+    fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+        let mut number = 0_usize;
+        for (index, &length) in index.into_iter().zip(shape) {
+            if index >= length {
+                return None;
+            }
+            number = number.wrapping_mul(length).wrapping_add(index);
         }
-        self.start.cast::<T>().wrapping_add(number)
+        Some(self.start.cast::<T>().wrapping_add(number))
+    }
+
+    #[inline(always)]
+    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+        self.locate(shape, index)
     }
 }
 
@@ -59,36 +67,111 @@ pub struct Chunked<'x, const D: usize> {
     entries: &'x [Entry<D>],
     shift: u32,
     axis: usize,
+    /// Length of the axis.
+    length: usize,
+    near: Near<D>,
+}
+
+/// Indices along the axis that are found in the same way.
+#[derive(Clone, Copy, Debug)]
+struct Near<const D: usize> {
+    first: usize,
+    count: usize,
+    /// Where the element of index 0 would be.
+    origin: *mut u8,
+    side: Side<D>,
+}
+
+impl<const D: usize> Chunked<'_, D> {
+    /// The index along the axis, if the others are smaller than the lengths of their dimensions.
+    #[inline(always)]
+    fn along(&self, shape: &[usize; D], index: [usize; D]) -> Option<usize> {
+        // Chosen among registers: an index that is not constant would need the array in memory.
+        let mut along = index[0];
+        for d in 1..D {
+            let (on_axis, other) = if self.axis == d { (index[d], along) } else { (along, index[d]) };
+            if other >= if self.axis == d { shape[0] } else { shape[d] } {
+                return None;
+            }
+            along = on_axis;
+        }
+        Some(along)
+    }
+
+    /// The entry for an index along the axis, if it is smaller than the axis.
+    #[inline(always)]
+    fn entry(&self, along: usize) -> Option<&Entry<D>> {
+        if along >= self.length {
+            return None;
+        }
+        // SAFETY: the table has an entry for each index along the axis.
+        Some(unsafe { self.entries.get_unchecked(along >> self.shift) })
+    }
 }
 
 // SAFETY: the table was made from the parts: the side of the entry that belongs to the index has the
-// biased start of its chunk, and the chunk's own distances.
+// biased start of its chunk, and the chunk's own distances. What is near is a side, and the indices for which
+// it is the right one.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
 
     #[inline(always)]
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
         let (entries, shift) = geometry.table();
-        Self { mine, entries, shift, axis: geometry.chunking().axis() }
+        let near = Near { first: 0, count: 0, origin: mine, side: [0; D] };
+        let axis = geometry.chunking().axis();
+        Self { mine, entries, shift, axis, length: geometry.chunking().shape()[axis], near }
     }
 
     #[inline(always)]
-    unsafe fn locate<T>(self, _: &[usize; D], index: [usize; D]) -> *mut T {
-        // Chosen among registers: an index that is not constant would need the array in memory.
-        let mut along = index[0];
-        for (d, &index) in index.iter().enumerate().skip(1) {
-            along = if self.axis == d { index } else { along };
-        }
-        // SAFETY: the index along the axis is smaller than the axis (caller), and the table has an entry
-        // for each of those.
-        let entry = unsafe { self.entries.get_unchecked(along >> self.shift) };
+    fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+        let along = self.along(shape, index)?;
+        let entry = self.entry(along)?;
         let side = &entry.sides[usize::from(along >= entry.boundary)];
-        let mut number = index[D - 1];
-        for d in 0..D - 1 {
-            number = number.wrapping_add(index[d].wrapping_mul(side[d + 1]));
-        }
-        self.mine.wrapping_add(side[0]).cast::<T>().wrapping_add(number)
+        Some(element(self.mine.wrapping_add(side[0]), side, index))
     }
+
+    #[inline(always)]
+    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+        let along = self.along(shape, index)?;
+        if along.wrapping_sub(self.near.first) >= self.near.count {
+            // By value: a view whose address was known elsewhere could not stay in registers.
+            self.near = find(self.mine, self.entries, self.shift, self.length, along)?;
+        }
+        Some(element(self.near.origin, &self.near.side, index))
+    }
+}
+
+/// What is near an index along the axis.
+#[cold]
+fn find<const D: usize>(
+    mine: *mut u8,
+    entries: &[Entry<D>],
+    shift: u32,
+    length: usize,
+    along: usize,
+) -> Option<Near<D>> {
+    if along >= length {
+        return None;
+    }
+    let bucket = along >> shift;
+    let entry = &entries[bucket];
+    let second = along >= entry.boundary;
+    let first = if second { entry.boundary } else { bucket << shift };
+    // The second chunk is as long as a bucket, so it does not end before the bucket does.
+    let end = if second { (bucket + 1) << shift } else { entry.boundary };
+    let side = entry.sides[usize::from(second)];
+    Some(Near { first, count: end - first, origin: mine.wrapping_add(side[0]), side })
+}
+
+/// The address of an element, from that of index 0 and the distances of a side.
+#[inline(always)]
+fn element<T, const D: usize>(origin: *mut u8, side: &Side<D>, index: [usize; D]) -> *mut T {
+    let mut number = index[D - 1];
+    for d in 0..D - 1 {
+        number = number.wrapping_add(index[d].wrapping_mul(side[d + 1]));
+    }
+    origin.cast::<T>().wrapping_add(number)
 }
 
 /// One or the other, known when the program runs.
@@ -114,12 +197,18 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Either<'x, D> {
     }
 
     #[inline(always)]
-    unsafe fn locate<T>(self, shape: &[usize; D], index: [usize; D]) -> *mut T {
+    fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         match self {
-            // SAFETY: the caller's promise.
-            Self::One(one) => unsafe { one.locate(shape, index) },
-            // SAFETY: the caller's promise.
-            Self::Several(several) => unsafe { several.locate(shape, index) },
+            Self::One(one) => one.locate(shape, index),
+            Self::Several(several) => several.locate(shape, index),
+        }
+    }
+
+    #[inline(always)]
+    fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
+        match self {
+            Self::One(one) => one.locate_near(shape, index),
+            Self::Several(several) => several.locate_near(shape, index),
         }
     }
 }

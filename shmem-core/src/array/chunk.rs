@@ -5,7 +5,7 @@ use core::ops::{Index, IndexMut, Range};
 
 use super::elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
 use super::geometry::{Geometry, strides};
-use super::index::{ArrayIndex, Indices};
+use super::index::{ArrayIndex, Indices, refuse};
 use super::rows::Rows;
 
 /// Where a chunk is.
@@ -69,12 +69,9 @@ impl<T, const D: usize> Place<T, D> {
         Some(self.origin.wrapping_add(number))
     }
 
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn elsewhere(number: usize, lows: [usize; D], highs: [usize; D], index: [usize; D]) -> ! {
+    fn elsewhere(index: &[usize], (number, lows, highs): (usize, [usize; D], [usize; D])) -> String {
         let ranges: [_; D] = core::array::from_fn(|d| lows[d]..highs[d]);
-        panic!("index {index:?} is not in chunk {number}, which has the indices {ranges:?} of the array")
+        format!("index {index:?} is not in chunk {number}, which has the indices {ranges:?} of the array")
     }
 
     #[inline(always)]
@@ -82,7 +79,7 @@ impl<T, const D: usize> Place<T, D> {
     fn find(&self, index: [usize; D]) -> *mut T {
         match self.locate(index) {
             Some(element) => element,
-            None => Self::elsewhere(self.number, self.lows, self.highs, index),
+            None => refuse(index, (self.number, self.lows, self.highs), Self::elsewhere),
         }
     }
 }

@@ -1,35 +1,38 @@
 //! Iterators over the elements and runs of arrays and chunks, as references.
+//!
+//! An iterator over elements is one over a slice, the run that it is in, and the runs behind it. So a
+//! loop spends its time where a loop over a slice does.
 
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use super::rows::{Rows, Runs as RawRuns, Tour, Walk};
+use super::rows::{Rows, Tour, Walk};
 use super::storage::Storage;
 
 macro_rules! elements {
     (
-        $reference:ty, $slice:ty, $from_raw:path, ($($mutable:tt)?), $send:ident,
+        $reference:ty, $slice:ty, $run:ident, $from_raw:path, $send:ident,
         $iter:ident, $runs:ident, $chunk_iter:ident, $chunk_runs:ident, $of:literal
     ) => {
         #[doc = concat!("The elements of an array, in row-major order: ", $of, ".")]
         #[derive(Debug)]
         pub struct $iter<'x, T, const D: usize, S: Storage> {
+            run: core::slice::$run<'x, T>,
             tour: Tour<'x, T, D, S>,
-            _lent: PhantomData<$reference>,
         }
 
         #[doc = concat!("The elements of an array, as slices of neighbours in row-major order: ", $of, ".")]
         #[derive(Debug)]
         pub struct $runs<'x, T, const D: usize, S: Storage> {
-            runs: RawRuns<'x, T, D, S>,
+            tour: Tour<'x, T, D, S>,
             _lent: PhantomData<$reference>,
         }
 
         #[doc = concat!("The elements of a chunk, in row-major order: ", $of, ".")]
         #[derive(Debug)]
         pub struct $chunk_iter<'x, T> {
+            run: core::slice::$run<'x, T>,
             walk: Walk<T>,
-            _lent: PhantomData<$reference>,
         }
 
         #[doc = concat!("The elements of a chunk, as slices of neighbours in row-major order: ", $of, ".")]
@@ -63,8 +66,19 @@ macro_rules! elements {
             /// The tour must be through elements that are lent for `'x`, and to this iterator only if
             /// they are lent mutably.
             #[inline(always)]
-            pub(super) unsafe fn new(tour: Tour<'x, T, D, S>) -> Self {
-                Self { tour, _lent: PhantomData }
+            pub(super) unsafe fn new(mut tour: Tour<'x, T, D, S>) -> Self {
+                let (start, length) = tour.first();
+                // SAFETY: elements that are lent (caller), and a tour comes to each one once.
+                let run: $slice = unsafe { $from_raw(start, length) };
+                Self { run: run.into_iter(), tour }
+            }
+
+            #[inline(always)]
+            fn go_on(&mut self) -> Option<core::slice::$run<'x, T>> {
+                let (start, length) = self.tour.another()?;
+                // SAFETY: elements that were lent (`new`), and a tour comes to each one once.
+                let run: $slice = unsafe { $from_raw(start, length) };
+                Some(run.into_iter())
             }
         }
 
@@ -73,25 +87,30 @@ macro_rules! elements {
 
             #[inline(always)]
             fn next(&mut self) -> Option<$reference> {
-                let element = self.tour.next()?;
-                // SAFETY: an element that was lent (`new`), and a tour comes to each one once.
-                Some(unsafe { & $($mutable)? *element })
+                loop {
+                    if let Some(element) = self.run.next() {
+                        return Some(element);
+                    }
+                    self.run = self.go_on()?;
+                }
             }
 
             #[inline(always)]
             fn size_hint(&self) -> (usize, Option<usize>) {
-                (self.tour.len(), Some(self.tour.len()))
+                let left = self.run.len() + self.tour.len();
+                (left, Some(left))
             }
 
             #[inline]
             fn fold<B, F: FnMut(B, $reference) -> B>(mut self, first: B, mut f: F) -> B {
                 let mut result = first;
-                while let Some((start, length)) = self.tour.next_run() {
-                    // SAFETY: elements that were lent (`new`), and a tour comes to each one once.
-                    let run: $slice = unsafe { $from_raw(start, length) };
-                    result = run.into_iter().fold(result, &mut f);
+                loop {
+                    result = core::mem::take(&mut self.run).fold(result, &mut f);
+                    match self.go_on() {
+                        Some(run) => self.run = run,
+                        None => return result,
+                    }
                 }
-                result
             }
         }
 
@@ -103,8 +122,8 @@ macro_rules! elements {
             ///
             /// As for the iterator over elements.
             #[inline(always)]
-            pub(super) unsafe fn new(runs: RawRuns<'x, T, D, S>) -> Self {
-                Self { runs, _lent: PhantomData }
+            pub(super) unsafe fn new(tour: Tour<'x, T, D, S>) -> Self {
+                Self { tour, _lent: PhantomData }
             }
         }
 
@@ -113,14 +132,14 @@ macro_rules! elements {
 
             #[inline(always)]
             fn next(&mut self) -> Option<$slice> {
-                let (start, length) = self.runs.next()?;
-                // SAFETY: elements that were lent (`new`), each of them in one run.
+                let (start, length) = self.tour.next()?;
+                // SAFETY: elements that were lent (`new`), and a tour comes to each one once.
                 Some(unsafe { $from_raw(start, length) })
             }
 
             #[inline(always)]
             fn size_hint(&self) -> (usize, Option<usize>) {
-                (self.runs.len(), Some(self.runs.len()))
+                (self.tour.runs(), Some(self.tour.runs()))
             }
         }
 
@@ -134,7 +153,7 @@ macro_rules! elements {
             /// lent mutably.
             #[inline(always)]
             pub(super) unsafe fn new(rows: Rows<T>) -> Self {
-                Self { walk: Walk::new(rows), _lent: PhantomData }
+                Self { run: Default::default(), walk: Walk::new(rows) }
             }
 
             /// The first `count` elements, and the others.
@@ -144,8 +163,21 @@ macro_rules! elements {
             /// If there are fewer.
             #[must_use]
             pub fn split_at(self, count: usize) -> (Self, Self) {
-                let (front, back) = self.walk.split_at(count);
-                (Self { walk: front, _lent: PhantomData }, Self { walk: back, _lent: PhantomData })
+                let before = self.run.len();
+                assert!(count <= self.len(), "{count} of {} elements", self.len());
+                // Elements of the run have not been given out: they are walked through again.
+                let (front, back) = self.walk.split_at(before, count);
+                let from = |walk| Self { run: Default::default(), walk };
+                (from(front), from(back))
+            }
+
+            #[inline(always)]
+            fn go_on(&mut self) -> Option<core::slice::$run<'x, T>> {
+                let (start, length) = self.walk.next()?;
+                // SAFETY: elements that were lent (`new`), and a walk comes to each one once; one that is
+                // split begins behind what this iterator has given out.
+                let run: $slice = unsafe { $from_raw(start, length) };
+                Some(run.into_iter())
             }
         }
 
@@ -154,34 +186,44 @@ macro_rules! elements {
 
             #[inline(always)]
             fn next(&mut self) -> Option<$reference> {
-                let element = self.walk.next()?;
-                // SAFETY: an element that was lent (`new`), and a walk comes to each one once.
-                Some(unsafe { & $($mutable)? *element })
+                loop {
+                    if let Some(element) = self.run.next() {
+                        return Some(element);
+                    }
+                    self.run = self.go_on()?;
+                }
             }
 
             #[inline(always)]
             fn size_hint(&self) -> (usize, Option<usize>) {
-                (self.walk.len(), Some(self.walk.len()))
+                let left = self.run.len() + self.walk.len();
+                (left, Some(left))
             }
 
             #[inline]
             fn fold<B, F: FnMut(B, $reference) -> B>(mut self, first: B, mut f: F) -> B {
                 let mut result = first;
-                while let Some((start, length)) = self.walk.next_run() {
-                    // SAFETY: elements that were lent (`new`), and a walk comes to each one once.
-                    let run: $slice = unsafe { $from_raw(start, length) };
-                    result = run.into_iter().fold(result, &mut f);
+                loop {
+                    result = core::mem::take(&mut self.run).fold(result, &mut f);
+                    match self.go_on() {
+                        Some(run) => self.run = run,
+                        None => return result,
+                    }
                 }
-                result
             }
         }
 
         impl<'x, T> DoubleEndedIterator for $chunk_iter<'x, T> {
             #[inline]
             fn next_back(&mut self) -> Option<$reference> {
-                let element = self.walk.next_back()?;
-                // SAFETY: as in `next`.
-                Some(unsafe { & $($mutable)? *element })
+                let Some(element) = self.walk.next_back() else {
+                    let element = self.run.next_back()?;
+                    self.walk.end_earlier();
+                    return Some(element);
+                };
+                // SAFETY: an element that was lent (`new`), and the walk does not come to it again.
+                let element: $slice = unsafe { $from_raw(element, 1) };
+                element.into_iter().next()
             }
         }
 
@@ -203,9 +245,9 @@ macro_rules! elements {
 
             #[inline(always)]
             fn next(&mut self) -> Option<$slice> {
-                let (start, length) = self.walk.next_run()?;
+                let (start, length) = self.walk.next()?;
                 self.left -= 1;
-                // SAFETY: elements that were lent (`new`), each of them in one run.
+                // SAFETY: elements that were lent (`new`), and a walk comes to each one once.
                 Some(unsafe { $from_raw(start, length) })
             }
 
@@ -219,24 +261,11 @@ macro_rules! elements {
         impl<T> FusedIterator for $chunk_runs<'_, T> {}
     };
 }
-
-impl<T, const D: usize, S: Storage> Clone for Iter<'_, T, D, S> {
-    fn clone(&self) -> Self {
-        Self { tour: self.tour.clone(), _lent: PhantomData }
-    }
-}
-
-impl<T> Clone for ChunkIter<'_, T> {
-    fn clone(&self) -> Self {
-        Self { walk: self.walk.clone(), _lent: PhantomData }
-    }
-}
-
 elements!(
     &'x T,
     &'x [T],
+    Iter,
     core::slice::from_raw_parts,
-    (),
     Sync,
     Iter,
     Runs,
@@ -245,6 +274,26 @@ elements!(
     "shared references"
 );
 elements!(
-    &'x mut T, &'x mut [T], core::slice::from_raw_parts_mut, (mut), Send,
-    IterMut, RunsMut, ChunkIterMut, ChunkRunsMut, "exclusive references"
+    &'x mut T,
+    &'x mut [T],
+    IterMut,
+    core::slice::from_raw_parts_mut,
+    Send,
+    IterMut,
+    RunsMut,
+    ChunkIterMut,
+    ChunkRunsMut,
+    "exclusive references"
 );
+
+impl<T, const D: usize, S: Storage> Clone for Iter<'_, T, D, S> {
+    fn clone(&self) -> Self {
+        Self { run: self.run.clone(), tour: self.tour.clone() }
+    }
+}
+
+impl<T> Clone for ChunkIter<'_, T> {
+    fn clone(&self) -> Self {
+        Self { run: self.run.clone(), walk: self.walk.clone() }
+    }
+}

@@ -27,26 +27,59 @@ impl<const D: usize> ArrayIndex<D> for [usize; D] {
     }
 }
 
+/// Panics about an index. Inlined, so that the index stays in registers: a cold function that was given it as
+/// an array would need it in memory, in every round of a loop.
+#[inline(always)]
+#[track_caller]
+pub(super) fn refuse<C: Copy, const D: usize>(
+    index: [usize; D],
+    context: C,
+    message: fn(&[usize], C) -> String,
+) -> ! {
+    let number = |d| if d < D { index[d] } else { 0 };
+    refused::<C, D>(number(0), number(1), number(2), context, message)
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn refused<C, const D: usize>(
+    a: usize,
+    b: usize,
+    c: usize,
+    context: C,
+    message: fn(&[usize], C) -> String,
+) -> ! {
+    panic!("{}", message(&[a, b, c][..D], context))
+}
+
 /// The indices of an array or of a chunk of two or three dimensions, in row-major order. (In one dimension
 /// they are a `Range<usize>`.)
 ///
-/// `for_each`, `map` and `fold` are loops in loops; a `for` loop over it is one loop, with a test more per
-/// element.
+/// It goes through rows, in which only the last number changes. With `for_each` that is a loop in a loop, as
+/// fast as if it were written so; a `for` loop has a test more per index.
 #[derive(Clone, Debug)]
 pub struct Indices<const D: usize> {
     lows: [usize; D],
     highs: [usize; D],
-    /// The next one, if there is one.
     next: [usize; D],
-    left: usize,
+    /// Where the row ends that the next one is in.
+    end: usize,
+    /// Number of indices behind that row.
+    behind: usize,
 }
 
 impl<const D: usize> Indices<D> {
     /// The indices in these ranges. Their number must be one of a place's elements.
+    #[inline(always)]
     pub(super) fn new(ranges: [Range<usize>; D]) -> Self {
         let (lows, highs) = (ranges.each_ref().map(|range| range.start), ranges.map(|range| range.end));
-        let left = (0..D).map(|d| highs[d] - lows[d]).product();
-        Self { lows, highs, next: lows, left }
+        let mut behind = 1;
+        for d in 0..D - 1 {
+            behind *= highs[d] - lows[d];
+        }
+        let behind = (behind - 1) * (highs[D - 1] - lows[D - 1]);
+        Self { lows, highs, next: lows, end: highs[D - 1], behind }
     }
 
     /// The first `count` of them, and the others.
@@ -56,9 +89,15 @@ impl<const D: usize> Indices<D> {
     /// If there are fewer.
     #[must_use]
     pub fn split_at(self, count: usize) -> (Self, Self) {
-        assert!(count <= self.left, "{count} of {} indices", self.left);
-        let behind = Self { next: self.at(count), left: self.left - count, ..self };
-        (Self { left: count, ..self }, behind)
+        assert!(count <= self.len(), "{count} of {} indices", self.len());
+        let others = self.len() - count;
+        (self.starting(self.next, count), self.starting(self.at(count), others))
+    }
+
+    /// `count` of them, from an index on.
+    fn starting(&self, next: [usize; D], count: usize) -> Self {
+        let row = (self.highs[D - 1] - next[D - 1]).min(count);
+        Self { next, end: next[D - 1] + row, behind: count - row, ..*self }
     }
 
     /// The index that is `count` behind the next one.
@@ -75,16 +114,23 @@ impl<const D: usize> Indices<D> {
         index
     }
 
-    /// Goes on to the next row: the last dimension is at its end.
+    /// Goes on to the next row, if there is one.
     #[inline(always)]
-    fn carry(&mut self) {
+    fn go_on(&mut self) -> Option<()> {
+        if self.behind == 0 {
+            return None;
+        }
         for d in (1..D).rev() {
-            if self.next[d] < self.highs[d] {
-                return;
-            }
             self.next[d] = self.lows[d];
             self.next[d - 1] += 1;
+            if self.next[d - 1] < self.highs[d - 1] {
+                break;
+            }
         }
+        let row = (self.highs[D - 1] - self.lows[D - 1]).min(self.behind);
+        self.end = self.lows[D - 1] + row;
+        self.behind -= row;
+        Some(())
     }
 }
 
@@ -93,52 +139,52 @@ impl<const D: usize> Iterator for Indices<D> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<[usize; D]> {
-        if self.left == 0 {
-            return None;
+        loop {
+            if self.next[D - 1] < self.end {
+                let index = self.next;
+                self.next[D - 1] += 1;
+                return Some(index);
+            }
+            self.go_on()?;
         }
-        let index = self.next;
-        self.left -= 1;
-        self.next[D - 1] += 1;
-        self.carry();
-        Some(index)
     }
 
     #[inline(always)]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        let left = self.end - self.next[D - 1] + self.behind;
+        (left, Some(left))
     }
 
     #[inline]
     fn nth(&mut self, count: usize) -> Option<[usize; D]> {
-        let skipped = count.min(self.left);
-        self.next = self.at(skipped);
-        self.left -= skipped;
+        let skipped = count.min(self.len());
+        *self = self.clone().split_at(skipped).1;
         self.next()
     }
 
     #[inline]
     fn fold<B, F: FnMut(B, [usize; D]) -> B>(mut self, first: B, mut f: F) -> B {
         let mut result = first;
-        while self.left > 0 {
-            let row = (self.highs[D - 1] - self.next[D - 1]).min(self.left);
+        loop {
             let mut index = self.next;
-            for last in index[D - 1]..index[D - 1] + row {
+            for last in self.next[D - 1]..self.end {
                 index[D - 1] = last;
                 result = f(result, index);
             }
-            self.left -= row;
-            self.next[D - 1] += row;
-            self.carry();
+            if self.go_on().is_none() {
+                return result;
+            }
         }
-        result
     }
 }
 
 impl<const D: usize> DoubleEndedIterator for Indices<D> {
     #[inline]
     fn next_back(&mut self) -> Option<[usize; D]> {
-        self.left = self.left.checked_sub(1)?;
-        Some(self.at(self.left))
+        let last = self.len().checked_sub(1)?;
+        let index = self.at(last);
+        *self = self.starting(self.next, last);
+        Some(index)
     }
 }
 

@@ -9,8 +9,8 @@ use super::chunk::{ChunkMut, ChunkRef, Place};
 use super::chunking::Chunking;
 use super::elements::{Iter, IterMut, Runs, RunsMut};
 use super::geometry::Geometry;
-use super::index::{ArrayIndex, Indices};
-use super::rows::{Runs as RawRuns, Tour};
+use super::index::{ArrayIndex, Indices, refuse};
+use super::rows::{Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage, StorageKind};
 
 /// An array in one place: what the views of both sorts are made of.
@@ -30,15 +30,12 @@ impl<T, const D: usize, S: Storage> Clone for Field<'_, T, D, S> {
 
 impl<T, const D: usize, S: Storage> Copy for Field<'_, T, D, S> {}
 
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn beyond<const D: usize>(index: [usize; D], shape: [usize; D]) -> ! {
-    match (index.as_slice(), shape.as_slice()) {
+fn beyond<const D: usize>(index: &[usize], shape: [usize; D]) -> String {
+    match (index, shape.as_slice()) {
         ([index], [length]) => {
-            panic!("index {index} is beyond the end: the array has {length} elements (0..{length})")
+            format!("index {index} is beyond the end: the array has {length} elements (0..{length})")
         }
-        _ => panic!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
+        _ => format!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
     }
 }
 
@@ -46,28 +43,26 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     /// The address of an element, if there is such an element.
     #[inline(always)]
     fn locate(&self, index: [usize; D]) -> Option<*mut T> {
-        for (index, length) in index.into_iter().zip(self.shape) {
-            if index >= length {
-                return None;
-            }
-        }
-        // SAFETY: each index was compared, and the shape is that of the geometry.
-        Some(unsafe { self.addressing.locate(&self.shape, index) })
+        self.addressing.locate(&self.shape, index)
+    }
+
+    /// The same, for one element after the other.
+    #[inline(always)]
+    fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
+        self.addressing.locate_near(&self.shape, index)
+    }
+
+    /// All elements, if they are neighbours.
+    #[inline(always)]
+    fn run(&self) -> Option<Run<T>> {
+        let mut tour = self.tour();
+        let run = tour.first();
+        (tour.runs() == 0).then_some(run)
     }
 
     #[inline(always)]
-    #[track_caller]
-    fn find(&self, index: [usize; D]) -> *mut T {
-        match self.locate(index) {
-            Some(element) => element,
-            None => beyond(index, self.shape),
-        }
-    }
-
-    fn run(&self) -> Option<(*mut T, usize)> {
-        let mut runs = RawRuns::<T, D, S>::new(self.mine, self.geometry);
-        let run = runs.next();
-        if runs.len() == 0 { run } else { None }
+    fn tour(&self) -> Tour<'x, T, D, S> {
+        Tour::new(self.mine, self.geometry)
     }
 }
 
@@ -80,9 +75,10 @@ pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
 /// An array, exclusively: what `local` opens.
 ///
 /// A loop over all indices is as fast as one over a slice where the storage is one range. Where it has a
-/// range per chunk ([`Multi`](super::Multi)), it is about as fast as memory outside the caches is, and
-/// loops over elements ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks
-/// ([`chunks_mut`](Self::chunks_mut)) do without the search for the chunk.
+/// range per chunk ([`Multi`](super::Multi)), writing by index remembers the chunk it was in, which costs a
+/// comparison per element, and reading searches the table. Loops over elements
+/// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks
+/// ([`chunks_mut`](Self::chunks_mut)) do without.
 pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
     field: Field<'x, T, D, S>,
     _lent: PhantomData<&'x mut T>,
@@ -183,7 +179,10 @@ macro_rules! views {
             #[inline(always)]
             #[track_caller]
             fn index(&self, index: I) -> &T {
-                let element = self.field.find(index.position());
+                let index = index.position();
+                let Some(element) = self.field.locate(index) else {
+                    refuse(index, self.field.shape, beyond)
+                };
                 // SAFETY: an element of the array, which is lent (`new`) and borrowed.
                 unsafe { &*element }
             }
@@ -204,17 +203,15 @@ impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
     /// The elements in row-major order.
     #[inline(always)]
     pub fn iter(&self) -> Iter<'x, T, D, S> {
-        let Field { mine, geometry, .. } = self.field;
         // SAFETY: the elements are lent for `'x` (`new`), and shared.
-        unsafe { Iter::new(Tour::new(mine, geometry)) }
+        unsafe { Iter::new(self.field.tour()) }
     }
 
     /// The elements as slices of neighbours, in row-major order.
     #[inline(always)]
     pub fn runs(&self) -> Runs<'x, T, D, S> {
-        let Field { mine, geometry, .. } = self.field;
         // SAFETY: as in `iter`.
-        unsafe { Runs::new(RawRuns::new(mine, geometry)) }
+        unsafe { Runs::new(self.field.tour()) }
     }
 
     /// The element with this index, if there is one.
@@ -276,9 +273,8 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// The elements in row-major order, exclusively.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> IterMut<'_, T, D, S> {
-        let Field { mine, geometry, .. } = self.field;
         // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
-        unsafe { IterMut::new(Tour::new(mine, geometry)) }
+        unsafe { IterMut::new(self.field.tour()) }
     }
 
     /// The elements as slices of neighbours, in row-major order.
@@ -290,9 +286,8 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// The elements as exclusive slices of neighbours, in row-major order.
     #[inline(always)]
     pub fn runs_mut(&mut self) -> RunsMut<'_, T, D, S> {
-        let Field { mine, geometry, .. } = self.field;
         // SAFETY: as in `iter_mut`.
-        unsafe { RunsMut::new(RawRuns::new(mine, geometry)) }
+        unsafe { RunsMut::new(self.field.tour()) }
     }
 
     /// The element with this index, if there is one.
@@ -306,7 +301,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// The element with this index, exclusively, if there is one.
     #[inline(always)]
     pub fn get_mut(&mut self, index: impl ArrayIndex<D>) -> Option<&mut T> {
-        let element = self.field.locate(index.position())?;
+        let element = self.field.locate_near(index.position())?;
         // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
         Some(unsafe { &mut *element })
     }
@@ -388,7 +383,8 @@ impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> IndexMut<I> for ArrayMut<'
     #[inline(always)]
     #[track_caller]
     fn index_mut(&mut self, index: I) -> &mut T {
-        let element = self.field.find(index.position());
+        let index = index.position();
+        let Some(element) = self.field.locate_near(index) else { refuse(index, self.field.shape, beyond) };
         // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
         unsafe { &mut *element }
     }

@@ -199,7 +199,7 @@ pub enum MemoryError {
 }
 
 /// Nodes with a word in front; nothing if there are none.
-struct NodeList<'a>(&'a str, &'a [u32]);
+pub(super) struct NodeList<'a>(pub(super) &'a str, pub(super) &'a [u32]);
 
 impl fmt::Display for NodeList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -207,7 +207,11 @@ impl fmt::Display for NodeList<'_> {
         match nodes {
             [] => Ok(()),
             [node] => write!(f, "{word} node {node}"),
-            nodes => write!(f, "{word} nodes {}", show_nodes(nodes)),
+            nodes => {
+                let mut numbers: Vec<_> = nodes.iter().map(|&node| node as usize).collect();
+                numbers.sort_unstable();
+                write!(f, "{word} nodes {}", ranges::show(&numbers))
+            }
         }
     }
 }
@@ -222,13 +226,6 @@ impl fmt::Display for Reserve<'_> {
             [node, ..] => write!(f, "/sys/devices/system/node/node{node}/hugepages/*/nr_hugepages"),
         }
     }
-}
-
-/// Nodes, in the order of their numbers.
-pub(super) fn show_nodes(nodes: &[u32]) -> String {
-    let mut numbers: Vec<_> = nodes.iter().map(|&node| node as usize).collect();
-    numbers.sort_unstable();
-    ranges::show(&numbers)
 }
 
 /// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.

@@ -61,13 +61,18 @@ impl LaterRange {
                 asked: bytes as u64,
                 segments: self.used.len(),
                 most: MOST,
-                largest: self.gaps().map(|gap| gap.len()).max().unwrap_or(0) as u64,
+                largest: self.largest_free() as u64,
                 total: self.range.len() as u64,
             });
         };
         let offset = range.start;
         self.used.insert(at, (range, index));
         Ok(LaterPlace { index, offset })
+    }
+
+    /// Bytes of the largest range that is free.
+    pub fn largest_free(&self) -> usize {
+        self.gaps().map(|gap| gap.len()).max().unwrap_or(0)
     }
 
     /// Gives a place back.

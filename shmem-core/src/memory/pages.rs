@@ -62,7 +62,8 @@ impl Pool {
             return format!("huge pages of {size} ({free} of {total} can be had)");
         };
         let list = |on: bool| {
-            let some = self.nodes.iter().filter(|(node, _)| wanted.contains(node) == on);
+            let some =
+                self.nodes.iter().filter(|(node, free)| wanted.contains(node) == on && (on || *free > 0));
             some.map(|(node, free)| format!("{free} on node {node}")).collect::<Vec<_>>().join(", ")
         };
         let there = match list(true) {

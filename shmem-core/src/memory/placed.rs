@@ -4,7 +4,7 @@
 
 use rustix::io::Errno;
 
-use super::error::{MemoryError, show_nodes};
+use super::error::{MemoryError, NodeList};
 use super::machine::Machine;
 use super::numa;
 use super::placement::Spread;
@@ -43,6 +43,18 @@ pub(super) struct Found {
     pub(super) nodes: Vec<(u32, u64)>,
     /// What is not as it was asked, in words.
     pub(super) downgrade: Option<String>,
+}
+
+impl Found {
+    /// Larger pages than the system's own, if they are of the kind asked for: otherwise smaller ones of it
+    /// are better. Why they are not, in words.
+    pub(super) fn of_kind(self, request: &Request) -> Result<Self, String> {
+        let elsewhere = |nodes: &[u32]| self.nodes.iter().any(|(node, _)| !nodes.contains(node));
+        match self.downgrade {
+            Some(downgrade) if request.only_on().is_some_and(elsewhere) => Err(downgrade),
+            _ => Ok(self),
+        }
+    }
 }
 
 /// Compares the nodes of all pages of a request with those it asked for.
@@ -86,7 +98,7 @@ pub(super) fn compare(
         .into_iter()
         .map(|&(node, n)| format!("{n} of {count} pages on node {node}{}", kind(node)))
         .collect();
-    let text = format!("{}, and not on nodes {}", list.join("; "), show_nodes(&placement.nodes));
+    let text = format!("{}, and not{}", list.join("; "), NodeList(" on", &placement.nodes));
     if placement.spread == Spread::Bound {
         return Err(text);
     }

@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::arena::Mine;
-use super::error::{MemoryError, Size, show_nodes};
+use super::error::{MemoryError, NodeList, Size};
 use super::limits::no_pages;
 use super::machine::Machine;
 use super::map::{self, Reservation};
@@ -173,7 +173,13 @@ impl Provider<'_> {
         let tried = match made {
             Ok(mapping) => {
                 let start = mapping.start().as_ptr();
-                *unplaced = apply(request, |nodes, spread| numa::bind(start, part.len(), nodes, spread))?;
+                // Where a kind is preferred, smaller pages of it come before pages of this pool elsewhere.
+                let strict = |spread| match spread {
+                    Spread::Preferred if request.only_on().is_some() => Spread::Bound,
+                    spread => spread,
+                };
+                *unplaced =
+                    apply(request, |nodes, spread| numa::bind(start, part.len(), nodes, strict(spread)))?;
                 mapping.populate(0..part.len(), page as usize).map_err(|errno| errno.to_string()).and_then(
                     |()| {
                         compare(
@@ -208,7 +214,7 @@ impl Provider<'_> {
             .reservation
             .collapse(inside.clone(), page, spread_over)
             .map_err(|errno| errno.to_string())
-            .and_then(|()| self.look(&part, page, request));
+            .and_then(|()| self.look(&part, page, request)?.of_kind(request));
         if tried.is_err() {
             map::punch(&self.base, (part.start - self.site.area.start) as u64, part.len() as u64)
                 .map_err(|errno| errno.to_string())?;
@@ -308,7 +314,7 @@ pub(super) fn system(call: &'static str, what: &'static str) -> impl Fn(Errno) -
 fn why(errno: Errno, request: &Request) -> String {
     match errno {
         Errno::NOMEM | Errno::FAULT if request.placement.spread == Spread::Bound => {
-            format!("no memory is left on nodes {} ({errno})", show_nodes(&request.placement.nodes))
+            format!("no memory is left{} ({errno})", NodeList(" on", &request.placement.nodes))
         }
         Errno::NOMEM | Errno::FAULT => format!("no memory is left ({errno})"),
         Errno::INVAL => "the kernel does not know MADV_POPULATE_WRITE; Linux 5.14 is needed".into(),

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use shmem_core::array::{ArrayError, StorageKind};
 use shmem_core::partition::{SizeError, parse_size};
 use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STRIDED_ADVICE, STRIDED_ALGORITHM,
-    STRIDED_TABLE, TRANSPORT, VERSION, Variable, WAIT_WARN,
+    ARRAY_STORAGE, ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STRIDED_ADVICE,
+    STRIDED_ALGORITHM, STRIDED_TABLE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -34,6 +35,8 @@ pub struct Settings {
     pub strided_table: Option<String>,
     /// `SHMEM_STRIDED_ADVICE`.
     pub strided_advice: bool,
+    /// `SHMEM_ARRAY_STORAGE`; `None`: what fits the size of an array.
+    pub array_storage: Option<StorageKind>,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -61,6 +64,7 @@ impl Settings {
             strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,
             strided_table: given.text(&STRIDED_TABLE),
             strided_advice: given.flag(&STRIDED_ADVICE),
+            array_storage: given.storage(&ARRAY_STORAGE)?,
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),
@@ -134,6 +138,16 @@ pub enum EnvError {
         /// What is wrong.
         fault: SizeError,
     },
+    /// Not a storage of arrays.
+    #[error("{variable}={value}: {fault}; write for example {variable}=separate, or unset it")]
+    Storage {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What is wrong.
+        fault: ArrayError,
+    },
     /// Not one of the words allowed.
     #[error("{variable}={value}: not one of {allowed}; write one of them, or unset it")]
     Choice {
@@ -155,6 +169,17 @@ impl Given {
 
     fn text(&self, variable: &Variable) -> Option<String> {
         self.find(variable).map(|(_, value)| value.to_owned()).filter(|value| !value.is_empty())
+    }
+
+    fn storage(&self, variable: &Variable) -> Result<Option<StorageKind>, EnvError> {
+        let Some((name, value)) = self.find(variable) else {
+            return Ok(None);
+        };
+        value.parse().map(Some).map_err(|fault| EnvError::Storage {
+            variable: name.into(),
+            value: value.into(),
+            fault,
+        })
     }
 
     fn count(&self, variable: &Variable) -> Result<Option<usize>, EnvError> {

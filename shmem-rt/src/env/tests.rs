@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use shmem_core::array::StorageKind;
 use shmem_core::partition::{DEFAULT_HEAP_BYTES, parse_size};
 use shmem_core::strided::Algorithm;
 use std::time::Duration;
@@ -26,6 +27,7 @@ fn defaults_are_those_of_the_table() {
             wait_warn: Some(Duration::from_secs(5)),
             max_resources: None,
             transport: TransportChoice::Auto,
+            array_storage: None,
             later_size: 16 << 30,
             attach_wait: false,
             strided_algorithm: Algorithm::Auto,
@@ -51,6 +53,7 @@ fn values_are_read() {
         ("SHMEM_WAIT_WARN", "2.5"),
         ("SHMEM_MAX_RESOURCES", "120"),
         ("SHMEM_TRANSPORT", "Loopback"),
+        ("SHMEM_ARRAY_STORAGE", "Cyclic=64K"),
         ("SHMEM_LATER_SIZE", "1.5T"),
         ("SHMEM_ATTACH_WAIT", "on"),
         ("SHMEM_STRIDED_ALGORITHM", "3"),
@@ -69,6 +72,7 @@ fn values_are_read() {
             wait_warn: Some(Duration::from_millis(2500)),
             max_resources: Some(120),
             transport: TransportChoice::Loopback,
+            array_storage: Some(StorageKind::Cyclic { block: 65536 }),
             later_size: 3 << 39,
             attach_wait: true,
             strided_algorithm: Algorithm::Three,
@@ -117,6 +121,13 @@ fn bad_values_say_what_is_allowed() {
         ("SHMEM_WAIT_WARN", "", "not a number of seconds"),
         ("SHMEM_TRANSPORT", "ofi", "not one of auto, shm, loopback; write one of them, or unset it"),
         ("SHMEM_TRANSPORT", "", "not one of auto, shm, loopback"),
+        (
+            "SHMEM_ARRAY_STORAGE",
+            "singel",
+            "did you mean single?; write for example SHMEM_ARRAY_STORAGE=separate",
+        ),
+        ("SHMEM_ARRAY_STORAGE", "", "there are single, separate, cyclic, cyclic=BLOCK and multi"),
+        ("SHMEM_ARRAY_STORAGE", "cyclic=x", "a block is a number of bytes"),
         ("SHMEM_LATER_SIZE", "16GB", "`16GB`: `B` stands behind the suffix; write 16G"),
         ("SHMEM_LATER_SIZE", "", "no size is given"),
     ] {
@@ -190,6 +201,7 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_STRIDED_ALGORITHM", "auto", None),
             ("SHMEM_STRIDED_TABLE", "-", None),
             ("SHMEM_STRIDED_ADVICE", "1", None),
+            ("SHMEM_ARRAY_STORAGE", "-", None),
             ("SHMEM_LATER_SIZE", "16G", None),
             ("SHMEM_ATTACH_WAIT", "0", None),
         ]

@@ -36,8 +36,14 @@ fn chunks_hold<const D: usize>(
         let (front, back) = chunk.iter().split_at(count);
         prop_assert_eq!((front.len(), back.len()), (count, values.len() - count));
         prop_assert!(front.clone().chain(back.clone()).copied().eq(values.iter().copied()));
-        prop_assert_eq!(front.clone().fold(0, |sum, value| sum + value), values[..count].iter().sum());
-        prop_assert_eq!(back.clone().rev().fold(0, |sum, value| sum + value), values[count..].iter().sum());
+        prop_assert_eq!(
+            front.clone().fold(7, |sum, value| sum + value),
+            7 + values[..count].iter().sum::<u32>()
+        );
+        prop_assert_eq!(
+            back.clone().rev().fold(7, |sum, value| sum + value),
+            7 + values[count..].iter().sum::<u32>()
+        );
         // From both ends, and split again.
         let mut both = back;
         let mut left = &values[count..];

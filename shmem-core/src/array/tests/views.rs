@@ -80,6 +80,15 @@ fn writes<const D: usize, S: Storage>(
         *view.get_mut(index).unwrap() ^= 1;
         *view.get_mut(index).unwrap() ^= 1;
     }
+    // Having been at the end does not lead beyond it.
+    for d in 0..D {
+        let mut index = shape.map(|length| length - 1);
+        prop_assert!(view.get_mut(index).is_some());
+        index[d] += 1;
+        prop_assert_eq!(view.get_mut(index), None);
+        index[d] += 1;
+        prop_assert_eq!(view.get_mut(index), None);
+    }
     prop_assert!(view.iter().copied().eq(0..=last));
     // All of them at once, and apart.
     let mut elements: Vec<&mut u32> = view.iter_mut().collect();

@@ -4,9 +4,10 @@ use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::arena::mappings;
+use super::pages::without_pools;
 use super::processes::{attach, describe};
-use super::{plain, word};
-use crate::memory::{Arena, Machine, PlaceLayout, Placement, Request, Spread, numa};
+use super::{Tree, plain, word};
+use crate::memory::{Arena, Machine, MemoryError, PlaceLayout, Placement, Request, Spread, numa};
 use crate::partition::{Kind, Pages, Policy, Traits};
 use crate::topology::Topology;
 
@@ -19,8 +20,12 @@ fn page() -> usize {
 
 /// An arena of two places with a partition and room for later segments.
 fn arena() -> Arena {
+    on(Machine::default())
+}
+
+fn on(machine: Machine) -> Arena {
     let layout = PlaceLayout::new(&[plain(1, 64 << 20)], 256 * M, &Topology::default()).unwrap();
-    Arena::reserve(layout, 2, Machine::default()).unwrap()
+    Arena::reserve(layout, 2, machine).unwrap()
 }
 
 fn heap(arena: &Arena) -> usize {
@@ -223,27 +228,64 @@ fn a_segment_is_granted_the_pages_that_it_has() {
 
 #[test]
 fn merged_pages_are_placed_as_base_pages_are() {
+    let (Some(nodes), Some(machine)) = (nodes(), without_pools()) else { return };
+    let arena = on(Machine::at(machine.root()));
+    let at = later(&arena);
+    for (spread, asked) in
+        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
+    {
+        let request = request(16 * M, asked, spread, Some(HUGE));
+        let mine = arena.create_later(0, at, &request).unwrap();
+        let grant = &mine.grants[0];
+        assert_eq!(grant.pages, Pages::Transparent, "{:?}", grant.downgrades);
+        let expected: Vec<_> = asked.iter().map(|&node| (node, 8 / asked.len() as u64)).collect();
+        assert_eq!(grant.nodes, expected, "{spread:?}");
+        // SAFETY: nothing refers to it.
+        unsafe { arena.remove_later(0, at) };
+    }
+}
+
+#[test]
+fn pages_of_a_pool_come_from_the_nodes_asked() {
     let Some(nodes) = nodes() else { return };
+    let sizes = Machine::default().page_sizes();
+    let pool = sizes.pools.iter().find(|pool| pool.size == HUGE as u64);
+    let free = |node| pool?.nodes.iter().find(|(other, free)| *other == node && *free >= 8);
+    let [Some(_), Some(&(second, there))] = [free(nodes[0]), free(nodes[1])] else {
+        println!("skipped: fewer than 8 pages of 2 MiB are free on the first two nodes");
+        return;
+    };
     let arena = arena();
     let at = later(&arena);
     for (spread, asked) in
         [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
     {
-        // No pool has pages of 1M on a machine whose huge pages are of 2M.
-        let request = request(16 * M, asked, spread, Some(HUGE / 2));
-        let mine = match arena.create_later(0, at, &request) {
-            Ok(mine) => mine,
-            Err(error) => panic!("{error}"),
-        };
+        let mine = arena.create_later(0, at, &request(8 * M, asked, spread, Some(HUGE))).unwrap();
         let grant = &mine.grants[0];
-        if grant.pages == Pages::Transparent {
-            let each = 8 / asked.len() as u64;
-            let expected: Vec<_> = asked.iter().map(|&node| (node, each)).collect();
-            assert_eq!(grant.nodes, expected, "{spread:?}");
-        } else {
-            println!("skipped: pages of {:?}", grant.pages);
-        }
+        assert_eq!((grant.pages, grant.downgrades.len()), (Pages::HugeTlb, 0), "{:?}", grant.downgrades);
+        let expected: Vec<_> = asked.iter().map(|&node| (node, 4 / asked.len() as u64)).collect();
+        assert_eq!(grant.nodes, expected, "{spread:?}");
         // SAFETY: nothing refers to it.
         unsafe { arena.remove_later(0, at) };
     }
+
+    // A machine that says it has more of them on the node than it has.
+    let tree = Tree::new();
+    let name = "hugepages/hugepages-2048kB";
+    for file in ["nr_hugepages", "free_hugepages"] {
+        tree.write(&format!("sys/kernel/mm/{name}/{file}"), "9999");
+    }
+    let place = format!("sys/devices/system/node/node{second}");
+    tree.write(&format!("{place}/{name}/free_hugepages"), "9999");
+    let arena = on(Machine::at(tree.root()));
+    let bytes = (there as usize + 1) * HUGE;
+    let error = arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE))).unwrap_err();
+    assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
+    assert!(error.to_string().contains("which could not be taken"), "{error}");
+    let wish = request(bytes, &[second], Spread::Preferred, Some(HUGE));
+    let mine = arena.create_later(0, at, &wish).unwrap();
+    let grant = &mine.grants[0];
+    assert_eq!(grant.pages, Pages::Base, "smaller ones there and not large ones elsewhere");
+    assert_eq!(grant.nodes, [(second, (bytes / page()) as u64)]);
+    assert!(grant.downgrades[0].contains("which could not be taken"), "{:?}", grant.downgrades);
 }

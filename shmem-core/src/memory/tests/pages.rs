@@ -40,7 +40,7 @@ fn heap(arena: &Arena, k: usize) -> usize {
 }
 
 /// This machine without pools, so that they are not used up.
-fn without_pools() -> Option<Tree> {
+pub(super) fn without_pools() -> Option<Tree> {
     let file = "kernel/mm/transparent_hugepage/hpage_pmd_size";
     let Ok(size) = std::fs::read_to_string(format!("/sys/{file}")) else {
         println!("skipped: no transparent huge pages");

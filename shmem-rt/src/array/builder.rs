@@ -1,0 +1,277 @@
+//! What is asked of an array, and the array made of it.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use shmem_core::array::{Chosen, Chunking, Keep, NumaArray, Parts, Storage, StorageKind};
+use shmem_core::context::Initiator as _;
+use shmem_core::data::{PlainData, SymmetricData};
+use shmem_core::fingerprint::fingerprint;
+use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
+use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
+
+use super::choice::default_storage;
+use super::contents::{Contents, Fresh};
+use super::homes::{Homes, memory_near, several};
+use super::make::{Maker, is_systems, strictness};
+use super::placing::Placing;
+use crate::collective::Purpose;
+use crate::error::Result;
+use crate::team::Collective;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// An array that is being described. From [`World::array`]; ended by [`zeroed`](Self::zeroed),
+/// [`filled`](Self::filled) or [`from_fn`](Self::from_fn), which make it.
+#[must_use = "an array is made by `zeroed`, `filled` or `from_fn`"]
+pub struct ArrayBuilder<'w, L: ThreadLevel, const D: usize, S: Storage = Chosen> {
+    world: &'w World<L>,
+    shape: [usize; D],
+    storage: S,
+    kind: Option<StorageKind>,
+    chunks: Option<usize>,
+    partition: Home,
+}
+
+/// The partition of an array.
+#[derive(Clone, Copy)]
+enum Home {
+    Named(Declaration),
+    Numbered(u32),
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// Begins an array of 1 to 3 dimensions whose chunks lie on the NUMA nodes of each PE.
+    ///
+    /// Without a [storage](ArrayBuilder::storage) it gets that of `SHMEM_ARRAY_STORAGE` or, if that is not
+    /// set, one that fits its size. Without a number of [chunks](ArrayBuilder::chunks) it gets one for each
+    /// node on which a PE has CPUs, or as many as its longest dimension allows.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// use shmem::array::Multi;
+    ///
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) -> Result<()> {
+    /// let a = world.array([1 << 20]).zeroed::<f64>()?;
+    /// let b = world.array([1000, 500]).storage(Multi).chunks(4).filled(1.0)?;
+    /// let c = world.array([1000]).partition::<fast>().from_fn(|[i]| i as f64)?;
+    /// world.free(a)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Source: "NUMA-Aware Array Storage" (Chapel).
+    pub fn array<const D: usize>(&self, shape: [usize; D]) -> ArrayBuilder<'_, L, D> {
+        let partition = Home::Named(default::DECLARATION);
+        ArrayBuilder { world: self, shape, storage: Chosen, kind: None, chunks: None, partition }
+    }
+}
+
+impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
+    /// With this storage, which becomes part of the array's type: [`Single`](crate::array::Single),
+    /// [`Separate`](crate::array::Separate), [`Cyclic`](crate::array::Cyclic) or [`Multi`](crate::array::Multi).
+    pub fn storage<N: Storage>(self, storage: N) -> ArrayBuilder<'w, L, D, N> {
+        let Self { world, shape, kind, chunks, partition, .. } = self;
+        ArrayBuilder { world, shape, storage, kind, chunks, partition }
+    }
+
+    /// In so many chunks, however many nodes there are; chunks go round the nodes.
+    pub fn chunks(mut self, chunks: usize) -> Self {
+        self.chunks = Some(chunks);
+        self
+    }
+
+    /// In memory as a partition has it: kind, policy and page size; with storage `single`, in its heap.
+    pub fn partition<P: Partition>(mut self) -> Self {
+        self.partition = Home::Named(P::DECLARATION);
+        self
+    }
+
+    /// As [`partition`](Self::partition), for one that has an ID only.
+    pub fn partition_id(mut self, id: u32) -> Self {
+        self.partition = Home::Numbered(id);
+        self
+    }
+
+    /// Makes the array, of zero bytes. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the shape has no elements, or fewer than the chunks asked for, blocks are no multiple of the page,
+    /// the partition does not exist, or there is no room: the same error on every PE, and nothing is left.
+    #[track_caller]
+    pub fn zeroed<T: SymmetricData>(self) -> Result<NumaArray<T, D, S>> {
+        self.build(&Contents::Zeroed, Location::caller())
+    }
+
+    /// Makes the array, each element `value`. Collective.
+    ///
+    /// # Errors
+    ///
+    /// As [`zeroed`](Self::zeroed).
+    #[track_caller]
+    pub fn filled<T: PlainData + Sync>(self, value: T) -> Result<NumaArray<T, D, S>> {
+        self.build(&Contents::From(&|_| value), Location::caller())
+    }
+
+    /// Makes the array, each element what `element` gives for its index. Chunks of different nodes are
+    /// written by threads of their own. Collective.
+    ///
+    /// # Errors
+    ///
+    /// As [`zeroed`](Self::zeroed).
+    #[track_caller]
+    pub fn from_fn<T: SymmetricData>(
+        self,
+        element: impl Fn([usize; D]) -> T + Sync,
+    ) -> Result<NumaArray<T, D, S>> {
+        self.build(&Contents::From(&element), Location::caller())
+    }
+
+    fn build<T: SymmetricData>(
+        self,
+        contents: &Contents<'_, T, D>,
+        location: &'static Location<'static>,
+    ) -> Result<NumaArray<T, D, S>> {
+        let Self { world, shape, chunks, .. } = self;
+        let job = world.job();
+        let named = self.storage.kind().or(self.kind);
+        let (element, align) = (size_of::<T>(), align_of::<T>());
+        let dimensions = shape.map(|length| length.to_string()).join("x");
+        let words: Vec<u64> = shape
+            .iter()
+            .chain([&element, &align, &chunks.map_or(0, |chunks| chunks.saturating_add(1))])
+            .map(|&word| word as u64)
+            .chain([fingerprint(format!("{named:?} {}", self.partition).bytes())])
+            .collect();
+        let subject = || format!("{dimensions} x {}", show_size(element as u64));
+        let purpose = Purpose {
+            operation: "array",
+            opens: false,
+            arguments: &words,
+            subject: &subject,
+            location: Some(location),
+        };
+        let collective = world.team().enter(world.endpoint());
+        world.reclaim_for(&collective, &purpose);
+
+        let homes = world.homes(&collective, &purpose);
+        let chunking = match chunks {
+            Some(chunks) => Chunking::exactly(shape, chunks)?,
+            None => Chunking::at_most(shape, homes.most())?,
+        };
+        let bytes = chunking.bytes(element)?;
+        if align > MAX_ALIGN {
+            return Err(HeapError::Alignment { align }.into());
+        }
+        let (spec, segment, grant, page, huge) = {
+            let partitions = job.partitions();
+            let at = match self.partition {
+                Home::Named(declaration) => partitions.table().position_of_name(declaration.name.as_str())?,
+                Home::Numbered(id) => partitions.table().position_of(id)?,
+            };
+            let each = || partitions.grants().iter().map(|grants| &grants[at]);
+            let page = each().map(|grant| grant.pgsize).max().unwrap_or(0);
+            let huge = each().any(|grant| grant.pages != Pages::Base);
+            let grant = partitions.grants()[world.my_pe()][at].clone();
+            (partitions.table().specs()[at].clone(), partitions.segments()[at], grant, page, huge)
+        };
+        let kind = named
+            .or(job.settings.array_storage)
+            .unwrap_or_else(|| default_storage(bytes, chunking.chunks(), page as usize, huge));
+        let nodes = homes.of_chunks(chunking.chunks());
+        let placed = several(job.topology()) && !is_systems(&spec);
+        let kind_of_memory = spec.traits.kind.and(grant.kind);
+        let from = nodes.iter().map_while(|home| memory_near(job.topology(), *home, kind_of_memory));
+        let placing = Placing {
+            what: format!("array of {dimensions} at {}:{}", location.file(), location.line()),
+            location,
+            nodes: if placed { from.collect() } else { Vec::new() },
+            spread: strictness(&spec),
+        };
+        let fill = |parts: &[_], zero| {
+            let fresh = Fresh { chunking: &chunking, kind, parts, nodes: &nodes, zero };
+            // SAFETY: whoever calls it has just made the parts, in this PE's place, aligned, and unknown to all.
+            unsafe { fresh.write(world.endpoint().mine(0), contents, job.topology()) };
+        };
+        let maker = Maker {
+            job,
+            collective: &collective,
+            purpose: &purpose,
+            chunking: &chunking,
+            element,
+            align,
+            homes: &homes,
+            spec: &spec,
+            segment,
+            grant: &grant,
+            page,
+            huge,
+            placing,
+            fill: &fill,
+        };
+        let memory = maker.make(kind)?;
+        let keep = Held { ids: memory.ids, released: Arc::clone(&job.released) };
+        let parts = Parts::new(memory.parts, nodes.clone());
+        // SAFETY: the ledger has reserved the parts under these numbers on every PE until `keep` queues them,
+        // and all PEs have agreed that theirs are written; `kind` is what `S` says, or chosen for `Chosen`.
+        Ok(unsafe { NumaArray::__new(chunking, memory.kind, parts, Box::new(keep)) })
+    }
+}
+
+impl<L: ThreadLevel, const D: usize> ArrayBuilder<'_, L, D, Chosen> {
+    /// With this storage, given as a value: what the environment or a table says.
+    pub fn storage_kind(mut self, kind: StorageKind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+}
+
+impl std::fmt::Display for Home {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Named(declaration) => write!(f, "{}", declaration.name),
+            Self::Numbered(id) => write!(f, "{id}"),
+        }
+    }
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// The nodes of this PE, and on how many nodes arrays are laid out, which the PEs find out together
+    /// when the first array is made.
+    fn homes(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) -> Homes {
+        let job = self.job();
+        let own = job.topology().homes();
+        let most = *job.most_homes.get_or_init(|| {
+            let mut most = (own.len() as u64).to_ne_bytes();
+            collective.reduce_for(purpose, &mut most, u64::max);
+            u64::from_ne_bytes(most) as usize
+        });
+        Homes::new(own, most)
+    }
+}
+
+/// The allocations of an array, queued when it is dropped.
+struct Held {
+    ids: Vec<u64>,
+    released: Arc<Released>,
+}
+
+impl Keep for Held {
+    fn id(&self) -> u64 {
+        self.ids[0]
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.ids.iter().for_each(|id| self.released.push(*id));
+    }
+}
+
+impl<L: ThreadLevel, const D: usize, S: Storage> std::fmt::Debug for ArrayBuilder<'_, L, D, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ArrayBuilder({:?} in {})", self.shape, self.partition)
+    }
+}

@@ -1,0 +1,129 @@
+//! Making an array: what all storages have in common.
+
+use shmem_core::array::{Chunking, Part, StorageKind};
+use shmem_core::heap::Allocation;
+use shmem_core::memory::{Placement, Request, Spread};
+use shmem_core::partition::{Grant, Kind, PartitionSpec, Policy, Traits, show_size};
+
+use super::homes::Homes;
+use super::placing::Placing;
+use crate::collective::Purpose;
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::team::Collective;
+
+/// Writes the initial elements to parts of the own place that nobody knows of, which are zero already or not.
+pub(super) type Fill<'a> = &'a dyn Fn(&[Part], bool);
+
+/// What is known when an array is to be made.
+pub(super) struct Maker<'a, const D: usize> {
+    pub(super) job: &'a Job,
+    pub(super) collective: &'a Collective<'a>,
+    pub(super) purpose: &'a Purpose<'a>,
+    pub(super) chunking: &'a Chunking<D>,
+    /// Bytes and alignment of an element.
+    pub(super) element: usize,
+    pub(super) align: usize,
+    pub(super) homes: &'a Homes,
+    pub(super) spec: &'a PartitionSpec,
+    /// The partition's segment, and what this PE was given for it.
+    pub(super) segment: u32,
+    pub(super) grant: &'a Grant,
+    /// Bytes of the largest pages that any PE was given for it.
+    pub(super) page: u64,
+    /// Whether any PE was given others than base pages.
+    pub(super) huge: bool,
+    pub(super) placing: Placing,
+    pub(super) fill: Fill<'a>,
+}
+
+/// An array's memory, the same on every PE.
+pub(super) struct Memory {
+    pub(super) kind: StorageKind,
+    pub(super) parts: Vec<Part>,
+    /// Its allocations.
+    pub(super) ids: Vec<u64>,
+}
+
+impl<const D: usize> Maker<'_, D> {
+    /// Makes the array's memory.
+    ///
+    /// # Errors
+    ///
+    /// The same on every PE; nothing is left of it.
+    pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
+        match kind {
+            StorageKind::Single => self.single(),
+            StorageKind::Separate => self.separate(kind),
+            StorageKind::Cyclic { .. } => self.separate(kind),
+            StorageKind::Multi => self.multi(),
+        }
+    }
+
+    /// Bytes of all elements.
+    pub(super) fn bytes(&self) -> usize {
+        self.chunking.len() * self.element
+    }
+
+    /// Whether chunks of one range lie on different nodes, on any PE.
+    pub(super) fn split(&self) -> bool {
+        self.homes.most() > 1 && self.chunking.chunks() > 1
+    }
+
+    /// The partition has pages that cannot be split among nodes, and that is what the storage would do.
+    pub(super) fn refuse_huge_pages(&self, kind: StorageKind) -> Result<()> {
+        if !self.huge || !self.split() {
+            return Ok(());
+        }
+        let (partition, page) = (self.spec.title(), show_size(self.page));
+        Err(Error::Placed {
+            what: self.placing.what.clone(),
+            reason: format!(
+                "storage `{kind}` places pages of one range by chunk, and {partition} has pages of {page} that exist already; take storage `multi`, whose pools get such pages on each node, or a partition without PGSIZE"
+            ),
+        })
+    }
+
+    /// What is asked of memory on one node, or on any.
+    pub(super) fn request(&self, bytes: usize, node: Option<u32>) -> Request {
+        let traits = Traits { size: None, ..self.spec.traits };
+        let placement = match node {
+            Some(node) => Placement {
+                kind: self.grant.kind,
+                nodes: vec![node],
+                spread: self.placing.spread,
+                downgrade: None,
+            },
+            None => Placement::system(),
+        };
+        let populate = traits.pgsize.is_some();
+        Request { what: self.placing.what.clone(), bytes, traits, placement, populate }
+    }
+
+    /// What is asked of memory whose pages are placed by chunk.
+    pub(super) fn request_split(&self, bytes: usize) -> Request {
+        // With SYSDEFAULT, the system is not asked for huge pages, which would lie across chunks.
+        let traits = Traits { kind: Some(Kind::SysDefault), ..Traits::NONE };
+        let (what, placement) = (self.placing.what.clone(), Placement::system());
+        Request { what, bytes, traits, placement, populate: false }
+    }
+
+    /// Ends what could not be made on every PE.
+    pub(super) fn undo(&self, ids: &[u64]) {
+        let freed: Result<Vec<Allocation>, _> = ids.iter().map(|id| self.job.ledger().free(*id)).collect();
+        self.job.settle(&freed.unwrap_or_else(|_| unreachable!("they were allocated just now")));
+    }
+}
+
+/// How strictly the pages of an array in a partition are placed.
+pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
+    match spec.traits.policy {
+        Some(Policy::Mandatory) => Spread::Bound,
+        _ => Spread::Preferred,
+    }
+}
+
+/// Whether a partition leaves it to the system where its pages lie.
+pub(super) fn is_systems(spec: &PartitionSpec) -> bool {
+    spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault)
+}

@@ -1,0 +1,44 @@
+//! Arrays whose chunks lie on NUMA nodes: what they are ([`NumaArray`]), and how they are made and freed
+//! ([`World::array`](crate::World::array)).
+//!
+//! ```text
+//! builder   what is asked            homes     which nodes the chunks live on
+//! choice    the storage, if none is asked for
+//! single    in the heap              separate  in a segment of its own, by chunk or by block
+//! multi     in pools                 pool      segments bound to one node, for many arrays
+//! bindings  which page is whose      placing   placing pages and making them
+//! contents  the first elements       end       what is undone when an array is freed
+//! affinity  where the pages are
+//! ```
+//!
+//! Making is collective and takes the steps of a heap: meet for the purpose, do what
+//! is the same on every PE, agree on what may fail on one. An array is one allocation of the ledger or,
+//! in several pieces, one for each, so dropping and reclaiming an array is that of any object; what must
+//! be undone behind the last of them stands in `end`.
+//!
+//! Only what the machine can tell apart is placed: with one node that has memory, arrays are what their
+//! storage says, in memory from anywhere. The order is always: map, bind, touch, register, tell.
+//!
+//! Source: "NUMA-Aware Array Storage" (Chapel).
+
+mod affinity;
+mod bindings;
+mod builder;
+mod choice;
+mod contents;
+mod end;
+mod homes;
+mod make;
+mod multi;
+mod placing;
+mod pool;
+mod separate;
+mod single;
+
+pub use builder::ArrayBuilder;
+pub(crate) use end::End;
+pub(crate) use pool::Pools;
+pub use shmem_core::array::{
+    ArrayError, ArrayOn, ArrayPlaceIndex, Chosen, Chunking, Contiguous, Cyclic, Multi, NumaArray, Part,
+    Parts, Separate, Single, Storage, StorageKind,
+};

@@ -1,0 +1,66 @@
+//! One range in a segment of its own, placed by chunk or by blocks in turn.
+//!
+//! Its pages get their nodes before they exist, and exist before the segment is registered. Freeing it
+//! removes the segment on every PE.
+//!
+//! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays" and "Single-ddata with
+//! Cyclic Localization".
+
+use shmem_core::array::{ArrayError, Part, StorageKind};
+use shmem_core::heap::{Allocator, MIN_ALIGN, Owner};
+use shmem_core::partition::show_size;
+use shmem_core::text::Text;
+
+use super::bindings::{by_chunk, cyclic, natural_block, slide};
+use super::end::End;
+use super::make::{Maker, Memory};
+use crate::error::Result;
+use crate::segments::{Own, Wanted};
+
+impl<const D: usize> Maker<'_, D> {
+    pub(super) fn separate(&self, kind: StorageKind) -> Result<Memory> {
+        self.refuse_huge_pages(kind)?;
+        let (job, page, bytes) = (self.job, self.job.base_page(), self.bytes());
+        let (chunking, element, chunks) = (self.chunking, self.element, self.chunking.chunks());
+        let (kind, slide, bound) = match kind {
+            StorageKind::Cyclic { block } => {
+                let block = if block == 0 { natural_block(chunking, element, page) } else { block };
+                if !block.is_multiple_of(page) {
+                    let text = StorageKind::Cyclic { block }.to_string();
+                    let reason = format!("pages have {} here", show_size(page as u64));
+                    return Err(ArrayError::Block { text, reason }.into());
+                }
+                (StorageKind::Cyclic { block }, 0, cyclic(bytes, block, chunks, page))
+            }
+            kind => {
+                let slide = if self.split() { slide(chunking, element, page) } else { 0 };
+                (kind, slide, by_chunk(chunking, element, slide, page))
+            }
+        };
+        let room = (slide + bytes).next_multiple_of(page);
+        let request = match self.split() {
+            true => self.request_split(room),
+            false => self.request(room, self.placing.nodes.first().copied()),
+        };
+        let name = Text::head("array");
+        let wanted = Wanted { request, partition: self.spec.id, name, touched: true };
+        let part =
+            |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
+        let made =
+            job.make_segment(self.collective, self.purpose, Ok(wanted), |Own { offset, .. }| {
+                // SAFETY: the segment is being made, nobody knows of it.
+                unsafe { self.placing.place(job, offset, &bound) }?;
+                // Which segment it is does not matter to whoever fills it.
+                (self.fill)(&[part(0, offset)], true);
+                Ok(Vec::new())
+            })?;
+
+        let (index, range) = (made.index, made.offset..made.offset + room);
+        let mut ledger = job.ledger();
+        ledger.add_heap(index, Allocator::new(self.spec.id, name, range));
+        let block = ledger.allocate(index, room, MIN_ALIGN, Owner::Handle)?;
+        drop(ledger);
+        job.later().ends.insert(block.id, End::Segment(index));
+        Ok(Memory { kind, parts: vec![part(index, block.offset)], ids: vec![block.id] })
+    }
+}

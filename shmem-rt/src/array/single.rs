@@ -1,0 +1,52 @@
+//! One range in the heap of a partition.
+//!
+//! The block has its pages for itself, so they can be placed without touching what others have; when it
+//! is freed they are the heap's again. Nothing is registered: the heap is.
+//!
+//! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
+
+use shmem_core::array::{Part, StorageKind};
+use shmem_core::heap::Owner;
+use shmem_core::memory::{Placement, Request};
+
+use super::bindings::{by_chunk, slide};
+use super::end::End;
+use super::make::{Maker, Memory};
+use crate::error::Result;
+
+impl<const D: usize> Maker<'_, D> {
+    pub(super) fn single(&self) -> Result<Memory> {
+        let kind = StorageKind::Single;
+        let (job, page, segment) = (self.job, self.job.base_page(), self.segment);
+        let by_pages = self.split() && self.bytes() >= page;
+        if by_pages {
+            self.refuse_huge_pages(kind)?;
+        }
+        let slide = if by_pages { slide(self.chunking, self.element, page) } else { 0 };
+        let room = (slide + self.bytes()).next_multiple_of(page);
+        let block = job.ledger().allocate(segment, room, self.align.max(page), Owner::Handle)?;
+        let range = block.offset..block.offset + room;
+        let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
+
+        let made = if by_pages && !self.placing.nodes.is_empty() {
+            // What the partition had at the start it has still.
+            let request = Request::partition(self.spec, job.topology());
+            let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
+            let end = End::Pages { range, nodes: placement.nodes, spread: placement.spread };
+            job.later().ends.insert(block.id, end);
+            let bound = by_chunk(self.chunking, self.element, slide, page);
+            // SAFETY: the block was allocated just now, and holds whole pages.
+            unsafe { self.placing.place(job, block.offset, &bound) }
+        } else if !self.grant.populated {
+            job.arena.populate(job.slot, range).map_err(Into::into)
+        } else {
+            Ok(())
+        };
+        let made = made.map(|()| {
+            (self.fill)(&[part], false);
+            Vec::new()
+        });
+        self.collective.agree(self.purpose, made).inspect_err(|_| self.undo(&[block.id]))?;
+        Ok(Memory { kind, parts: vec![part], ids: vec![block.id] })
+    }
+}

@@ -1,0 +1,157 @@
+//! Giving memory back: at once, or when all PEs have dropped it.
+
+use std::panic::Location;
+
+use shmem_core::array::{Keep, NumaArray, Storage};
+use shmem_core::context::Initiator;
+use shmem_core::data::{Contents, SymmetricData};
+use shmem_core::object::{SymAddr, SymBox};
+use shmem_core::system::SCRATCH_BYTES;
+
+use crate::collective::Purpose;
+use crate::error::Result;
+use crate::team::Collective;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// Gives memory back at once: a [`SymBox`], a [`NumaArray`], or an address from `malloc`, `align`, `calloc` or
+    /// `realloc`. Collective. (Dropping a `SymBox` gives it back later, without a barrier.)
+    ///
+    /// # Errors
+    ///
+    /// If an address is not that of a block that is in use; the message says what is there.
+    ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one at all.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_free`.
+    #[track_caller]
+    pub fn free(&self, what: impl Free) -> Result<()> {
+        let location = Location::caller();
+        let block = what.into_block();
+        let (arguments, text) = match &block {
+            Block::Id(id) => ([0, *id], format!("object #{id}")),
+            Block::Array(keep) => ([2, keep.id()], format!("array #{}", keep.id())),
+            Block::At(address) => {
+                let offset = self.offset_of("free", *address);
+                ([1, offset as u64], format!("the block at offset {offset:#x}"))
+            }
+        };
+        let subject = || text.clone();
+        let purpose = Purpose {
+            operation: "free",
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
+        let collective = self.team().enter(self.endpoint());
+        if let Block::Array(keep) = block {
+            // Dropped by all, it is reclaimed at once.
+            drop(keep);
+            self.reclaim_for(&collective, &purpose);
+            // Who returns may count on the memory being free: all have let go of it.
+            collective.meet(&purpose);
+            return Ok(());
+        }
+        self.job().quiet_all();
+        collective.meet(&purpose);
+        let mut ledger = self.job().ledger();
+        match block {
+            Block::Id(id) => drop(ledger.free(id)?),
+            _ => drop(ledger.free_at(arguments[1] as usize)?),
+        }
+        Ok(())
+    }
+
+    /// Makes the memory of handles that all PEs have dropped usable again. Collective; also part of
+    /// every allocation.
+    #[track_caller]
+    pub fn reclaim(&self) {
+        let location = Location::caller();
+        let purpose = Purpose {
+            operation: "reclaim",
+            opens: false,
+            arguments: &[],
+            subject: &String::new,
+            location: Some(location),
+        };
+        self.reclaim_for(&self.team().enter(self.endpoint()), &purpose);
+    }
+
+    /// Meets for `purpose`, and frees what all PEs have dropped.
+    pub(crate) fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
+        let (mut first, mut words) = (0, self.job().ledger().words());
+        if words == 0 {
+            self.job().quiet_all();
+            collective.meet(purpose);
+            return;
+        }
+        loop {
+            let mut window = self.job().ledger().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
+            // Not before: another thread may have written an object and dropped it just now.
+            self.job().quiet_all();
+            let bytes = bytemuck::cast_slice_mut(&mut window);
+            collective.reduce_for(purpose, bytes, |a: u64, b| a & b);
+            let reclaimed = self.job().ledger().reclaim(first, &window).unwrap_or_else(|error| {
+                self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
+            });
+            self.job().settle(&reclaimed.freed);
+            words = words.saturating_sub(window.len());
+            if reclaimed.next == 0 || words == 0 {
+                return;
+            }
+            first = reclaimed.next;
+        }
+    }
+}
+
+/// What [`World::free`] takes: a [`SymBox`], a [`NumaArray`] or a [`SymAddr`].
+pub trait Free: sealed::Sealed {
+    #[doc(hidden)]
+    fn into_block(self) -> Block;
+}
+
+#[doc(hidden)]
+pub enum Block {
+    Id(u64),
+    At(SymAddr),
+    Array(Box<dyn Keep>),
+}
+
+impl std::fmt::Debug for Block {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Id(id) => write!(f, "Id({id})"),
+            Self::At(address) => write!(f, "At({address:?})"),
+            Self::Array(keep) => write!(f, "Array({})", keep.id()),
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T: shmem_core::data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
+    impl Sealed for shmem_core::object::SymAddr {}
+    impl<T, const D: usize, S: shmem_core::array::Storage> Sealed for shmem_core::array::NumaArray<T, D, S> {}
+}
+
+impl<T: SymmetricData, const D: usize, S: Storage> Free for NumaArray<T, D, S> {
+    fn into_block(self) -> Block {
+        Block::Array(self.__into_keep())
+    }
+}
+
+impl<T: Contents + ?Sized> Free for SymBox<T> {
+    fn into_block(self) -> Block {
+        Block::Id(self.__into_id())
+    }
+}
+
+impl Free for SymAddr {
+    fn into_block(self) -> Block {
+        Block::At(self)
+    }
+}
