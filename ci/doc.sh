@@ -3,4 +3,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
+export RUSTDOCFLAGS="-D warnings"
+cargo doc --workspace --no-deps
+cargo doc -p shmem-core -p shmem-rt --no-deps --features "$(ci/features | sed 's|[^,]*|shmem-rt/&|g')"
