@@ -11,9 +11,9 @@ features=$(ci/features)
 features() {
     cargo test -p shmem-rt --features "$features" --target-dir target/features "$@"
 }
-features --test statistics --test ndarray --test rayon
+features --test statistics --test ndarray --test rayon --test array_parallel
 features --lib ndarray::
-features --doc -- src/ndarray.rs src/rayon.rs
+features --doc -- src/ndarray.rs src/rayon.rs src/array
 case $features in
 *numa*) cargo test -p shmem-core --features numa --target-dir target/features --lib topology:: ;;
 esac

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::io;
 
+#[cfg(feature = "rayon")]
+use rustix::thread::sched_setaffinity;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use shmem_core::ranges;
 
@@ -14,6 +16,18 @@ use shmem_core::ranges;
 pub(crate) fn allowed() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// Keeps the calling thread on these CPUs.
+///
+/// # Errors
+///
+/// If the system does not let it run on any of them.
+#[cfg(feature = "rayon")]
+pub(crate) fn bind(cpus: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// The CPUs that the calling process may run on, for other PEs; nothing if they are not known.

@@ -88,6 +88,16 @@ pub enum Error {
         /// Its error, in words.
         reason: String,
     },
+    /// Threads cannot be had, or not where they are to run.
+    #[error("{threads} threads on {place}: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// Where.
+        place: String,
+        /// Why not.
+        reason: String,
+    },
     /// No resource is left for another context.
     #[error(transparent)]
     Resource(#[from] shmem_core::context::Exhausted),

@@ -386,3 +386,34 @@ fn pools_serve_all_arrays_of_their_partition(world: &mut World) {
     let again = world.array([70 << 20]).storage(Multi).chunks(1).zeroed::<u8>().unwrap();
     assert_eq!((world.registrations(), again.len()), (before + 1, 70 << 20));
 }
+
+#[shmem::test(pes = 2)]
+fn phases_open_arrays_beside_other_objects(world: &mut World) {
+    for kind in StorageKind::ALL {
+        let grid =
+            world.array([300, 7]).storage_kind(kind).chunks(4).from_fn(|[i, j]| (i * 7 + j) as u64).unwrap();
+        let total = world.alloc([0_u64]).unwrap();
+        let me = world.my_pe() as u64;
+        world.local((&grid, &total), |(mut grid, total)| {
+            for [i, j] in grid.indices() {
+                assert_eq!(grid[[i, j]], (i * 7 + j) as u64);
+                grid[[i, j]] += 10_000 * me;
+            }
+            total[0] = grid.iter().sum();
+        });
+        let sum: u64 = (0..2100).sum();
+        for pe in world.pes().collect::<Vec<_>>() {
+            let offset = 10_000 * pe.number() as u64;
+            assert!(all(world, &grid, pe).into_iter().eq((0..2100).map(|value| value + offset)), "{kind}");
+            assert_eq!(world.g(total.on(pe).index(0)), sum + 2100 * offset);
+        }
+        world.frozen(&grid, |grid| assert_eq!(grid.iter().count(), 2100));
+    }
+}
+
+#[shmem::test(pes = 2)]
+#[should_panic(expected = "is named twice in one `local`")]
+fn an_array_is_opened_once(world: &mut World) {
+    let array = world.array([100]).storage(Multi).chunks(3).zeroed::<u64>().unwrap();
+    world.local((&array, &array), |(mut one, other)| one[0] = other[1]);
+}

@@ -114,6 +114,22 @@ fn collectives_have_a_case_for_each_size() {
 }
 
 #[test]
+fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
+    let pages = cases("pages");
+    // Where the system merges no pages, there is nothing to compare.
+    assert!(pages.is_empty() || pages.contains_key("pages column/32768"), "{pages:?}");
+    let partitions = cases("partitions");
+    for n in [1, 7, 8, 127] {
+        for what in ["create", "attach", "register"] {
+            has(&partitions, &[&format!("partitions {what}/{n}")]);
+        }
+        has(&partitions, &[&format!("partitions-kept mappings/{n}")]);
+        assert_eq!(partitions[&format!("partitions-kept descriptors/{n}")].value, 1.0);
+    }
+    has(&partitions, &["partitions-later 1", "partitions-later 124", "placing 64M", "placing 512M"]);
+}
+
+#[test]
 fn starts_show_time_memory_and_mappings() {
     let startup = cases("startup");
     has(&startup, &["startup 4", "startup 16/127/1G", "startup-resident 16/127/1G", "startup-mappings 4"]);

@@ -10,6 +10,8 @@
 //! Offsets are biased: that of a chunk's first element, less what its index would add. So the index is used
 //! as it is.
 
+use core::ops::Range;
+
 use super::chunking::Chunking;
 use super::error::ArrayError;
 use super::parts::Parts;
@@ -115,6 +117,17 @@ impl<const D: usize> Geometry<D> {
         }
         let length = self.chunking.span(chunk).len() * self.inner;
         (part.offset + row * length * element, length)
+    }
+
+    /// Where the elements of a chunk lie: ranges of neighbours, in bytes from the start of a place.
+    pub(super) fn bytes_of(&self, chunk: usize, element: usize) -> impl Iterator<Item = Range<usize>> {
+        let one = self.kind.is_one_range();
+        let part = self.parts.list()[if one { 0 } else { chunk }];
+        self.chunking.runs(chunk).enumerate().map(move |(row, run)| {
+            let first = if one { run.start } else { row * run.len() };
+            let start = part.offset + first * element;
+            start..start + run.len() * element
+        })
     }
 
     /// The table, and the logarithm of the number of indices per entry. There is an entry for each index

@@ -70,16 +70,25 @@ pub struct Indices<const D: usize> {
 }
 
 impl<const D: usize> Indices<D> {
-    /// The indices in these ranges. Their number must be one of a place's elements.
+    /// The indices in these ranges.
+    ///
+    /// # Panics
+    ///
+    /// If a range ends before it starts, or there are more indices than numbers.
     #[inline(always)]
-    pub(super) fn new(ranges: [Range<usize>; D]) -> Self {
+    #[track_caller]
+    pub fn new(ranges: [Range<usize>; D]) -> Self {
         let (lows, highs) = (ranges.each_ref().map(|range| range.start), ranges.map(|range| range.end));
-        let mut behind = 1;
-        for d in 0..D - 1 {
-            behind *= highs[d] - lows[d];
+        let mut rows = 1_usize;
+        for d in 0..D {
+            assert!(lows[d] <= highs[d], "range {}..{} ends before it starts", lows[d], highs[d]);
+            if d < D - 1 {
+                rows = rows.checked_mul(highs[d] - lows[d]).expect("more rows than numbers");
+            }
         }
-        let behind = (behind - 1) * (highs[D - 1] - lows[D - 1]);
-        Self { lows, highs, next: lows, end: highs[D - 1], behind }
+        let row = if rows == 0 { 0 } else { highs[D - 1] - lows[D - 1] };
+        let behind = rows.saturating_sub(1).checked_mul(row).expect("more indices than numbers");
+        Self { lows, highs, next: lows, end: lows[D - 1] + row, behind }
     }
 
     /// The first `count` of them, and the others.

@@ -18,6 +18,7 @@
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
 mod address;
+mod affinity;
 mod chunk;
 mod chunking;
 mod elements;

@@ -181,7 +181,7 @@ pub enum MemoryError {
     },
     /// No room behind the partitions.
     #[error(
-        "no room for another segment of {asked}: {segments} of {most} are in use, and the largest free range has {largest} of {total}; drop one, or ask for less",
+        "no room for another segment of {asked}: {segments} of {most} are in use, and the largest free range has {largest} of {total}; drop one, ask for less, or raise SHMEM_LATER_SIZE",
         asked = Size(*asked), largest = Size(*largest), total = Size(*total)
     )]
     NoLaterRoom {

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use shmem_core::array::{NumaArray, Storage, StorageKind};
 use shmem_core::data::SymmetricData;
+use shmem_core::partition::Kind;
 
 use super::homes::memory_near;
 use crate::error::Result;
@@ -32,20 +33,16 @@ impl<L: ThreadLevel> World<L> {
             return Ok(1.0);
         }
         let (size, page) = (size_of::<T>(), job.base_page());
+        let kind = self.kind_of_memory(array.parts().list()[0].segment);
         let mut right = 0;
         for (chunk, home) in nodes.iter().enumerate() {
-            let belongs = |node: u32| {
-                let kind =
-                    job.topology().nodes().iter().find(|one| one.number == node).and_then(|one| one.kind);
-                node == *home
-                    || kind.is_some_and(|kind| memory_near(job.topology(), *home, Some(kind)) == Some(node))
-            };
+            let memory = memory_near(job.topology(), *home, kind);
             for run in array.chunking().runs(chunk).enumerate() {
                 let range = bytes_of(array, chunk, run, size);
                 let first = range.start / page * page;
                 let found = job.arena.nodes_of(job.slot, first..range.end, page)?;
                 for (number, node) in found.into_iter().enumerate() {
-                    if node.is_some_and(belongs) {
+                    if node.is_some() && node == memory {
                         let from = (first + number * page).max(range.start);
                         let to = (first + (number + 1) * page).min(range.end);
                         right += (to - range.start).div_ceil(size) - (from - range.start).div_ceil(size);
@@ -54,6 +51,15 @@ impl<L: ThreadLevel> World<L> {
             }
         }
         Ok(right as f64 / array.len() as f64)
+    }
+
+    /// The kind of memory that the calling PE was given for the partition of a segment, if one was asked.
+    fn kind_of_memory(&self, segment: u32) -> Option<Kind> {
+        let job = self.job();
+        let partition = job.segments.list().into_iter().find(|(index, _)| *index == segment)?.1.partition;
+        let partitions = job.partitions();
+        let at = partitions.table().position_of(partition).ok()?;
+        partitions.table().specs()[at].traits.kind.and(partitions.grants()[self.my_pe()][at].kind)
     }
 }
 

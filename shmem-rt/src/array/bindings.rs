@@ -70,8 +70,8 @@ pub(super) fn cyclic(bytes: usize, block: usize, chunks: usize, page: usize) -> 
     bound
 }
 
-/// The block with which [`cyclic`] has each run on the pages of its chunk, as far as pages can: the first
-/// run, which is as long as any, rounded to pages.
+/// The block of an array that is to lie on the nodes in turn as its chunks do: a run of the first chunk,
+/// which is as long as any, in whole pages.
 pub(super) fn natural_block<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let run = chunking.span(0).len() * chunking.inner() * element;
     ((run + page / 2) / page * page).max(page)

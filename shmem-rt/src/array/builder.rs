@@ -11,7 +11,7 @@ use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
 use super::choice::default_storage;
-use super::contents::{Contents, Fresh};
+use super::contents::{Contents, Fresh, from_indices};
 use super::homes::{Homes, memory_near, several};
 use super::make::{Maker, is_systems, strictness};
 use super::placing::Placing;
@@ -112,7 +112,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     /// As [`zeroed`](Self::zeroed).
     #[track_caller]
     pub fn filled<T: PlainData + Sync>(self, value: T) -> Result<NumaArray<T, D, S>> {
-        self.build(&Contents::From(&|_| value), Location::caller())
+        self.build(&Contents::Written(&|run, _| run.write_each(|| value)), Location::caller())
     }
 
     /// Makes the array, each element what `element` gives for its index. Chunks of different nodes are
@@ -126,12 +126,13 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         self,
         element: impl Fn([usize; D]) -> T + Sync,
     ) -> Result<NumaArray<T, D, S>> {
-        self.build(&Contents::From(&element), Location::caller())
+        let written = from_indices(self.shape, element);
+        self.build(&Contents::Written(&written), Location::caller())
     }
 
     fn build<T: SymmetricData>(
         self,
-        contents: &Contents<'_, T, D>,
+        contents: &Contents<'_, T>,
         location: &'static Location<'static>,
     ) -> Result<NumaArray<T, D, S>> {
         let Self { world, shape, chunks, .. } = self;
@@ -177,9 +178,8 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             let grant = partitions.grants()[world.my_pe()][at].clone();
             (partitions.table().specs()[at].clone(), partitions.segments()[at], grant, page, huge)
         };
-        let kind = named
-            .or(job.settings.array_storage)
-            .unwrap_or_else(|| default_storage(bytes, chunking.chunks(), page as usize, huge));
+        let named = named.or(job.settings.array_storage);
+        let kind = named.unwrap_or_else(|| default_storage(bytes, chunking.chunks(), page as usize, huge));
         let nodes = homes.of_chunks(chunking.chunks());
         let placed = several(job.topology()) && !is_systems(&spec);
         let kind_of_memory = spec.traits.kind.and(grant.kind);
@@ -208,6 +208,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             grant: &grant,
             page,
             huge,
+            too_small: named.is_none() && kind == StorageKind::Single,
             placing,
             fill: &fill,
         };

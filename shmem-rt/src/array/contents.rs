@@ -8,11 +8,28 @@ use shmem_core::topology::Topology;
 const ALONE: usize = 256 << 10;
 
 /// The initial elements.
-pub(super) enum Contents<'f, T, const D: usize> {
+pub(super) enum Contents<'f, T> {
     /// Zero bytes.
     Zeroed,
-    /// The element with each index.
-    From(&'f (dyn Fn([usize; D]) -> T + Sync)),
+    /// What this writes into neighbours in row-major order, given the number of the first.
+    Written(&'f (dyn Fn(Slots<T>, usize) + Sync)),
+}
+
+/// Neighbours that are to be written. Other PEs could reach them by their addresses, so there is no
+/// reference to them.
+pub(super) struct Slots<T> {
+    start: *mut T,
+    count: usize,
+}
+
+impl<T> Slots<T> {
+    /// Writes all, in order.
+    pub(super) fn write_each(self, mut next: impl FnMut() -> T) {
+        for i in 0..self.count {
+            // SAFETY: `write_chunk` made it of as many slots that are aligned and writable.
+            unsafe { self.start.wrapping_add(i).write(next()) };
+        }
+    }
 }
 
 /// An array's memory on the calling PE, before anybody knows of it.
@@ -43,7 +60,7 @@ impl<const D: usize> Fresh<'_, D> {
     ///
     /// `mine` must be the start of the calling PE's place, and the parts be mapped there, aligned for `T`,
     /// as large as they say, and known to nobody else.
-    pub(super) unsafe fn write<T>(&self, mine: *mut u8, contents: &Contents<'_, T, D>, topology: &Topology) {
+    pub(super) unsafe fn write<T>(&self, mine: *mut u8, contents: &Contents<'_, T>, topology: &Topology) {
         if self.zero && matches!(contents, Contents::Zeroed) {
             return;
         }
@@ -79,7 +96,7 @@ impl<const D: usize> Fresh<'_, D> {
     /// # Safety
     ///
     /// As [`write`](Self::write), for the elements of this chunk.
-    unsafe fn write_chunk<T>(&self, mine: Mine, chunk: usize, contents: &Contents<'_, T, D>) {
+    unsafe fn write_chunk<T>(&self, mine: Mine, chunk: usize, contents: &Contents<'_, T>) {
         let chunking = self.chunking;
         for (number, run) in chunking.runs(chunk).enumerate() {
             let (part, first) = match self.kind {
@@ -90,14 +107,7 @@ impl<const D: usize> Fresh<'_, D> {
             match contents {
                 // SAFETY: the run lies in the part (caller).
                 Contents::Zeroed => unsafe { to.write_bytes(0, run.len()) },
-                Contents::From(element) => {
-                    let mut index = index_of(run.start, chunking.shape());
-                    for i in 0..run.len() {
-                        // SAFETY: as above.
-                        unsafe { to.wrapping_add(i).write(element(index)) };
-                        advance(&mut index, chunking.shape());
-                    }
-                }
+                Contents::Written(write) => write(Slots { start: to, count: run.len() }, run.start),
             }
         }
     }
@@ -110,6 +120,21 @@ fn settle(cpus: &[usize]) {
     cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
     if set.count() > 0 {
         _ = sched_setaffinity(None, &set);
+    }
+}
+
+/// What [`Contents::Written`] does for an array whose elements follow from their indices.
+pub(super) fn from_indices<T, const D: usize>(
+    shape: [usize; D],
+    element: impl Fn([usize; D]) -> T + Sync,
+) -> impl Fn(Slots<T>, usize) + Sync {
+    move |run, first| {
+        let mut next = index_of(first, shape);
+        run.write_each(|| {
+            let index = next;
+            advance(&mut next, shape);
+            element(index)
+        });
     }
 }
 
@@ -171,7 +196,7 @@ mod tests {
                 let fresh = Fresh { chunking: &chunking, kind, parts: &parts, nodes, zero: false };
                 let mine = memory.as_mut_ptr().cast();
                 // SAFETY: the parts lie in the vector, behind the first element.
-                unsafe { fresh.write(mine, &Contents::From(&expected), &topology) };
+                unsafe { fresh.write(mine, &Contents::Written(&from_indices([3, 11], expected)), &topology) };
                 let found: Vec<u64> = match kind {
                     StorageKind::Multi => {
                         let runs = (0..4).flat_map(|chunk| chunking.runs(chunk));

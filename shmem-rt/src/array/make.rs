@@ -33,6 +33,9 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) page: u64,
     /// Whether any PE was given others than base pages.
     pub(super) huge: bool,
+    /// Whether it is too small for pages of its own on each node, and nobody asked for them by naming a
+    /// storage.
+    pub(super) too_small: bool,
     pub(super) placing: Placing,
     pub(super) fill: Fill<'a>,
 }

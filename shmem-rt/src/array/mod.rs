@@ -8,7 +8,7 @@
 //! multi     in pools                 pool      segments bound to one node, for many arrays
 //! bindings  which page is whose      placing   placing pages and making them
 //! contents  the first elements       end       what is undone when an array is freed
-//! affinity  where the pages are
+//! affinity  where the pages are             parallel, split, threads   loops on the chunks' nodes
 //! ```
 //!
 //! Making is collective and takes the steps of a heap: meet for the purpose, do what
@@ -30,15 +30,28 @@ mod end;
 mod homes;
 mod make;
 mod multi;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod placing;
 mod pool;
 mod separate;
 mod single;
+#[cfg(feature = "rayon")]
+mod split;
+#[cfg(feature = "rayon")]
+mod threads;
 
 pub use builder::ArrayBuilder;
 pub(crate) use end::End;
+#[cfg(feature = "rayon")]
+pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndices};
 pub(crate) use pool::Pools;
 pub use shmem_core::array::{
-    ArrayError, ArrayOn, ArrayPlaceIndex, Chosen, Chunking, Contiguous, Cyclic, Multi, NumaArray, Part,
-    Parts, Separate, Single, Storage, StorageKind,
+    ArrayError, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut, ChunkRef,
+    Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Parts, Separate, Single, Storage,
+    StorageKind,
 };
+#[cfg(feature = "rayon")]
+pub use split::{Ranges, Split, Splitting};
+#[cfg(feature = "rayon")]
+pub use threads::NodePools;

@@ -23,17 +23,22 @@ impl<const D: usize> Maker<'_, D> {
         let (job, page, bytes) = (self.job, self.job.base_page(), self.bytes());
         let (chunking, element, chunks) = (self.chunking, self.element, self.chunking.chunks());
         let (kind, slide, bound) = match kind {
-            StorageKind::Cyclic { block } => {
-                let block = if block == 0 { natural_block(chunking, element, page) } else { block };
+            StorageKind::Cyclic { block } if block > 0 => {
                 if !block.is_multiple_of(page) {
-                    let text = StorageKind::Cyclic { block }.to_string();
                     let reason = format!("pages have {} here", show_size(page as u64));
-                    return Err(ArrayError::Block { text, reason }.into());
+                    return Err(ArrayError::Block { text: kind.to_string(), reason }.into());
                 }
-                (StorageKind::Cyclic { block }, 0, cyclic(bytes, block, chunks, page))
+                (kind, 0, cyclic(bytes, block, chunks, page))
             }
             kind => {
                 let slide = if self.split() { slide(chunking, element, page) } else { 0 };
+                // The blocks that fit the chunks are their runs: of one length but for what pages ask.
+                let kind = match kind {
+                    StorageKind::Cyclic { .. } => {
+                        StorageKind::Cyclic { block: natural_block(chunking, element, page) }
+                    }
+                    kind => kind,
+                };
                 (kind, slide, by_chunk(chunking, element, slide, page))
             }
         };

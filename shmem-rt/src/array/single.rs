@@ -18,10 +18,10 @@ impl<const D: usize> Maker<'_, D> {
     pub(super) fn single(&self) -> Result<Memory> {
         let kind = StorageKind::Single;
         let (job, page, segment) = (self.job, self.job.base_page(), self.segment);
-        let by_pages = self.split() && self.bytes() >= page;
-        if by_pages {
+        if !self.too_small {
             self.refuse_huge_pages(kind)?;
         }
+        let by_pages = self.homes.most() > 1 && !self.too_small && !self.huge;
         let slide = if by_pages { slide(self.chunking, self.element, page) } else { 0 };
         let room = (slide + self.bytes()).next_multiple_of(page);
         let block = job.ledger().allocate(segment, room, self.align.max(page), Owner::Handle)?;

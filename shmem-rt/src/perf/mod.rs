@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
+//! pages, partitions, placing            measures of memory
 //! strided                               measures of layouts, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
@@ -21,6 +22,9 @@ pub mod get;
 mod goal;
 pub mod jobs;
 pub mod lookup;
+pub mod pages;
+pub mod partitions;
+pub mod placing;
 pub mod put;
 mod samples;
 mod sequence;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::model::{Model, all, config, frozen, kinds, number, opened};
-use crate::array::{Chosen, Cyclic, Multi, Single, Storage, StorageKind};
+use crate::array::{Chosen, Cyclic, Indices, Multi, Single, Storage, StorageKind};
 
 /// Everything that can be read, each way.
 fn reads<const D: usize, S: Storage>(
@@ -178,6 +178,18 @@ fn indices_come_in_order() {
         }
         assert!(ends.eq(expected[..24 - count].iter().copied()));
     }
+}
+
+#[test]
+fn ranges_may_be_empty() {
+    for empty in 0..3 {
+        let mut ranges = [2..4, 1..3, 5..9];
+        ranges[empty].end = ranges[empty].start;
+        let mut indices = Indices::new(ranges);
+        assert_eq!((indices.len(), indices.next(), indices.next_back()), (0, None, None));
+    }
+    let indices = Indices::new([2..4, 1..3, 5..9]);
+    assert!(indices.eq(all([2..4, 1..3, 5..9])));
 }
 
 fn message(of: impl FnOnce() + std::panic::UnwindSafe) -> String {

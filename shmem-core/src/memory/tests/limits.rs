@@ -209,9 +209,9 @@ fn a_limit_on_the_size_of_files() {
     });
 }
 
-/// Lets `memfd_create` fail in this thread, as the profiles of some containers do.
+/// Lets a system call fail in this thread, as the profiles of some containers do.
 #[expect(clippy::cast_possible_truncation, reason = "fields of a filter are that small")]
-fn forbid_memfd(errno: i32) {
+pub(super) fn forbid(number: libc::c_long, errno: i32) {
     let op = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let (load, jump, give) = (
         libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
@@ -220,7 +220,7 @@ fn forbid_memfd(errno: i32) {
     );
     let mut filter = [
         op(load, 0, 0, 0),
-        op(jump, 0, 1, libc::SYS_memfd_create as u32),
+        op(jump, 0, 1, number as u32),
         op(give, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
         op(give, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
@@ -237,7 +237,7 @@ fn forbid_memfd(errno: i32) {
 fn memfds_that_are_forbidden() {
     in_child("memory::tests::limits::memfds_that_are_forbidden", || {
         for errno in [libc::EPERM, libc::ENOSYS] {
-            forbid_memfd(errno);
+            forbid(libc::SYS_memfd_create, errno);
             let error = reserve(&[plain(1, M)], 1, Machine::default()).unwrap().create(0).unwrap_err();
             assert!(matches!(error, MemoryError::NoMemfd { .. }), "{error}");
             assert!(error.to_string().contains("seccomp"), "{error}");

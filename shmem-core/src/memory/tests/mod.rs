@@ -12,6 +12,8 @@ mod pages;
 mod placement;
 #[cfg(not(miri))]
 mod processes;
+#[cfg(not(miri))]
+mod sizes;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;

@@ -4,9 +4,10 @@ use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::arena::mappings;
+use super::limits::forbid;
 use super::pages::without_pools;
 use super::processes::{attach, describe};
-use super::{Tree, plain, word};
+use super::{Tree, in_child, plain, word};
 use crate::memory::{Arena, Machine, MemoryError, PlaceLayout, Placement, Request, Spread, numa};
 use crate::partition::{Kind, Pages, Policy, Traits};
 use crate::topology::Topology;
@@ -95,6 +96,32 @@ fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
     }
     let error = arena.place_range(0, range, &[1023], Spread::Bound, false).unwrap_err();
     assert!(error.no_nodes() || error.to_string().contains("mbind"), "{error}");
+}
+
+#[test]
+fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
+    const NAME: &str = "memory::tests::numa::a_system_without_nodes_says_so_and_fails_only_where_it_must";
+    in_child(NAME, || {
+        for errno in [libc::EPERM, libc::ENOSYS] {
+            forbid(libc::SYS_mbind, errno);
+            forbid(libc::SYS_move_pages, errno);
+            let arena = arena();
+            arena.create(0).unwrap();
+            let at = later(&arena);
+            let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None)).unwrap_err();
+            assert!(matches!(error, MemoryError::NotPlaced { .. }), "{error}");
+            for part in ["must lie on node 0, and cannot", "does not let this process place memory"] {
+                assert!(error.to_string().contains(part), "`{part}` in: {error}");
+            }
+            let mine = arena.create_later(0, at, &request(M, &[0], Spread::Preferred, None)).unwrap();
+            let grant = &mine.grants[0];
+            assert!(grant.nodes.is_empty() && grant.populated);
+            assert!(grant.downgrades[0].contains("KIND=FASTMEM: pages lie where"), "{:?}", grant.downgrades);
+            let range = at..at + M;
+            assert!(arena.place_range(0, range.clone(), &[0], Spread::Bound, false).unwrap_err().no_nodes());
+            assert!(arena.pages_per_node(0, range, page()).unwrap_err().no_nodes());
+        }
+    });
 }
 
 #[test]

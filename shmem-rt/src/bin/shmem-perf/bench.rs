@@ -12,7 +12,7 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem::{PlainData, zeroed};
 
-use crate::{Measure, peers};
+use crate::{Measure, memory, peers};
 
 #[symmetric]
 static ROW: Row;
@@ -34,10 +34,11 @@ pub(crate) fn pe(
     repetitions: usize,
 ) -> Result<(), Box<dyn Error>> {
     let before = Footprint::now()?;
-    let world = shmem::init::<Single>()?;
+    let mut world = shmem::init::<Single>()?;
     match measure {
         Measure::Nothing => return Ok(()),
         Measure::Footprint => return footprint(&world, before),
+        Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
         _ => {}
     }
     // They take cores of their own accord, and could not once this process has taken one.
@@ -54,12 +55,20 @@ pub(crate) fn pe(
         Measure::LookupPublished => bench.published(partitions),
         Measure::Barrier => bench.barrier(),
         Measure::Alloc => bench.alloc(),
+        Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
         Measure::StridedPeers => bench.peers(peers),
-        Measure::Nothing | Measure::Footprint | Measure::Calibrate => unreachable!("taken above"),
+        Measure::Nothing | Measure::Footprint | Measure::LaterPartitions | Measure::Calibrate => {
+            unreachable!("taken above")
+        }
     }?;
+    print(&world, &records)
+}
+
+/// PE 0 prints for the tool.
+pub(crate) fn print(world: &World, records: &[Record]) -> Result<(), Box<dyn Error>> {
     if world.my_pe() == 0 {
         for record in records {
             println!("{}", serde_json::to_string(&record)?);
@@ -89,7 +98,13 @@ pub(crate) struct Bench<'w> {
 pub(crate) type Records = Result<Vec<Record>, Box<dyn Error>>;
 
 impl Bench<'_> {
-    fn record(&self, measure: &str, case: impl Into<String>, compared: &str, samples: Samples) -> Record {
+    pub(crate) fn record(
+        &self,
+        measure: &str,
+        case: impl Into<String>,
+        compared: &str,
+        samples: Samples,
+    ) -> Record {
         Record::new(&self.site, measure, case, "ns", compared, samples)
     }
 

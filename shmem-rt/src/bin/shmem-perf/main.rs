@@ -15,6 +15,7 @@ use report::Report;
 mod bench;
 mod calibrate;
 mod constant;
+mod memory;
 mod peers;
 mod report;
 mod strided;
@@ -51,6 +52,11 @@ enum Command {
     Barrier,
     /// Collective allocations, against the barriers that they need.
     Alloc,
+    /// Columns in pages of 2 MiB, against columns in small pages.
+    Pages,
+    /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
+    /// touching it.
+    Partitions,
     /// Start and end of a job, against programs that do nothing.
     Startup,
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
@@ -100,6 +106,8 @@ enum Measure {
     LookupPublished,
     Barrier,
     Alloc,
+    Pages,
+    LaterPartitions,
     Nothing,
     Footprint,
     Strided,
@@ -119,9 +127,9 @@ fn main() -> ExitCode {
         Some(command) => Report::new(&arguments).measure(command),
         None => {
             let mut report = Report::new(&arguments);
-            use Command::{Alloc, Barrier, Get, Lookup, Put, Startup};
+            use Command::{Alloc, Barrier, Get, Lookup, Pages, Partitions, Put, Startup};
             let strided = Command::Strided { regret: false, peers: false, seed: None };
-            [Put, Get, Lookup, Barrier, Alloc, Startup, strided]
+            [Put, Get, Lookup, Barrier, Alloc, Pages, Partitions, Startup, strided]
                 .into_iter()
                 .try_for_each(|one| report.measure(one))
         }

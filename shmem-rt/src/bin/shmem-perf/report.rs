@@ -15,7 +15,7 @@ use crate::{Arguments, Command, Measure};
 /// The tool: starts jobs and shows what they print.
 pub(crate) struct Report {
     json: bool,
-    repetitions: usize,
+    pub(crate) repetitions: usize,
     jobs: u16,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
@@ -43,6 +43,8 @@ impl Report {
             }
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
+            Command::Pages => self.pages(),
+            Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
@@ -57,7 +59,7 @@ impl Report {
         self.repeat(&self.job(measure, pes, partitions, &variables))
     }
 
-    fn repeat(&mut self, job: &Job) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn repeat(&mut self, job: &Job) -> Result<(), Box<dyn Error>> {
         let mut records = Vec::new();
         for _ in 0..self.jobs {
             let printed = self.run(job)?;
@@ -129,7 +131,7 @@ impl Report {
         Ok(results)
     }
 
-    fn show(&self, records: Vec<Record>) {
+    pub(crate) fn show(&self, records: Vec<Record>) {
         let cases: Vec<Case> = Record::join(records).iter().map(Record::case).collect();
         if self.json {
             print!("{}", table::json(&cases));

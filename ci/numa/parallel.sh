@@ -1,0 +1,14 @@
+# Parallel loops over arrays run on the nodes of the chunks: read by ci/numa.sh.
+
+# In a directory of its own: features change what everything is built with.
+parallel=$(cargo test -p shmem-rt --features "$(ci/features)" --target-dir target/features \
+    --test array_parallel --no-run --message-format=json |
+    sed -n 's/.*"name":"array_parallel".*"executable":"\([^"]*\)".*/\1/p')
+script=$(inside <<EOG
+run 'threads and chunks' $parallel
+EOG
+)
+for nodes in dram,dram dram,cpu,dram,dram; do
+    guest --nodes "$nodes" --add "$parallel" -- "$script"
+    succeeds 'threads and chunks' '^test result: ok'
+done

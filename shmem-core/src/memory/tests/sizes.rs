@@ -1,0 +1,197 @@
+//! The choice of pages, on invented machines.
+
+use super::Tree;
+use crate::memory::{Choice, PageSizes, Placement, Pool, Request, Spread};
+use crate::partition::{Kind, Pages, Policy, Traits};
+
+const K: u64 = 1 << 10;
+const M: u64 = 1 << 20;
+const G: u64 = 1 << 30;
+
+fn machine(pools: &[(u64, u64, u64)], shmem: Option<&str>) -> PageSizes {
+    let tree = Tree::new();
+    for &(size, total, free) in pools {
+        let directory = format!("kernel/mm/hugepages/hugepages-{}kB", size / K);
+        tree.write(&format!("{directory}/nr_hugepages"), &format!("{total}\n"));
+        tree.write(&format!("{directory}/free_hugepages"), &format!("{free}\n"));
+    }
+    tree.write("kernel/mm/hugepages/README", "not a pool");
+    if let Some(enabled) = shmem {
+        tree.write("kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
+        tree.write("kernel/mm/transparent_hugepage/shmem_enabled", enabled);
+    }
+    PageSizes::read(tree.root(), 4 * K)
+}
+
+fn ask(asked: u64, policy: Policy, bytes: u64) -> Request {
+    let traits = Traits { pgsize: Some(asked), policy: Some(policy), ..Traits::NONE };
+    Request { traits, ..Request::array("a", bytes as usize) }
+}
+
+fn chosen(sizes: &PageSizes, asked: u64, policy: Policy, bytes: u64) -> Result<(Pages, u64, bool), String> {
+    let request = ask(asked, policy, bytes);
+    sizes.choose(&request, request.room()).map(|c| (c.pages, c.size, c.downgrade.is_some()))
+}
+
+const NEVER: Option<&str> = Some("always within_size advise [never] deny force\n");
+const DENY: Option<&str> = Some("always within_size advise never [deny] force\n");
+
+#[test]
+fn nothing_asked_and_no_more_than_a_base_page_asked_are_base_pages() {
+    let sizes = machine(&[(2 * M, 100, 100)], NEVER);
+    let nothing = Request::array("a", 1 << 20);
+    assert_eq!(sizes.choose(&nothing, nothing.room()).unwrap().pages, Pages::Base);
+    for policy in [Policy::Mandatory, Policy::Preferred] {
+        assert_eq!(chosen(&sizes, 4 * K, policy, M), Ok((Pages::Base, 4 * K, false)));
+    }
+}
+
+#[test]
+fn the_smallest_size_that_is_large_enough_is_taken() {
+    let sizes = machine(&[(G, 2, 2), (2 * M, 100, 100)], NEVER);
+    let policy = Policy::Mandatory;
+    assert_eq!(chosen(&sizes, 8 * K, policy, 64 * M), Ok((Pages::HugeTlb, 2 * M, false)));
+    assert_eq!(chosen(&sizes, 2 * M, policy, 64 * M), Ok((Pages::HugeTlb, 2 * M, false)));
+    assert_eq!(chosen(&sizes, 2 * M, policy, 200 * M), Ok((Pages::HugeTlb, 2 * M, false)));
+    assert_eq!(chosen(&sizes, 2 * M, policy, 200 * M + 1), Ok((Pages::Transparent, 2 * M, false)));
+    assert_eq!(chosen(&sizes, 64 * M, policy, M), Ok((Pages::HugeTlb, G, false)));
+    assert_eq!(chosen(&sizes, G, policy, 2 * G), Ok((Pages::HugeTlb, G, false)));
+    assert!(chosen(&sizes, G, policy, 2 * G + 1).is_err(), "three pages");
+}
+
+#[test]
+fn what_is_too_small_is_an_error_or_a_reported_downgrade() {
+    let sizes = machine(&[(G, 4, 1), (2 * M, 100, 100)], NEVER);
+    let list = chosen(&sizes, G, Policy::Mandatory, 2 * G).unwrap_err();
+    for part in ["base pages of 4K", "transparent huge pages of 2M", "2M (100 of 100 can", "1G (1 of 4 can"] {
+        assert!(list.contains(part), "`{part}` in: {list}");
+    }
+    for policy in [Policy::Preferred, Policy::Interleaved, Policy::SysDefault] {
+        assert_eq!(chosen(&sizes, G, policy, 100 * M), Ok((Pages::HugeTlb, G, false)));
+        assert_eq!(chosen(&sizes, G, policy, G + 1), Ok((Pages::Transparent, 2 * M, true)));
+        assert_eq!(chosen(&sizes, 32 * G, policy, 100 * M), Ok((Pages::HugeTlb, G, true)));
+    }
+    let pool_first = machine(&[(64 * K, 9999, 9999), (2 * M, 1000, 1000)], NEVER);
+    assert_eq!(chosen(&pool_first, G, Policy::Preferred, 64 * M), Ok((Pages::HugeTlb, 2 * M, true)));
+    let poor = machine(&[(64 * K, 9999, 9999)], DENY);
+    assert_eq!(chosen(&poor, 2 * M, Policy::Preferred, 64 * M), Ok((Pages::HugeTlb, 64 * K, true)));
+    let bare = machine(&[], None);
+    assert_eq!(chosen(&bare, 2 * M, Policy::Preferred, 64 * M), Ok((Pages::Base, 4 * K, true)));
+    assert!(chosen(&bare, 2 * M, Policy::Mandatory, 64 * M).is_err());
+}
+
+#[test]
+fn reserved_pages_are_not_to_be_had_and_pages_beyond_the_pool_are() {
+    let tree = Tree::new();
+    let files = [("nr", 10), ("free", 8), ("resv", 5), ("nr_overcommit", 7), ("surplus", 4)];
+    for (name, n) in files {
+        tree.write(&format!("kernel/mm/hugepages/hugepages-2048kB/{name}_hugepages"), &n.to_string());
+    }
+    let sizes = PageSizes::read(tree.root(), 4 * K);
+    assert_eq!(sizes.pools, [Pool { size: 2 * M, free: 8 - 5 + 7 - 4, total: 13, nodes: vec![] }]);
+}
+
+#[test]
+fn pages_that_are_taken_or_failed_are_not_offered_again() {
+    let mut sizes = machine(&[(2 * M, 10, 10)], NEVER);
+    let request = ask(2 * M, Policy::Mandatory, 12 * M);
+    let first = sizes.choose(&request, request.room()).unwrap();
+    sizes.take(&first, &request);
+    assert_eq!(sizes.pools[0].free, 4);
+    let second = sizes.choose(&request, request.room()).unwrap();
+    assert_eq!(second.pages, Pages::Transparent);
+    sizes.failed(&second, "no memory");
+    let list = sizes.choose(&request, request.room()).unwrap_err();
+    assert!(list.contains("could not be made (no memory)"), "{list}");
+    sizes.failed(&first, "gone");
+    assert!(sizes.pools.is_empty());
+}
+
+#[test]
+fn base_pages_are_not_4k_everywhere() {
+    for (base, transparent, pools) in
+        [(16 * K, 32 * M, vec![2 * M, 32 * M, G]), (64 * K, 512 * M, vec![2 * M, 512 * M, 16 * G])]
+    {
+        let tree = Tree::new();
+        for size in pools {
+            for name in ["nr", "free"] {
+                let file = format!("kernel/mm/hugepages/hugepages-{}kB/{name}_hugepages", size / K);
+                tree.write(&file, "9");
+            }
+        }
+        tree.write("kernel/mm/transparent_hugepage/hpage_pmd_size", &transparent.to_string());
+        let sizes = PageSizes::read(tree.root(), base);
+        for policy in [Policy::Mandatory, Policy::Preferred] {
+            for asked in [4 * K, base] {
+                assert_eq!(chosen(&sizes, asked, policy, M), Ok((Pages::Base, base, false)));
+            }
+            assert_eq!(chosen(&sizes, 2 * base, policy, 16 * M), Ok((Pages::HugeTlb, 2 * M, false)));
+            // Pages that merge are too large for a place that is aligned to the pages asked for.
+            assert!(chosen(&sizes, 2 * M, Policy::Mandatory, 20 * M).is_err());
+        }
+        let large = chosen(&sizes, 64 * M, Policy::Mandatory, G).unwrap();
+        assert_eq!(large, (Pages::HugeTlb, if base == 16 * K { G } else { 512 * M }, false));
+    }
+}
+
+#[test]
+fn pages_larger_than_the_start_allows_are_not_taken() {
+    let sizes = machine(&[(32 * M, 100, 100)], None);
+    assert_eq!(chosen(&sizes, 2 * M, Policy::Preferred, M), Ok((Pages::Base, 4 * K, true)));
+    assert_eq!(chosen(&sizes, 4 * M, Policy::Preferred, M), Ok((Pages::HugeTlb, 32 * M, false)));
+}
+
+/// Pools of 2 MiB: free pages on nodes 0, 2 and 3.
+fn on_nodes(free: [u64; 3]) -> PageSizes {
+    let tree = Tree::new();
+    let all: u64 = free.iter().sum();
+    let pool = "hugepages/hugepages-2048kB";
+    for (name, n) in [("nr", all), ("free", all)] {
+        tree.write(&format!("kernel/mm/{pool}/{name}_hugepages"), &n.to_string());
+    }
+    for (node, n) in [(2, free[1]), (0, free[0]), (3, free[2])] {
+        tree.write(&format!("devices/system/node/node{node}/{pool}/free_hugepages"), &n.to_string());
+    }
+    tree.write("devices/system/node/online", "0,2-3");
+    PageSizes::read(tree.root(), 4 * K)
+}
+
+fn on(nodes: &[u32], kind: Option<Kind>, policy: Policy, bytes: u64) -> Request {
+    let spread = if policy == Policy::Mandatory { Spread::Bound } else { Spread::Preferred };
+    let placement = Placement { kind, nodes: nodes.into(), spread, downgrade: None };
+    Request { placement, ..ask(2 * M, policy, bytes) }
+}
+
+#[test]
+fn a_kind_has_the_huge_pages_of_its_nodes_only() {
+    let sizes = on_nodes([10, 3, 2]);
+    let choose = |nodes: &[u32], kind, policy, pages: u64| {
+        let request = on(nodes, kind, policy, pages * 2 * M);
+        sizes.choose(&request, request.room()).map(|choice| (choice.pages, choice.downgrade))
+    };
+    let fast = Some(Kind::FastMem);
+    for policy in [Policy::Mandatory, Policy::Preferred] {
+        assert_eq!(choose(&[2], fast, policy, 3), Ok((Pages::HugeTlb, None)));
+        assert_eq!(choose(&[2, 3], fast, policy, 5), Ok((Pages::HugeTlb, None)));
+        assert_eq!(choose(&[2], None, policy, 15), Ok((Pages::HugeTlb, None)), "no kind is asked for");
+    }
+    let has = choose(&[2], fast, Policy::Mandatory, 4).unwrap_err();
+    assert!(has.contains("2M (3 on node 2 are free; elsewhere 10 on node 0, 2 on node 3)"), "{has}");
+    let (pages, downgrade) = choose(&[2, 3], fast, Policy::Preferred, 6).unwrap();
+    assert_eq!(pages, Pages::Base);
+    let downgrade = downgrade.unwrap();
+    assert!(downgrade.contains("(3 on node 2, 2 on node 3 are free; elsewhere 10 on node 0)"), "{downgrade}");
+    let has = choose(&[7], fast, Policy::Mandatory, 1).unwrap_err();
+    assert!(has.contains("(none there; elsewhere 10 on node 0"), "{has}");
+}
+
+#[test]
+fn pages_are_taken_from_the_first_node_before_the_others() {
+    let mut sizes = on_nodes([10, 3, 2]);
+    let two = Choice { pages: Pages::HugeTlb, size: 2 * M, downgrade: None };
+    sizes.take(&two, &on(&[2, 3], Some(Kind::FastMem), Policy::Mandatory, 8 * M));
+    assert_eq!(sizes.pools[0].nodes, [(0, 10), (2, 0), (3, 1)]);
+    sizes.take(&two, &on(&[3], None, Policy::Preferred, 6 * M));
+    assert_eq!(sizes.pools[0].nodes, [(0, 8), (2, 0), (3, 0)]);
+    assert_eq!(sizes.pools[0].free, 8);
+}

@@ -1,0 +1,125 @@
+//! Elements and indices of chunks as `rayon` iterates over them: halved until there is work for all threads.
+
+use core::ops::Range;
+
+use rayon::iter::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+use shmem_core::array::{ChunkIter, ChunkIterMut, Indices};
+
+/// An iterator that can be cut in two.
+pub trait Split: ExactSizeIterator + DoubleEndedIterator + Send {
+    /// The first `count` items, and the others.
+    #[doc(hidden)]
+    fn cut(self, count: usize) -> (Self, Self)
+    where
+        Self: Sized;
+}
+
+macro_rules! splits {
+    ($([$($generic:tt)*] $name:ty;)*) => {$(
+        impl<$($generic)*> Split for $name {
+            fn cut(self, count: usize) -> (Self, Self) {
+                self.split_at(count)
+            }
+        }
+    )*};
+}
+splits! {
+    ['x, T: Sync] ChunkIter<'x, T>;
+    ['x, T: Send] ChunkIterMut<'x, T>;
+    [const D: usize] Indices<D>;
+}
+
+impl Split for Range<usize> {
+    fn cut(self, count: usize) -> (Self, Self) {
+        let middle = self.start + count;
+        (self.start..middle, middle..self.end)
+    }
+}
+
+/// Ranges in each dimension, and the indices in them: `usize` in one dimension, else `[usize; D]`.
+pub trait Ranges {
+    /// The indices.
+    type Indices: Split<Item: Send>;
+
+    #[doc(hidden)]
+    fn indices(self) -> Self::Indices;
+}
+
+impl Ranges for [Range<usize>; 1] {
+    type Indices = Range<usize>;
+
+    fn indices(self) -> Range<usize> {
+        let [range] = self;
+        range
+    }
+}
+
+impl Ranges for [Range<usize>; 2] {
+    type Indices = Indices<2>;
+
+    fn indices(self) -> Indices<2> {
+        Indices::new(self)
+    }
+}
+
+impl Ranges for [Range<usize>; 3] {
+    type Indices = Indices<3>;
+
+    fn indices(self) -> Indices<3> {
+        Indices::new(self)
+    }
+}
+
+/// The items of a [`Split`], in parallel.
+#[derive(Clone, Debug)]
+pub struct Splitting<I>(pub(super) I);
+
+impl<I: Split> ParallelIterator for Splitting<I>
+where
+    I::Item: Send,
+{
+    type Item = I::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, consumer: C) -> C::Result {
+        bridge(self, consumer)
+    }
+
+    fn opt_len(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+impl<I: Split> IndexedParallelIterator for Splitting<I>
+where
+    I::Item: Send,
+{
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn drive<C: Consumer<I::Item>>(self, consumer: C) -> C::Result {
+        bridge(self, consumer)
+    }
+
+    fn with_producer<CB: ProducerCallback<I::Item>>(self, callback: CB) -> CB::Output {
+        callback.callback(self)
+    }
+}
+
+impl<I: Split> Producer for Splitting<I>
+where
+    I::Item: Send,
+{
+    type Item = I::Item;
+    type IntoIter = I;
+
+    fn into_iter(self) -> I {
+        self.0
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let (front, back) = self.0.cut(index);
+        (Self(front), Self(back))
+    }
+}

@@ -1,0 +1,196 @@
+//! Threads on each NUMA node of a PE. With feature `rayon`.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::cpus;
+use crate::error::{Error, Result};
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// A pool of threads for each NUMA node on whose CPUs the calling PE may run. From
+/// [`World::node_pools`]; made once, and used for all arrays.
+///
+/// Work on a chunk is done by the threads of the chunk's node, and they stay on its CPUs. Where the machine
+/// does not tell of nodes there is one pool, whose threads run where the PE may.
+pub struct NodePools {
+    pools: Vec<NodePool>,
+}
+
+#[derive(Debug)]
+struct NodePool {
+    node: Option<u32>,
+    threads: ThreadPool,
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// Makes the pools of threads for parallel iteration over arrays
+    /// ([`ParArray`](crate::array::ParArray)): together as many threads as this PE's share of the CPUs
+    /// ([`cpus_per_pe`](Self::cpus_per_pe)), or as `RAYON_NUM_THREADS` says, shared out by the number of CPUs
+    /// of each node, and at least one on each. Not collective.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no more threads, or does not let them be bound to the CPUs of a node.
+    pub fn node_pools(&self) -> Result<NodePools> {
+        let topology = self.job().topology();
+        let homes = topology.homes();
+        let mut nodes: Vec<(Option<u32>, Vec<usize>)> =
+            homes.into_iter().map(|home| (Some(home), topology.cpus_of(home))).collect();
+        if nodes.is_empty() {
+            nodes.push((None, Vec::new()));
+        }
+        let wish = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok());
+        let all = wish.filter(|&threads| threads > 0).unwrap_or_else(|| self.cpus_per_pe());
+        let cpus: usize = nodes.iter().map(|(_, cpus)| cpus.len()).sum();
+        let pools = nodes.into_iter().map(|(node, own)| {
+            let threads = (all * own.len()).checked_div(cpus).map_or(all, |share| share.max(1));
+            NodePool::new(self.my_pe(), node, own, threads)
+        });
+        Ok(NodePools { pools: pools.collect::<Result<_>>()? })
+    }
+}
+
+impl NodePools {
+    /// The nodes that have a pool; none if the machine does not tell of nodes.
+    pub fn nodes(&self) -> impl Iterator<Item = u32> {
+        self.pools.iter().filter_map(|pool| pool.node)
+    }
+
+    /// The pool of a node: for work that is not about an array.
+    pub fn of_node(&self, node: u32) -> Option<&ThreadPool> {
+        self.pools.iter().find(|pool| pool.node == Some(node)).map(|pool| &pool.threads)
+    }
+
+    /// Number of threads on all nodes.
+    pub fn threads(&self) -> usize {
+        self.pools.iter().map(|pool| pool.threads.current_num_threads()).sum()
+    }
+
+    /// The pool that works on a chunk: that of its node, or, if that is not known, the pools in turn.
+    fn of_chunk(&self, chunk: usize, node: Option<u32>) -> usize {
+        let own = node.and_then(|node| self.pools.iter().position(|pool| pool.node == Some(node)));
+        own.unwrap_or(chunk % self.pools.len())
+    }
+
+    /// Does each job in the pool that works on its chunk, and waits for all. The jobs are those of chunks, in
+    /// order.
+    pub(super) fn run<J: FnOnce() + Send>(&self, jobs: impl IntoIterator<Item = (Option<u32>, J)>) {
+        let mut work: Vec<Vec<J>> = self.pools.iter().map(|_| Vec::new()).collect();
+        for (chunk, (node, job)) in jobs.into_iter().enumerate() {
+            work[self.of_chunk(chunk, node)].push(job);
+        }
+        spread(&self.pools, work);
+    }
+}
+
+/// Starts the jobs of each pool before it waits for those of any: pools wait for what was started in their
+/// scope, so the scopes stand in each other.
+fn spread<J: FnOnce() + Send>(pools: &[NodePool], mut work: Vec<Vec<J>>) {
+    let (Some((last, others)), Some(jobs)) = (pools.split_last(), work.pop()) else { return };
+    if jobs.is_empty() {
+        return spread(others, work);
+    }
+    last.threads.in_place_scope(|scope| {
+        for job in jobs {
+            scope.spawn(|_| job());
+        }
+        spread(others, work);
+    });
+}
+
+impl NodePool {
+    fn new(pe: usize, node: Option<u32>, cpus: Vec<usize>, threads: usize) -> Result<Self> {
+        let place = || node.map_or_else(|| "the machine".to_owned(), |node| format!("NUMA node {node}"));
+        let refused = |reason: String| Error::Threads { threads, place: place(), reason };
+        let failure = Arc::new(Mutex::new(None));
+        let noted = Arc::clone(&failure);
+        let name = move |thread| match node {
+            Some(node) => format!("PE {pe}, node {node}, thread {thread}"),
+            None => format!("PE {pe}, thread {thread}"),
+        };
+        let bind = move |_| {
+            if node.is_some()
+                && let Err(error) = cpus::bind(&cpus)
+            {
+                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+        };
+        let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).start_handler(bind);
+        let threads = builder.build().map_err(|error| refused(error.to_string()))?;
+        // Not before all threads have started is known whether they could be bound.
+        threads.broadcast(|_| ());
+        match failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(refused(format!("they cannot be bound to its CPUs: {error}"))),
+            None => Ok(Self { node, threads }),
+        }
+    }
+}
+
+impl fmt::Debug for NodePools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = self.pools.iter().map(|pool| (pool.node, pool.threads.current_num_threads()));
+        f.debug_list().entries(each).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pools(nodes: &[u32], threads: usize) -> NodePools {
+        let cpus = cpus::allowed().unwrap();
+        let pool = |&node| NodePool::new(0, Some(node), cpus.clone(), threads).unwrap();
+        NodePools { pools: nodes.iter().map(pool).collect() }
+    }
+
+    fn thread() -> String {
+        std::thread::current().name().unwrap().to_owned()
+    }
+
+    #[test]
+    fn chunks_are_worked_on_by_their_nodes() {
+        let pools = pools(&[0, 2, 5], 2);
+        assert_eq!((pools.threads(), pools.nodes().collect::<Vec<_>>()), (6, vec![0, 2, 5]));
+        let nodes = [Some(2), Some(0), Some(5), None, Some(7), Some(2), None];
+        let mut names = nodes.map(|_| String::new());
+        pools.run(nodes.into_iter().zip(&mut names).map(|(node, name)| (node, || *name = thread())));
+        // Where the node is not known, or has no pool, it is the number of the chunk that chooses.
+        let worked = [2, 0, 5, 0, 2, 2, 0];
+        for (name, node) in names.iter().zip(worked) {
+            assert!(name.starts_with(&format!("PE 0, node {node}, thread ")), "{name}");
+        }
+        // From inside a pool, too.
+        let inside = pools.of_node(5).unwrap().install(|| {
+            let mut name = String::new();
+            pools.run([(Some(0), || name = thread())]);
+            name
+        });
+        assert!(inside.starts_with("PE 0, node 0"), "{inside}");
+    }
+
+    #[test]
+    fn threads_that_cannot_be_bound_are_refused() {
+        let error = NodePool::new(0, Some(3), vec![1023], 2).unwrap_err().to_string();
+        assert!(error.starts_with("2 threads on NUMA node 3: they cannot be bound to its CPUs: "), "{error}");
+    }
+
+    #[test]
+    fn a_panic_comes_out_after_all_jobs() {
+        let pools = pools(&[0, 1], 1);
+        let done = Mutex::new(Vec::new());
+        let jobs = (0..4_u32).map(|number| {
+            let done = &done;
+            (Some(number % 2), move || {
+                assert!(number != 1, "job 1");
+                done.lock().unwrap().push(number);
+            })
+        });
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pools.run(jobs)));
+        assert!(panic.is_err());
+        done.lock().unwrap().sort_unstable();
+        assert_eq!(*done.lock().unwrap(), [0, 2, 3]);
+    }
+}

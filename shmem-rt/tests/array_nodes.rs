@@ -1,0 +1,216 @@
+//! Arrays on machines with several NUMA nodes: each chunk lies where it belongs.
+//!
+//! The cases are those of "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases", at 1/64 of the
+//! size. `EXPECTED_NODES` says how many nodes there are, and then nothing is left out; without it, and on a
+//! machine with one node, the tests have nothing to test.
+
+use shmem::array::{Cyclic, Multi, Separate, Single, Storage, StorageKind};
+use shmem::partition::{Kind, NewPartition, Policy};
+use shmem::prelude::*;
+use shmem_core::memory::Machine;
+
+/// Pages of 4 KiB are assumed by the cases.
+const PAGE: usize = 4096;
+
+/// The nodes on whose CPUs this PE may run.
+fn nodes() -> Option<usize> {
+    let nodes = Machine::default().topology().homes().len();
+    match std::env::var("EXPECTED_NODES") {
+        Ok(expected) => assert_eq!(expected, nodes.to_string(), "nodes of this machine"),
+        Err(_) if nodes < 2 || rustix::param::page_size() != PAGE => {
+            println!("skipped: needs NUMA nodes, which this machine has not");
+            return None;
+        }
+        Err(_) => {}
+    }
+    Some(nodes)
+}
+
+/// Pages that the kernel has moved since the machine started.
+fn moved() -> u64 {
+    let counters = std::fs::read_to_string("/proc/vmstat").unwrap();
+    let counter = |name| {
+        let line = counters.lines().find_map(|line| line.strip_prefix(name));
+        line.map_or(0, |number| number.trim().parse::<u64>().unwrap())
+    };
+    counter("pgmigrate_success ") + counter("numa_pages_migrated ")
+}
+
+/// Makes an array of bytes, compares its affinity with what is expected, and its elements with what was
+/// written through views and from other PEs.
+fn check<const D: usize, S: Storage>(world: &mut World, shape: [usize; D], storage: S, at_least: f64) {
+    let array = world.array(shape).storage(storage).zeroed::<u8>().unwrap();
+    let what = format!("{shape:?} {} in {} chunks", array.kind(), array.chunking().chunks());
+    let affinity = world.affinity(&array).unwrap();
+    assert!(affinity >= at_least, "{what}: {affinity}, expected at least {at_least}");
+    assert_eq!(array.nodes().len(), array.chunking().chunks(), "{what}");
+    let (_, east) = world.ring_neighbours();
+    let (len, me) = (array.len(), world.my_pe() as u8);
+    let mut mine = vec![1; len];
+    world.get(&mut mine[..], array.on(east));
+    // Compared and filled as a whole: guests are slow.
+    assert!(mine == vec![0; len], "{what}");
+    // Also what another PE writes does not move it.
+    mine.fill(me);
+    world.put(array.on(east), &mine[..]);
+    world.barrier_all();
+    assert_eq!(world.affinity(&array).unwrap(), affinity, "{what}, written by another PE");
+    let (west, _) = world.ring_neighbours();
+    world.get(&mut mine[..], array.on(world.me()));
+    assert!(mine == vec![west.number() as u8; len], "{what}");
+    world.free(array).unwrap();
+}
+
+/// One shape in all storages. `pages` is what storages of one range reach, `small` whether they fit at all.
+fn in_all_storages<const D: usize>(world: &mut World, shape: [usize; D], one_range: f64) {
+    check(world, shape, Single, one_range);
+    check(world, shape, Separate, one_range);
+    check(world, shape, Cyclic { block: 0 }, one_range);
+    check(world, shape, Multi, 1.0);
+}
+
+fn use_cases(world: &mut World) {
+    let Some(nodes) = nodes() else { return };
+    let before = moved();
+    // `[0..#2**30] int(8)`: perfect with any technique, with any expected number of nodes.
+    in_all_storages(world, [1 << 24], 1.0);
+    // `[0..#2**30-2**20] int(8)`: with 8 nodes, chunks end in the middles of pages.
+    in_all_storages(world, [(1 << 24) - (1 << 14)], if nodes <= 4 { 1.0 } else { 0.999 });
+    // `[0..#2**11] int(8)`, small compared to a page: two nodes are exact, with more, pages cannot be split.
+    in_all_storages(world, [1 << 11], if nodes == 2 { 1.0 } else { 0.25 });
+    // `[0..1, 0..#2**30] int(8)`: with more than two nodes cut on the second dimension, so nodes take turns.
+    in_all_storages(world, [2, 1 << 24], 1.0);
+    // `[0..1, 0..#2**30-2**20] int(8)`.
+    in_all_storages(world, [2, (1 << 24) - (1 << 14)], if nodes <= 4 { 1.0 } else { 0.999 });
+    // Lengths that fit nothing, chunks of more than 1000 pages.
+    in_all_storages(world, [nodes * 1001 * PAGE + 777], if nodes == 2 { 1.0 } else { 0.999 });
+    in_all_storages(world, [3, 7, nodes * 1001 * PAGE / 21 + 5], if nodes == 2 { 1.0 } else { 0.999 });
+    assert_eq!(moved(), before, "pages come where they belong, and none is moved");
+}
+
+#[shmem::test(pes = 1)]
+fn the_use_cases_of_the_source_lie_where_they_should(world: &mut World) {
+    use_cases(world);
+}
+
+#[shmem::test(pes = 2)]
+fn the_use_cases_of_the_source_lie_where_they_should_on_2(world: &mut World) {
+    use_cases(world);
+}
+
+/// `forall a in A do f(a)` and `forall i in A.domain do f(A(i))`, serially: every element once, and the
+/// pages stay.
+#[shmem::test(pes = 2)]
+fn iterating_touches_each_element_where_it_is(world: &mut World) {
+    if nodes().is_none() {
+        return;
+    }
+    for kind in StorageKind::ALL {
+        let array = world.array([1 << 15]).storage_kind(kind).zeroed::<u64>().unwrap();
+        world.local(&array, |mut array| {
+            for (i, element) in array.iter_mut().enumerate() {
+                *element = i as u64;
+            }
+            for i in array.indices() {
+                array[i] += 1;
+            }
+            assert!(array.iter().copied().eq(1..=1 << 15), "{kind}");
+        });
+        assert_eq!(world.affinity(&array).unwrap(), 1.0, "{kind}");
+    }
+}
+
+/// `[0..7] [0..#2**20] int`, both ways to write it.
+#[shmem::test(pes = 1)]
+fn arrays_of_arrays_lie_where_they_should(world: &mut World) {
+    let Some(nodes) = nodes() else { return };
+    const INNER: usize = 1 << 12;
+    for kind in StorageKind::ALL {
+        let nested = world.array([8]).storage_kind(kind).filled([3_i64; INNER]).unwrap();
+        assert_eq!(nested.chunking().chunks(), nodes);
+        world.local(&nested, |mut nested| {
+            for i in nested.indices() {
+                for (j, element) in nested[i].iter_mut().enumerate() {
+                    *element += (i * INNER + j) as i64;
+                }
+            }
+        });
+        assert_eq!(world.affinity(&nested).unwrap(), 1.0, "{kind}");
+        let listed: Vec<_> = (0..8)
+            .map(|i| {
+                world.array([INNER]).storage_kind(kind).from_fn(|[j]| (i * INNER + j) as i64 + 3).unwrap()
+            })
+            .collect();
+        for (i, array) in listed.iter().enumerate() {
+            assert_eq!(world.affinity(array).unwrap(), 1.0, "{kind}");
+            let (mut one, mut other) = (vec![0; INNER], [[0; INNER]; 1]);
+            world.get(&mut one[..], array.on(world.me()));
+            world.get(&mut other[..], nested.on(world.me()).index(i..=i));
+            assert_eq!(one, other[0], "{kind}");
+        }
+    }
+}
+
+/// Blocks of several sizes go round the nodes, whatever the chunks: the share is that of the pattern.
+#[shmem::test(pes = 1)]
+fn blocks_go_round_the_nodes(world: &mut World) {
+    let Some(nodes) = nodes() else { return };
+    for block in [PAGE, 4 * PAGE, 64 * PAGE] {
+        let array = world.array([1 << 22]).storage(Cyclic { block }).zeroed::<u8>().unwrap();
+        let expected: usize = (0..(1 << 22) / block)
+            .filter(|number| {
+                array.nodes()[number % nodes] == array.nodes()[number * block / ((1 << 22) / nodes)]
+            })
+            .count();
+        let affinity = world.affinity(&array).unwrap();
+        assert_eq!(affinity, expected as f64 / ((1 << 22) / block) as f64, "blocks of {block}");
+        assert!(affinity < 0.75, "otherwise this proves nothing");
+    }
+}
+
+/// What was on the pages before does not matter, and afterwards they are the heap's again.
+#[shmem::test(pes = 2)]
+fn pages_of_the_heap_are_placed_anew(world: &mut World) {
+    let Some(nodes) = nodes() else { return };
+    const BYTES: usize = 4 << 20;
+    for _ in 0..2 {
+        // All on the node of the thread that writes.
+        let object = world.alloc(vec![1_u8; BYTES]).unwrap();
+        world.free(object).unwrap();
+        for chunks in [nodes, 1, 2 * nodes, nodes + 1] {
+            let array = world.array([BYTES]).storage(Single).chunks(chunks).zeroed::<u8>().unwrap();
+            let affinity = world.affinity(&array).unwrap();
+            assert!(
+                affinity >= if BYTES.is_multiple_of(chunks) { 1.0 } else { 0.999 },
+                "{chunks}: {affinity}"
+            );
+            let mut all = vec![1; BYTES];
+            world.get(&mut all[..], array.on(world.ring_neighbours().0));
+            assert!(all == vec![0; BYTES]);
+            world.free(array).unwrap();
+        }
+    }
+}
+
+/// A partition's kind decides from which nodes memory comes.
+#[shmem::test(pes = 1)]
+fn chunks_use_the_memory_of_a_partitions_kind(world: &mut World) {
+    if nodes().is_none() {
+        return;
+    }
+    let topology = Machine::default().topology();
+    let home = topology.home().unwrap();
+    for kind in [Kind::NormalMem, Kind::FastMem, Kind::LargeMem] {
+        if topology.of_kind(kind, home).is_empty() {
+            continue;
+        }
+        let new = NewPartition::new(32 << 20).kind(kind).policy(Policy::Mandatory);
+        let id = world.create_partition(new).unwrap().id();
+        for storage in StorageKind::ALL {
+            let array =
+                world.array([1 << 20]).storage_kind(storage).partition_id(id).zeroed::<u64>().unwrap();
+            assert_eq!(world.affinity(&array).unwrap(), 1.0, "{kind} {storage}");
+            world.free(array).unwrap();
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Parallel loops over arrays: what they come to, and on which threads.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use shmem::array::{
+    ArrayMut, ArrayRef, Cyclic, Multi, NodePools, ParArray, ParArrayMut, Separate, Single, Storage,
+};
+use shmem::prelude::*;
+use shmem_core::memory::Machine;
+
+/// The node on whose threads this runs, from the name of the thread; `None`: nodes are not known.
+fn node_of_thread() -> Option<u32> {
+    let thread = std::thread::current();
+    let name = thread.name().expect("threads of pools have names");
+    let (_, behind) = name.split_once(", ").unwrap();
+    behind.strip_prefix("node ").map(|rest| rest.split_once(',').unwrap().0.parse().unwrap())
+}
+
+/// Whether this thread may run on the CPUs of its node only.
+fn stays_on_its_node() -> bool {
+    let Some(node) = node_of_thread() else { return true };
+    let set = rustix::thread::sched_getaffinity(None).unwrap();
+    let may = (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
+    may.eq(Machine::default().topology().cpus_of(node))
+}
+
+/// Writes each element with its number, each way, and reads it back, each way.
+fn loops<const D: usize, S: Storage>(
+    world: &mut World,
+    pools: &NodePools,
+    shape: [usize; D],
+    chunks: usize,
+    storage: S,
+    number: impl Fn([usize; D]) -> u64 + Sync,
+) {
+    let a = world.array(shape).storage(storage).chunks(chunks).zeroed::<u64>().unwrap();
+    let b = world.array(shape).storage(Multi).chunks(chunks).from_fn(&number).unwrap();
+    let (len, nodes) = (a.len() as u64, a.nodes().to_vec());
+    let sum = len * (len - 1) / 2;
+    world.local((&a, &b), |(mut a, b): (ArrayMut<'_, u64, D, S>, _)| {
+        a.par_iter_mut(pools).zip(b.par_iter(pools)).for_each(|(a, b)| *a = *b + 1);
+        assert!(a.iter().copied().eq(1..=len));
+        a.par_chunks_mut(pools).for_each(|mut chunk| {
+            // On a thread of the chunk's node, and all of it.
+            assert!(stays_on_its_node());
+            assert_eq!(node_of_thread(), nodes.get(chunk.number()).copied());
+            chunk.runs_mut().flatten().for_each(|a| *a -= 1);
+        });
+        assert!(a.iter().copied().eq(0..len));
+        assert_eq!(a.par_iter(pools).map(|&a| a).sum::<u64>(), sum);
+        assert_eq!(a.par_iter(pools).copied().reduce(|| 0, u64::max), len - 1);
+        assert_eq!(a.par_chunks(pools).map(|chunk| chunk.iter().sum::<u64>()).sum::<u64>(), sum);
+        // In the order of the chunks.
+        let collected: Vec<u64> = a.par_iter(pools).copied().collect();
+        let expected: Vec<u64> = a.chunks().flat_map(|chunk| chunk.iter().copied()).collect();
+        assert_eq!(collected, expected);
+        assert_eq!(a.par_iter(pools).find_first(|&&a| a + 1 == len), Some(&(len - 1)));
+        assert_eq!(a.par_iter(pools).filter(|&&a| a % 3 == 0).count() as u64, len.div_ceil(3));
+    });
+    world.frozen(&a, |a: ArrayRef<'_, u64, D, S>| {
+        assert_eq!(a.par_iter(pools).sum::<u64>(), sum);
+    });
+}
+
+#[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
+fn elements_are_iterated_in_parallel(world: &mut World) {
+    let pools = world.node_pools().unwrap();
+    let number_2 = |[i, j]: [usize; 2]| (i * 70 + j) as u64;
+    let number_3 = |[i, j, k]: [usize; 3]| ((i * 3 + j) * 50 + k) as u64;
+    for chunks in [1, 5] {
+        let world = &mut *world;
+        loops(world, &pools, [500], chunks, Single, |[i]| i as u64);
+        loops(world, &pools, [503], chunks, Separate, |[i]| i as u64);
+        loops(world, &pools, [503], chunks, Cyclic { block: 0 }, |[i]| i as u64);
+        loops(world, &pools, [503], chunks, Multi, |[i]| i as u64);
+        loops(world, &pools, [40, 70], chunks, Single, number_2);
+        loops(world, &pools, [3, 70], chunks, Single, number_2);
+        loops(world, &pools, [3, 70], chunks, Multi, number_2);
+        loops(world, &pools, [2, 3, 50], chunks, Separate, number_3);
+        loops(world, &pools, [2, 3, 50], chunks, Multi, number_3);
+    }
+}
+
+#[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
+fn indices_are_iterated_in_parallel(world: &mut World) {
+    let pools = world.node_pools().unwrap();
+    let line = world.array([500]).storage(Multi).chunks(3).zeroed::<usize>().unwrap();
+    let plane = world.array([2, 300]).storage(Single).chunks(3).zeroed::<[usize; 2]>().unwrap();
+    let space = world.array([2, 2, 90]).storage(Multi).chunks(3).zeroed::<[usize; 3]>().unwrap();
+    world.local((&line, &plane, &space), |(mut line, mut plane, mut space)| {
+        line.par_iter_mut(&pools).indexed().for_each(|(i, value)| *value = i);
+        plane.par_iter_mut(&pools).indexed().for_each(|(index, value)| *value = index);
+        space.par_iter_mut(&pools).indexed().for_each(|(index, value)| *value = index);
+        for i in line.indices() {
+            assert_eq!(line[i], i);
+        }
+        for index in plane.indices() {
+            assert_eq!(plane[index], index);
+        }
+        for index in space.indices() {
+            assert_eq!(space[index], index);
+        }
+        // Of one array, for another.
+        let (line, plane, space) = (line.view(), plane.view(), space.view());
+        assert_eq!(line.par_indices(&pools).map(|i| line[i] - i).sum::<usize>(), 0);
+        assert!(plane.par_indices(&pools).all(|index| plane[index] == index));
+        assert_eq!(space.par_indices(&pools).filter(|&index| space[index] == index).count(), 360);
+        let mut seen: Vec<[usize; 2]> = plane.par_indices(&pools).collect();
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(plane.indices()));
+        // On the threads of the chunk that they are in.
+        let nodes: BTreeSet<_> = line
+            .par_indices(&pools)
+            .map(|i| (line.nodes().get(line.chunking().chunk_of(i)).copied(), node_of_thread()))
+            .collect();
+        assert!(nodes.iter().all(|(chunk, thread)| chunk == thread), "{nodes:?}");
+    });
+}
+
+/// "Some Interesting Use Cases", the last one: `var A: [0..7] [0..#2**20] int`, with 1/1024 of the elements.
+#[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "4"))]
+fn arrays_of_arrays_are_iterated_in_parallel(world: &mut World) {
+    const INNER: usize = 1 << 10;
+    let pools = world.node_pools().unwrap();
+    for chunks in [1, 2, 8] {
+        let a = world.array([8]).storage(Multi).chunks(chunks).zeroed::<[u64; INNER]>().unwrap();
+        let nodes = a.nodes().to_vec();
+        world.local(&a, |mut a| {
+            let chunking = *a.chunking();
+            a.par_iter_mut(&pools).indexed().for_each(|(i, row)| {
+                row.par_iter_mut().enumerate().for_each(|(j, value)| {
+                    assert_eq!(node_of_thread(), nodes.get(chunking.chunk_of(i)).copied());
+                    *value = (i * j) as u64;
+                });
+            });
+            a.par_chunks_mut(&pools).for_each(|mut chunk| {
+                let rows = chunk.as_mut_slice().expect("a chunk of a line is a slice");
+                rows.par_iter_mut().flatten().for_each(|value| *value += 1);
+            });
+            let total: u64 = a.par_iter(&pools).map(|row| row.par_iter().sum::<u64>()).sum();
+            let n = INNER as u64;
+            assert_eq!(total, 8 * n + 28 * (n * (n - 1) / 2));
+            assert_eq!(a[3][5], 16);
+        });
+    }
+}
+
+#[shmem::test(pes = 1, env("RAYON_NUM_THREADS" = "2"))]
+fn arrays_of_other_chunks_are_not_zipped(world: &mut World) {
+    let pools = world.node_pools().unwrap();
+    let a = world.array([10, 10]).chunks(2).zeroed::<u8>().unwrap();
+    let b = world.array([10, 10]).chunks(5).zeroed::<u8>().unwrap();
+    world.frozen((&a, &b), |(a, b)| {
+        let zip = || a.par_iter(&pools).zip(b.par_iter(&pools)).count();
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(zip)).unwrap_err();
+        assert_eq!(
+            panic.downcast_ref::<String>().unwrap(),
+            "arrays that are iterated together must have the same shape and chunks: \
+             one has [10, 10] in 2 chunks, the other [10, 10] in 5"
+        );
+    });
+}
+
+#[shmem::test(pes = 2)]
+fn the_pools_have_a_share_of_the_cpus(world: &mut World) {
+    let pools = world.node_pools().unwrap();
+    let homes = Machine::default().topology().homes();
+    assert!(pools.nodes().eq(homes.iter().copied()));
+    assert!(pools.threads() >= world.cpus_per_pe().min(homes.len().max(1)));
+    assert!(pools.threads() <= world.cpus_per_pe().max(homes.len()));
+    for node in homes {
+        let pool = pools.of_node(node).unwrap();
+        assert!(pool.broadcast(|_| stays_on_its_node()).into_iter().all(|stays| stays));
+    }
+    assert!(pools.of_node(u32::MAX).is_none());
+}
