@@ -89,6 +89,9 @@ impl NewPartition {
             Some(size) => size,
         };
         check_traits(&traits).map_err(wrong)?;
+        if traits.kind == Some(Kind::Pmem) {
+            return Err(wrong(TraitError::LateFile("KIND=PMEM".into())));
+        }
         let specs = table.specs();
         if specs.len() >= MAX_PARTITIONS {
             return Err(PartitionError::TooMany { count: specs.len() + 1 });
@@ -117,7 +120,7 @@ impl NewPartition {
             return Err(taken(format!("the name `{name}`"), first));
         }
         let explicit = traits.is_explicit();
-        Ok(PartitionSpec { id, name: Text::head(&name), size, traits, origin, explicit })
+        Ok(PartitionSpec { id, name: Text::head(&name), size, traits, origin, explicit, file: None })
     }
 }
 

@@ -11,6 +11,7 @@ fn spec(id: u32, name: &str, size: u64) -> PartitionSpec {
         traits: Traits { size: Some(size), ..Traits::NONE },
         origin: Origin::BuiltIn,
         explicit: false,
+        file: None,
     }
 }
 
