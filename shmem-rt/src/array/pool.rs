@@ -22,6 +22,12 @@ const STEP: usize = 2 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Pools(Vec<Pool>);
 
+impl Pools {
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
 #[derive(Debug)]
 struct Pool {
     /// What its partition asks of memory.
@@ -67,7 +73,7 @@ impl<const D: usize> Maker<'_, D> {
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
         let name = Text::head(&format!("pool {class}"));
-        let wanted = Wanted { request, partition: self.spec.id, name, touched: false };
+        let wanted = Wanted { request, partition: self.spec.id, name, taken: Vec::new() };
         let mut populated = false;
         let made = self.job.make_segment(self.collective, self.purpose, Ok(wanted), |own| {
             populated = own.grant.populated;
@@ -81,6 +87,16 @@ impl<const D: usize> Maker<'_, D> {
         self.job.ledger().add_heap(made.index, heap);
         self.job.later().pools.0.push(Pool { traits, class, segment: made.index, populated });
         Ok((made.index, populated))
+    }
+
+    /// Drops all pools but the first `keep`, in which nothing is any more, on every PE: those that were made
+    /// for an array that came to nothing.
+    pub(super) fn drop_pools(&self, keep: usize) {
+        let dropped = self.job.later().pools.0.split_off(keep);
+        for Pool { segment, .. } in dropped {
+            self.job.ledger().remove_heap(segment);
+            self.job.remove_segment(segment);
+        }
     }
 
     /// The node from which the memory of a class comes on this PE.

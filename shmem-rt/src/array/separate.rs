@@ -48,7 +48,8 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.placing.nodes.first().copied()),
         };
         let name = Text::head("array");
-        let wanted = Wanted { request, partition: self.spec.id, name, touched: true };
+        let taken = self.placing.taken(&bound);
+        let wanted = Wanted { request, partition: self.spec.id, name, taken };
         let part =
             |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
         let made =
