@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 
 use shmem_core::memory::{MemoryError, Placement, Request, Spread};
-use shmem_core::partition::{Kind, show_size};
+use shmem_core::partition::{Grant, Kind, show_size};
 
 use super::bindings::Bound;
 use crate::error::{Error, Result};
@@ -28,13 +28,17 @@ pub(super) struct Placing {
 }
 
 impl Placing {
-    /// What pages that belong to chunks take of the memory there is.
-    pub(super) fn taken(&self, bound: &[Bound]) -> Vec<Request> {
-        let mut demands: BTreeMap<Option<u32>, usize> = BTreeMap::new();
-        for (range, chunk) in bound {
-            *demands.entry(self.nodes.get(*chunk).copied()).or_default() += range.len();
+    /// What pages that belong to chunks take of the nodes on which they must be.
+    pub(super) fn taken(&self, bound: impl FnOnce() -> Vec<Bound>) -> Vec<Request> {
+        if self.spread != Spread::Bound {
+            return Vec::new();
         }
-        demands.into_iter().map(|(node, bytes)| self.demand(node, bytes)).collect()
+        let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
+        for (range, chunk) in bound() {
+            let Some(node) = self.nodes.get(chunk) else { continue };
+            *demands.entry(*node).or_default() += range.len();
+        }
+        demands.into_iter().map(|(node, bytes)| self.demand(Some(node), bytes)).collect()
     }
 
     /// As [`taken`](Self::taken), for the pages of several places that are not there yet.
@@ -56,7 +60,8 @@ impl Placing {
         Ok(demands.map(|(node, bytes)| self.demand(Some(node), bytes)).collect())
     }
 
-    fn demand(&self, node: Option<u32>, bytes: usize) -> Request {
+    /// The memory of an array, or a part of it, on one node or on any, which is about to be made.
+    pub(super) fn demand(&self, node: Option<u32>, bytes: usize) -> Request {
         let mut placement = Placement::system();
         if let Some(node) = node {
             placement =
@@ -135,6 +140,13 @@ impl Placing {
         }
         self.say(job, &reason);
         Ok(())
+    }
+
+    /// Says it where new memory has smaller pages than the partition that it should be like.
+    pub(super) fn compare(&self, job: &Job, new: &Grant, partition: &Grant) {
+        if new.pgsize < partition.pgsize && !new.downgrades.is_empty() {
+            self.say(job, &new.downgrades.join("; "));
+        }
     }
 
     /// The node of each page; `None`: the system does not tell.
