@@ -132,7 +132,7 @@ impl<L: ThreadLevel> World<L> {
         let spec = new.clone().resolve(job.partitions().table(), origin)?;
 
         let wanted = Request::partition(&spec, job.topology())
-            .map(|request| Wanted { request, partition: spec.id, name: spec.name, touched: false })
+            .map(|request| Wanted { request, partition: spec.id, name: spec.name, taken: Vec::new() })
             .map_err(Error::from);
         let grant = |own: Own<'_>| Ok(grants::encode(std::slice::from_ref(own.grant)));
         let made = job.make_segment(&collective, &purpose, wanted, grant)?;

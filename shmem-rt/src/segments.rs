@@ -66,8 +66,8 @@ pub(crate) struct Wanted {
     pub(crate) partition: u32,
     /// The partition's name, or what else it is.
     pub(crate) name: Text<32>,
-    /// Whether `prepare` makes all its pages.
-    pub(crate) touched: bool,
+    /// What `prepare` takes of the memory there is, apart from what the request itself populates.
+    pub(crate) taken: Vec<Request>,
 }
 
 /// A segment that has been made.
@@ -115,8 +115,8 @@ impl Job {
         prepare: impl FnOnce(Own<'_>) -> Result<Vec<u8>>,
     ) -> Result<Made> {
         let found = wanted.and_then(|wanted| {
-            let Wanted { request, touched, .. } = &wanted;
-            self.arena.check_later(&Request { populate: request.populate || *touched, ..request.clone() })?;
+            let Wanted { request, taken, .. } = &wanted;
+            taken.iter().chain([request]).try_for_each(|request| self.arena.check_later(request))?;
             let place = self.later().range.allocate(request.bytes, request.room())?;
             Ok((wanted, place))
         });

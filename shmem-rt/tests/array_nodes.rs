@@ -194,6 +194,64 @@ fn pages_of_the_heap_are_placed_anew(world: &mut World) {
     }
 }
 
+/// The policy of the page at an address: its mode and the first nodes.
+fn policy(address: *const u8) -> (i32, u64) {
+    const BY_ADDRESS: libc::c_int = 2;
+    let (mut mode, mut nodes) = (0_i32, [0_u64; 16]);
+    // SAFETY: mode and nodes live until the call returns, and the mask has as many bits as it is told.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_get_mempolicy,
+            &raw mut mode,
+            nodes.as_mut_ptr(),
+            1024_u64,
+            address,
+            BY_ADDRESS,
+        )
+    };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+    (mode, nodes[0])
+}
+
+#[shmem::test(pes = 1)]
+fn pages_of_the_heap_are_its_own_again(world: &mut World) {
+    if nodes().is_none() {
+        return;
+    }
+    let array = world.array([1 << 20]).storage(Single).zeroed::<u8>().unwrap();
+    let there = array.slice_on(world.me()).ptr(world).unwrap().cast::<u8>();
+    let (first, last) = (there.cast_const(), there.wrapping_add((1 << 20) - 1).cast_const());
+    assert_ne!(policy(first), policy(last), "they belong to different chunks");
+    world.free(array).unwrap();
+    let heaps = policy(world.malloc(1 << 20).unwrap().as_ptr().wrapping_add(8 << 20));
+    assert_eq!((policy(first), policy(last)), (heaps, heaps));
+}
+
+/// A node that is full is one error on every PE, and no process is killed for it.
+#[shmem::test(pes = 2)]
+fn a_node_without_room_is_an_error(world: &mut World) {
+    if nodes().is_none() {
+        return;
+    }
+    let killed = || {
+        let counters = std::fs::read_to_string("/proc/vmstat").unwrap();
+        counters.lines().find(|line| line.starts_with("oom_kill ")).map(str::to_owned)
+    };
+    let before = killed();
+    let new = NewPartition::new(1 << 20).kind(Kind::NormalMem).policy(Policy::Mandatory);
+    let id = world.create_partition(new).unwrap().id();
+    let topology = Machine::default().topology();
+    let most = topology.nodes().iter().map(|node| node.memory).max().unwrap() as usize;
+    for kind in [StorageKind::Separate, StorageKind::Cyclic { block: 0 }, StorageKind::Multi] {
+        let array = world.array([most]).storage_kind(kind).partition_id(id).chunks(1);
+        let error = array.zeroed::<u8>().unwrap_err().to_string();
+        assert!(error.contains("array of") && error.contains("node 0 has left"), "{kind}: {error}");
+    }
+    let fits = world.array([1 << 20]).storage(Multi).partition_id(id).zeroed::<u8>().unwrap();
+    assert_eq!(world.affinity(&fits).unwrap(), 1.0);
+    assert_eq!(killed(), before);
+}
+
 /// A partition's kind decides from which nodes memory comes.
 #[shmem::test(pes = 1)]
 fn chunks_use_the_memory_of_a_partitions_kind(world: &mut World) {

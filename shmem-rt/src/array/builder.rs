@@ -13,7 +13,7 @@ use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 use super::choice::default_storage;
 use super::contents::{Contents, Fresh, from_indices};
 use super::homes::{Homes, memory_near, several};
-use super::make::{Maker, is_systems, strictness};
+use super::make::{Maker, is_elsewhere, strictness};
 use super::placing::Placing;
 use crate::collective::Purpose;
 use crate::error::Result;
@@ -183,9 +183,12 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             (partitions.table().specs()[at].clone(), partitions.segments()[at], grant, page, huge)
         };
         let named = named.or(job.settings.array_storage);
-        let kind = named.unwrap_or_else(|| default_storage(bytes, chunking.chunks(), page as usize, huge));
+        let kind = named.unwrap_or_else(|| match spec.is_in_file() {
+            true => StorageKind::Single,
+            false => default_storage(bytes, chunking.chunks(), page as usize, huge),
+        });
         let nodes = homes.of_chunks(chunking.chunks());
-        let placed = several(job.topology()) && !is_systems(&spec);
+        let placed = several(job.topology()) && !is_elsewhere(&spec);
         let kind_of_memory = spec.traits.kind.and(grant.kind);
         let from = nodes.iter().map_while(|home| memory_near(job.topology(), *home, kind_of_memory));
         let placing = Placing {
@@ -193,6 +196,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             location,
             nodes: if placed { from.collect() } else { Vec::new() },
             spread: strictness(&spec),
+            kind: kind_of_memory,
         };
         let fill = |parts: &[_], zero| {
             let fresh = Fresh { chunking: &chunking, kind, parts, nodes: &nodes, zero };

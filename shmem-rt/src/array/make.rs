@@ -57,6 +57,13 @@ impl<const D: usize> Maker<'_, D> {
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
         match kind {
             StorageKind::Single => self.single(),
+            _ if self.spec.is_in_file() => Err(Error::Placed {
+                what: self.placing.what.clone(),
+                reason: format!(
+                    "storage `{kind}` takes memory outside the heap, and {} is a file, of which there is only the heap; take storage `single`, or another partition",
+                    self.spec.title()
+                ),
+            }),
             StorageKind::Separate => self.separate(kind),
             StorageKind::Cyclic { .. } => self.separate(kind),
             StorageKind::Multi => self.multi(),
@@ -111,6 +118,23 @@ impl<const D: usize> Maker<'_, D> {
         Request { what, bytes, traits, placement, populate: false }
     }
 
+    /// Agrees that what must be on some nodes fits there, before any of it is taken: a page too many would
+    /// not be an error but the end of a process. `demands` finds what is missing.
+    ///
+    /// # Errors
+    ///
+    /// If it does not fit, on any PE.
+    pub(super) fn agree_on_room(&self, demands: impl FnOnce() -> Result<Vec<Request>>) -> Result<()> {
+        if self.placing.spread != Spread::Bound {
+            return Ok(());
+        }
+        let fits = demands().and_then(|demands| {
+            demands.iter().try_for_each(|demand| self.job.arena.check_later(demand))?;
+            Ok(Vec::new())
+        });
+        self.collective.agree(self.purpose, fits).map(drop)
+    }
+
     /// Ends what could not be made on every PE.
     pub(super) fn undo(&self, ids: &[u64]) {
         let freed: Result<Vec<Allocation>, _> = ids.iter().map(|id| self.job.ledger().free(*id)).collect();
@@ -121,12 +145,15 @@ impl<const D: usize> Maker<'_, D> {
 /// How strictly the pages of an array in a partition are placed.
 pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     match spec.traits.policy {
-        Some(Policy::Mandatory) => Spread::Bound,
+        Some(Policy::Mandatory) if spec.traits.kind.is_some() => Spread::Bound,
         _ => Spread::Preferred,
     }
 }
 
-/// Whether a partition leaves it to the system where its pages lie.
-pub(super) fn is_systems(spec: &PartitionSpec) -> bool {
-    spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault)
+/// Whether it is not for us to say where the pages of a partition lie: it is left to the system, or the
+/// partition is a file.
+pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
+    let systems =
+        spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);
+    systems || spec.is_in_file()
 }

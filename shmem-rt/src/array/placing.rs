@@ -1,10 +1,11 @@
 //! Having the pages of an array come from the nodes of its chunks, and making them.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
 use std::panic::Location;
 
-use shmem_core::memory::Spread;
-use shmem_core::partition::{Grant, show_size};
+use shmem_core::memory::{MemoryError, Placement, Request, Spread};
+use shmem_core::partition::{Grant, Kind, show_size};
 
 use super::bindings::Bound;
 use crate::error::{Error, Result};
@@ -22,9 +23,53 @@ pub(super) struct Placing {
     pub(super) nodes: Vec<u32>,
     /// [`Spread::Bound`] or [`Spread::Preferred`].
     pub(super) spread: Spread,
+    /// The kind of memory that was asked for.
+    pub(super) kind: Option<Kind>,
 }
 
 impl Placing {
+    /// What pages that belong to chunks take of the nodes on which they must be.
+    pub(super) fn taken(&self, bound: impl FnOnce() -> Vec<Bound>) -> Vec<Request> {
+        if self.spread != Spread::Bound {
+            return Vec::new();
+        }
+        let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
+        for (range, chunk) in bound() {
+            let Some(node) = self.nodes.get(chunk) else { continue };
+            *demands.entry(*node).or_default() += range.len();
+        }
+        demands.into_iter().map(|(node, bytes)| self.demand(Some(node), bytes)).collect()
+    }
+
+    /// As [`taken`](Self::taken), for the pages of several places that are not there yet.
+    pub(super) fn missing(
+        &self,
+        job: &Job,
+        places: impl IntoIterator<Item = (usize, Vec<Bound>)>,
+    ) -> Result<Vec<Request>> {
+        let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
+        for (start, bound) in places {
+            for (range, chunk) in bound {
+                let Some(node) = self.nodes.get(chunk) else { continue };
+                let pages = self.pages(job, start + range.start..start + range.end)?.unwrap_or_default();
+                let missing = pages.iter().filter(|page| **page != Some(*node)).count();
+                *demands.entry(*node).or_default() += missing * job.base_page();
+            }
+        }
+        let demands = demands.into_iter().filter(|(_, bytes)| *bytes > 0);
+        Ok(demands.map(|(node, bytes)| self.demand(Some(node), bytes)).collect())
+    }
+
+    /// The memory of an array, or a part of it, on one node or on any, which is about to be made.
+    pub(super) fn demand(&self, node: Option<u32>, bytes: usize) -> Request {
+        let mut placement = Placement::system();
+        if let Some(node) = node {
+            placement =
+                Placement { kind: self.kind, nodes: vec![node], spread: self.spread, downgrade: None };
+        }
+        Request { what: self.what.clone(), placement, populate: true, ..Request::array("", bytes) }
+    }
+
     /// Places pages that belong to chunks, from `start` in the calling PE's place on, and makes them. Their
     /// contents do not matter: what lies on another node is given back and made anew, which costs less than
     /// moving it.
@@ -54,8 +99,13 @@ impl Placing {
                 }
             }
         }
-        arena.populate(slot, start..start + last.end)?;
+        arena.populate(slot, start..start + last.end).map_err(|error| self.unmade(error))?;
         self.verify(job, start, bound)
+    }
+
+    /// The error for pages that could not be made.
+    pub(super) fn unmade(&self, error: MemoryError) -> Error {
+        Error::Placed { what: self.what.clone(), reason: format!("there is no memory left for it ({error})") }
     }
 
     /// Looks where the pages have come to lie.

@@ -23,6 +23,12 @@ const STEP: usize = 2 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Pools(Vec<Pool>);
 
+impl Pools {
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
 #[derive(Debug)]
 struct Pool {
     /// What its partition asks of memory.
@@ -70,10 +76,9 @@ impl<const D: usize> Maker<'_, D> {
         let name = Text::head(&format!("pool {class}"));
         // What the chunk takes must be there; the rest of the pool is only addresses.
         let first = Request { bytes: needed, populate: true, ..request.clone() };
-        let enough = self.job.arena.check_later(&first).map_err(Into::into);
-        let wanted = enough.map(|()| Wanted { request, partition: self.spec.id, name, touched: false });
+        let wanted = Wanted { request, partition: self.spec.id, name, taken: vec![first] };
         let mut populated = false;
-        let made = self.job.make_segment(self.collective, self.purpose, wanted, |own| {
+        let made = self.job.make_segment(self.collective, self.purpose, Ok(wanted), |own| {
             self.placing.compare(self.job, own.grant, self.grant);
             populated = own.grant.populated;
             Ok(Vec::new())
@@ -86,6 +91,16 @@ impl<const D: usize> Maker<'_, D> {
         self.job.ledger().add_heap(made.index, heap);
         self.job.later().pools.0.push(Pool { traits, class, segment: made.index, populated });
         Ok((made.index, populated))
+    }
+
+    /// Drops all pools but the first `keep`, in which nothing is any more, on every PE: those that were made
+    /// for an array that came to nothing.
+    pub(super) fn drop_pools(&self, keep: usize) {
+        let dropped = self.job.later().pools.0.split_off(keep);
+        for Pool { segment, .. } in dropped {
+            self.job.ledger().remove_heap(segment);
+            self.job.remove_segment(segment);
+        }
     }
 
     /// The node from which the memory of a class comes on this PE.

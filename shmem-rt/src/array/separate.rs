@@ -57,10 +57,16 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.placing.nodes.first().copied()),
         };
         let name = Text::head("array");
-        let wanted = Wanted { request, partition: self.spec.id, name, touched: true };
+        // What the request itself populates is checked with it.
+        let base = (!request.populate).then(|| self.placing.demand(None, room));
+        let enough = base.iter().try_for_each(|base| job.arena.check_later(base));
+        let wanted = enough.map_err(Into::into).map(|()| {
+            let taken = if request.populate { Vec::new() } else { self.placing.taken(bound) };
+            Wanted { request, partition: self.spec.id, name, taken }
+        });
         let part =
             |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
-        let made = job.make_segment(self.collective, self.purpose, Ok(wanted), |Own { offset, grant }| {
+        let made = job.make_segment(self.collective, self.purpose, wanted, |Own { offset, grant }| {
             self.placing.compare(job, grant, self.grant);
             // Huge pages are there already, all on the one node that there is.
             if grant.pages == Pages::Base {

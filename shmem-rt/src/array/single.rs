@@ -28,17 +28,19 @@ impl<const D: usize> Maker<'_, D> {
         let range = block.offset..block.offset + room;
         let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
 
+        let bound = if by_pages { by_chunk(self.chunking, self.element, slide, page) } else { Vec::new() };
+        self.agree_on_room(|| self.placing.missing(job, [(block.offset, bound.clone())]))
+            .inspect_err(|_| self.undo(&[block.id]))?;
         let made = if by_pages && !self.placing.nodes.is_empty() {
             // What the partition had at the start it has still.
             let request = Request::partition(self.spec, job.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let end = End::Pages { range, nodes: placement.nodes, spread: placement.spread };
             job.later().ends.insert(block.id, end);
-            let bound = by_chunk(self.chunking, self.element, slide, page);
             // SAFETY: the block was allocated just now, and holds whole pages.
             unsafe { self.placing.place(job, block.offset, &bound) }
         } else if !self.grant.populated {
-            job.arena.populate(job.slot, range).map_err(Into::into)
+            job.arena.populate(job.slot, range).map_err(|error| self.placing.unmade(error))
         } else {
             Ok(())
         };
