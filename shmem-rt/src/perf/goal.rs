@@ -54,6 +54,7 @@ impl Goal {
             "placing" => Some(Self::Ratio(1.0 / 0.8)),
             "partitions" => (!case.case.ends_with("/1")).then_some(Self::Ratio(1.0)),
             "partitions-kept" => (first != "resident").then_some(Self::Ratio(1.0)),
+            "array" => Self::of_array(&case.case),
             "startup" => (case.case == "4").then_some(Self::RatioPlus(3.0, 20.0)),
             "strided" => Self::of_layout(&case.case),
             "strided-sweep" => Some(Self::Ratio(1.0)),
@@ -67,6 +68,20 @@ impl Goal {
             },
             "peers" => Self::of_peer(&case.case),
             "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
+            _ => None,
+        }
+    }
+
+    /// The goal of a loop over an array: `multi/index`, `single/iter/2`.
+    fn of_array(case: &str) -> Option<Self> {
+        let mut parts = case.split('/');
+        let (storage, way, more) = (parts.next()?, parts.next()?, parts.next());
+        let one_range = matches!(storage, "single" | "separate" | "cyclic");
+        match (way, more) {
+            ("index" | "par-index", None | Some("2" | "3")) if one_range => Some(Self::Ratio(1.05)),
+            ("index" | "par-index", None) if storage == "multi" => Some(Self::Ratio(1.5)),
+            ("iter" | "par-iter", None) if storage == "multi" => Some(Self::Ratio(1.05)),
+            ("chunks" | "par-chunks", None) if storage == "multi" => Some(Self::Ratio(1.02)),
             _ => None,
         }
     }
