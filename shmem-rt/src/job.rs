@@ -45,14 +45,14 @@ pub(crate) struct Job {
     pub(crate) shelves: Mutex<Vec<Shelf>>,
     /// Calls that have been warned about.
     pub(crate) warned: Mutex<HashSet<(&'static str, u32)>>,
-    /// Keeps the memory mapped.
-    pub(crate) arena: Arc<Arena>,
     /// This PE's place in it.
     pub(crate) slot: usize,
     pub(crate) segments: Arc<Segments>,
     /// The way to PEs on other nodes, if there are any.
     pub(crate) far: Option<Arc<dyn Transport>>,
     pub(crate) later: Mutex<Later>,
+    /// Keeps the memory mapped. The last field: it is unmapped when nothing is left that could reach it.
+    pub(crate) arena: Arc<Arena>,
 }
 
 impl Job {

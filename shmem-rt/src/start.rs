@@ -91,10 +91,13 @@ impl Plan {
 
     /// Everything that all PEs must agree on, a line each.
     fn describe(&self) -> String {
+        let storage = self.settings.array_storage.map(|storage| storage.to_string());
         let mut lines = vec![
             format!("shmem-rt {}", env!("CARGO_PKG_VERSION")),
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
+            format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),
+            format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
         ];
         lines.extend(self.table.describe());
         lines.extend(self.statics.describe());

@@ -339,6 +339,8 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
             "a block is a number of bytes such as 64K, a multiple of the page",
         ),
         (of(65 << 20).storage(Separate).zeroed::<u8>().map(drop), "no room for another segment of 65M"),
+        // A list of its blocks would be larger than any memory.
+        (of(1 << 60).storage(Cyclic { block: 1 << 16 }).zeroed::<u8>().map(drop), "1048576T are asked for"),
         (of(65 << 20).storage(Multi).zeroed::<u8>().map(drop), "no room for another segment"),
         (
             of(65 << 20).storage(Single).zeroed::<u8>().map(drop),
@@ -416,4 +418,42 @@ fn phases_open_arrays_beside_other_objects(world: &mut World) {
 fn an_array_is_opened_once(world: &mut World) {
     let array = world.array([100]).storage(Multi).chunks(3).zeroed::<u64>().unwrap();
     world.local((&array, &array), |(mut one, other)| one[0] = other[1]);
+}
+
+#[shmem::test(pes = 1)]
+fn indices_of_a_range_count_from_its_start(world: &mut World) {
+    let me = world.me();
+    for kind in StorageKind::ALL {
+        let array = world.array([100]).storage_kind(kind).chunks(7).from_fn(|[i]| i as u32).unwrap();
+        let range = array.on(me).index(20..60).index(5..);
+        assert_eq!((world.g(range.index(3)), world.g(range.index([3]))), (28, 28), "{kind}");
+        for empty in [range.index(0..0), range.index(35..35), range.index(7..7)] {
+            world.get(&mut [][..], empty);
+        }
+        let beyond = std::panic::catch_unwind(|| range.index([35]));
+        assert!(beyond.is_err(), "the range ends before element 60");
+    }
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(128))]
+struct Line([u64; 16]);
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(8192))]
+struct Wide([[u64; 16]; 64]);
+
+/// Slid or not, in whatever piece: each element is aligned.
+#[shmem::test(pes = 2)]
+fn elements_are_aligned(world: &mut World) {
+    for kind in StorageKind::ALL {
+        for chunks in [1, 2, 3, 7] {
+            let lines = world.array([701]).storage_kind(kind).chunks(chunks).zeroed::<Line>().unwrap();
+            let wide = world.array([2, 9]).storage_kind(kind).chunks(chunks).zeroed::<Wide>().unwrap();
+            world.local((&lines, &wide), |(mut lines, mut wide)| {
+                assert!(lines.iter_mut().all(|line| (&raw const *line).addr().is_multiple_of(128)));
+                assert!(wide.iter_mut().all(|one| (&raw const *one).addr().is_multiple_of(8192)));
+            });
+        }
+    }
 }

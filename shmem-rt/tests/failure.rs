@@ -38,6 +38,17 @@ fn run(scenario: &str, world: &mut World) {
                 world.local(&GRID, |_| assert!(me != 0, "the body fails"));
             }));
         }
+        "caught panic in first elements" => {
+            // Caught, PE 0 would make the array again while the others wait for it to have made it.
+            for _ in 0..2 {
+                let element = |[i]: [usize; 1]| {
+                    assert!((me, i) != (0, 50), "this element fails");
+                    i as u64
+                };
+                let make = || world.array([100]).from_fn(element).map(drop);
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(make));
+            }
+        }
         "killed in a barrier" if me == 1 => {
             std::thread::sleep(Duration::from_millis(300));
             let pid = rustix::process::getpid();
@@ -153,6 +164,14 @@ fn one_collective_for_different_objects_is_a_mistake_too() {
 }
 
 #[test]
+fn a_panic_in_the_first_elements_of_an_array_ends_the_job_even_when_caught() {
+    let (outcome, said) = fails(job("caught panic in first elements", 3));
+    assert_eq!(outcome.code, 101);
+    let parts = ["this element fails", "a panic in the first elements of the array at", "ends the job"];
+    assert_says(&said, &parts);
+}
+
+#[test]
 fn a_panic_inside_local_ends_the_job_even_when_caught() {
     for (scenario, pe) in [("panic inside local", 1), ("caught panic inside local", 0)] {
         let (outcome, said) = fails(job(scenario, 3));
@@ -254,20 +273,25 @@ fn only_on_pe_1(setting: &str, name: &str) -> PathBuf {
 
 #[test]
 fn pes_with_different_environments_do_not_start() {
-    let script = only_on_pe_1("SHMEM_SYMMETRIC_SIZE=3M", "environment");
-    let program = std::env::current_exe().unwrap();
-    let job = Launch::new(&script, 2)
-        .args([program.as_os_str()])
-        .args(["--exact", "scenario", "--nocapture"])
-        .env(SCENARIO, "nothing")
-        .env_remove("SHMEM_TRANSPORT")
-        .capture_output()
-        .timeout(Duration::from_secs(60));
-    let (outcome, _) = fails(job);
-    std::fs::remove_file(script).unwrap();
-    let parts = ["do not agree on the layout of symmetric memory", "partition 1", "3M", "64M"];
-    assert_says(&outcome.report, &parts);
-    assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
+    for (name, setting, parts) in [
+        ("size", "SHMEM_SYMMETRIC_SIZE=3M", ["partition 1", "3M", "64M"]),
+        ("storage", "SHMEM_ARRAY_STORAGE=multi", ["storage of arrays that name none", "multi", "by size"]),
+    ] {
+        let script = only_on_pe_1(setting, name);
+        let program = std::env::current_exe().unwrap();
+        let job = Launch::new(&script, 2)
+            .args([program.as_os_str()])
+            .args(["--exact", "scenario", "--nocapture"])
+            .env(SCENARIO, "nothing")
+            .env_remove("SHMEM_TRANSPORT")
+            .capture_output()
+            .timeout(Duration::from_secs(60));
+        let (outcome, _) = fails(job);
+        std::fs::remove_file(script).unwrap();
+        assert_says(&outcome.report, &["do not agree on the layout of symmetric memory"]);
+        assert_says(&outcome.report, &parts);
+        assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
+    }
 }
 
 #[test]
@@ -300,7 +324,7 @@ fn a_malformed_environment_is_one_error() {
     for (key, value, parts) in [
         ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=20MB", &["SHMEM_SYMMETRIC_PARTITION2", "20MB"][..]),
         ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=FASTMEM", &["POLICY"]),
-        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=M", &["cannot place"]),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=M", &["this machine has none"]),
         ("SHMEM_SYMMETRIC_PARTITION1", "SIZE=900T", &["900T"]),
         ("SHMEM_WAIT_WARN", "soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
     ] {

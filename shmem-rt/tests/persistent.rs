@@ -209,6 +209,9 @@ fn written_in_a_loop(world: &mut World) {
     assert!(statics.iter().all(|&one| one == least || least == 0), "statics are of the same round");
     let generation = world.heap::<keep>().unwrap().file().unwrap().generation;
     println!("round {least} generation {generation}");
+    if let Ok(ready) = std::env::var(STOP) {
+        std::fs::write(ready, "").unwrap();
+    }
     for round in least + 1.. {
         world.local((&data, &SEVENS), |(data, sevens)| {
             data.fill(round);
@@ -367,10 +370,14 @@ fn a_job_that_is_killed_leaves_its_last_persist() {
     let directory = tempfile::tempdir().unwrap();
     let partition = partition(directory.path());
     let mut last = 0;
+    let ready = directory.path().join("ready");
     for attempt in 0..25_u64 {
+        _ = std::fs::remove_file(&ready);
         let outcome = std::thread::scope(|scope| {
-            let job = scope.spawn(|| launch("loop", 2, &partition).run().unwrap());
-            while pes_of("loop").len() < 2 && !job.is_finished() {
+            let job = scope.spawn(|| launch("loop", 2, &partition).env(STOP, &ready).run().unwrap());
+            // Some die while they start, most in the loop.
+            let early = attempt % 5 == 4;
+            while (pes_of("loop").len() < 2 || !early && !ready.exists()) && !job.is_finished() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             std::thread::sleep(Duration::from_millis(20 + attempt * 37 % 200));

@@ -108,3 +108,30 @@ fn after_a_failure_nothing_is_left(world: &mut World) {
     world.drop_partition(id).unwrap();
     assert!(is_loopback() || held() == before);
 }
+
+/// What fails on one PE in the middle, when others have made their parts, leaves nothing there either.
+#[shmem::test(pes = 3)]
+fn after_a_failure_of_one_pe_nothing_is_left_on_any(world: &mut World) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    if is_loopback() {
+        // The limit would be that of all PEs, which are threads of one process.
+        return;
+    }
+    let before = held();
+    for failing in 0..world.n_pes() {
+        let limit = getrlimit(Resource::Nofile);
+        if world.my_pe() == failing {
+            setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..limit }).unwrap();
+        }
+        let array = world.array([1 << 20]).storage(shmem::array::Separate).zeroed::<u64>().map(drop);
+        let partition = world.create_partition(NewPartition::new(16 << 20)).map(|_| ());
+        setrlimit(Resource::Nofile, limit).unwrap();
+        for error in [array.unwrap_err().to_string(), partition.unwrap_err().to_string()] {
+            let parts = [&format!("on PE {failing}: ") as &str, "memfd_create", "os error 24"];
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        }
+        assert_eq!(held(), before, "PE {failing} failed");
+    }
+    assert_eq!(world.registrations(), 0);
+    world.create_partition(NewPartition::new(16 << 20)).map(|_| ()).unwrap();
+}

@@ -138,14 +138,11 @@ impl<const D: usize> ArrayPlaceIndex<D> for [usize; D] {
     type Place<'a, T: SymmetricData> = On<'a, T>;
 
     fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, D>) -> On<'_, T> {
-        let shape = place.geometry.chunking().shape();
+        // Only places in arrays of one dimension are ranges.
+        let shape = if D == 1 { [place.len; D] } else { place.geometry.chunking().shape() };
         let inside = self.iter().zip(&shape).all(|(index, length)| index < length);
-        assert!(inside, "index {self:?} is beyond the end: the array is {shape:?}");
-        let number = self.iter().zip(&shape).fold(0, |number, (index, length)| number * length + index);
-        let Some(number) = number.checked_sub(place.first).filter(|&number| number < place.len) else {
-            panic!("index {self:?} is not in the range")
-        };
-        place.element(number)
+        assert!(inside, "index {self:?} is beyond the end: the place is {shape:?}");
+        place.element(self.iter().zip(&shape).fold(0, |number, (index, length)| number * length + index))
     }
 }
 

@@ -71,9 +71,9 @@ pub enum MemoryError {
         /// The memory there is, in words.
         memory: String,
     },
-    /// What is to be populated at start does not fit into the memory that is left.
+    /// What is to be populated does not fit into the memory that is left.
     #[error(
-        "{asked} of symmetric memory are to be populated at start on this node ({slots} x {each}: {who}), and {memory}; lower these sizes, start fewer PEs on a node, or leave KIND, POLICY and PGSIZE out, so that pages come when they are touched",
+        "{asked} of symmetric memory are to be populated on this node ({slots} x {each}: {who}), and {memory}; lower these sizes, start fewer PEs on a node, or leave KIND, POLICY and PGSIZE out, so that pages come when they are touched",
         asked = Size(*asked), each = Size(*each)
     )]
     NotEnoughMemory {

@@ -85,9 +85,10 @@ pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread
     let Some((&first, rest)) = nodes.split_first() else { return unbind(address, bytes) };
     let ordered = |mode| {
         mbind(address, bytes, mode, nodes)?;
-        // Before Linux 5.17, the node nearest to the CPU that touches the page comes first.
+        // Before Linux 5.17, and where a container allows the older calls only, the node nearest to the CPU
+        // that touches the page comes first.
         match home(address, bytes, first) {
-            Err(Errno::NOSYS) => Ok(()),
+            Err(errno) if unknown(errno) => Ok(()),
             result => result,
         }
     };

@@ -198,6 +198,19 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_no_matter_of_a_running_job() {
+        let error = "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/a".parse::<NewPartition>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("`PMEM=/a`: a partition in a file exists from the start of the job"),
+            "{error}"
+        );
+        let table = Table::resolve(&[], &[], &Environment::default()).unwrap();
+        let wanted = NewPartition::new(1 << 20).kind(Kind::Pmem).policy(Policy::Preferred);
+        let error = wanted.resolve(&table, Origin::BuiltIn).unwrap_err().to_string();
+        assert!(error.contains("`KIND=PMEM`: a partition in a file exists from the start"), "{error}");
+    }
+
+    #[test]
     fn a_table_takes_as_many_as_there_may_be_and_gives_them_back() {
         let mut table = table();
         let before = table.clone();

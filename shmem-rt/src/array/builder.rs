@@ -121,6 +121,10 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     /// # Errors
     ///
     /// As [`zeroed`](Self::zeroed).
+    ///
+    /// # Panics
+    ///
+    /// A panic inside `element` ends the job.
     #[track_caller]
     pub fn from_fn<T: SymmetricData>(
         self,
@@ -192,8 +196,10 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         };
         let fill = |parts: &[_], zero| {
             let fresh = Fresh { chunking: &chunking, kind, parts, nodes: &nodes, zero };
+            let writing = Writing { world, location };
             // SAFETY: whoever calls it has just made the parts, in this PE's place, aligned, and unknown to all.
             unsafe { fresh.write(world.endpoint().mine(0), contents, job.topology()) };
+            std::mem::forget(writing);
         };
         let maker = Maker {
             job,
@@ -250,6 +256,23 @@ impl<L: ThreadLevel> World<L> {
             u64::from_ne_bytes(most) as usize
         });
         Homes::new(own, most)
+    }
+}
+
+/// An array's elements are being written. Dropping it is a panic in what the program gave for them, and ends
+/// the job: the other PEs have the array, and wait for this one to have it, too.
+struct Writing<'w, L: ThreadLevel> {
+    world: &'w World<L>,
+    location: &'static Location<'static>,
+}
+
+impl<L: ThreadLevel> Drop for Writing<'_, L> {
+    fn drop(&mut self) {
+        let (file, line) = (self.location.file(), self.location.line());
+        let text = format!(
+            "a panic in the first elements of the array at {file}:{line} ends the job: other PEs make the same array"
+        );
+        self.world.job().abort(101, &text);
     }
 }
 

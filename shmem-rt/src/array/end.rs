@@ -37,8 +37,13 @@ impl Job {
                 }
                 Some(End::Pages { range, nodes, spread }) => {
                     let back = self.arena.place_range(self.slot, range, &nodes, spread, false);
-                    if let Err(error) = back {
-                        report::say(&format!("shmem: warning: freed pages keep their nodes: {error}"));
+                    match back {
+                        Ok(()) => {}
+                        // Nothing was placed, which was said when the array was made.
+                        Err(error) if error.no_nodes() => {}
+                        Err(error) => {
+                            report::say(&format!("shmem: warning: freed pages keep their nodes: {error}"));
+                        }
                     }
                 }
             }

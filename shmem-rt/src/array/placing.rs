@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::panic::Location;
 
 use shmem_core::memory::Spread;
-use shmem_core::partition::show_size;
+use shmem_core::partition::{Grant, show_size};
 
 use super::bindings::Bound;
 use crate::error::{Error, Result};
@@ -90,6 +90,13 @@ impl Placing {
         }
         self.say(job, &reason);
         Ok(())
+    }
+
+    /// Says it where new memory has smaller pages than the partition that it should be like.
+    pub(super) fn compare(&self, job: &Job, new: &Grant, partition: &Grant) {
+        if new.pgsize < partition.pgsize && !new.downgrades.is_empty() {
+            self.say(job, &new.downgrades.join("; "));
+        }
     }
 
     /// The node of each page; `None`: the system does not tell.

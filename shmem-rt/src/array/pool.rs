@@ -5,6 +5,7 @@
 //! first takes them.
 
 use shmem_core::heap::{Allocation, Allocator, HeapError, Owner, statics};
+use shmem_core::memory::Request;
 use shmem_core::partition::Traits;
 use shmem_core::text::Text;
 
@@ -67,9 +68,13 @@ impl<const D: usize> Maker<'_, D> {
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
         let name = Text::head(&format!("pool {class}"));
-        let wanted = Wanted { request, partition: self.spec.id, name, touched: false };
+        // What the chunk takes must be there; the rest of the pool is only addresses.
+        let first = Request { bytes: needed, populate: true, ..request.clone() };
+        let enough = self.job.arena.check_later(&first).map_err(Into::into);
+        let wanted = enough.map(|()| Wanted { request, partition: self.spec.id, name, touched: false });
         let mut populated = false;
-        let made = self.job.make_segment(self.collective, self.purpose, Ok(wanted), |own| {
+        let made = self.job.make_segment(self.collective, self.purpose, wanted, |own| {
+            self.placing.compare(self.job, own.grant, self.grant);
             populated = own.grant.populated;
             Ok(Vec::new())
         })?;

@@ -8,7 +8,7 @@
 
 use shmem_core::array::{ArrayError, Part, StorageKind};
 use shmem_core::heap::{Allocator, MIN_ALIGN, Owner};
-use shmem_core::partition::show_size;
+use shmem_core::partition::{Pages, show_size};
 use shmem_core::text::Text;
 
 use super::bindings::{by_chunk, cyclic, natural_block, slide};
@@ -22,15 +22,19 @@ impl<const D: usize> Maker<'_, D> {
         self.refuse_huge_pages(kind)?;
         let (job, page, bytes) = (self.job, self.job.base_page(), self.bytes());
         let (chunking, element, chunks) = (self.chunking, self.element, self.chunking.chunks());
-        let (kind, slide, bound) = match kind {
-            StorageKind::Cyclic { block } if block > 0 => {
+        let in_turn = match kind {
+            StorageKind::Cyclic { block } => Some(block).filter(|&block| block > 0),
+            _ => None,
+        };
+        let (kind, slide) = match in_turn {
+            Some(block) => {
                 if !block.is_multiple_of(page) {
                     let reason = format!("pages have {} here", show_size(page as u64));
                     return Err(ArrayError::Block { text: kind.to_string(), reason }.into());
                 }
-                (kind, 0, cyclic(bytes, block, chunks, page))
+                (kind, 0)
             }
-            kind => {
+            None => {
                 let slide = if self.split() { slide(chunking, element, page) } else { 0 };
                 // The blocks that fit the chunks are their runs: of one length but for what pages ask.
                 let kind = match kind {
@@ -39,8 +43,13 @@ impl<const D: usize> Maker<'_, D> {
                     }
                     kind => kind,
                 };
-                (kind, slide, by_chunk(chunking, element, slide, page))
+                (kind, slide)
             }
+        };
+        // Not before it is known that there is so much memory: there may be very many.
+        let bound = || match in_turn {
+            Some(block) => cyclic(bytes, block, chunks, page),
+            None => by_chunk(chunking, element, slide, page),
         };
         let room = (slide + bytes).next_multiple_of(page);
         let request = match self.split() {
@@ -51,14 +60,17 @@ impl<const D: usize> Maker<'_, D> {
         let wanted = Wanted { request, partition: self.spec.id, name, touched: true };
         let part =
             |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
-        let made =
-            job.make_segment(self.collective, self.purpose, Ok(wanted), |Own { offset, .. }| {
+        let made = job.make_segment(self.collective, self.purpose, Ok(wanted), |Own { offset, grant }| {
+            self.placing.compare(job, grant, self.grant);
+            // Huge pages are there already, all on the one node that there is.
+            if grant.pages == Pages::Base {
                 // SAFETY: the segment is being made, nobody knows of it.
-                unsafe { self.placing.place(job, offset, &bound) }?;
-                // Which segment it is does not matter to whoever fills it.
-                (self.fill)(&[part(0, offset)], true);
-                Ok(Vec::new())
-            })?;
+                unsafe { self.placing.place(job, offset, &bound()) }?;
+            }
+            // Which segment it is does not matter to whoever fills it.
+            (self.fill)(&[part(0, offset)], true);
+            Ok(Vec::new())
+        })?;
 
         let (index, range) = (made.index, made.offset..made.offset + room);
         let mut ledger = job.ledger();

@@ -160,6 +160,9 @@ impl Job {
         } else {
             self.each(|_, store| store.revert()).unwrap();
             self.scribble();
+            // The system writes pages on its own, and fails.
+            self.disks[pe].fail_flush(0);
+            assert_eq!(self.disks[pe].flush(), Err(Errno::IO));
         }
     }
 
@@ -243,5 +246,51 @@ fn every_step_of_a_persist_may_be_the_last() {
             }
             job.recover();
         }
+    }
+}
+
+/// The disk fails, and the system takes pages for written that are not: they are written once more before a
+/// persist relies on them.
+#[test]
+fn pages_that_the_disk_lacks_are_written_again() {
+    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
+        let mut job = Job::new(1, seed);
+        job.open().unwrap();
+        let fill = |job: &Job, value| job.disks[0].store(GEOMETRY.work, &[value; GEOMETRY.bytes as usize]);
+        fill(&job, 1);
+        job.persist().unwrap();
+        job.stores[0].close().unwrap();
+        job.open().unwrap();
+        for value in [2, 1] {
+            fill(&job, value);
+            job.disks[0].fail_flush(0);
+            assert_eq!(job.disks[0].flush(), Err(Errno::IO));
+        }
+        // Now W looks like C, and the disk may have twos.
+        job.disks[0].revive();
+        job.open().unwrap();
+        job.stores[0].prepare().unwrap();
+        job.disks[0].lose();
+        job.recover();
+    }
+}
+
+/// A header that is seen and that the disk lacks is not what others act upon.
+#[test]
+fn a_header_that_the_disk_lacks_is_written_again() {
+    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
+        let mut job = Job::new(2, seed);
+        job.open().unwrap();
+        job.scribble();
+        job.persist().unwrap();
+        job.next = Some(job.work());
+        job.disks[0].fail_flush(1);
+        assert_eq!(job.each(|_, store| store.prepare()), Err(Errno::IO));
+        // Found, but PE 0 comes no further, and PE 1 does.
+        job.disks.iter().for_each(|disk| disk.revive());
+        job.disks[0].die_after(2);
+        _ = job.open();
+        job.disks.iter().for_each(|disk| disk.lose());
+        job.recover();
     }
 }
