@@ -117,9 +117,18 @@ fn collectives_have_a_case_for_each_size() {
 fn arrays_have_a_case_for_each_storage_and_way() {
     let array = cases("array");
     for storage in ["single", "separate", "cyclic", "multi", "chosen"] {
-        for way in
-            ["index", "iter", "chunks", "read", "index/2", "index/3", "iter/2", "iter/3", "index/cache"]
-        {
+        for way in [
+            "index",
+            "iter",
+            "each",
+            "chunks",
+            "read",
+            "index/2",
+            "index/3",
+            "iter/2",
+            "iter/3",
+            "index/cache",
+        ] {
             has(&array, &[&format!("array {storage}/{way}")]);
         }
         if cfg!(feature = "rayon") {

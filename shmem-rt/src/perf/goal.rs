@@ -80,7 +80,7 @@ impl Goal {
         match (way, more) {
             ("index" | "par-index", None | Some("2" | "3")) if one_range => Some(Self::Ratio(1.05)),
             ("index" | "par-index", None) if storage == "multi" => Some(Self::Ratio(1.5)),
-            ("iter" | "par-iter", None) if storage == "multi" => Some(Self::Ratio(1.05)),
+            ("iter" | "each" | "par-iter", None) if storage == "multi" => Some(Self::Ratio(1.05)),
             ("chunks" | "par-chunks", None) if storage == "multi" => Some(Self::Ratio(1.02)),
             _ => None,
         }
@@ -171,6 +171,13 @@ mod tests {
         assert_eq!(of("pages", "column/4096", 2, false), None);
         assert_eq!(of("pages", "column/8192", 2, false), Some(Goal::Ratio(1.0 / 1.3)));
         assert_eq!(of("placing", "64M", 1, false), Some(Goal::Ratio(1.25)));
+        assert_eq!(of("array", "cyclic/index/3", 1, false), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("array", "multi/par-index", 1, false), Some(Goal::Ratio(1.5)));
+        assert_eq!(of("array", "multi/index/2", 1, false), None);
+        assert_eq!(of("array", "multi/iter", 1, false), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("array", "multi/chunks", 1, false), Some(Goal::Ratio(1.02)));
+        assert_eq!(of("array", "single/index/cache", 1, false), None);
+        assert_eq!(of("array", "next-layer/multi/1024/2", 2, false), None);
         assert_eq!(of("partitions", "create/127", 4, false), Some(Goal::Ratio(1.0)));
         assert_eq!(of("partitions", "create/1", 4, false), None);
         assert_eq!(of("peers", "mpi/pack/2", 2, false), Some(Goal::Ratio(0.25)));

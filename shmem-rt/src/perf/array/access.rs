@@ -5,8 +5,8 @@ use std::hint::black_box;
 use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
 use super::loops::{
-    chunks, index, index_2, index_2_of_slice, index_3, index_3_of_slice, index_of_slice, iter, iter_of_slice,
-    read, read_slice,
+    chunks, each, index, index_2, index_2_of_slice, index_3, index_3_of_slice, index_of_slice, iter,
+    iter_of_slice, read, read_slice,
 };
 use super::{CHUNKS, ELEMENTS, FEW, Measured, PLANE, SPACE};
 use crate::error::Result;
@@ -40,9 +40,9 @@ fn of_storage<L: ThreadLevel, S: Storage>(
     let pair = |elements, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
         // As many elements in each sample, about.
         let passes = ELEMENTS.div_ceil(elements);
-        let each =
+        let time =
             |body: &mut dyn FnMut()| nanoseconds_each(passes * elements, || (0..passes).for_each(|_| body()));
-        Samples::alternate(repetitions, || each(cost), || each(limit))
+        Samples::alternate(repetitions, || time(cost), || time(limit))
     };
     let mut measured = Vec::new();
 
@@ -62,6 +62,12 @@ fn of_storage<L: ThreadLevel, S: Storage>(
                 of(
                     "iter",
                     pair(elements, &mut || iter(black_box(a.view_mut())), &mut || {
+                        iter_of_slice(black_box(plain))
+                    }),
+                ),
+                of(
+                    "each",
+                    pair(elements, &mut || each(black_box(a.view_mut())), &mut || {
                         iter_of_slice(black_box(plain))
                     }),
                 ),

@@ -74,6 +74,12 @@ pub(super) fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
     }
 }
 
+/// As `iter`, driven by the iterator and not by the loop.
+#[inline(never)]
+pub(super) fn each<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
+    a.iter_mut().for_each(|value| *value = value.wrapping_mul(3));
+}
+
 #[inline(never)]
 pub(super) fn iter_of_slice(a: &mut [u64]) {
     for value in a.iter_mut() {
