@@ -445,6 +445,14 @@ fn a_full_file_system_is_an_error_at_the_start_and_never_later() {
 }
 
 #[test]
+fn on_a_file_system_that_cannot_reserve_zeroes_are_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let partition = partition(directory.path());
+    let Some(output) = run_mounted(directory.path(), Mounted::Plain, "write", &partition) else { return };
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
 fn a_read_only_file_system_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let partition = partition(directory.path());
@@ -475,6 +483,8 @@ fn a_read_only_file_system_is_said() {
 enum Mounted {
     /// A file system in memory, of so many bytes.
     Small(u64),
+    /// One in memory that knows no `fallocate`.
+    Plain,
     /// An empty one on which nothing can be made.
     ReadOnly,
     /// What it is, but nothing can be written.
@@ -487,7 +497,7 @@ fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) 
     let path = CString::new(directory.to_str().unwrap()).unwrap();
     let options = match mounted {
         Mounted::Small(bytes) => format!("mode=0700,size={bytes}"),
-        Mounted::ReadOnly | Mounted::Frozen => "mode=0700".into(),
+        Mounted::Plain | Mounted::ReadOnly | Mounted::Frozen => "mode=0700".into(),
     };
     let (options, itself) = (CString::new(options).unwrap(), path.clone());
     let call = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
@@ -505,6 +515,7 @@ fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) 
         call(unsafe { libc::mount(root.as_ptr(), root.as_ptr(), root.as_ptr(), flags, std::ptr::null()) })?;
         match mounted {
             Mounted::Small(_) => mount(c"none", c"tmpfs", 0, &options),
+            Mounted::Plain => mount(c"none", c"ramfs", 0, &options),
             Mounted::ReadOnly => mount(c"none", c"tmpfs", libc::MS_RDONLY, &options),
             Mounted::Frozen => {
                 mount(&itself, c"none", libc::MS_BIND, c"")?;
