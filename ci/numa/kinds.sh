@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # Kinds of memory, as programs find them on a real kernel with invented nodes.
 
-bin=$(realpath "$bin")
 info=$bin/shmem-info
 node() { # NUMBER KIND, of the section `topology`
     expect topology "^ +$1 +$2 "
@@ -11,7 +10,7 @@ hwloc=
 case $(ci/features) in
 *numa*)
     cargo build -p shmem-rt --features "$(ci/features)" --target-dir target/features --bin shmem-info
-    hwloc=$PWD/target/features/debug/shmem-info
+    hwloc=target/features/debug/shmem-info
     ;;
 esac
 tests=$(test_binary shmem-core --lib)

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Pages lie where the traits of a partition say: read by ci/numa.sh.
 
 tests=$(test_binary shmem-core --lib)

@@ -56,6 +56,33 @@ pub enum Error {
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
     Memory(Box<shmem_core::memory::MemoryError>),
+    /// The file of a partition cannot be used on a PE.
+    #[error("PE {pe}: {reason}")]
+    File {
+        /// The PE.
+        pe: usize,
+        /// What is wrong with the file, in words.
+        reason: String,
+    },
+    /// What the program holds was not persisted. The file has the last persist before, and no later one of this
+    /// job is possible: nobody knows what a failed flush has kept.
+    #[error(
+        "partition {partition} was not persisted: flushing the file of PE {pe} failed ({reason}); the file has persist \
+         {last}, the job can go on, and nothing it does from now on is kept"
+    )]
+    NotPersisted {
+        /// The partition: ID and name.
+        partition: String,
+        /// The PE whose file it was.
+        pe: usize,
+        /// What the system said.
+        reason: String,
+        /// The number of the last persist; 0: none.
+        last: u64,
+    },
+    /// A name of an object cannot be used.
+    #[error(transparent)]
+    Name(Box<shmem_core::heap::NameError>),
     /// A heap has no room, or an address is not one of its blocks.
     #[error(transparent)]
     Heap(Box<shmem_core::heap::HeapError>),
@@ -119,5 +146,6 @@ boxed! {
     Partition(shmem_core::partition::PartitionError);
     Memory(shmem_core::memory::MemoryError);
     Heap(shmem_core::heap::HeapError);
+    Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use shmem_core::memory::{Placement, Spread};
-use shmem_core::partition::{Grant, Kind, Pages, PartitionSpec};
+use shmem_core::partition::{FileGrant, Grant, Kind, Pages, PartitionSpec};
 
 use crate::error::Result;
 use crate::heap::Heap;
@@ -76,7 +76,8 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
         .iter()
         .map(|g| {
             let (pages, kind) = (g.pages as u32, g.kind.map_or(0, |kind| kind as u32));
-            json!([g.size, g.pgsize, pages, kind, g.nodes, g.populated, g.downgrades])
+            let file = g.file.as_ref().map(|file| (&file.path, file.generation));
+            json!([g.size, g.pgsize, pages, kind, g.nodes, g.populated, g.downgrades, file])
         })
         .collect();
     Value::Array(all).to_string().into_bytes()
@@ -84,13 +85,14 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
 
 /// What [`encode`] made; `None` if it is something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
-    type Fields = (u64, u64, u32, u32, Vec<(u32, u64)>, bool, Vec<String>);
+    type Fields = (u64, u64, u32, u32, Vec<(u32, u64)>, bool, Vec<String>, Option<(String, u64)>);
     let all: Vec<Fields> = serde_json::from_slice(bytes).ok()?;
     all.into_iter()
-        .map(|(size, pgsize, pages, kind, nodes, populated, downgrades)| {
+        .map(|(size, pgsize, pages, kind, nodes, populated, downgrades, file)| {
             let pages = Pages::ALL.into_iter().find(|one| *one as u32 == pages)?;
             let kind = Kind::from_number(kind);
-            Some(Grant { size, pgsize, pages, kind, nodes, populated, downgrades })
+            let file = file.map(|(path, generation)| FileGrant { path, generation });
+            Some(Grant { size, pgsize, pages, kind, nodes, populated, downgrades, file })
         })
         .collect()
 }
@@ -131,6 +133,7 @@ mod tests {
                 nodes: vec![(0, 31), (2, 1)],
                 populated: true,
                 downgrades: vec!["asked 1G".to_owned()],
+                file: None,
             },
             Grant {
                 size: 1,
@@ -140,6 +143,7 @@ mod tests {
                 nodes: vec![],
                 populated: false,
                 downgrades: vec![],
+                file: Some(FileGrant { path: "/mnt/heap.0".to_owned(), generation: 7 }),
             },
         ];
         assert_eq!(decode(&encode(&grants)), Some(grants));

@@ -195,6 +195,15 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.page_bytes
     }
 
+    pub(crate) fn world(&self) -> &World<L> {
+        self.world
+    }
+
+    /// Index of its segment.
+    pub(crate) fn segment(&self) -> u32 {
+        self.segment
+    }
+
     /// Bytes used, free and used at most, on this PE's heap; the same on every PE.
     pub fn usage(&self) -> Usage {
         let usage = self.world.job().ledger().usage(self.segment);

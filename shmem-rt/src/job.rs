@@ -19,6 +19,7 @@ use shmem_core::transport::Transport;
 use crate::bootstrap::Bootstrap;
 use crate::env::Settings;
 use crate::partitions::Partitions;
+use crate::persistent::Shelf;
 use crate::segments::Later;
 
 /// One PE's part of a running job.
@@ -40,6 +41,8 @@ pub(crate) struct Job {
     pub(crate) transport: &'static str,
     pub(crate) released: Arc<Released>,
     pub(crate) ledger: Mutex<Ledger>,
+    /// Partitions that outlive the job.
+    pub(crate) shelves: Mutex<Vec<Shelf>>,
     /// Calls that have been warned about.
     pub(crate) warned: Mutex<HashSet<(&'static str, u32)>>,
     /// This PE's place in it.
@@ -79,6 +82,10 @@ impl Job {
     pub(crate) fn first_time_at(&self, location: &'static Location<'static>) -> bool {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         warned.insert((location.file(), location.line()))
+    }
+
+    pub(crate) fn shelves(&self) -> MutexGuard<'_, Vec<Shelf>> {
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {

@@ -24,6 +24,7 @@ mod loopback;
 pub mod ndarray;
 mod partitions;
 pub mod perf;
+mod persistent;
 mod phase;
 #[cfg(feature = "rayon")]
 mod rayon;
@@ -49,7 +50,7 @@ pub use shmem_core::context::{
     Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
-pub use shmem_core::heap::Usage;
+pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
@@ -66,7 +67,7 @@ pub use shmem_macros::Symmetric;
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
 pub mod partition {
     pub use shmem_core::partition::{
-        Grant, Kind, NewPartition, Pages, Partition, Policy, default, fast, normal,
+        FileGrant, Grant, Kind, NewPartition, Pages, Partition, Policy, default, fast, normal,
     };
 }
 

@@ -17,6 +17,7 @@ use crate::bootstrap::Bootstrap;
 use crate::entry::{self, Outcome};
 use crate::env::Settings;
 use crate::error::Result;
+use crate::persistent;
 use crate::start::{Members, Plan, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -31,9 +32,10 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
     let first = plan()?;
     let arena = Arena::reserve(first.layout.clone(), pes, Machine::default())?;
     let mut grants = Vec::new();
-    for slot in 0..pes {
-        grants.push(arena.create(slot)?.grants);
-        first.place_statics(arena.place(slot));
+    let mut files = persistent::open_all(&first, pes)?;
+    for (slot, files) in files.iter().enumerate() {
+        grants.push(arena.create_with(slot, files)?.grants);
+        first.place_statics(arena.place(slot), files);
     }
     let arena = Arc::new(arena);
     let bytes = first.layout.bytes();
@@ -47,6 +49,7 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
     std::thread::scope(|scope| {
         for me in 0..pes {
             let (plan, arena, grants) = (plan()?, Arc::clone(&arena), grants.clone());
+            let files = std::mem::take(&mut files[me]);
             let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
             let transport = Arc::new(network.transport(me));
             let body = move || {
@@ -59,7 +62,7 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                     })
                     .collect();
                 let hosts = bootstrap.hosts();
-                let members = Members { pes: numbers, hosts: &hosts, cores };
+                let members = Members { pes: numbers, hosts: &hosts, cores, files };
                 let mut world = assemble::<L>(plan, bootstrap, arena, members, grants, Some(transport));
                 entry::run_body(&mut world, body);
             };

@@ -3,6 +3,7 @@
 //! ```text
 //! plan      environment + what the binary declares -> partitions, statics, layout of a place
 //! agree     every PE's plan is compared with every other's
+//! files     those partitions that outlive jobs: open, come to one persist on all PEs
 //! memory    reserve the arena, make the own place, pass descriptors, map the neighbours' places
 //! objects   write each static's position and initial image
 //! meet      nobody leaves before all are here
@@ -10,13 +11,14 @@
 //!
 //! Every step fails on all PEs or on none: who finds an error ends the job with one message.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
-use shmem_core::memory::{Arena, Machine, PlaceLayout};
+use shmem_core::memory::{Arena, Backing, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
 use shmem_core::partition::{Environment, Grant, ObjectWish, PartitionSpec, Policy, Table, show_size};
 use shmem_core::pe::Pe;
@@ -34,6 +36,7 @@ use crate::error::{Error, Result};
 use crate::grants;
 use crate::job::Job;
 use crate::partitions::Partitions;
+use crate::persistent;
 use crate::report;
 use crate::segments::Later;
 use crate::team::Team;
@@ -71,15 +74,17 @@ impl Plan {
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
-    /// Gives every static its position, and the PE whose place starts at `place` the initial images.
-    /// Before any token exists in this process.
-    pub(crate) fn place_statics(&self, place: *mut u8) {
+    /// Gives every static its position, and the PE whose place starts at `place` the initial images; but not
+    /// where a file has what a job before has left. Before any token exists in this process.
+    pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, Backing>) {
         for part in &self.statics.partitions {
-            let start = self.layout.start(part.index as usize - 1);
+            let k = part.index as usize - 1;
+            let (start, kept) = (self.layout.start(k), persistent::kept(files, k));
             for placed in &part.objects {
                 let offset = start + placed.offset as usize;
                 let descriptor = self.descriptors[placed.entry];
-                place_static(descriptor, part.index, offset, place.wrapping_add(offset));
+                let here = (!kept).then(|| place.wrapping_add(offset));
+                place_static(descriptor, part.index, offset, here);
             }
         }
     }
@@ -138,10 +143,11 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let my_slot = pes[me].slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
 
     let arena = reserve(&plan, bootstrap.as_ref(), &pes, slots as usize)?;
+    let files = persistent::open(&plan, bootstrap.as_ref())?;
     // What is left of the node's memory is looked at by all before anyone takes of it.
     bootstrap.fence().map_err(lost)?;
-    let mine = arena.create(my_slot)?;
-    plan.place_statics(arena.place(my_slot));
+    let mine = arena.create_with(my_slot, &files)?;
+    plan.place_statics(arena.place(my_slot), &files);
     let descriptors: Vec<_> = mine.descriptors.iter().map(std::os::fd::AsFd::as_fd).collect();
     let shared = bootstrap.share(&descriptors).map_err(lost)?;
     let pieces = bootstrap.exchange("pieces", &mine.pieces).map_err(lost)?;
@@ -158,7 +164,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let grants = bootstrap.exchange("grants", &grants::encode(&mine.grants)).map_err(lost)?;
     let grants = grants.iter().map(|bytes| grants::decode(bytes)).collect::<Option<_>>();
     let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
-    let members = Members { pes, hosts: &hosts, cores };
+    let members = Members { pes, hosts: &hosts, cores, files };
     Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, None))
 }
 
@@ -206,6 +212,8 @@ pub(crate) struct Members<'a> {
     pub(crate) hosts: &'a [u32],
     /// Cores that those on this host may run on.
     pub(crate) cores: usize,
+    /// What the partitions of this one lie in that are to outlive the job, by their position.
+    pub(crate) files: BTreeMap<usize, Backing>,
 }
 
 /// Puts a world together, once the memory exists.
@@ -218,7 +226,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let Plan { settings, table, statics, layout, .. } = plan;
-    let Members { pes, hosts, cores } = members;
+    let Members { pes, hosts, cores, files } = members;
     let number = bootstrap.number();
     let me = pes[number];
     let slot = me.slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
@@ -232,6 +240,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
         let heap = start + part.end as usize..start + part.size as usize;
         ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
     }
+    let shelves = persistent::shelve(files, &table, &statics, &layout, mine, &mut ledger, bootstrap.as_ref())
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     let names: Arc<[_]> = statics
         .partitions
         .iter()
@@ -297,6 +307,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         transport: transport_name,
         released: Arc::clone(ledger.released()),
         ledger: Mutex::new(ledger),
+        shelves: Mutex::new(shelves),
         warned: Mutex::default(),
         arena,
         slot,
@@ -311,9 +322,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
     world
 }
 
-/// Gives a static its position, and this PE's copy its initial image.
-fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: *mut u8) {
-    if !descriptor.image.0.is_null() {
+/// Gives a static its position, and the copy of this PE that is `here` its initial image.
+fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: Option<*mut u8>) {
+    if let Some(here) = here
+        && !descriptor.image.0.is_null()
+    {
         // SAFETY: the image has `size` bytes, the layout reserves as many at `here` in this PE's
         // mapped place, and they do not overlap: the image is part of the binary.
         unsafe { core::ptr::copy_nonoverlapping(descriptor.image.0, here, descriptor.size as usize) };

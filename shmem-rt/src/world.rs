@@ -167,6 +167,7 @@ impl<L: ThreadLevel> Drop for World<L> {
         job.quiet_all();
         self.take_leave();
         team.part(endpoint);
+        job.close_files();
         job.finish(endpoint);
     }
 }

@@ -84,7 +84,9 @@ fn use_cases(world: &mut World) {
     in_all_storages(world, [2, (1 << 24) - (1 << 14)], if nodes <= 4 { 1.0 } else { 0.999 });
     // Lengths that fit nothing, chunks of more than 1000 pages.
     in_all_storages(world, [nodes * 1001 * PAGE + 777], if nodes == 2 { 1.0 } else { 0.999 });
-    in_all_storages(world, [3, 7, nodes * 1001 * PAGE / 21 + 5], if nodes == 2 { 1.0 } else { 0.999 });
+    in_all_storages(world, [nodes * 7 + 1, 13, 45_007], if nodes == 2 { 1.0 } else { 0.999 });
+    // Cut on the last dimension, chunks have 21 runs of some 50 pages: at most half a page astray at each end.
+    in_all_storages(world, [3, 7, nodes * 1001 * PAGE / 21 + 5], if nodes == 2 { 1.0 } else { 0.98 });
     assert_eq!(moved(), before, "pages come where they belong, and none is moved");
 }
 
@@ -181,7 +183,7 @@ fn pages_of_the_heap_are_placed_anew(world: &mut World) {
             let array = world.array([BYTES]).storage(Single).chunks(chunks).zeroed::<u8>().unwrap();
             let affinity = world.affinity(&array).unwrap();
             assert!(
-                affinity >= if BYTES.is_multiple_of(chunks) { 1.0 } else { 0.999 },
+                affinity >= if BYTES.is_multiple_of(chunks) { 1.0 } else { 0.995 },
                 "{chunks}: {affinity}"
             );
             let mut all = vec![1; BYTES];

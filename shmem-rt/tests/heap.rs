@@ -169,3 +169,27 @@ fn alignment_is_that_of_addresses_and_has_a_limit(world: &mut World) {
     assert_eq!(error, "4194304 is not an alignment: give a power of two, at most 2M");
     assert_eq!(world.align(4 << 20, 8).unwrap_err().to_string(), error);
 }
+
+#[shmem::test(pes = 2)]
+fn pages_are_counted_once_they_exist_whoever_touched_them(world: &mut World) {
+    let pages = |world: &World| -> u64 {
+        let nodes = world.partition(1).unwrap().pages_per_node().unwrap();
+        assert!(
+            nodes.is_sorted_by(|a, b| a.0 < b.0) && nodes.iter().all(|(_, pages)| *pages > 0),
+            "{nodes:?}"
+        );
+        nodes.iter().map(|(_, pages)| pages).sum()
+    };
+    let size = world.partitions()[0].grants[world.my_pe()].pgsize;
+    let before = pages(world);
+    let block = world.malloc(8 << 20).unwrap();
+    assert_eq!(pages(world), before, "nobody has touched it");
+    world.barrier_all();
+    let (_, east) = world.ring_neighbours();
+    world.putmem(block, &[1; 4 << 20], east);
+    world.barrier_all();
+    // The system may make larger ones than were touched.
+    let more = pages(world) - before;
+    assert!(more >= (4 << 20) / size && more <= (8 << 20) / size + 1, "{more} pages of {size}");
+    world.free(block).unwrap();
+}

@@ -23,6 +23,7 @@ mod chunk;
 mod chunking;
 mod elements;
 mod error;
+mod field;
 mod geometry;
 mod handle;
 mod index;

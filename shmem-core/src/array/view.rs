@@ -4,67 +4,13 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
 
-use super::address::Addressing;
 use super::chunk::{ChunkMut, ChunkRef, Place};
 use super::chunking::Chunking;
 use super::elements::{Iter, IterMut, Runs, RunsMut};
+use super::field::Field;
 use super::geometry::Geometry;
 use super::index::{ArrayIndex, Indices, refuse};
-use super::rows::{Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage, StorageKind};
-
-/// An array in one place: what the views of both sorts are made of.
-struct Field<'x, T, const D: usize, S: Storage> {
-    shape: [usize; D],
-    addressing: S::Addressing<'x, D>,
-    geometry: &'x Geometry<D>,
-    mine: *mut u8,
-    _elements: PhantomData<*mut T>,
-}
-
-impl<T, const D: usize, S: Storage> Clone for Field<'_, T, D, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, const D: usize, S: Storage> Copy for Field<'_, T, D, S> {}
-
-fn beyond<const D: usize>(index: &[usize], shape: [usize; D]) -> String {
-    match (index, shape.as_slice()) {
-        ([index], [length]) => {
-            format!("index {index} is beyond the end: the array has {length} elements (0..{length})")
-        }
-        _ => format!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
-    }
-}
-
-impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
-    /// The address of an element, if there is such an element.
-    #[inline(always)]
-    fn locate(&self, index: [usize; D]) -> Option<*mut T> {
-        self.addressing.locate(&self.shape, index)
-    }
-
-    /// The same, for one element after the other.
-    #[inline(always)]
-    fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
-        self.addressing.locate_near(&self.shape, index)
-    }
-
-    /// All elements, if they are neighbours.
-    #[inline(always)]
-    fn run(&self) -> Option<Run<T>> {
-        let mut tour = self.tour();
-        let run = tour.first();
-        (tour.runs() == 0).then_some(run)
-    }
-
-    #[inline(always)]
-    fn tour(&self) -> Tour<'x, T, D, S> {
-        Tour::new(self.mine, self.geometry)
-    }
-}
 
 /// An array, for reading: what `frozen` opens.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
@@ -111,9 +57,7 @@ macro_rules! views {
             /// which nothing writes).
             #[inline(always)]
             pub(super) unsafe fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
-                let addressing = Addressing::new(mine, geometry);
-                let shape = geometry.chunking().shape();
-                Self { field: Field { shape, addressing, geometry, mine, _elements: PhantomData }, _lent: PhantomData }
+                Self { field: Field::new(mine, geometry), _lent: PhantomData }
             }
 
             /// Lengths of the dimensions.
@@ -181,7 +125,7 @@ macro_rules! views {
             fn index(&self, index: I) -> &T {
                 let index = index.position();
                 let Some(element) = self.field.locate(index) else {
-                    refuse(index, self.field.shape, beyond)
+                    refuse(index, self.field.shape, Field::<T, D, S>::beyond)
                 };
                 // SAFETY: an element of the array, which is lent (`new`) and borrowed.
                 unsafe { &*element }
@@ -262,6 +206,14 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     pub fn view(&self) -> ArrayRef<'_, T, D, S> {
         // SAFETY: the elements are lent to this view (`new`), which is borrowed.
         unsafe { ArrayRef::new(self.field.mine, self.field.geometry) }
+    }
+
+    /// The same for a while: a view to give to a function. Given by value it can stay in registers there, which
+    /// a reference to this one cannot.
+    #[inline(always)]
+    pub fn view_mut(&mut self) -> ArrayMut<'_, T, D, S> {
+        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
+        unsafe { ArrayMut::new(self.field.mine, self.field.geometry) }
     }
 
     /// The elements in row-major order.
@@ -384,7 +336,9 @@ impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> IndexMut<I> for ArrayMut<'
     #[track_caller]
     fn index_mut(&mut self, index: I) -> &mut T {
         let index = index.position();
-        let Some(element) = self.field.locate_near(index) else { refuse(index, self.field.shape, beyond) };
+        let Some(element) = self.field.locate_near(index) else {
+            refuse(index, self.field.shape, Field::<T, D, S>::beyond)
+        };
         // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
         unsafe { &mut *element }
     }

@@ -124,6 +124,32 @@ impl Allocator {
         Ok(offset)
     }
 
+    /// Reserves `bytes` at an offset, for what lay there before this heap was made.
+    ///
+    /// # Errors
+    ///
+    /// If `bytes` is 0, `offset` is not a multiple of `align` and of [`MIN_ALIGN`], or not all of it is free.
+    pub fn allocate_at(&mut self, offset: usize, bytes: usize, align: usize) -> Result<(), HeapError> {
+        if bytes == 0 {
+            return Err(HeapError::ZeroBytes);
+        }
+        if !align.is_power_of_two() || align > MAX_ALIGN {
+            return Err(HeapError::Alignment { align });
+        }
+        let hole = self.hole_around(offset);
+        let room = bytes.checked_next_multiple_of(MIN_ALIGN).filter(|room| {
+            let end = self.holes.get(&hole).map_or(0, |bytes| hole + bytes);
+            offset.is_multiple_of(align.max(MIN_ALIGN))
+                && offset >= hole
+                && offset.checked_add(*room).is_some_and(|needed| needed <= end)
+        });
+        let Some(room) = room else {
+            return Err(HeapError::NotFree { offset, bytes, name: self.name });
+        };
+        self.hold(hole, offset, Held { room, bytes, align });
+        Ok(())
+    }
+
     /// Gives a block back; gives its bytes, as they were asked for.
     ///
     /// # Errors
@@ -238,7 +264,7 @@ impl Allocator {
         self.add_hole(start, end - start);
     }
 
-    /// The hole that holds the block just released at `offset`.
+    /// The last hole that starts at or before `offset`: the one that holds a block just released there.
     fn hole_around(&self, offset: usize) -> usize {
         self.holes.range(..=offset).next_back().map_or(offset, |(&hole, _)| hole)
     }

@@ -145,6 +145,26 @@ pub enum HeapError {
         /// The allocation's number.
         id: u64,
     },
+    /// An object was given back that has a name.
+    #[error(
+        "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"
+    )]
+    OwnedByName {
+        /// What was tried.
+        operation: &'static str,
+        /// The allocation's number.
+        id: u64,
+    },
+    /// What was there before overlaps something else.
+    #[error("{} at offset {offset:#x} in partition `{name}` are not free", show_size(*.bytes as u64))]
+    NotFree {
+        /// The offset.
+        offset: usize,
+        /// Bytes.
+        bytes: usize,
+        /// The partition's name.
+        name: Text<32>,
+    },
     /// No allocation has this number now.
     #[error("there is no allocation #{id}: it was freed before")]
     NoAllocation {

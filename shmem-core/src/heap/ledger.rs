@@ -29,6 +29,8 @@ pub enum Owner {
     Handle,
     /// The program, by its address: freed collectively.
     Address,
+    /// A name in the heap's directory, until that is removed. Handles come and go.
+    Name,
 }
 
 /// An allocation: the same on every PE.
@@ -73,6 +75,8 @@ pub struct Ledger {
     live: BTreeMap<u64, Allocation>,
     by_offset: BTreeMap<usize, u64>,
     groups: BTreeMap<u64, Group>,
+    /// Handles of this PE to objects that have, or had, a name.
+    handles: BTreeMap<u64, usize>,
     next: u64,
     released: Arc<Released>,
 }
@@ -84,6 +88,7 @@ impl Default for Ledger {
             live: BTreeMap::new(),
             by_offset: BTreeMap::new(),
             groups: BTreeMap::new(),
+            handles: BTreeMap::new(),
             next: 1,
             released: Arc::default(),
         }
@@ -137,6 +142,27 @@ impl Ledger {
     ) -> Result<Allocation, HeapError> {
         let heap = self.heaps.get_mut(&segment).ok_or(HeapError::NoHeap { segment })?;
         let offset = heap.allocate(bytes.max(1), align)?;
+        Ok(self.enter(segment, offset, bytes, align, owner))
+    }
+
+    /// Reserves what a name of an earlier job stands for, where it lay, under the next number.
+    ///
+    /// # Errors
+    ///
+    /// As [`Allocator::allocate_at`], or if the segment has no heap. No number is used up.
+    pub fn restore(
+        &mut self,
+        segment: u32,
+        offset: usize,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Allocation, HeapError> {
+        let heap = self.heaps.get_mut(&segment).ok_or(HeapError::NoHeap { segment })?;
+        heap.allocate_at(offset, bytes.max(1), align)?;
+        Ok(self.enter(segment, offset, bytes, align, Owner::Name))
+    }
+
+    fn enter(&mut self, segment: u32, offset: usize, bytes: usize, align: usize, owner: Owner) -> Allocation {
         let id = self.next;
         self.next += 1;
         let allocation = Allocation { id, segment, offset, bytes, align, owner };
@@ -145,7 +171,32 @@ impl Ledger {
         if owner == Owner::Handle {
             self.groups.entry(id / 64).or_default().live |= 1 << (id % 64);
         }
-        Ok(allocation)
+        allocation
+    }
+
+    /// Counts a handle of this PE to an object with a name. It queues the number when it is dropped, as all
+    /// handles do.
+    pub fn open(&mut self, id: u64) {
+        *self.handles.entry(id).or_default() += 1;
+    }
+
+    /// Takes the name off an allocation, on every PE: from now on it is that of its handles, and is reclaimed
+    /// when every PE has dropped all of its own.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such allocation with a name.
+    pub fn unname(&mut self, id: u64) -> Result<(), HeapError> {
+        self.drain();
+        let allocation = self.live.get_mut(&id).filter(|allocation| allocation.owner == Owner::Name);
+        allocation.ok_or(HeapError::NoAllocation { id })?.owner = Owner::Handle;
+        let bit = 1 << (id % 64);
+        let group = self.groups.entry(id / 64).or_default();
+        group.live |= bit;
+        if !self.handles.contains_key(&id) {
+            group.pending |= bit;
+        }
+        Ok(())
     }
 
     /// Frees an allocation by its number, now, on every PE: for a handle that is given up
@@ -153,9 +204,13 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// If there is no such allocation.
+    /// If there is no such allocation, or it has a name: then only the handle is gone.
     pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
         let allocation = *self.live.get(&id).ok_or(HeapError::NoAllocation { id })?;
+        if allocation.owner == Owner::Name {
+            self.released.push(id);
+            return Err(HeapError::OwnedByName { operation: "free", id });
+        }
         if let Some(heap) = self.heaps.get_mut(&allocation.segment) {
             heap.free(allocation.offset)?;
         }
@@ -203,12 +258,7 @@ impl Ledger {
     /// What this PE has dropped, as a bitmap over live handles: at most `words` words, from the
     /// group of number `first_id` on. Length and meaning are the same on every PE.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
-        for id in self.released.take() {
-            // What is no longer alive went by other ways: its heap was removed.
-            if let Some(group) = self.groups.get_mut(&(id / 64)) {
-                group.pending |= group.live & (1 << (id % 64));
-            }
-        }
+        self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()
     }
 
@@ -255,6 +305,11 @@ impl Ledger {
         self.live.get(id).filter(|a| offset - a.offset < a.bytes)
     }
 
+    /// The allocation that starts at `offset`, also one of no bytes.
+    pub fn starting_at(&self, offset: usize) -> Option<&Allocation> {
+        self.live.get(self.by_offset.get(&offset)?)
+    }
+
     /// The allocations, in order of their numbers.
     pub fn allocations(&self) -> impl Iterator<Item = &Allocation> {
         self.live.values()
@@ -269,6 +324,7 @@ impl Ledger {
         if let Some(&id) = self.by_offset.get(&offset) {
             return match self.live.get(&id).map(|a| a.owner) {
                 Some(Owner::Address) => Ok(id),
+                Some(Owner::Name) => Err(HeapError::OwnedByName { operation, id }),
                 _ => Err(HeapError::OwnedByHandle { operation, offset, id }),
             };
         }
@@ -280,6 +336,23 @@ impl Ledger {
                 HeapError::Foreign { operation, offset, heaps }
             }
         })
+    }
+
+    /// Takes in what this PE has dropped.
+    fn drain(&mut self) {
+        for id in self.released.take() {
+            if let Some(handles) = self.handles.get_mut(&id) {
+                *handles -= 1;
+                if *handles > 0 {
+                    continue;
+                }
+                self.handles.remove(&id);
+            }
+            // What is no longer alive went by other ways: its heap was removed. What has a name stays.
+            if let Some(group) = self.groups.get_mut(&(id / 64)) {
+                group.pending |= group.live & (1 << (id % 64));
+            }
+        }
     }
 
     fn forget(&mut self, id: u64) {

@@ -6,12 +6,14 @@
 //! arithmetic on offsets; nothing here reads or writes symmetric memory.
 
 mod allocator;
+mod directory;
 mod error;
 mod ledger;
 mod released;
 pub mod statics;
 
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
+pub use directory::{CHUNK_BYTES, Directory, MAX_NAME, NameError, Named};
 pub use error::{Block, HeapError, HeapRange, Neighbours};
 pub use ledger::{Allocation, Ledger, Owner, Reclaimed};
 pub use released::Released;

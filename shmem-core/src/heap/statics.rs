@@ -193,7 +193,8 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
         objects.sort_by_key(|Placed { object: o, .. }| {
             (core::cmp::Reverse(o.align), o.module, o.name, o.size, o.file, o.line)
         });
-        let mut colour = colour(index, spec.size);
+        // What a file holds does not move when the job has other partitions beside it.
+        let mut colour = colour(if spec.is_in_file() { spec.id } else { index }, spec.size);
         let mut end = place(&mut objects, colour);
         if end > spec.size {
             colour = 0;
@@ -221,6 +222,18 @@ impl PartitionLayout {
     /// Bytes left for the heap.
     pub fn room(&self) -> u64 {
         self.size.saturating_sub(self.end)
+    }
+
+    /// What a file that holds the partition depends on, a line each: not where the program declares its
+    /// objects, nor what other partitions there are.
+    pub fn describe_kept(&self) -> String {
+        let order = if cfg!(target_endian = "little") { "little" } else { "big" };
+        let mut text =
+            format!("partition {} `{}`, {}-endian, heap from {:#x}\n", self.id, self.name, order, self.end);
+        for Placed { offset, object: o, .. } in &self.objects {
+            text += &format!("`{}::{}` of {} bytes at {offset:#x}\n", o.module, o.name, o.size);
+        }
+        text
     }
 
     /// Whether the statics fit.

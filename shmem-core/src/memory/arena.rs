@@ -17,6 +17,7 @@ use super::machine::Machine;
 use super::map::Reservation;
 use super::piece;
 use super::placement::Placement;
+use super::pmem::Backing;
 use super::provide::{Site, provide, system};
 use super::request::Request;
 use crate::partition::Grant;
@@ -140,8 +141,23 @@ impl Arena {
     ///
     /// If there is no such slot, or its memory is mapped already.
     pub fn create(&self, slot: usize) -> Result<Mine, MemoryError> {
+        self.create_with(slot, &BTreeMap::new())
+    }
+
+    /// As [`create`](Self::create), with the files of the partitions that are to survive the job, by their
+    /// position in the order of IDs.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create), and if there is no [`Backing`] for one of them.
+    ///
+    /// # Panics
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_with(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<Mine, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
-        let wanted: Vec<_> = requests.map(|(k, request)| (self.layout.start(k), request)).collect();
+        let wanted: Vec<_> =
+            requests.map(|(k, request)| (self.layout.start(k), request, files.get(&k))).collect();
         self.mapping(slot, 0..self.layout.bytes(), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             unsafe { provide(site, &wanted) }
@@ -159,9 +175,10 @@ impl Arena {
     /// If there is no such slot, or its memory is mapped already.
     pub fn attach(&self, slot: usize, descriptors: Vec<OwnedFd>, pieces: &[u8]) -> Result<(), MemoryError> {
         let bytes = self.layout.bytes();
+        let named = self.named();
         self.mapping(slot, 0..bytes, |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { map_pieces(&site, slot, bytes, &descriptors, pieces) }
+            unsafe { map_pieces(&site, slot, bytes, &descriptors, pieces, &named) }
         })
     }
 
@@ -190,7 +207,7 @@ impl Arena {
     pub fn create_later(&self, slot: usize, offset: usize, request: &Request) -> Result<Mine, MemoryError> {
         self.mapping(slot, self.later_area(offset, request), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { provide(site, &[(offset, request)]) }
+            unsafe { provide(site, &[(offset, request, None)]) }
         })
     }
 
@@ -214,7 +231,7 @@ impl Arena {
     ) -> Result<(), MemoryError> {
         self.mapping(slot, self.later_area(offset, request), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { map_pieces(&site, slot, request.bytes, &descriptors, pieces) }
+            unsafe { map_pieces(&site, slot, request.bytes, &descriptors, pieces, &[]) }
         })
     }
 
@@ -236,6 +253,18 @@ impl Arena {
         let origin = slot * self.stride();
         // SAFETY: the range is one segment's (it was in `mapped`), to which nothing refers (caller).
         unsafe { self.reservation.clear(origin + offset..origin + end) };
+    }
+
+    /// The parts of a place that may lie in files that survive the job.
+    fn named(&self) -> Vec<Range<u64>> {
+        let requests = self.layout.requests().iter().enumerate();
+        let named = requests.filter(|(_, request)| request.is_in_file());
+        named
+            .map(|(k, request)| {
+                let start = self.layout.start(k);
+                start as u64..(start + request.bytes.next_multiple_of(request.room())) as u64
+            })
+            .collect()
     }
 
     /// The part of a place that a later segment takes up.
@@ -299,13 +328,14 @@ unsafe fn map_pieces(
     least: usize,
     descriptors: &[OwnedFd],
     pieces: &[u8],
+    named: &[Range<u64>],
 ) -> Result<(), MemoryError> {
     let refused = |reason| MemoryError::Peer { slot, reason };
     let (start, end) = (site.area.start as u64, site.area.end as u64);
     let pieces =
         piece::decode(pieces, start, start + least as u64..=end, descriptors.len()).map_err(refused)?;
     for (number, file) in descriptors.iter().enumerate() {
-        piece::check_file(number, file, &pieces).map_err(refused)?;
+        piece::check_file(number, file, &pieces, named).map_err(refused)?;
     }
     for piece in &pieces {
         let range = site.origin + piece.offset as usize..site.origin + piece.end() as usize;

@@ -5,6 +5,7 @@ use core::fmt;
 use rustix::io::Errno;
 
 use super::placement::PlacementError;
+use super::pmem::PmemError;
 use crate::partition::{Kind, round_size, show_size};
 use crate::ranges;
 
@@ -113,6 +114,30 @@ pub enum MemoryError {
         nodes: Vec<u32>,
         /// The pages there are, in words.
         has: String,
+    },
+    /// The file of a partition cannot be used.
+    #[error(transparent)]
+    Pmem(#[from] Box<PmemError>),
+    /// A partition in a file, after the start.
+    #[error(
+        "{what}: a partition with KIND=PMEM is made when the job starts; declare it with `partitions!`, or give it in the environment"
+    )]
+    FileAtStart {
+        /// The partition and where it was asked for.
+        what: String,
+    },
+    /// A page size that a file does not have.
+    #[error(
+        "{what}: PGSIZE={asked} with POLICY=MANDATORY, and the pages of a file have {has}; leave PGSIZE out, or take POLICY=PREFERRED",
+        asked = Size(*asked), has = Size(*has)
+    )]
+    FilePages {
+        /// The partition and where it was asked for.
+        what: String,
+        /// Bytes of a page, at least.
+        asked: u64,
+        /// Bytes of a page of a file.
+        has: u64,
     },
     /// What must be on some nodes does not fit there.
     #[error(

@@ -18,7 +18,8 @@ use crate::partition::{Kind, Pages};
 /// Checks what each partition alone asks of the machine.
 pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
     let memory = machine.memory();
-    layout.requests().iter().try_for_each(|request| fits(request, &memory))
+    let mut in_memory = layout.requests().iter().filter(|request| !request.is_in_file());
+    in_memory.try_for_each(|request| fits(request, &memory))
 }
 
 /// Checks what all PEs of the node ask of the machine together. `places` says for each of them where its
@@ -158,7 +159,8 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
     let sizes = machine.page_sizes();
     let huge =
         requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > sizes.base)).count();
-    let needed = (slots as u64).saturating_mul(1 + huge.min(sizes.pools.len()) as u64);
+    let named = requests.iter().filter(|request| request.is_in_file()).count();
+    let needed = (slots as u64).saturating_mul(1 + huge.min(sizes.pools.len()) as u64 + named as u64);
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |list| list.count() as u64);
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|limit| limit >= needed.saturating_add(open)) {

@@ -10,7 +10,8 @@
 //! placed    pages on these nodes      residence where the pages of a place are
 //! piece     what peers are told
 //! machine   what /proc and /sys say  request what is asked of one piece of memory
-//! map       system calls              numa    system calls for nodes
+//! map       system calls                numa    system calls for nodes
+//! pmem      partitions in files, which survive the job
 //! ```
 //!
 //! The order in which a PE comes to its memory: lay out ([`PlaceLayout`]), reserve
@@ -31,6 +32,7 @@ mod pages;
 mod piece;
 mod placed;
 mod placement;
+mod pmem;
 mod provide;
 mod request;
 mod residence;
@@ -45,6 +47,7 @@ pub use layout::PlaceLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
 pub use placement::{Placement, PlacementError, Spread, placement};
+pub use pmem::{Backing, Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
 pub use request::Request;
 
 /// What the addresses of places and segments are multiples of, on every machine. An offset that is a

@@ -3,8 +3,10 @@
 //! Peers do not trust it: a list that does not fit the layout, or a file that could shrink under a
 //! mapping (a later access would kill the reader), is refused before anything is mapped.
 
-use core::ops::RangeInclusive;
+use core::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;
+
+use rustix::fs::FileType;
 
 use super::map::SEALS;
 use crate::partition::show_size;
@@ -112,23 +114,43 @@ fn piece(words: &[u64]) -> Piece {
     Piece { offset: words[0], bytes: words[1], file: words[2], at: words[3], page: words[4] }
 }
 
-/// Checks that a file is what the pieces in it say.
-pub(super) fn check_file(number: usize, file: &OwnedFd, pieces: &[Piece]) -> Result<(), String> {
+/// Checks that a file is what the pieces in it say: a memfd, or in the ranges `named` of a place a file that
+/// survives the job. The latter cannot be sealed: that nobody cuts it short is left to its lock and its owner.
+pub(super) fn check_file(
+    number: usize,
+    file: &OwnedFd,
+    pieces: &[Piece],
+    named: &[Range<u64>],
+) -> Result<(), String> {
     let wrong = |what: String| Err(format!("file {number} {what}"));
-    match rustix::fs::fcntl_get_seals(file) {
-        Ok(seals) if seals.contains(SEALS) => {}
-        Ok(_) => return wrong("is not sealed against resizing".into()),
-        Err(errno) => return wrong(format!("is not a memfd ({errno})")),
-    }
-    let size = match rustix::fs::fstat(file) {
-        Ok(stat) => stat.st_size as u64,
+    let pieces = || pieces.iter().filter(|piece| piece.file == number as u64);
+    let is_named =
+        pieces().all(|p| named.iter().any(|range| range.start <= p.offset && p.end() <= range.end));
+    let stat = match rustix::fs::fstat(file) {
+        Ok(stat) => stat,
         Err(errno) => return wrong(format!("has no size ({errno})")),
     };
-    let page = match rustix::fs::fstatfs(file) {
-        Ok(stat) => stat.f_bsize as u64,
-        Err(errno) => return wrong(format!("has no page size ({errno})")),
+    let size = stat.st_size as u64;
+    let page = if is_named {
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return wrong("is no regular file".into());
+        }
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return wrong(format!("belongs to user {}", stat.st_uid));
+        }
+        rustix::param::page_size() as u64
+    } else {
+        match rustix::fs::fcntl_get_seals(file) {
+            Ok(seals) if seals.contains(SEALS) => {}
+            Ok(_) => return wrong("is not sealed against resizing".into()),
+            Err(errno) => return wrong(format!("is not a memfd ({errno})")),
+        }
+        match rustix::fs::fstatfs(file) {
+            Ok(stat) => stat.f_bsize as u64,
+            Err(errno) => return wrong(format!("has no page size ({errno})")),
+        }
     };
-    for piece in pieces.iter().filter(|piece| piece.file == number as u64) {
+    for piece in pieces() {
         if piece.at + piece.bytes > size {
             return wrong(format!(
                 "has {}, and pieces up to {}",

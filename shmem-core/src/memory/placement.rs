@@ -90,8 +90,9 @@ const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
     use Spread::{Bound, Interleaved, Preferred, System};
     match kind {
         None => [Preferred, Preferred, Preferred, Interleaved, System],
-        Some(Kind::SysDefault) => [System, System, System, System, System],
-        Some(Kind::NormalMem | Kind::FastMem | Kind::LargeMem | Kind::Pmem) => {
+        // Files lie on no node.
+        Some(Kind::SysDefault | Kind::Pmem) => [System, System, System, System, System],
+        Some(Kind::NormalMem | Kind::FastMem | Kind::LargeMem) => {
             [Preferred, Bound, Preferred, Interleaved, System]
         }
     }
@@ -104,6 +105,10 @@ const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
 /// If it must have a kind of memory that this machine does not have, or that this process may not use.
 pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, PlacementError> {
     let kind = spec.traits.kind;
+    if spec.is_in_file() {
+        // Its file lies where its path says.
+        return Ok(Placement { kind, ..Placement::system() });
+    }
     let spread = spreads(kind)[spec.traits.policy.map_or(0, |policy| policy as usize)];
     let asked = kind.unwrap_or(Kind::NormalMem);
     if spread == Spread::System {
@@ -111,7 +116,7 @@ pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement,
     }
     // The node of this PE; where it is not known, all are equally near.
     let home = topology.home().unwrap_or(u32::MAX);
-    let nodes = if asked == Kind::Pmem { Vec::new() } else { topology.of_kind(asked, home) };
+    let nodes = topology.of_kind(asked, home);
     if nodes.is_empty() && kind.is_some() && !is_all_there_is(asked, topology) {
         return missing(spec, asked, spread, topology, home);
     }
@@ -168,12 +173,7 @@ fn missing(
     home: u32,
 ) -> Result<Placement, PlacementError> {
     let forbidden = topology.forbidden(kind);
-    let (why, remedy) = if kind == Kind::Pmem {
-        (
-            "this build cannot place that kind of memory".to_owned(),
-            "use POLICY=PREFERRED to run in normal memory",
-        )
-    } else if forbidden.is_empty() {
+    let (why, remedy) = if forbidden.is_empty() {
         let what = format!("this machine has none: {}", topology.inventory());
         (what, "use POLICY=PREFERRED to run in normal memory, or a kind that is there")
     } else {

@@ -16,16 +16,17 @@ use rustix::io::Errno;
 
 use super::arena::Mine;
 use super::error::{MemoryError, NodeList, Size};
-use super::limits::no_pages;
+use super::limits::{check_later, no_pages};
 use super::machine::Machine;
 use super::map::{self, Reservation};
 use super::numa;
 use super::pages::{Choice, PageSizes};
 use super::piece::{Piece, encode, push};
 use super::placed::{Found, apply, compare};
-use super::placement::Spread;
+use super::placement::{Placement, Spread};
+use super::pmem::{Backing, PmemFile};
 use super::request::Request;
-use crate::partition::{Grant, Kind, Pages, Policy};
+use crate::partition::{FileGrant, Grant, Kind, Pages, Policy};
 
 /// Where memory is made: `area` of the place that starts at `origin` in the reservation.
 pub(super) struct Site<'a> {
@@ -38,11 +39,12 @@ pub(super) struct Site<'a> {
     pub(super) unit: usize,
 }
 
-/// A file in pages of a pool.
+/// A file in pages of a pool, or one that survives the job.
 struct HugeFile {
     file: OwnedFd,
     page: u64,
     bytes: u64,
+    named: bool,
 }
 
 struct Provider<'a> {
@@ -58,7 +60,10 @@ struct Provider<'a> {
 /// # Safety
 ///
 /// Nothing refers to what is mapped in the area now, and nobody else maps there.
-pub(super) unsafe fn provide(site: Site<'_>, wanted: &[(usize, &Request)]) -> Result<Mine, MemoryError> {
+pub(super) unsafe fn provide(
+    site: Site<'_>,
+    wanted: &[(usize, &Request, Option<&Backing>)],
+) -> Result<Mine, MemoryError> {
     let base = map::memfd(None).map_err(no_memfd)?;
     map::resize(&base, site.area.len() as u64).map_err(system("ftruncate", "sizing a memfd"))?;
     map::seal(&base).map_err(system("fcntl", "sealing a memfd"))?;
@@ -67,9 +72,13 @@ pub(super) unsafe fn provide(site: Site<'_>, wanted: &[(usize, &Request)]) -> Re
     unsafe { site.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
     let mut provider = Provider { site, base, huge: Vec::new(), overlays: Vec::new() };
     let mut grants = Vec::with_capacity(wanted.len());
-    for (i, &(start, request)) in wanted.iter().enumerate() {
-        let end = wanted.get(i + 1).map_or(provider.site.area.end, |&(next, _)| next);
-        grants.push(provider.segment(start..end, request)?);
+    for (i, &(start, request, backing)) in wanted.iter().enumerate() {
+        let end = wanted.get(i + 1).map_or(provider.site.area.end, |&(next, ..)| next);
+        grants.push(match (request.is_in_file(), backing) {
+            (true, Some(Backing::File(file))) => provider.in_file(start, request, file)?,
+            (true, backing) => provider.instead_of_file(start..end, request, backing)?,
+            _ => provider.segment(start..end, request)?,
+        });
     }
     // SAFETY: the caller's promise; the grants above did not give out pointers.
     unsafe { provider.lay_over() }?;
@@ -125,7 +134,54 @@ impl Provider<'_> {
                 .into_iter()
                 .flatten()
                 .collect(),
+            file: None,
         })
+    }
+
+    /// Lays a file over the start of a segment.
+    fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
+        let page = self.site.machine.base_page();
+        let asked = request.traits.pgsize.filter(|&asked| asked > page);
+        if let Some(asked) = asked.filter(|_| request.traits.policy == Some(Policy::Mandatory)) {
+            return Err(MemoryError::FilePages { what: request.what.clone(), asked, has: page });
+        }
+        let (descriptor, at, bytes) = file.work();
+        let descriptor = rustix::io::fcntl_dupfd_cloexec(descriptor, 0)
+            .map_err(system("fcntl", "duplicating the descriptor of a file"))?;
+        let number = self.huge.len() as u64;
+        self.huge.push(HugeFile { file: descriptor, page, bytes, named: true });
+        push(&mut self.overlays, Piece { offset: start as u64, bytes, file: number, at, page });
+        let larger =
+            asked.map(|asked| format!("PGSIZE={}: the pages of a file have {}", Size(asked), Size(page)));
+        Ok(Grant {
+            size: request.bytes as u64,
+            pgsize: page,
+            pages: Pages::Base,
+            kind: request.traits.kind,
+            nodes: Vec::new(),
+            populated: true,
+            downgrades: larger.into_iter().collect(),
+            file: Some(FileGrant { path: file.path().display().to_string(), generation: file.generation() }),
+        })
+    }
+
+    /// Memory for a segment that should lie in a file, and need not.
+    fn instead_of_file(
+        &mut self,
+        range: Range<usize>,
+        request: &Request,
+        backing: Option<&Backing>,
+    ) -> Result<Grant, MemoryError> {
+        let request = Request { populate: true, placement: Placement::system(), ..request.clone() };
+        check_later(&request, 1, self.site.machine)?;
+        let Some(Backing::Instead(why)) = backing else {
+            return Err(MemoryError::FileAtStart { what: request.what });
+        };
+        let mut grant = self.segment(range, &request)?;
+        grant
+            .downgrades
+            .push(format!("KIND=PMEM: {why}; normal memory is used, and nothing survives the job"));
+        Ok(grant)
     }
 
     fn no_pages(&self, request: &Request, mut has: String) -> MemoryError {
@@ -154,11 +210,11 @@ impl Provider<'_> {
         request: &Request,
         unplaced: &mut Option<String>,
     ) -> Result<Result<Found, String>, MemoryError> {
-        let file = match self.huge.iter().position(|huge| huge.page == page) {
+        let file = match self.huge.iter().position(|huge| huge.page == page && !huge.named) {
             Some(file) => file,
             None => match map::memfd(Some(page)) {
                 Ok(file) => {
-                    self.huge.push(HugeFile { file, page, bytes: 0 });
+                    self.huge.push(HugeFile { file, page, bytes: 0, named: false });
                     self.huge.len() - 1
                 }
                 Err(errno) => return Ok(Err(errno.to_string())),
@@ -254,16 +310,19 @@ impl Provider<'_> {
     ///
     /// As [`provide`].
     unsafe fn lay_over(&self) -> Result<(), MemoryError> {
-        for HugeFile { file, .. } in &self.huge {
+        for HugeFile { file, .. } in self.huge.iter().filter(|file| !file.named) {
             map::seal(file).map_err(system("fcntl", "sealing a memfd"))?;
         }
         for piece in &self.overlays {
             let range = self.site.inside(&(piece.offset as usize..piece.end() as usize));
             let reservation = self.site.reservation;
-            let file = &self.huge[piece.file as usize].file;
+            let HugeFile { file, named, .. } = &self.huge[piece.file as usize];
             // SAFETY: the caller's promise.
             unsafe { reservation.map(range.clone(), file, piece.at) }
-                .map_err(system("mmap", "mapping huge pages"))?;
+                .map_err(system("mmap", if *named { "mapping a file" } else { "mapping huge pages" }))?;
+            if *named {
+                continue;
+            }
             // The pages exist; this enters them in the page table.
             reservation
                 .populate(range, piece.page as usize)

@@ -2,7 +2,7 @@
 
 use super::error::MemoryError;
 use super::placement::{Placement, Spread, placement};
-use crate::partition::{Origin, PartitionSpec, Traits};
+use crate::partition::{Kind, Origin, PartitionSpec, Traits};
 use crate::topology::Topology;
 
 /// The granule of everything here: places, segments and file offsets are multiples of it, because
@@ -43,7 +43,7 @@ impl Request {
         let placement = placement(spec, topology)?;
         let bytes = usize::try_from(spec.size).unwrap_or(usize::MAX);
         // Huge pages that are not touched are not known to exist: they are always populated.
-        let populate = spec.explicit || spec.traits.pgsize.is_some();
+        let populate = (spec.explicit || spec.traits.pgsize.is_some()) && !spec.is_in_file();
         Ok(Self { what, bytes, traits: spec.traits, placement, populate })
     }
 
@@ -51,6 +51,11 @@ impl Request {
     pub fn array(name: &str, bytes: usize) -> Self {
         let placement = Placement::system();
         Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, placement, populate: false }
+    }
+
+    /// Whether it lies in a file that survives the job, and not in memory.
+    pub fn is_in_file(&self) -> bool {
+        self.traits.kind == Some(Kind::Pmem)
     }
 
     /// The nodes on which pages lie that have the kind asked for; `None`: any.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::MAX_PARTITION_ID;
 use super::error::PartitionError;
-use super::grammar::parse_traits;
+use super::grammar::parse_traits_and_file;
 use super::kind::Traits;
 use super::size::parse_size;
 
@@ -25,6 +25,8 @@ pub(super) struct Given {
     pub(super) variable: String,
     pub(super) value: String,
     pub(super) traits: Traits,
+    /// The file that it lies in.
+    pub(super) file: Option<String>,
 }
 
 /// What the environment says about partitions.
@@ -105,15 +107,16 @@ impl Environment {
     }
 
     fn enter(&mut self, subject: Subject, variable: String, value: String) -> Result<(), PartitionError> {
-        let traits = match subject {
-            Subject::Heap => heap_size(&variable, &value)?,
-            _ => parse_traits(&value).map_err(|fault| PartitionError::Traits {
+        let (traits, file) = match subject {
+            Subject::Heap => (heap_size(&variable, &value)?, None),
+            _ => parse_traits_and_file(&value).map_err(|fault| PartitionError::Traits {
                 variable: variable.clone(),
                 value: value.clone(),
                 fault: Box::new(fault),
             })?,
         };
-        let given = Given { variable, value, traits };
+        let file = file.map(str::to_owned);
+        let given = Given { variable, value, traits, file };
         match subject {
             Subject::Heap => self.heap = Some(given),
             Subject::Id(id) => drop(self.ids.insert(id, given)),

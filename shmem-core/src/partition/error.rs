@@ -1,6 +1,7 @@
 //! What can be wrong with partitions before any memory is asked for.
 
 use super::grammar::TraitError;
+use super::kind::Policy;
 use super::size::{SizeError, show_size};
 use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
 
@@ -197,5 +198,58 @@ pub enum PartitionError {
         place: String,
         /// The page size the object asks for, in bytes.
         wished: u64,
+    },
+    /// A file for a partition of another kind.
+    #[error(
+        "{partition} has PMEM={path} (from {origin}) and {kind}; only a partition with KIND=PMEM lies in a file: write KIND=PMEM, or leave PMEM= out"
+    )]
+    FileOfOtherKind {
+        /// The partition.
+        partition: String,
+        /// The file.
+        path: String,
+        /// Who asked.
+        origin: String,
+        /// Its kind, in words.
+        kind: String,
+    },
+    /// A partition that is to survive, and no file.
+    #[error(
+        "{partition} has KIND=PMEM under POLICY={policy} (from {origin}) and no file to lie in; add PMEM=<path> to {variable}, for example {variable}=SIZE={}:KIND=PMEM:POLICY={policy}:PMEM=/mnt/pmem0/heap",
+        show_size(*.size)
+    )]
+    NoFile {
+        /// The partition.
+        partition: String,
+        /// The policy.
+        policy: Policy,
+        /// Who asked.
+        origin: String,
+        /// The variable that can name the file.
+        variable: String,
+        /// Bytes of the partition.
+        size: u64,
+    },
+    /// Two partitions in one file.
+    #[error("{first} and {second} both have PMEM={path}; each partition needs a file of its own")]
+    FileTwice {
+        /// A partition.
+        first: String,
+        /// The other one.
+        second: String,
+        /// The file.
+        path: String,
+    },
+    /// A policy that means nothing for a file.
+    #[error(
+        "{partition} has KIND=PMEM and POLICY={policy} (from {origin}), and a file lies on no memory node; write POLICY=MANDATORY, or POLICY=PREFERRED for normal memory where the file cannot be made"
+    )]
+    PolicyOfFile {
+        /// The partition.
+        partition: String,
+        /// The policy.
+        policy: Policy,
+        /// Who asked.
+        origin: String,
     },
 }

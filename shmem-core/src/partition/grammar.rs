@@ -1,9 +1,11 @@
-//! The value of a partition variable: `SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]`.
+//! The value of a partition variable:
+//! `SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]`.
 //!
 //! Names and values are read without regard to case, in any order; kinds and policies by name or
 //! by a beginning of it that no other has (`F`, `N`, `M`, `P`): the published examples of partitions use
 //! all of that. A special kind needs a policy, because it must be known what to do on a machine
-//! without it; NORMALMEM and SYSDEFAULT exist everywhere.
+//! without it; NORMALMEM and SYSDEFAULT exist everywhere. The path of PMEM is taken as it stands; it cannot
+//! contain a colon or a space.
 
 use super::kind::{Kind, Policy, Traits};
 use super::nearest::{did_you_mean, nearest};
@@ -12,8 +14,8 @@ use super::size::{SizeError, parse_size, short_size};
 /// The smallest page of any machine we run on.
 pub const MIN_PAGE: u64 = 4096;
 
-const NAMES: [&str; 4] = ["SIZE", "PGSIZE", "KIND", "POLICY"];
-const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]";
+const NAMES: [&str; 5] = ["SIZE", "PGSIZE", "KIND", "POLICY", "PMEM"];
+const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
 
 /// The traits of a partition cannot be read, or do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +42,7 @@ pub enum TraitError {
     #[error("`{0}` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G")]
     NoEquals(String),
     /// A trait that does not exist.
-    #[error("unknown trait `{name}` in `{text}`; allowed are SIZE, PGSIZE, KIND, POLICY{}", did_you_mean(*.nearest))]
+    #[error("unknown trait `{name}` in `{text}`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM{}", did_you_mean(*.nearest))]
     Unknown {
         /// The trait.
         text: String,
@@ -49,15 +51,23 @@ pub enum TraitError {
         /// The name that was probably meant.
         nearest: Option<&'static str>,
     },
-    /// The file of a PMEM partition.
+    /// The path of a PMEM partition is none.
     #[error(
-        "`{0}`: this build has no partitions in files; allowed are SIZE, PGSIZE, KIND, POLICY; leave `PMEM=` out"
+        "`{text}`: {fault}; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap"
     )]
-    File(String),
+    File {
+        /// The trait.
+        text: String,
+        /// What is wrong with its value.
+        fault: &'static str,
+    },
+    /// A file for a partition that is made when the job runs.
+    #[error(
+        "`{0}`: a partition in a file exists from the start of the job; declare it with `partitions!`, or give it in the environment"
+    )]
+    LateFile(String),
     /// A trait given twice.
-    #[error(
-        "`{name}` is given twice, by `{first}` and by `{second}`; a partition takes each of the four traits once"
-    )]
+    #[error("`{name}` is given twice, by `{first}` and by `{second}`; a partition takes each trait once")]
     Repeated {
         /// Its name.
         name: &'static str,
@@ -120,17 +130,30 @@ pub enum TraitError {
     },
 }
 
-/// Reads the value of a partition variable.
+/// Reads traits as [`parse_traits_and_file`] does, for a partition that cannot lie in a file.
+///
+/// # Errors
+///
+/// If they do not follow the grammar, do not fit together, or name a file.
+pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
+    match parse_traits_and_file(value)? {
+        (traits, None) => Ok(traits),
+        (_, Some(path)) => Err(TraitError::LateFile(format!("PMEM={path}"))),
+    }
+}
+
+/// Reads the value of a partition variable: the traits, and the path of the file that the partition lies in.
 ///
 /// # Errors
 ///
 /// If it does not follow the grammar, or the traits do not fit together.
-pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
+pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), TraitError> {
     if value.is_empty() {
         return Err(TraitError::Nothing);
     }
-    let mut given: [Option<&str>; 4] = [None; 4];
+    let mut given: [Option<&str>; NAMES.len()] = [None; NAMES.len()];
     let mut traits = Traits::NONE;
+    let mut path = None;
     for (index, text) in value.split(':').enumerate() {
         let (name, value) = split(index, text)?;
         let place = place_of(name, text)?;
@@ -146,14 +169,15 @@ pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
             0 => traits.size = Some(size(text, value)?),
             1 => traits.pgsize = Some(page_size(text, value)?),
             2 => traits.kind = Some(kind(text, value)?),
-            _ => traits.policy = Some(policy(text, value)?),
+            3 => traits.policy = Some(policy(text, value)?),
+            _ => path = Some(file(text, value)?),
         }
     }
     if traits.size.is_none() {
         return Err(TraitError::NoSize);
     }
     check_policy(&traits)?;
-    Ok(traits)
+    Ok((traits, path))
 }
 
 /// Checks traits that were not read from text, as those of a declaration: as [`parse_traits`], but
@@ -186,8 +210,15 @@ fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
     let Some((name, value)) = text.split_once('=') else {
         return Err(TraitError::NoEquals(text.into()));
     };
+    // A path may contain both, but a trait behind them was meant as one.
+    let is_trait = |rest: &str| match rest.split_once('=') {
+        Some((next, _)) => {
+            !name.eq_ignore_ascii_case("PMEM") || NAMES.iter().any(|n| n.eq_ignore_ascii_case(next))
+        }
+        None => false,
+    };
     if let Some(at) = value.find([',', ';'])
-        && value[at + 1..].contains('=')
+        && is_trait(&value[at + 1..])
     {
         let separator = char::from(value.as_bytes()[at]);
         return Err(TraitError::Separator { text: text.into(), separator });
@@ -196,13 +227,21 @@ fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
 }
 
 fn place_of(name: &str, text: &str) -> Result<usize, TraitError> {
-    NAMES.iter().position(|known| known.eq_ignore_ascii_case(name)).ok_or_else(|| {
-        if name.eq_ignore_ascii_case("PMEM") {
-            TraitError::File(text.into())
-        } else {
-            TraitError::Unknown { text: text.into(), name: name.into(), nearest: nearest(name, NAMES) }
-        }
+    NAMES.iter().position(|known| known.eq_ignore_ascii_case(name)).ok_or_else(|| TraitError::Unknown {
+        text: text.into(),
+        name: name.into(),
+        nearest: nearest(name, NAMES),
     })
+}
+
+fn file<'v>(text: &str, value: &'v str) -> Result<&'v str, TraitError> {
+    let fault = match value {
+        "" => "no path is given",
+        _ if value.ends_with('/') => "that is a directory",
+        _ if value.contains(char::REPLACEMENT_CHARACTER) => "that is not UTF-8",
+        _ => return Ok(value),
+    };
+    Err(TraitError::File { text: text.into(), fault })
 }
 
 fn size(text: &str, value: &str) -> Result<u64, TraitError> {

@@ -37,4 +37,15 @@ pub struct Grant {
     pub populated: bool,
     /// What was asked and not given, each with its reason, in words.
     pub downgrades: Vec<String>,
+    /// The file that it lies in and that survives the job.
+    pub file: Option<FileGrant>,
+}
+
+/// The file of one PE's part of a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileGrant {
+    /// Its path.
+    pub path: String,
+    /// The number of the persist that it was opened at; 0: the heap is new.
+    pub generation: u64,
 }

@@ -50,7 +50,29 @@ pub fn report(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
             columns.push(row(asked, core::iter::once(show_pes(&pes, grants.len())).chain(given)));
         }
     }
-    columns.to_string()
+    columns.to_string() + &files(specs, grants)
+}
+
+/// A line for each partition that lies in files, and for each group of PEs whose files are alike.
+fn files(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
+    let mut lines = String::new();
+    for (index, spec) in specs.iter().enumerate() {
+        let given = grants.iter().enumerate().map(|(pe, grants)| {
+            let file = grants.get(index)?.file.as_ref()?;
+            let number = format!(".{pe}");
+            let path =
+                file.path.strip_suffix(&number).map_or(file.path.clone(), |path| format!("{path}.<PE>"));
+            let state = match file.generation {
+                0 => "new".into(),
+                generation => format!("opened at persist {generation}"),
+            };
+            Some(format!("{path}, {state}"))
+        });
+        for (file, pes) in groups(given).into_iter().filter_map(|(file, pes)| Some((file?, pes))) {
+            lines += &format!("{} lies in {file} (PEs: {})\n", spec.title(), show_pes(&pes, grants.len()));
+        }
+    }
+    lines
 }
 
 /// One line for each thing that was asked and not given, with the PEs that it concerns.

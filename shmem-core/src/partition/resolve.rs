@@ -8,6 +8,7 @@ use super::declaration::Declaration;
 use super::declared::{declared, same_name};
 use super::environment::{Environment, Given};
 use super::error::PartitionError;
+use super::files::check_files;
 use super::grammar::check_traits;
 use super::kind::{Policy, Traits};
 use super::nearest::{did_you_mean, nearest};
@@ -28,6 +29,7 @@ pub(super) fn resolve(
     name_in_environment(&mut specs, environment, &mut warnings)?;
     identify_in_environment(&mut specs, environment)?;
     grant_wishes(&mut specs, objects, &mut warnings)?;
+    check_files(&specs, environment)?;
     if specs.len() > MAX_PARTITIONS {
         return Err(PartitionError::TooMany { count: specs.len() });
     }
@@ -59,6 +61,7 @@ fn spec_of(declaration: &Declaration, objects: &[ObjectWish]) -> PartitionSpec {
             None => Origin::BuiltIn,
         },
         explicit: !built_in && traits.is_explicit(),
+        file: None,
     }
 }
 
@@ -71,6 +74,7 @@ fn override_by(spec: &mut PartitionSpec, given: &Given) {
     }
     spec.traits = spec.traits.overridden_by(given.traits);
     spec.explicit |= given.traits.is_explicit();
+    spec.file = given.file.clone().or(spec.file.take());
 }
 
 /// The variables that give a name: of a declared or built-in partition.
@@ -91,7 +95,7 @@ fn name_in_environment(
             continue;
         };
         if let Some(by_id) = environment.ids.get(&spec.id)
-            && by_id.traits != given.traits
+            && (by_id.traits, &by_id.file) != (given.traits, &given.file)
         {
             return Err(PartitionError::GivenTwice {
                 first: format!("{}={}", by_id.variable, by_id.value),
@@ -131,6 +135,7 @@ fn identify_in_environment(
             traits: Traits::NONE,
             origin: Origin::BuiltIn,
             explicit: false,
+            file: None,
         };
         override_by(&mut spec, given);
         specs.push(spec);
@@ -203,7 +208,7 @@ fn check_wishes(objects: &[ObjectWish]) -> Result<(), PartitionError> {
 /// one heap holds any number of objects.
 fn needless(specs: &[PartitionSpec]) -> Vec<String> {
     let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
-    for spec in specs.iter().filter(|spec| spec.explicit) {
+    for spec in specs.iter().filter(|spec| spec.explicit && !spec.is_in_file()) {
         alike.entry(Traits { size: None, ..spec.traits }.to_string()).or_default().push(spec);
     }
     alike

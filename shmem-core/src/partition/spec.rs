@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::kind::Traits;
+use super::kind::{Kind, Traits};
 use crate::text::Text;
 
 /// Where a trait of a partition comes from, for messages.
@@ -38,9 +38,17 @@ pub struct PartitionSpec {
     /// Whether kind, policy or page size was asked for by somebody (environment, `partitions!`, or
     /// an object): then its pages are populated at start.
     pub explicit: bool,
+    /// The path of the file that it lies in, with [`Kind::Pmem`](super::Kind::Pmem): each PE's own file has the PE's number
+    /// behind it, `heap.0`. It may differ between PEs.
+    pub file: Option<String>,
 }
 
 impl PartitionSpec {
+    /// Whether the contents are to survive the job.
+    pub fn is_in_file(&self) -> bool {
+        self.traits.kind == Some(Kind::Pmem)
+    }
+
     /// How messages name it: ``partition 2 `fast` ``.
     pub fn title(&self) -> String {
         format!("partition {} `{}`", self.id, self.name)

@@ -89,6 +89,9 @@ impl NewPartition {
             Some(size) => size,
         };
         check_traits(&traits).map_err(wrong)?;
+        if traits.kind == Some(Kind::Pmem) {
+            return Err(wrong(TraitError::LateFile("KIND=PMEM".into())));
+        }
         let specs = table.specs();
         if specs.len() >= MAX_PARTITIONS {
             return Err(PartitionError::TooMany { count: specs.len() + 1 });
@@ -117,7 +120,7 @@ impl NewPartition {
             return Err(taken(format!("the name `{name}`"), first));
         }
         let explicit = traits.is_explicit();
-        Ok(PartitionSpec { id, name: Text::head(&name), size, traits, origin, explicit })
+        Ok(PartitionSpec { id, name: Text::head(&name), size, traits, origin, explicit, file: None })
     }
 }
 
@@ -192,6 +195,19 @@ mod tests {
             let error = resolve(new).unwrap_err();
             assert!(error.contains(part), "`{part}` in: {error}");
         }
+    }
+
+    #[test]
+    fn a_file_is_no_matter_of_a_running_job() {
+        let error = "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/a".parse::<NewPartition>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("`PMEM=/a`: a partition in a file exists from the start of the job"),
+            "{error}"
+        );
+        let table = Table::resolve(&[], &[], &Environment::default()).unwrap();
+        let wanted = NewPartition::new(1 << 20).kind(Kind::Pmem).policy(Policy::Preferred);
+        let error = wanted.resolve(&table, Origin::BuiltIn).unwrap_err().to_string();
+        assert!(error.contains("`KIND=PMEM`: a partition in a file exists from the start"), "{error}");
     }
 
     #[test]

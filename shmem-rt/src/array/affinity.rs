@@ -1,12 +1,12 @@
 //! How much of an array lies where it belongs, as the kernel says.
 
-use core::ops::Range;
+use std::collections::BTreeMap;
 
-use shmem_core::array::{NumaArray, Storage, StorageKind};
+use shmem_core::array::{NumaArray, Storage};
 use shmem_core::data::SymmetricData;
 use shmem_core::partition::Kind;
 
-use super::homes::memory_near;
+use super::homes::{memory_near, several};
 use crate::error::Result;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -27,30 +27,20 @@ impl<L: ThreadLevel> World<L> {
         &self,
         array: &NumaArray<T, D, S>,
     ) -> Result<f64> {
-        let job = self.job();
-        let nodes = array.nodes();
-        if nodes.is_empty() || !super::homes::several(job.topology()) {
+        let (job, page) = (self.job(), self.job().base_page());
+        let topology = job.topology();
+        if !several(topology) {
             return Ok(1.0);
         }
-        let (size, page) = (size_of::<T>(), job.base_page());
         let kind = self.kind_of_memory(array.parts().list()[0].segment);
-        let mut right = 0;
-        for (chunk, home) in nodes.iter().enumerate() {
-            let memory = memory_near(job.topology(), *home, kind);
-            for run in array.chunking().runs(chunk).enumerate() {
-                let range = bytes_of(array, chunk, run, size);
-                let first = range.start / page * page;
-                let found = job.arena.nodes_of(job.slot, first..range.end, page)?;
-                for (number, node) in found.into_iter().enumerate() {
-                    if node.is_some() && node == memory {
-                        let from = (first + number * page).max(range.start);
-                        let to = (first + (number + 1) * page).min(range.end);
-                        right += (to - range.start).div_ceil(size) - (from - range.start).div_ceil(size);
-                    }
-                }
-            }
-        }
-        Ok(right as f64 / array.len() as f64)
+        let homes = array.nodes().iter().map(|&home| (home, memory_near(topology, home, kind)));
+        let memory: BTreeMap<u32, Option<u32>> = homes.collect();
+        let at_home = array.elements_at_home(
+            page,
+            |bytes| job.arena.nodes_of(job.slot, bytes, page),
+            |home, node| memory[&home] == Some(node),
+        )?;
+        Ok(at_home as f64 / array.len() as f64)
     }
 
     /// The kind of memory that the calling PE was given for the partition of a segment, if one was asked.
@@ -61,20 +51,4 @@ impl<L: ThreadLevel> World<L> {
         let at = partitions.table().position_of(partition).ok()?;
         partitions.table().specs()[at].traits.kind.and(partitions.grants()[self.my_pe()][at].kind)
     }
-}
-
-/// Where a run of a chunk lies, in bytes from the start of a place.
-fn bytes_of<T: SymmetricData, const D: usize, S: Storage>(
-    array: &NumaArray<T, D, S>,
-    chunk: usize,
-    (number, run): (usize, Range<usize>),
-    size: usize,
-) -> Range<usize> {
-    let parts = array.parts().list();
-    let (part, first) = match array.kind() {
-        StorageKind::Multi => (parts[chunk], number * run.len()),
-        _ => (parts[0], run.start),
-    };
-    let start = part.offset + first * size;
-    start..start + run.len() * size
 }

@@ -58,7 +58,7 @@ variables! {
     HEAP = "SHMEM_SYMMETRIC_SIZE", Some("SMA_SYMMETRIC_SIZE"), ValueKind::Size, "64M",
         "bytes of the default heap (partition 1) on each PE; not together with SHMEM_SYMMETRIC_PARTITION1";
     BY_ID = "SHMEM_SYMMETRIC_PARTITION<ID>", Some("SMA_SYMMETRIC_PARTITION<ID>"), ValueKind::Traits, "",
-        "a partition by its ID, 1..=255: SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]";
+        "a partition by its ID, 1..=255: SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
     BY_NAME = "SHMEM_SYMMETRIC_PARTITION_<NAME>", Some("SMA_SYMMETRIC_PARTITION_<NAME>"), ValueKind::Traits, "",
         "the same by the name that the program declares, without regard to case";
     NPES = "SHMEM_NPES", None, ValueKind::Count, "",

@@ -51,7 +51,11 @@ pub fn partitions(
             or_none(spec.traits.pgsize.map(show_size)),
             or_none(spec.traits.kind.map(|kind| kind.to_string())),
             or_none(spec.traits.policy.map(|policy| policy.to_string())),
-            placement.to_string(),
+            match &spec.file {
+                Some(path) => format!("{path}.<PE>"),
+                None if spec.is_in_file() => "no file is named".to_owned(),
+                None => placement.to_string(),
+            },
             spec.origin.to_string(),
         ]);
         let downgrade = placement.downgrade.filter(|_| spec.origin != Origin::BuiltIn);
@@ -110,6 +114,13 @@ mod tests {
         assert!(line("fast").contains("  FASTMEM    PREFERRED  node 1, then any  "), "{}", line("fast"));
         assert_eq!(resolved.warnings.len(), 1, "{:?}", resolved.warnings);
         assert!(resolved.warnings[0].contains("LARGEMEM"), "{:?}", resolved.warnings);
+    }
+
+    #[test]
+    fn files_are_named() {
+        let file = [("SHMEM_SYMMETRIC_PARTITION7", "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/mnt/heap")];
+        let resolved = partitions(&Binary::default(), &environment(&file), &machine()).unwrap();
+        assert!(resolved.text.contains("  PMEM       MANDATORY  /mnt/heap.<PE>"), "{}", resolved.text);
     }
 
     #[test]

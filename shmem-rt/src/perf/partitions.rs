@@ -119,6 +119,7 @@ fn specs(n: usize) -> Vec<PartitionSpec> {
             traits: Traits::NONE,
             origin: Origin::BuiltIn,
             explicit: false,
+            file: None,
         })
         .collect()
 }

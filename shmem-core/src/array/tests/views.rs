@@ -96,6 +96,7 @@ fn writes<const D: usize, S: Storage>(
     for (element, value) in elements.into_iter().zip(0..) {
         *element = value;
     }
+    prop_assert!(view.view_mut().iter().copied().eq((0..=last).rev()));
     prop_assert!(view.view().iter().copied().eq((0..=last).rev()));
     prop_assert!(model.is_whole());
     let mut view = opened!(model);

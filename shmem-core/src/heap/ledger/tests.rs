@@ -217,3 +217,67 @@ fn a_handle_that_outlives_its_heap_frees_nothing() {
     assert_eq!(ledger.pending_bitmap(0, 10), [0]);
     assert_eq!(ledger.allocations().copied().collect::<Vec<_>>(), [kept]);
 }
+
+#[test]
+fn what_has_a_name_stays_when_handles_go() {
+    let mut ledger = ledger();
+    let named = ledger.allocate(FIRST, 100, 8, Owner::Name).unwrap();
+    ledger.open(named.id);
+    ledger.open(named.id);
+    for _ in 0..2 {
+        ledger.released().push(named.id);
+    }
+    assert_eq!(ledger.words(), 0, "nobody need agree on it");
+    assert!(ledger.pending_bitmap(0, 10).is_empty());
+    assert_eq!(ledger.get(named.id), Some(&named));
+    assert_eq!(ledger.free_at(named.offset), Err(HeapError::OwnedByName { operation: "free", id: named.id }));
+    // Given to `free`, only the handle is gone.
+    ledger.open(named.id);
+    assert_eq!(ledger.free(named.id), Err(HeapError::OwnedByName { operation: "free", id: named.id }));
+    ledger.unname(named.id).unwrap();
+    assert_eq!(ledger.pending_bitmap(0, 10), [1 << named.id]);
+    assert_eq!(ledger.reclaim(0, &[1 << named.id]).unwrap().freed.len(), 1);
+    assert_eq!(ledger.unname(named.id), Err(HeapError::NoAllocation { id: named.id }));
+}
+
+#[test]
+fn what_has_lost_its_name_waits_for_its_last_handle() {
+    let mut ledger = ledger();
+    let named = ledger.allocate(FIRST, 100, 8, Owner::Name).unwrap();
+    ledger.open(named.id);
+    ledger.open(named.id);
+    ledger.unname(named.id).unwrap();
+    for pending in [0, 1 << named.id] {
+        ledger.released().push(named.id);
+        assert_eq!(ledger.pending_bitmap(0, 1), [pending]);
+    }
+}
+
+#[test]
+fn what_was_there_before_is_reserved_again() {
+    let mut first = ledger();
+    let objects: Vec<_> =
+        (0..20).map(|k| first.allocate(FIRST, k * 50, 64 << (k % 4), Owner::Name).unwrap()).collect();
+    let mut second = ledger();
+    for object in &objects {
+        let again = second.restore(FIRST, object.offset, object.bytes, object.align).unwrap();
+        assert_eq!((again, second.starting_at(object.offset)), (*object, Some(object)));
+    }
+    assert_eq!(first.usage(FIRST), second.usage(FIRST));
+    // New ones lie beside them.
+    let new = second.allocate(FIRST, 1000, 8, Owner::Handle).unwrap();
+    assert!(objects.iter().all(|o| o.offset + o.bytes.max(1) <= new.offset || new.offset + 1000 <= o.offset));
+    let not_free = |ledger: &mut Ledger, offset, bytes| {
+        assert!(
+            matches!(ledger.restore(FIRST, offset, bytes, 64), Err(HeapError::NotFree { .. })),
+            "{offset:#x}"
+        );
+    };
+    not_free(&mut second, objects[3].offset, 1);
+    not_free(&mut second, new.offset + 512, 64);
+    for (offset, bytes) in
+        [(4096 + 65536, 64), (0, 64), (4096 + 65536 - 64, 65), (4100, 1), (usize::MAX - 63, 64)]
+    {
+        not_free(&mut ledger(), offset, bytes);
+    }
+}

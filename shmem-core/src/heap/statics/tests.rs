@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::partition::{Origin, Traits};
+use crate::partition::{Kind, Origin, Traits};
 
 fn spec(id: u32, name: &str, size: u64) -> PartitionSpec {
     PartitionSpec {
@@ -11,6 +11,7 @@ fn spec(id: u32, name: &str, size: u64) -> PartitionSpec {
         traits: Traits { size: Some(size), ..Traits::NONE },
         origin: Origin::BuiltIn,
         explicit: false,
+        file: None,
     }
 }
 
@@ -159,4 +160,26 @@ proptest! {
         prop_assert_eq!(there.describe(), here.describe());
         prop_assert_eq!(there.fingerprint(), here.fingerprint());
     }
+}
+
+#[test]
+fn what_a_file_holds_does_not_move_when_other_partitions_come() {
+    let in_file = |id| {
+        let mut spec = spec(id, "kept", 1 << 20);
+        spec.traits.kind = Some(Kind::Pmem);
+        spec
+    };
+    let object = object("kept", "a", "X", 100, 64);
+    let alone = layout(&[object], &[spec(1, "default", 4096), in_file(9)]).unwrap();
+    let mut moved = object;
+    (moved.file, moved.line) = (Text::tail("src/other.rs"), 99);
+    let among = [spec(1, "default", 4096), spec(2, "fast", 4096), spec(5, "more", 4096), in_file(9)];
+    let among = layout(&[moved], &among).unwrap();
+    let described = alone.partitions[1].describe_kept();
+    assert_eq!(among.partitions[3].describe_kept(), described);
+    let start = colour(9, 1 << 20);
+    assert!(described.contains(&format!("heap from {:#x}", start + 128)), "{described}");
+    assert!(described.contains(&format!("`a::X` of 100 bytes at {start:#x}")), "{described}");
+    let other = layout(&[object], &[spec(1, "default", 4096), in_file(10)]).unwrap();
+    assert_ne!(other.partitions[1].describe_kept(), described);
 }

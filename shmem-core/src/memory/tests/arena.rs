@@ -1,12 +1,16 @@
 //! Arenas in one process: what one arena creates, another attaches, as if it were another process.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::io::Errno;
 
-use super::{paged, plain, word};
-use crate::memory::{Arena, LaterRange, Machine, MemoryError, Mine, PlaceLayout, Request, map};
+use super::{Tree, paged, plain, word};
+use crate::memory::{
+    Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, PlaceLayout, PmemFile,
+    Request, map,
+};
 use crate::partition::{Kind, Pages, PartitionSpec, Policy, Traits};
 use crate::topology::Topology;
 
@@ -228,4 +232,90 @@ fn a_special_kind_is_reported_and_its_pages_exist() {
     spec.traits.policy = Some(Policy::Mandatory);
     let error = PlaceLayout::new(&[spec], 0, &Topology::default()).unwrap_err();
     assert!(matches!(error, MemoryError::Placement(_)), "{error}");
+}
+
+/// A partition in a file, and its file.
+fn in_file(directory: &std::path::Path) -> (PartitionSpec, BTreeMap<usize, Backing>) {
+    let traits = Traits { kind: Some(Kind::Pmem), policy: Some(Policy::Mandatory), ..Traits::NONE };
+    let spec = PartitionSpec { traits, explicit: true, ..plain(2, 3 << 20) };
+    let identity = Identity { what: spec.title(), size: spec.size, pe: 0, pes: 1, layout: "nothing".into() };
+    let Candidate::File(mut file) = PmemFile::open(&directory.join("heap.0"), &identity) else {
+        panic!("a file can be made")
+    };
+    file.settle(0, 1).unwrap();
+    (spec, BTreeMap::from([(1, Backing::File(file))]))
+}
+
+#[test]
+fn a_file_that_survives_is_memory_like_other_memory() {
+    let tree = Tree::new();
+    let (spec, mut files) = in_file(tree.root());
+    let specs = [plain(1, M as u64), spec, plain(3, M as u64)];
+    let (made, attached) = (arena(&specs, 1), arena(&specs, 1));
+    let Mine { descriptors, pieces, grants } = made.create_with(0, &files).unwrap();
+    assert_eq!((grants[1].kind, grants[1].file.as_ref().unwrap().generation), (Some(Kind::Pmem), 0));
+    assert_eq!((grants[0].file.as_ref(), grants[2].kind), (None, None));
+    attached.attach(0, copies(&descriptors), &pieces).unwrap();
+    for (k, at) in [(0, M - 8), (1, 0), (1, 3 * M - 8), (2, 0)] {
+        let offset = made.layout().partition(k).start + at;
+        word(&attached, 0, offset).store(offset as u64, Relaxed);
+        assert_eq!(word(&made, 0, offset).load(Relaxed), offset as u64);
+    }
+    // What a peer wrote is what is persisted.
+    let Some(Backing::File(file)) = files.get_mut(&1) else { panic!("a file") };
+    file.prepare().unwrap();
+    file.complete().unwrap();
+    let bytes = std::fs::read(tree.root().join("heap.0")).unwrap();
+    let last = (made.layout().partition(1).start + 3 * M - 8) as u64;
+    assert_eq!(
+        bytes.windows(8).filter(|eight| **eight == last.to_le_bytes()).count(),
+        2,
+        "there and in the copy"
+    );
+}
+
+#[test]
+fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
+    let tree = Tree::new();
+    let (spec, files) = in_file(tree.root());
+    let specs = [plain(1, M as u64), spec];
+    let Mine { descriptors, pieces, .. } = arena(&specs, 1).create_with(0, &files).unwrap();
+    // A peer whose partition 2 is ordinary memory.
+    let ordinary = arena(&[plain(1, M as u64), plain(2, 3 << 20)], 1);
+    let error = ordinary.attach(0, copies(&descriptors), &pieces).unwrap_err().to_string();
+    assert!(error.contains("is not sealed") || error.contains("is not a memfd"), "{error}");
+    // A file that was cut short.
+    let named = descriptors.iter().find(|file| rustix::fs::fstat(file).unwrap().st_nlink == 1).unwrap();
+    rustix::fs::ftruncate(named, 4 << 20).unwrap();
+    let error = arena(&specs, 1).attach(0, copies(&descriptors), &pieces).unwrap_err().to_string();
+    assert!(error.contains("and pieces up to"), "{error}");
+}
+
+#[test]
+fn a_partition_in_a_file_needs_one() {
+    let tree = Tree::new();
+    let (spec, _) = in_file(tree.root());
+    let specs = [plain(1, M as u64), spec];
+    let error = arena(&specs, 1).create(0).unwrap_err();
+    assert!(matches!(error, MemoryError::FileAtStart { .. }), "{error}");
+    let instead = BTreeMap::from([(1, Backing::Instead("no luck".into()))]);
+    let mine = arena(&specs, 1).create_with(0, &instead).unwrap();
+    assert_eq!((mine.grants[1].kind, mine.grants[1].populated), (None, true));
+    assert_eq!(
+        mine.grants[1].downgrades,
+        ["KIND=PMEM: no luck; normal memory is used, and nothing survives the job"]
+    );
+}
+
+#[test]
+fn a_file_has_no_large_pages() {
+    let tree = Tree::new();
+    let (mut spec, files) = in_file(tree.root());
+    spec.traits.pgsize = Some(2 << 20);
+    let specs = [plain(1, M as u64), spec.clone()];
+    let error = arena(&specs, 1).create_with(0, &files).unwrap_err();
+    assert!(matches!(error, MemoryError::FilePages { .. }), "{error}");
+    spec.traits.policy = Some(Policy::Preferred);
+    let grants = arena(&[plain(1, M as u64), spec], 1).create_with(0, &files).unwrap().grants;
+    assert_eq!(grants[1].downgrades, ["PGSIZE=2M: the pages of a file have 4K"]);
 }

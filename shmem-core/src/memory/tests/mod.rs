@@ -86,5 +86,5 @@ pub(super) fn word(arena: &Arena, slot: usize, offset: usize) -> &AtomicU64 {
 pub(super) fn plain(id: u32, size: u64) -> PartitionSpec {
     let name = Text::head(&format!("partition{id}"));
     let origin = Origin::Environment(format!("SHMEM_SYMMETRIC_PARTITION{id}"));
-    PartitionSpec { id, name, size, traits: Traits::NONE, origin, explicit: false }
+    PartitionSpec { id, name, size, traits: Traits::NONE, origin, explicit: false, file: None }
 }

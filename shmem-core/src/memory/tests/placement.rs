@@ -11,6 +11,7 @@ fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
         traits: Traits { kind, policy, ..Traits::NONE },
         origin: Origin::Environment("SHMEM_SYMMETRIC_PARTITION2".into()),
         explicit: true,
+        file: None,
     }
 }
 
@@ -83,7 +84,7 @@ fn the_whole_rule() {
 
 #[test]
 fn what_is_left_to_the_system_and_was_meant_otherwise_is_said() {
-    for kind in [Kind::FastMem, Kind::LargeMem, Kind::Pmem] {
+    for kind in [Kind::FastMem, Kind::LargeMem] {
         let placed = placed(Some(kind), Some(Policy::SysDefault), &machine(nodes()));
         assert_eq!((placed.kind, placed.spread), (None, Spread::System));
         assert!(placed.downgrade.is_some_and(|said| said.contains("leaves the placement to the system")));
@@ -200,17 +201,6 @@ fn nothing_asked_is_the_own_node_whatever_its_memory() {
 }
 
 #[test]
-fn files_are_not_placed_on_nodes() {
-    let topology = machine(nodes());
-    let refused =
-        placement(&spec(Some(Kind::Pmem), Some(Policy::Mandatory)), &topology).expect_err("refused");
-    assert!(refused.to_string().contains("this build cannot place that kind of memory"), "{refused}");
-    let replaced = placed(Some(Kind::Pmem), Some(Policy::Preferred), &topology);
-    assert_eq!(replaced.nodes, [1, 0]);
-    assert!(replaced.downgrade.is_some());
-}
-
-#[test]
 fn placements_are_shown() {
     let shown = |kind, policy| placed(kind, policy, &machine(nodes())).to_string();
     let fast = Some(Kind::FastMem);
@@ -219,4 +209,12 @@ fn placements_are_shown() {
     assert_eq!(shown(Some(Kind::LargeMem), Some(Policy::Mandatory)), "only node 4");
     assert_eq!(shown(fast, Some(Policy::Interleaved)), "over nodes 2,3");
     assert_eq!(shown(Some(Kind::SysDefault), None), "as the system likes");
+}
+
+#[test]
+fn a_partition_in_a_file_is_not_placed_on_nodes() {
+    for policy in [Policy::Mandatory, Policy::Preferred] {
+        let placed = placement(&spec(Some(Kind::Pmem), Some(policy)), &Topology::default()).expect("placed");
+        assert_eq!((placed.kind, placed.nodes.len(), placed.downgrade), (Some(Kind::Pmem), 0, None));
+    }
 }

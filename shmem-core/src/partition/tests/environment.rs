@@ -18,7 +18,7 @@ fn an_error_shows_the_variable_and_its_whole_value() {
     );
     assert_eq!(
         error(&[("SMA_SYMMETRIC_PARTITION_FAST", "")]),
-        "SMA_SYMMETRIC_PARTITION_FAST=: no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]"
+        "SMA_SYMMETRIC_PARTITION_FAST=: no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]"
     );
     assert_eq!(
         error(&[("SHMEM_SYMMETRIC_SIZE", "1 GB")]),

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::partition::{Kind, Policy, Traits, check_traits, parse_traits};
+use crate::partition::{Kind, Policy, Traits, check_traits, parse_traits, parse_traits_and_file};
 
 fn traits(size: u64, pgsize: Option<u64>, kind: Option<Kind>, policy: Option<Policy>) -> Traits {
     Traits { size: Some(size), pgsize, kind, policy }
@@ -42,7 +42,10 @@ fn published_examples() {
 
 /// Values that must not be read as anything, with the whole message.
 const MALFORMED: &[(&str, &str)] = &[
-    ("", "no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>]"),
+    (
+        "",
+        "no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]",
+    ),
     (":", "trait 1 is empty; write one `:` between two traits and none at the ends"),
     ("SIZE=2G:", "trait 2 is empty; write one `:` between two traits and none at the ends"),
     (":SIZE=2G", "trait 1 is empty; write one `:` between two traits and none at the ends"),
@@ -62,36 +65,56 @@ const MALFORMED: &[(&str, &str)] = &[
         "KIND=F:POLICY=M:PGSIZE=2M",
         "SIZE is missing; it is the one trait that must be given, for example SIZE=2G",
     ),
-    ("=2G", "unknown trait `` in `=2G`; allowed are SIZE, PGSIZE, KIND, POLICY"),
-    ("SIZ=2G", "unknown trait `SIZ` in `SIZ=2G`; allowed are SIZE, PGSIZE, KIND, POLICY; did you mean SIZE?"),
+    ("=2G", "unknown trait `` in `=2G`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
+    (
+        "SIZ=2G",
+        "unknown trait `SIZ` in `SIZ=2G`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean SIZE?",
+    ),
     (
         "SIZE=2G:PAGESIZE=2M",
-        "unknown trait `PAGESIZE` in `PAGESIZE=2M`; allowed are SIZE, PGSIZE, KIND, POLICY; did you mean PGSIZE?",
+        "unknown trait `PAGESIZE` in `PAGESIZE=2M`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean PGSIZE?",
     ),
     (
         "SIZE=2G:knd=N",
-        "unknown trait `knd` in `knd=N`; allowed are SIZE, PGSIZE, KIND, POLICY; did you mean KIND?",
+        "unknown trait `knd` in `knd=N`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean KIND?",
     ),
     (
         "SIZE=2G:POLCIY=M",
-        "unknown trait `POLCIY` in `POLCIY=M`; allowed are SIZE, PGSIZE, KIND, POLICY; did you mean POLICY?",
+        "unknown trait `POLCIY` in `POLCIY=M`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean POLICY?",
     ),
-    ("SIZE=2G:NODE=1", "unknown trait `NODE` in `NODE=1`; allowed are SIZE, PGSIZE, KIND, POLICY"),
+    ("SIZE=2G:NODE=1", "unknown trait `NODE` in `NODE=1`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
     (
-        "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=/mnt/heap",
-        "`PMEM=/mnt/heap`: this build has no partitions in files; allowed are SIZE, PGSIZE, KIND, POLICY; leave `PMEM=` out",
+        "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=",
+        "`PMEM=`: no path is given; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap",
+    ),
+    (
+        "SIZE=2G:KIND=PMEM:POLICY=M:pmem=/mnt/",
+        "`pmem=/mnt/`: that is a directory; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap",
+    ),
+    (
+        "SIZE=2G:KIND=PMEM:PMEM=/a:PMEM=/b:POLICY=M",
+        "`PMEM` is given twice, by `PMEM=/a` and by `PMEM=/b`; a partition takes each trait once",
+    ),
+    ("SIZE=2G:PMEM=/a,Kind=PMEM", "`PMEM=/a,Kind=PMEM`: `,` does not separate traits; write `:` instead"),
+    (
+        "SIZE=2G:KIND=PMEM:POLICY=M:/mnt",
+        "`/mnt` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G",
+    ),
+    (
+        "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=/my heap",
+        "`PMEM=/my heap` contains a space; write the traits without spaces",
     ),
     (
         "SIZE=2G:SIZE=2G",
-        "`SIZE` is given twice, by `SIZE=2G` and by `SIZE=2G`; a partition takes each of the four traits once",
+        "`SIZE` is given twice, by `SIZE=2G` and by `SIZE=2G`; a partition takes each trait once",
     ),
     (
         "size=2G:KIND=N:POLICY=M:PGSIZE=4K:Size=1G",
-        "`SIZE` is given twice, by `size=2G` and by `Size=1G`; a partition takes each of the four traits once",
+        "`SIZE` is given twice, by `size=2G` and by `Size=1G`; a partition takes each trait once",
     ),
     (
         "SIZE=2G:KIND=N:KIND=F:POLICY=M",
-        "`KIND` is given twice, by `KIND=N` and by `KIND=F`; a partition takes each of the four traits once",
+        "`KIND` is given twice, by `KIND=N` and by `KIND=F`; a partition takes each trait once",
     ),
     ("SIZE=", "`SIZE=`: no size is given; write a number and one of K, M, G, T, for example 64M"),
     ("SIZE=20MB", "`SIZE=20MB`: `20MB`: `B` stands behind the suffix; write 20M"),
@@ -266,4 +289,11 @@ proptest! {
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
     }
+}
+
+#[test]
+fn the_path_of_a_file_keeps_its_case() {
+    let (traits, file) = parse_traits_and_file("pmem=/Mnt/Heap,a=1:kind=pmem:size=1M:policy=m").unwrap();
+    assert_eq!((traits.kind, file), (Some(Kind::Pmem), Some("/Mnt/Heap,a=1")));
+    assert_eq!(parse_traits_and_file("SIZE=1M").unwrap().1, None);
 }

@@ -401,3 +401,55 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_comes_from_the_environment_by_id_or_by_name() {
+    let pmem = Traits { kind: Some(Kind::Pmem), policy: Some(Policy::Mandatory), ..Traits::NONE };
+    let kept = declared("kept", 7, pmem, 3);
+    for variable in ["SHMEM_SYMMETRIC_PARTITION7", "SHMEM_SYMMETRIC_PARTITION_KEPT"] {
+        let table = resolve(&[kept], &[], &[(variable, "SIZE=8M:pmem=/Mnt/heap")]).expect("a table");
+        let spec = table.specs().last().expect("it");
+        assert_eq!(
+            (spec.id, spec.file.as_deref(), spec.traits.kind),
+            (7, Some("/Mnt/heap"), Some(Kind::Pmem))
+        );
+    }
+    assert_eq!(
+        message(&[kept], &[], &[]),
+        "partition 7 `kept` has KIND=PMEM under POLICY=MANDATORY (from src/a.rs:3) and no file to lie in; add PMEM=<path> to SHMEM_SYMMETRIC_PARTITION7, for example SHMEM_SYMMETRIC_PARTITION7=SIZE=64M:KIND=PMEM:POLICY=MANDATORY:PMEM=/mnt/pmem0/heap"
+    );
+    // A program may leave it open.
+    let preferred = declared("kept", 7, Traits { policy: Some(Policy::Preferred), ..pmem }, 3);
+    assert_eq!(resolve(&[preferred], &[], &[]).expect("a table").specs()[3].file, None);
+    // Who speaks of files says which.
+    let text =
+        message(&[preferred], &[], &[("SHMEM_SYMMETRIC_PARTITION_KEPT", "SIZE=8M:KIND=PMEM:POLICY=P")]);
+    assert!(text.contains("add PMEM=<path> to SHMEM_SYMMETRIC_PARTITION_KEPT, for example"), "{text}");
+}
+
+#[test]
+fn a_file_belongs_to_one_partition_of_its_kind() {
+    let four = |value: &str| message(&[], &[], &[("SHMEM_SYMMETRIC_PARTITION4", value)]);
+    assert_eq!(
+        four("SIZE=1M:PMEM=/a"),
+        "partition 4 `partition4` has PMEM=/a (from SHMEM_SYMMETRIC_PARTITION4) and no KIND; only a partition with KIND=PMEM lies in a file: write KIND=PMEM, or leave PMEM= out"
+    );
+    assert!(four("SIZE=1M:KIND=F:POLICY=P:PMEM=/a").contains("and KIND=FASTMEM; only a partition"));
+    for policy in ["INTERLEAVED", "SYSDEFAULT"] {
+        let text = four(&format!("SIZE=1M:KIND=PMEM:POLICY={policy}:PMEM=/a"));
+        assert!(text.contains("and a file lies on no memory node; write POLICY=MANDATORY"), "{text}");
+    }
+    let file = "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/a";
+    let two = |second| [("SHMEM_SYMMETRIC_PARTITION4", file), ("SHMEM_SYMMETRIC_PARTITION5", second)];
+    assert_eq!(
+        message(&[], &[], &two(file)),
+        "partition 4 `partition4` and partition 5 `partition5` both have PMEM=/a; each partition needs a file of its own"
+    );
+    let apart = resolve(&[], &[], &two("SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/b")).expect("a table");
+    assert!(apart.warnings().is_empty(), "two files are not the same memory: {:?}", apart.warnings());
+    let twice = [
+        ("SHMEM_SYMMETRIC_PARTITION3", file),
+        ("SHMEM_SYMMETRIC_PARTITION_NORMAL", &file.replace("/a", "/b")),
+    ];
+    assert!(message(&[], &[], &twice).contains("differ; unset one of them"));
+}

@@ -1,0 +1,289 @@
+//! The directory of names of a heap that survives its job.
+//!
+//! It lies on the heap itself, so a persist covers it together with what it names: a list of chunks, the
+//! first of which is the first block of the heap. Here it is a value, which is read from chunks once and written
+//! to them after each change.
+
+use std::collections::BTreeSet;
+
+use crate::fingerprint::fingerprint;
+use crate::text::Text;
+
+/// Bytes of a chunk.
+pub const CHUNK_BYTES: usize = 4096;
+
+/// Bytes of a name, at most.
+pub const MAX_NAME: usize = 64;
+
+const ENTRY: usize = 128;
+const PER_CHUNK: usize = CHUNK_BYTES / ENTRY - 1;
+const MAGIC: u64 = u64::from_le_bytes(*b"shmnames");
+
+/// Bytes in front of the checksum of a chunk.
+const HEAD: usize = 24;
+
+/// An object with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// What its items are, as the program that made it calls them.
+    pub kind: String,
+    /// Number of items.
+    pub items: usize,
+    /// Bytes of an item.
+    pub item_bytes: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+    /// Bytes from the start of the partition.
+    pub offset: usize,
+}
+
+/// A name cannot be used, or what has it is something else.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// Not a name.
+    #[error(
+        "`{name}` cannot name an object: {fault}; a name has 1 to {MAX_NAME} bytes, and none that do not print"
+    )]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong.
+        fault: &'static str,
+    },
+    /// An object of another length or type has the name.
+    #[error(
+        "`{name}` is {} in the file of partition `{partition}`, and {} is asked for; ask for the same, or remove the name first",
+        .found, .asked
+    )]
+    Other {
+        /// The name.
+        name: String,
+        /// The partition.
+        partition: String,
+        /// What is there.
+        found: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// No object has the name.
+    #[error("partition `{partition}` has no object `{name}`{hint}")]
+    Missing {
+        /// The name.
+        name: String,
+        /// The partition.
+        partition: String,
+        /// What was probably meant.
+        hint: String,
+    },
+    /// The partition does not survive the job.
+    #[error(
+        "partition `{partition}` does not outlive the job, so its objects have no names; give it KIND=PMEM and PMEM=<path>"
+    )]
+    NotInFile {
+        /// The partition.
+        partition: String,
+    },
+}
+
+impl Named {
+    /// An object that has no place yet.
+    ///
+    /// # Errors
+    ///
+    /// If the name cannot be one.
+    pub fn new(
+        name: &str,
+        kind: &str,
+        items: usize,
+        item_bytes: usize,
+        align: usize,
+    ) -> Result<Self, NameError> {
+        let fault = match name {
+            "" => "it is empty",
+            _ if name.len() > MAX_NAME => "it is too long",
+            _ if name.chars().any(char::is_control) => "it contains a character that does not print",
+            _ => {
+                let kind = Text::<40>::head(kind).as_str().to_owned();
+                return Ok(Self { name: name.into(), kind, items, item_bytes, align, offset: 0 });
+            }
+        };
+        Err(NameError::Name { name: name.escape_debug().to_string(), fault })
+    }
+
+    /// Bytes.
+    pub fn bytes(&self) -> usize {
+        self.items.saturating_mul(self.item_bytes)
+    }
+
+    /// Whether a program that asks for `other` gets what this is. The names of types are compared where all
+    /// compilers agree on them: those of numbers and of arrays of numbers.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let plain = |kind: &str| !kind.contains("::") && !kind.contains("..");
+        let size = |one: &Self| (one.items, one.item_bytes, one.align);
+        size(self) == size(other) && (self.kind == other.kind || !plain(&self.kind) || !plain(&other.kind))
+    }
+
+    /// In words: `100 x f64 (8 bytes each)`.
+    pub fn describe(&self) -> String {
+        format!("{} x {} ({} bytes each, alignment {})", self.items, self.kind, self.item_bytes, self.align)
+    }
+
+    fn encode(&self) -> [u8; ENTRY] {
+        let mut entry = [0; ENTRY];
+        entry[..self.name.len()].copy_from_slice(self.name.as_bytes());
+        let words =
+            [self.offset as u64, self.items as u64, (self.item_bytes as u64) << 32 | self.align as u64];
+        for (to, word) in entry[MAX_NAME..].chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        entry[MAX_NAME + 24..][..self.kind.len()].copy_from_slice(self.kind.as_bytes());
+        entry
+    }
+
+    fn decode(entry: &[u8]) -> Option<Self> {
+        let text = |bytes: &[u8]| {
+            let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+            Some(core::str::from_utf8(&bytes[..end]).ok()?.to_owned())
+        };
+        let word = |at: usize| usize::try_from(word(&entry[MAX_NAME + at..])).ok();
+        let (name, kind) = (text(&entry[..MAX_NAME])?, text(&entry[MAX_NAME + 24..])?);
+        let sizes = word(16)?;
+        let (item_bytes, align) = (sizes >> 32, sizes & 0xffff_ffff);
+        let items = word(8)?;
+        items.checked_mul(item_bytes)?;
+        Some(Self { name, kind, items, item_bytes, align, offset: word(0)? })
+    }
+}
+
+/// The names of a heap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directory {
+    objects: Vec<Named>,
+    /// Where the chunks are: bytes from the start of the partition.
+    chunks: Vec<usize>,
+}
+
+impl Directory {
+    /// Without names, with its first chunk.
+    pub fn new(chunk: usize) -> Self {
+        Self { objects: Vec::new(), chunks: vec![chunk] }
+    }
+
+    /// From chunks, the first of which is at `chunk`; `read` gives the bytes of one.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged: what is wrong, in words.
+    pub fn read(
+        chunk: usize,
+        mut read: impl FnMut(usize) -> Option<[u8; CHUNK_BYTES]>,
+    ) -> Result<Self, String> {
+        let mut directory = Self { objects: Vec::new(), chunks: Vec::new() };
+        let mut next = chunk;
+        while directory.chunks.is_empty() || next != 0 {
+            let wrong = |what| Err(format!("its list of names {what} at {next:#x}"));
+            let Some(bytes) = read(next) else { return wrong("leads out of the heap") };
+            if directory.chunks.contains(&next) {
+                return wrong("leads to itself");
+            }
+            if word(&bytes) != MAGIC || word(&bytes[HEAD..]) != sum(&bytes) {
+                return wrong("is not what was written");
+            }
+            let count = word(&bytes[16..]) as usize;
+            let entries = bytes[ENTRY..].chunks_exact(ENTRY).take(count);
+            for object in entries.map(Named::decode) {
+                let Some(object) = object else { return wrong("has no name") };
+                directory.objects.push(object);
+            }
+            directory.chunks.push(next);
+            next = word(&bytes[8..]) as usize;
+        }
+        let mut names = BTreeSet::new();
+        match directory.objects.iter().find(|object| !names.insert(object.name.as_str())) {
+            Some(object) => Err(format!("its list has the name `{}` twice", object.name)),
+            None => Ok(directory),
+        }
+    }
+
+    /// Its chunks: where they belong, and their bytes.
+    pub fn write(&self) -> Vec<(usize, [u8; CHUNK_BYTES])> {
+        let mut objects = self.objects.chunks(PER_CHUNK);
+        let chunk = |(k, &at): (usize, &usize)| {
+            let objects = objects.next().unwrap_or_default();
+            let next = self.chunks.get(k + 1).copied().unwrap_or(0);
+            let mut bytes = [0; CHUNK_BYTES];
+            for (to, word) in bytes.chunks_exact_mut(8).zip([MAGIC, next as u64, objects.len() as u64]) {
+                to.copy_from_slice(&word.to_le_bytes());
+            }
+            for (to, object) in bytes[ENTRY..].chunks_exact_mut(ENTRY).zip(objects) {
+                to.copy_from_slice(&object.encode());
+            }
+            let sum = sum(&bytes);
+            bytes[HEAD..HEAD + 8].copy_from_slice(&sum.to_le_bytes());
+            (at, bytes)
+        };
+        self.chunks.iter().enumerate().map(chunk).collect()
+    }
+
+    /// The objects, in the order in which they were made.
+    pub fn objects(&self) -> &[Named] {
+        &self.objects
+    }
+
+    /// Where its chunks are: bytes from the start of the partition.
+    pub fn chunks(&self) -> &[usize] {
+        &self.chunks
+    }
+
+    /// The object with a name.
+    pub fn find(&self, name: &str) -> Option<&Named> {
+        self.objects.iter().find(|object| object.name == name)
+    }
+
+    /// Whether another chunk is needed before a name can be added.
+    pub fn is_full(&self) -> bool {
+        self.objects.len() >= self.chunks.len() * PER_CHUNK
+    }
+
+    /// Adds an empty chunk.
+    pub fn grow(&mut self, chunk: usize) {
+        self.chunks.push(chunk);
+    }
+
+    /// Adds an object; its name is not there yet.
+    ///
+    /// # Panics
+    ///
+    /// If it [is full](Self::is_full).
+    pub fn add(&mut self, object: Named) {
+        assert!(!self.is_full(), "a directory has room before a name is added");
+        self.objects.push(object);
+    }
+
+    /// Takes out the object with a name.
+    pub fn remove(&mut self, name: &str) -> Option<Named> {
+        let at = self.objects.iter().position(|object| object.name == name)?;
+        Some(self.objects.remove(at))
+    }
+
+    /// A number that is equal for equal directories.
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint(self.write().into_iter().flat_map(|(_, bytes)| bytes))
+    }
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The checksum of a chunk.
+fn sum(bytes: &[u8]) -> u64 {
+    fingerprint(bytes[..HEAD].iter().chain(&bytes[HEAD + 8..]).copied())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! What can be wrong with the file of a partition.
+
+use rustix::io::Errno;
+
+use super::format::VERSION;
+use crate::memory::error::Size;
+
+/// The file of a partition cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: PMEM: {path} {fault}")]
+pub struct PmemError {
+    /// The partition and who asked for it.
+    pub what: String,
+    /// The file.
+    pub path: String,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl PmemError {
+    /// What the kernel said, if it was the system that failed.
+    pub fn errno(&self) -> Option<i32> {
+        match self.fault {
+            Fault::System { errno, .. } => Some(errno.raw_os_error()),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The directory is not there.
+    #[error("cannot be made: there is no directory {directory}; make it, or name another one")]
+    NoDirectory {
+        /// The directory.
+        directory: String,
+    },
+    /// Not allowed.
+    #[error(
+        "cannot be {doing}: permission denied; it must be readable and writable for the user of the job, and so must its directory"
+    )]
+    Permission {
+        /// `made` or `opened`.
+        doing: &'static str,
+    },
+    /// A read-only file system.
+    #[error(
+        "cannot be {doing}: the file system is mounted read-only; mount it read-write, or name a file elsewhere"
+    )]
+    ReadOnly {
+        /// `made` or `opened`.
+        doing: &'static str,
+    },
+    /// A full file system, or a quota.
+    #[error(
+        "cannot be made: it takes {asked} (the partition twice, so that a persist that is interrupted loses nothing), and {available}; free some, lower SIZE, or name a file elsewhere",
+        asked = Size(*asked)
+    )]
+    Full {
+        /// Bytes of the file.
+        asked: u64,
+        /// What the file system has, in words.
+        available: String,
+    },
+    /// A file larger than the process may write.
+    #[error(
+        "cannot be made: it takes {asked} (the partition twice), and files may have at most {limit} (ulimit -f, RLIMIT_FSIZE); raise the limit, or lower SIZE",
+        asked = Size(*asked), limit = Size(*limit)
+    )]
+    FileSize {
+        /// Bytes of the file.
+        asked: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A file system on which a write through a mapping can fail.
+    #[error(
+        "lies on {name}, where room for a page that is written again cannot be reserved, and a full file system would kill the job; name a file on ext4, xfs or tmpfs, or on one of these on persistent memory (mount -o dax)"
+    )]
+    FileSystem {
+        /// The file system.
+        name: &'static str,
+    },
+    /// A character device.
+    #[error(
+        "is a device; put a file system on the memory and name a file there: ndctl create-namespace -m fsdax, mkfs.ext4, mount -o dax"
+    )]
+    Device,
+    /// A directory, a pipe and so on.
+    #[error("is no file but {is}; name a file that does not exist yet, or one that an earlier job has made")]
+    NotAFile {
+        /// What it is.
+        is: &'static str,
+    },
+    /// Somebody else's.
+    #[error(
+        "belongs to user {owner}, and this job runs as user {user}; run it as the owner, or name another file"
+    )]
+    Owner {
+        /// Number of the owner.
+        owner: u32,
+        /// Number of the user of the job.
+        user: u32,
+    },
+    /// Another job has it.
+    #[error("is in use by another job; wait for its end, or name another file")]
+    InUse,
+    /// Not one of ours.
+    #[error(
+        "holds something else than a partition, or its making was cut short by a crash; name another file, or delete it if nobody needs it"
+    )]
+    Foreign,
+    /// Of another version.
+    #[error(
+        "holds a partition in version {found} of the format, and this build reads {VERSION}; open it with the build that made it"
+    )]
+    Version {
+        /// Its version.
+        found: u64,
+    },
+    /// Damaged.
+    #[error("is damaged: {how}; put it back from a copy, or delete the files of all PEs to begin anew")]
+    Damaged {
+        /// What is wrong.
+        how: String,
+    },
+    /// Of another number of PEs, or another PE's.
+    #[error(
+        "is that of PE {pe} of {pes}, and this is PE {me} of {count}; start as many PEs as it was made by, and keep the files under their names"
+    )]
+    Pes {
+        /// The PE whose file it is.
+        pe: u32,
+        /// Number of PEs that made it.
+        pes: u32,
+        /// This PE.
+        me: u32,
+        /// Number of PEs of this job.
+        count: u32,
+    },
+    /// A partition of another size.
+    #[error("holds a partition of {found}, and {asked} are asked for; give SIZE={found}, or name another file", found = Size(*found), asked = Size(*asked))]
+    Size {
+        /// Bytes of the partition in the file.
+        found: u64,
+        /// Bytes asked for.
+        asked: u64,
+    },
+    /// Other statics.
+    #[error(
+        "was made by a program with another layout: it has `{found}` where this program has `{asked}`; run the program that made it, or name another file"
+    )]
+    Layout {
+        /// The first line that differs, in the file.
+        found: String,
+        /// The same line of this program.
+        asked: String,
+    },
+    /// The system says no.
+    #[error("{call} failed: {errno}")]
+    System {
+        /// The call.
+        call: &'static str,
+        /// What the kernel said.
+        errno: Errno,
+    },
+}

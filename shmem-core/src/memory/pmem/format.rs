@@ -1,0 +1,222 @@
+//! What stands where in a file.
+//!
+//! ```text
+//! 0       header 0      4096    header 1
+//! 8192    the layout of the partition, as text
+//! 2M..    W, the working area, as large as the partition
+//!         C, the copy
+//! ```
+//!
+//! Numbers are little-endian. The header is smaller than a sector of any disk, and each has a page of its own.
+//! W starts on a multiple of 2M, so that a DAX file system can map it in huge pages.
+
+use crate::fingerprint::fingerprint;
+use crate::memory::ADDRESS_ALIGN;
+
+/// Bytes of a page that holds a header.
+pub(super) const SLOT: u64 = 4096;
+
+/// Where the layout stands.
+pub(super) const TEXT: u64 = 2 * SLOT;
+
+/// What W and C are multiples of: the base page of every machine.
+const UNIT: u64 = 64 << 10;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"shmpmem\0");
+
+/// The version of this format.
+pub(super) const VERSION: u64 = 1;
+
+const WORDS: usize = 13;
+
+/// What a file must be to belong to a partition of a PE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The partition and who asked for it, as messages begin.
+    pub what: String,
+    /// Bytes of the partition.
+    pub size: u64,
+    /// The number of the PE.
+    pub pe: u32,
+    /// Number of PEs.
+    pub pes: u32,
+    /// What lies where in the partition, a line each.
+    pub layout: String,
+}
+
+/// Where the areas of a file are, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Geometry {
+    /// Start of W.
+    pub(super) work: u64,
+    /// Start of C.
+    pub(super) copy: u64,
+    /// Bytes of W, and of C.
+    pub(super) bytes: u64,
+}
+
+impl Geometry {
+    /// `None`: more than a file can have.
+    pub(super) fn new(size: u64, layout_bytes: u64) -> Option<Self> {
+        let bytes = size.checked_next_multiple_of(UNIT)?;
+        let work = TEXT.checked_add(layout_bytes)?.checked_next_multiple_of(ADDRESS_ALIGN as u64)?;
+        let copy = work.checked_add(bytes)?;
+        i64::try_from(copy.checked_add(bytes)?).ok()?;
+        Some(Self { work, copy, bytes })
+    }
+
+    /// Bytes of the file.
+    pub(super) fn end(&self) -> u64 {
+        self.copy + self.bytes
+    }
+}
+
+/// How far a file is; see the head of [`super`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(super) enum State {
+    New = 1,
+    Copying = 2,
+    Stable = 3,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) state: State,
+    /// Number of the persist that `state` speaks of; 0 with `New`.
+    pub(super) generation: u64,
+    /// How many headers were written before: the newest one counts.
+    pub(super) sequence: u64,
+    /// Whether a job has it open, or had, and did not end in order: then what is seen of W may not be what the
+    /// disk has.
+    pub(super) open: bool,
+    /// A number that the files of one heap share, from their first persist on.
+    pub(super) set: u64,
+    pub(super) pe: u32,
+    pub(super) pes: u32,
+    /// Bytes of the partition.
+    pub(super) size: u64,
+    /// Bytes of the layout, and their fingerprint.
+    pub(super) layout_bytes: u64,
+    pub(super) layout_print: u64,
+}
+
+/// What the page of a header holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    Header(Header),
+    /// A header of another version of this format.
+    Version(u64),
+    /// None, or a torn one.
+    Nothing,
+}
+
+impl Header {
+    /// Where it stands.
+    pub(super) fn at(&self) -> u64 {
+        self.sequence % 2 * SLOT
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let words: [u64; WORDS - 1] = [
+            MAGIC,
+            VERSION,
+            self.state as u64,
+            self.generation,
+            self.sequence,
+            u64::from(self.open),
+            self.set,
+            u64::from(self.pe),
+            u64::from(self.pes),
+            self.size,
+            self.layout_bytes,
+            self.layout_print,
+        ];
+        let mut page: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        let sum = fingerprint(page.iter().copied());
+        page.extend(sum.to_le_bytes());
+        page.resize(SLOT as usize, 0);
+        page
+    }
+
+    pub(super) fn decode(page: &[u8]) -> Slot {
+        let mut words = [0; WORDS];
+        for (word, bytes) in words.iter_mut().zip(page.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        let sum = fingerprint(page.iter().copied().take((WORDS - 1) * size_of::<u64>()));
+        let [magic, version, state, generation, sequence, open, set, words @ ..] = words;
+        let [pe, pes, size, layout_bytes, layout_print, stored] = words;
+        if magic != MAGIC {
+            return Slot::Nothing;
+        }
+        if version != VERSION {
+            return Slot::Version(version);
+        }
+        let state = [State::New, State::Copying, State::Stable].into_iter().find(|s| *s as u64 == state);
+        match (state, u32::try_from(pe), u32::try_from(pes)) {
+            (Some(state), Ok(pe), Ok(pes)) if stored == sum => Slot::Header(Self {
+                state,
+                generation,
+                sequence,
+                open: open != 0,
+                set,
+                pe,
+                pes,
+                size,
+                layout_bytes,
+                layout_print,
+            }),
+            _ => Slot::Nothing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: Header = Header {
+        state: State::Copying,
+        generation: 7,
+        sequence: 15,
+        open: true,
+        set: 0x1234_5678_9abc_def0,
+        pe: 2,
+        pes: 4,
+        size: 1000,
+        layout_bytes: 77,
+        layout_print: 99,
+    };
+
+    #[test]
+    fn a_header_is_read_as_it_was_written() {
+        let page = HEADER.encode();
+        assert_eq!((page.len() as u64, HEADER.at()), (SLOT, SLOT));
+        assert_eq!(Header::decode(&page), Slot::Header(HEADER));
+    }
+
+    #[test]
+    fn a_header_with_any_byte_changed_is_none() {
+        let page = HEADER.encode();
+        for at in 0..WORDS * 8 {
+            let mut torn = page.clone();
+            torn[at] ^= 1;
+            match Header::decode(&torn) {
+                Slot::Nothing => {}
+                Slot::Version(_) => assert!((8..16).contains(&at)),
+                Slot::Header(header) => panic!("byte {at}: {header:?}"),
+            }
+        }
+        assert_eq!(Header::decode(&[0; SLOT as usize]), Slot::Nothing);
+    }
+
+    #[test]
+    fn areas_do_not_meet() {
+        let g = Geometry::new((3 << 20) + 1, 10 << 20).unwrap();
+        assert_eq!((g.work, g.bytes), (12 << 20, (3 << 20) + UNIT));
+        assert_eq!((g.copy, g.end()), (g.work + g.bytes, g.work + 2 * g.bytes));
+        assert_eq!(Geometry::new(u64::MAX - 5, 0), None);
+        assert_eq!(Geometry::new(1 << 62, 0), None);
+    }
+}

@@ -1,0 +1,387 @@
+//! A file on a file system: found or made, locked, checked.
+
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FallocateFlags, FileType, FlockOperation, IFlags, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::agree::Found;
+use super::disk::Disk;
+use super::error::{Fault, PmemError};
+use super::format::{Geometry, Header, Identity, TEXT};
+use super::store::{Contents, Store, contents};
+use crate::fingerprint::fingerprint;
+use crate::memory::error::Size;
+
+/// How long a lock is waited for: the processes of a job that was killed take a moment to go.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A file that stands for the memory of a partition on one PE: locked, and with room for all of it.
+#[derive(Debug)]
+pub struct PmemFile {
+    store: Store<OwnedFd>,
+    path: PathBuf,
+    what: String,
+    /// Whether it did not exist before.
+    made: bool,
+}
+
+/// What a partition lies in that is to survive the job.
+#[derive(Debug)]
+pub enum Backing {
+    /// A file, as far as all PEs have agreed.
+    File(Box<PmemFile>),
+    /// Memory, for the reason given, under POLICY=PREFERRED.
+    Instead(String),
+}
+
+/// What [`PmemFile::open`] has found.
+#[derive(Debug)]
+pub enum Candidate {
+    /// A file that can be used.
+    File(Box<PmemFile>),
+    /// There is no file, and none can be made: under POLICY=PREFERRED the partition can lie elsewhere.
+    Unusable(PmemError),
+    /// There is something that cannot be used: contents may be at stake.
+    Refused(PmemError),
+}
+
+impl PmemFile {
+    /// Opens the file at `path`, or makes one. Nothing that was persisted changes before
+    /// [`settle`](Self::settle).
+    pub fn open(path: &Path, identity: &Identity) -> Candidate {
+        let error =
+            |fault| PmemError { what: identity.what.clone(), path: path.display().to_string(), fault };
+        match find(path) {
+            Err(fault) => Candidate::Refused(error(fault)),
+            Ok(Some(file)) => match Self::take_over(file, path, identity) {
+                Ok(file) => Candidate::File(Box::new(file)),
+                Err(fault) => Candidate::Refused(error(fault)),
+            },
+            Ok(None) => match Self::make(path, identity) {
+                Ok(file) => Candidate::File(Box::new(file)),
+                // Somebody else has made it just now.
+                Err(Fault::InUse) => Candidate::Refused(error(Fault::InUse)),
+                Err(fault) => Candidate::Unusable(error(fault)),
+            },
+        }
+    }
+
+    fn take_over(file: OwnedFd, path: &Path, identity: &Identity) -> Result<Self, Fault> {
+        lock(&file, PATIENCE)?;
+        in_place(&file)?;
+        let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
+        let made = |store| Self { store, path: path.into(), what: identity.what.clone(), made: false };
+        if bytes == 0 {
+            return build(file, identity).map(made);
+        }
+        file.flush().map_err(system("fsync"))?;
+        if bytes < TEXT {
+            return Err(Fault::Foreign);
+        }
+        match contents(&file).map_err(system("pread"))? {
+            Contents::Foreign => Err(Fault::Foreign),
+            Contents::Version(found) => Err(Fault::Version { found }),
+            Contents::Header(header) if header.generation == 0 => {
+                // Nothing was ever persisted in it: it is as good as none.
+                rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
+                build(file, identity).map(made)
+            }
+            Contents::Header(header) => {
+                let geometry = check(&file, bytes, &header, identity)?;
+                // Blocks may have been taken away by a copy that makes holes of zero pages.
+                allocate(&file, geometry.end())?;
+                let store = Store::load(file, header, geometry);
+                store.confirm().map_err(system("writing the header"))?;
+                Ok(made(store))
+            }
+        }
+    }
+
+    fn make(path: &Path, identity: &Identity) -> Result<Self, Fault> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
+            Errno::NOENT | Errno::NOTDIR => {
+                let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                Fault::NoDirectory { directory: directory.unwrap_or(Path::new(".")).display().to_string() }
+            }
+            Errno::EXIST => Fault::InUse,
+            errno => denied("made", "open", errno),
+        })?;
+        let built =
+            lock(&file, Duration::ZERO).and_then(|()| in_place(&file)).and_then(|()| build(file, identity));
+        match built {
+            Ok(store) => {
+                flush_directory(path);
+                Ok(Self { store, path: path.into(), what: identity.what.clone(), made: true })
+            }
+            Err(fault) => {
+                _ = fs::remove_file(path);
+                Err(fault)
+            }
+        }
+    }
+
+    /// How far it is.
+    pub fn found(&self) -> Found {
+        self.store.found()
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Comes to the persist on which all PEs have [agreed](super::agree()); 0: a new heap, with bytes that
+    /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. Before all
+    /// PEs have done it nobody goes on.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), PmemError> {
+        self.store.settle(generation, set).map_err(|errno| self.failed("restoring it", errno))
+    }
+
+    /// Removes the file, if this job has made it.
+    pub fn discard(self) {
+        if self.made {
+            _ = fs::remove_file(&self.path);
+        }
+    }
+
+    /// The number of the last persist; 0: none yet.
+    pub fn generation(&self) -> u64 {
+        self.store.found().generation
+    }
+
+    /// The first half of a persist. All PEs do it; if any fails, all [`revert`](Self::revert) and give up
+    /// persisting.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn prepare(&mut self) -> Result<(), PmemError> {
+        self.store.prepare().map_err(|errno| self.failed("flushing it", errno))
+    }
+
+    /// The second half of a persist, after all PEs have done the first one.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails. Then the memory must not be written any more.
+    pub fn complete(&mut self) -> Result<(), PmemError> {
+        self.store.complete().map_err(|errno| self.failed("writing the copy", errno))
+    }
+
+    /// Takes the first half of a persist back.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails. Then the memory must not be written any more.
+    pub fn revert(&mut self) -> Result<(), PmemError> {
+        self.store.revert().map_err(|errno| self.failed("going back", errno))
+    }
+
+    /// Says that the job ends in order, which makes the next opening quicker. Nobody writes the memory any more,
+    /// and no [`prepare`](Self::prepare) has failed.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails. Nothing depends on it.
+    pub fn close(&mut self) -> Result<(), PmemError> {
+        self.store.close().map_err(|errno| self.failed("closing it", errno))
+    }
+
+    /// The file, and where in it the memory of the partition is: offset and bytes.
+    pub(in crate::memory) fn work(&self) -> (BorrowedFd<'_>, u64, u64) {
+        let Geometry { work, bytes, .. } = self.store.geometry();
+        (self.store.disk().as_fd(), work, bytes)
+    }
+
+    fn failed(&self, call: &'static str, errno: Errno) -> PmemError {
+        let fault = Fault::System { call, errno };
+        PmemError { what: self.what.clone(), path: self.path.display().to_string(), fault }
+    }
+}
+
+/// The file at a path, if there is something there.
+fn find(path: &Path) -> Result<Option<OwnedFd>, Fault> {
+    let stat = match rustix::fs::stat(path) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(errno) => return Err(denied("opened", "stat", errno)),
+    };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        FileType::CharacterDevice | FileType::BlockDevice => return Err(Fault::Device),
+        FileType::Directory => return Err(Fault::NotAFile { is: "a directory" }),
+        _ => return Err(Fault::NotAFile { is: "a pipe or socket" }),
+    }
+    let user = rustix::process::geteuid().as_raw();
+    if stat.st_uid != user {
+        return Err(Fault::Owner { owner: stat.st_uid, user });
+    }
+    match rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty()) {
+        Ok(file) => Ok(Some(file)),
+        Err(errno) => Err(denied("opened", "open", errno)),
+    }
+}
+
+fn denied(doing: &'static str, call: &'static str, errno: Errno) -> Fault {
+    match errno {
+        Errno::ACCESS | Errno::PERM => Fault::Permission { doing },
+        Errno::ROFS => Fault::ReadOnly { doing },
+        errno => Fault::System { call, errno },
+    }
+}
+
+fn system(call: &'static str) -> impl Fn(Errno) -> Fault {
+    move |errno| Fault::System { call, errno }
+}
+
+/// Locks the file, for as long as any process has it open or mapped.
+fn lock(file: &OwnedFd, patience: Duration) -> Result<(), Fault> {
+    let end = Instant::now() + patience;
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::AGAIN) if Instant::now() < end => std::thread::sleep(Duration::from_millis(20)),
+            Err(Errno::AGAIN) => return Err(Fault::InUse),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(denied("opened", "flock", errno)),
+        }
+    }
+    // The job that had it may have removed it.
+    match rustix::fs::fstat(file) {
+        Ok(stat) if stat.st_nlink > 0 => Ok(()),
+        Ok(_) => Err(Fault::InUse),
+        Err(errno) => Err(Fault::System { call: "fstat", errno }),
+    }
+}
+
+/// File systems that put a page elsewhere whenever it is written, or keep it on another machine: there a
+/// store to a mapping can fail although the file has its blocks.
+const MOVING: [(u64, &str); 8] = [
+    (0x2fc1_2fc1, "ZFS"),
+    (0xca45_1a4e, "bcachefs"),
+    (0x6969, "NFS"),
+    (0x0102_1997, "9p"),
+    (0x6573_5546, "FUSE"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB"),
+    (0x0bd0_0bd0, "Lustre"),
+];
+const BTRFS: u64 = 0x9123_683e;
+
+/// Refuses what [`MOVING`] is about. On btrfs a file can be excepted from it while it is empty.
+fn in_place(file: &OwnedFd) -> Result<(), Fault> {
+    let kind = rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff;
+    if let Some((_, name)) = MOVING.iter().find(|(number, _)| *number == kind) {
+        return Err(Fault::FileSystem { name });
+    }
+    if kind != BTRFS {
+        return Ok(());
+    }
+    let is_set = || rustix::fs::ioctl_getflags(file).is_ok_and(|flags| flags.contains(IFlags::NOCOW));
+    if !is_set()
+        && let Ok(flags) = rustix::fs::ioctl_getflags(file)
+    {
+        _ = rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW);
+    }
+    if is_set() { Ok(()) } else { Err(Fault::FileSystem { name: "btrfs without chattr +C" }) }
+}
+
+/// Makes a new heap of an empty file.
+fn build(file: OwnedFd, identity: &Identity) -> Result<Store<OwnedFd>, Fault> {
+    let too_large = Fault::Full { asked: u64::MAX, available: "no file can be that large".into() };
+    let geometry = Geometry::new(identity.size, identity.layout.len() as u64).ok_or(too_large)?;
+    match getrlimit(Resource::Fsize).current {
+        Some(limit) if limit < geometry.end() => {
+            return Err(Fault::FileSize { asked: geometry.end(), limit });
+        }
+        _ => {}
+    }
+    allocate(&file, geometry.end())?;
+    Store::build(file, identity, geometry).map_err(system("writing the header"))
+}
+
+/// Gives the file all its blocks, so that no store to a mapping needs any.
+fn allocate(file: &OwnedFd, bytes: u64) -> Result<(), Fault> {
+    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes)) {
+        Err(Errno::OPNOTSUPP) => write_zeroes(file, bytes),
+        result => result,
+    }
+    .map_err(|errno| match errno {
+        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => {
+            let available = match (errno, rustix::fs::fstatvfs(file)) {
+                (Errno::NOSPC, Ok(stat)) => {
+                    format!("the file system has {} left", Size(stat.f_bavail.saturating_mul(stat.f_frsize)))
+                }
+                (Errno::DQUOT, _) => "the quota of the user has less left".into(),
+                _ => "the file system does not hold files of that size".into(),
+            };
+            Fault::Full { asked: bytes, available }
+        }
+        errno => Fault::System { call: "fallocate", errno },
+    })
+}
+
+/// Writes what a file does not have yet, where the file system cannot reserve.
+fn write_zeroes(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
+    let has = rustix::fs::fstat(file)?.st_size as u64;
+    let zero = vec![0; 1 << 20];
+    (has..bytes).step_by(zero.len()).try_for_each(|at| {
+        let step = (bytes - at).min(zero.len() as u64) as usize;
+        file.write(at, &zero[..step])
+    })
+}
+
+/// Makes the name of a new file last. Not every file system lets directories be flushed.
+fn flush_directory(path: &Path) {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let Ok(directory) = rustix::fs::open(directory, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+        _ = rustix::fs::fsync(directory);
+    }
+}
+
+/// Compares what the file holds with what the job has.
+fn check(file: &OwnedFd, bytes: u64, header: &Header, identity: &Identity) -> Result<Geometry, Fault> {
+    let damaged = |how: String| Err(Fault::Damaged { how });
+    let Some(geometry) = Geometry::new(header.size, header.layout_bytes) else {
+        return damaged(format!("it says that it holds {}", Size(header.size)));
+    };
+    if bytes < geometry.end() {
+        return damaged(format!("it has {} and should have {}", Size(bytes), Size(geometry.end())));
+    }
+    let mut layout = vec![0; header.layout_bytes as usize];
+    file.read(TEXT, &mut layout).map_err(system("pread"))?;
+    if fingerprint(layout.iter().copied()) != header.layout_print {
+        return damaged("its description of the layout is not what was written".into());
+    }
+    let Identity { size, pe, pes, layout: asked, .. } = identity;
+    if (header.pe, header.pes) != (*pe, *pes) {
+        return Err(Fault::Pes { pe: header.pe, pes: header.pes, me: *pe, count: *pes });
+    }
+    if header.size != *size {
+        return Err(Fault::Size { found: header.size, asked: *size });
+    }
+    let found = String::from_utf8_lossy(&layout);
+    if found != asked.as_str() {
+        let (mut found, mut asked) = (found.lines(), asked.lines());
+        loop {
+            match (found.next(), asked.next()) {
+                (Some(a), Some(b)) if a == b => {}
+                (a, b) => {
+                    let line = |line: Option<&str>| line.unwrap_or("nothing more").to_owned();
+                    return Err(Fault::Layout { found: line(a), asked: line(b) });
+                }
+            }
+        }
+    }
+    Ok(geometry)
+}

@@ -1,0 +1,296 @@
+//! Jobs that crash anywhere, on disks that lose anything that was not flushed: the next opening gives
+//! exactly the last persist, on all PEs.
+
+use std::rc::Rc;
+
+use proptest::prelude::*;
+use rustix::io::Errno;
+
+use super::lossy::{Dice, Lossy};
+use crate::memory::pmem::agree::agree;
+use crate::memory::pmem::disk::Disk as _;
+use crate::memory::pmem::format::{Geometry, Identity, TEXT};
+use crate::memory::pmem::store::{Contents, Store, contents};
+
+const GEOMETRY: Geometry = Geometry { work: TEXT + 4096, copy: TEXT + 3 * 4096, bytes: 2 * 4096 };
+
+/// Operations of a persist, at most.
+const OPERATIONS: usize = 14;
+
+fn identity(pe: usize, pes: usize) -> Identity {
+    Identity { what: String::new(), size: 1, pe: pe as u32, pes: pes as u32, layout: "layout".into() }
+}
+
+/// The PEs of a job and their disks, and what must be found.
+struct Job {
+    dice: Dice,
+    disks: Vec<Rc<Lossy>>,
+    stores: Vec<Store<Rc<Lossy>>>,
+    /// What the last persist has kept, by PE.
+    last: Vec<Vec<u8>>,
+    /// What a persist that is under way may keep instead.
+    next: Option<Vec<Vec<u8>>>,
+}
+
+impl Job {
+    fn new(pes: usize, seed: u64) -> Self {
+        let disk = |pe| Lossy::new(GEOMETRY.end() as usize, seed.wrapping_mul(31) + pe as u64);
+        let last = vec![vec![0; GEOMETRY.bytes as usize]; pes];
+        Self {
+            dice: Dice::new(seed),
+            disks: (0..pes).map(disk).collect(),
+            stores: Vec::new(),
+            last,
+            next: None,
+        }
+    }
+
+    fn work(&self) -> Vec<Vec<u8>> {
+        self.disks.iter().map(|disk| disk.look(GEOMETRY.work, GEOMETRY.bytes)).collect()
+    }
+
+    /// Opens the files of all PEs, as jobs do.
+    fn open(&mut self) -> Result<(), Errno> {
+        self.stores.clear();
+        let pes = self.disks.len();
+        for (pe, disk) in self.disks.iter().enumerate() {
+            disk.flush()?;
+            let store = match contents(disk)? {
+                Contents::Header(header) if header.generation > 0 => {
+                    let store = Store::load(Rc::clone(disk), header, GEOMETRY);
+                    store.confirm()?;
+                    store
+                }
+                Contents::Version(version) => panic!("version {version}"),
+                // Nothing was persisted: the file is cut to nothing and made anew.
+                Contents::Header(_) | Contents::Foreign => {
+                    disk.write(0, &vec![0; GEOMETRY.end() as usize])?;
+                    Store::build(Rc::clone(disk), &identity(pe, pes), GEOMETRY)?
+                }
+            };
+            self.stores.push(store);
+        }
+        let found: Vec<_> = self.stores.iter().map(Store::found).collect();
+        let target = agree(&found).unwrap_or_else(|error| panic!("{error}"));
+        self.each(|_, store| store.settle(target, 77))
+    }
+
+    /// Every PE does its part, in any order; who dies does not keep the others from going on, up to the
+    /// barrier behind.
+    fn each(
+        &mut self,
+        mut part: impl FnMut(&mut Dice, &mut Store<Rc<Lossy>>) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let Self { dice, stores, .. } = self;
+        let first = dice.below(stores.len());
+        let mut result = Ok(());
+        for k in 0..stores.len() {
+            let pe = (first + k) % stores.len();
+            result = result.and(part(dice, &mut stores[pe]));
+        }
+        result
+    }
+
+    fn scribble(&mut self) {
+        for _ in 0..1 + self.dice.below(6) {
+            let pe = self.dice.below(self.disks.len());
+            let start = self.dice.below(GEOMETRY.bytes as usize - 1);
+            let bytes = 1 + self.dice.below((GEOMETRY.bytes as usize - start).min(3000));
+            let value = self.dice.below(256) as u8;
+            self.disks[pe].store(GEOMETRY.work + start as u64, &vec![value; bytes]);
+        }
+    }
+
+    fn persist(&mut self) -> Result<(), Errno> {
+        self.next = Some(self.work());
+        self.each(|_, store| store.prepare())?;
+        self.each(|_, store| store.complete())?;
+        self.last = self.next.take().unwrap();
+        Ok(())
+    }
+
+    /// The job ends in order, unless one dies meanwhile.
+    fn close(&mut self) {
+        if self.dice.coin() {
+            self.doom();
+        }
+        _ = self.each(|_, store| store.close());
+    }
+
+    /// Each PE dies after any number of operations.
+    fn doom(&mut self) {
+        for disk in &self.disks {
+            disk.die_after(self.dice.below(OPERATIONS));
+        }
+    }
+
+    /// The next job: after the death of processes, or of machines, and possibly of jobs that open.
+    fn recover(&mut self) {
+        loop {
+            for disk in &self.disks {
+                disk.revive();
+                if self.dice.coin() {
+                    disk.lose();
+                }
+            }
+            if self.dice.below(3) == 0 {
+                self.doom();
+            }
+            if self.open().is_ok() {
+                break;
+            }
+        }
+        self.disks.iter().for_each(|disk| disk.revive());
+        let work = self.work();
+        let kept = self.next.take().filter(|next| *next == work).unwrap_or_else(|| self.last.clone());
+        assert!(work == kept, "neither the last persist nor the one under way");
+        self.last = kept;
+    }
+
+    /// A flush of one PE fails in the first half: the persist is an error, and all goes on without; unless the
+    /// job dies while it goes back.
+    fn fail_first_half(&mut self) {
+        let pe = self.dice.below(self.disks.len());
+        self.disks[pe].fail_flush(self.dice.below(2));
+        assert_eq!(self.each(|_, store| store.prepare()), Err(Errno::IO));
+        if self.dice.coin() {
+            self.next = Some(self.work());
+            self.doom();
+            _ = self.each(|_, store| store.revert());
+        } else {
+            self.each(|_, store| store.revert()).unwrap();
+            self.scribble();
+            // The system writes pages on its own, and fails.
+            self.disks[pe].fail_flush(0);
+            assert_eq!(self.disks[pe].flush(), Err(Errno::IO));
+        }
+    }
+
+    /// A flush of one PE fails in the second half: the job ends.
+    fn fail_second_half(&mut self) {
+        self.next = Some(self.work());
+        self.each(|_, store| store.prepare()).unwrap();
+        let pe = self.dice.below(self.disks.len());
+        self.disks[pe].fail_flush(self.dice.below(2));
+        assert_eq!(self.each(|_, store| store.complete()), Err(Errno::IO));
+    }
+}
+
+fn play(pes: usize, seed: u64) {
+    let mut job = Job::new(pes, seed);
+    job.recover();
+    for _ in 0..12 {
+        match job.dice.below(8) {
+            0 => job.scribble(),
+            1 | 2 => {
+                job.scribble();
+                job.persist().unwrap();
+            }
+            3 => {
+                job.scribble();
+                job.doom();
+                _ = job.persist();
+                job.recover();
+            }
+            4 => {
+                job.scribble();
+                if job.dice.coin() {
+                    job.close();
+                }
+                job.recover();
+            }
+            5 | 6 => {
+                job.scribble();
+                job.fail_first_half();
+                job.recover();
+            }
+            _ => {
+                job.scribble();
+                job.fail_second_half();
+                job.recover();
+            }
+        }
+    }
+}
+
+#[cfg(miri)]
+const CASES: u32 = 2;
+#[cfg(not(miri))]
+const CASES: u32 = 400;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_crash_leaves_the_last_persist(seed: u64, pes in 1..5_usize) {
+        play(pes, seed);
+    }
+}
+
+/// As above, but not at random: every PE of two at every operation, on disks that lose as much as they can or
+/// nothing.
+#[test]
+fn every_step_of_a_persist_may_be_the_last() {
+    for step in (0..OPERATIONS * OPERATIONS).step_by(if cfg!(miri) { 37 } else { 1 }) {
+        for lost in [false, true] {
+            let mut job = Job::new(2, step as u64);
+            job.open().unwrap();
+            job.scribble();
+            job.persist().unwrap();
+            job.scribble();
+            job.disks[0].die_after(step % OPERATIONS);
+            job.disks[1].die_after(step / OPERATIONS);
+            _ = job.persist();
+            for disk in job.disks.iter().filter(|_| lost) {
+                disk.lose();
+            }
+            job.recover();
+        }
+    }
+}
+
+/// The disk fails, and the system takes pages for written that are not: they are written once more before a
+/// persist relies on them.
+#[test]
+fn pages_that_the_disk_lacks_are_written_again() {
+    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
+        let mut job = Job::new(1, seed);
+        job.open().unwrap();
+        let fill = |job: &Job, value| job.disks[0].store(GEOMETRY.work, &[value; GEOMETRY.bytes as usize]);
+        fill(&job, 1);
+        job.persist().unwrap();
+        job.stores[0].close().unwrap();
+        job.open().unwrap();
+        for value in [2, 1] {
+            fill(&job, value);
+            job.disks[0].fail_flush(0);
+            assert_eq!(job.disks[0].flush(), Err(Errno::IO));
+        }
+        // Now W looks like C, and the disk may have twos.
+        job.disks[0].revive();
+        job.open().unwrap();
+        job.stores[0].prepare().unwrap();
+        job.disks[0].lose();
+        job.recover();
+    }
+}
+
+/// A header that is seen and that the disk lacks is not what others act upon.
+#[test]
+fn a_header_that_the_disk_lacks_is_written_again() {
+    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
+        let mut job = Job::new(2, seed);
+        job.open().unwrap();
+        job.scribble();
+        job.persist().unwrap();
+        job.next = Some(job.work());
+        job.disks[0].fail_flush(1);
+        assert_eq!(job.each(|_, store| store.prepare()), Err(Errno::IO));
+        // Found, but PE 0 comes no further, and PE 1 does.
+        job.disks.iter().for_each(|disk| disk.revive());
+        job.disks[0].die_after(2);
+        _ = job.open();
+        job.disks.iter().for_each(|disk| disk.lose());
+        job.recover();
+    }
+}

@@ -1,0 +1,175 @@
+//! Objects by name, on the heaps of partitions that outlive the job.
+
+use std::panic::Location;
+use std::sync::{Arc, MutexGuard};
+
+use shmem_core::context::Initiator as _;
+use shmem_core::data::Contents;
+use shmem_core::fingerprint::fingerprint;
+use shmem_core::heap::{Allocation, CHUNK_BYTES, MIN_ALIGN, NameError, Named, Owner};
+use shmem_core::object::SymBox;
+use shmem_core::partition::{FileGrant, nearest};
+
+use super::Shelf;
+use crate::collective::Purpose;
+use crate::error::Result;
+use crate::heap::Heap;
+use crate::initial::Initial;
+use crate::job::Job;
+use crate::thread::ThreadLevel;
+
+impl<L: ThreadLevel> Heap<'_, L> {
+    /// The object with a name: as it was persisted, if a job before has made it, and otherwise a new one with
+    /// these initial contents. Collective. The partition must have `KIND=PMEM`. Where it lies in memory
+    /// because its file cannot be used, and the policy allows that, names live as long as the job.
+    ///
+    /// The object found must have the same number of items, of the same size and alignment. Types are compared by
+    /// name as far as they are numbers or arrays of numbers; what the fields of a struct mean is the program's
+    /// to know.
+    ///
+    /// Dropping the handle keeps the object; [`remove`](Self::remove) frees it. Objects without a name
+    /// are gone when the job ends.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] if the name stands for something else or cannot be one, or the partition does not outlive the
+    /// job; or if the heap has no room: the same error on every PE.
+    ///
+    /// ```no_run
+    /// use shmem::prelude::*;
+    ///
+    /// fn temperature(world: &World, n: usize) -> shmem::Result<SymBox<[f64]>> {
+    ///     world.partition(4)?.named("temperature", shmem::filled(20.0, n))
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn named<I: Initial>(&self, name: &str, initial: I) -> Result<SymBox<I::Contents>> {
+        let location = Location::caller();
+        type Item<I> = <<I as Initial>::Contents as Contents>::Item;
+        let (items, item) = (initial.items(), size_of::<Item<I>>());
+        let kind = core::any::type_name::<Item<I>>();
+        let wanted = Named::new(name, kind, items, item, align_of::<Item<I>>())?;
+        let arguments = [u64::from(self.segment()), fingerprint(name.bytes()), items as u64, item as u64];
+        let subject = || format!("`{name}` in partition `{}`", self.name());
+        let purpose = Purpose {
+            operation: "named",
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
+        let (world, job) = (self.world(), self.world().job());
+        let collective = world.team().enter(world.endpoint());
+        world.reclaim_for(&collective, &purpose);
+        let mut shelves = job.shelves();
+        let shelf = self.shelf(&mut shelves)?;
+        let made = match shelf.directory.find(name) {
+            Some(found) if found.is_like(&wanted) => {
+                let ledger = job.ledger();
+                let found = ledger.starting_at(shelf.start + found.offset).copied();
+                found.unwrap_or_else(|| unreachable!("what has a name is reserved"))
+            }
+            Some(found) => {
+                let (found, asked) = (found.describe(), wanted.describe());
+                let (name, partition) = (name.to_owned(), self.name().to_owned());
+                return Err(NameError::Other { name, partition, found, asked }.into());
+            }
+            None => {
+                let made = shelf.make(job, wanted)?;
+                // SAFETY: a fresh block of `items` aligned items of this PE.
+                unsafe { initial.write(world.endpoint().mine(made.offset).cast()) };
+                // SAFETY: the start of this PE's place; `enter` lets one thread in.
+                unsafe { shelf.write_names(world.endpoint().mine(0)) };
+                made
+            }
+        };
+        drop(shelves);
+        let mut ledger = job.ledger();
+        ledger.open(made.id);
+        let released = Arc::clone(ledger.released());
+        drop(ledger);
+        collective.meet(&purpose);
+        // SAFETY: the ledger has reserved the object under this number on every PE, for as long as it has a
+        // name and then until the handle counted here is dropped; every PE has initialised its own, in this
+        // job or before the persist from which it comes, with as many items of that size and alignment, and any bytes
+        // are a value.
+        Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, items, released) })
+    }
+
+    /// The objects with names, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// If the partition does not outlive the job.
+    pub fn names(&self) -> Result<Vec<Named>> {
+        let mut shelves = self.world().job().shelves();
+        Ok(self.shelf(&mut shelves)?.directory.objects().to_vec())
+    }
+
+    /// Takes the name off an object. Collective. Its memory is used again when every PE has dropped its
+    /// handles. After the next persist no job finds it any more.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such name, or the partition does not outlive the job.
+    #[track_caller]
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let location = Location::caller();
+        let arguments = [u64::from(self.segment()), fingerprint(name.bytes())];
+        let subject = || format!("`{name}` in partition `{}`", self.name());
+        let purpose = Purpose {
+            operation: "remove",
+            opens: false,
+            arguments: &arguments,
+            subject: &subject,
+            location: Some(location),
+        };
+        let (world, job) = (self.world(), self.world().job());
+        let collective = world.team().enter(world.endpoint());
+        collective.meet(&purpose);
+        let mut shelves = job.shelves();
+        let shelf = self.shelf(&mut shelves)?;
+        let Some(gone) = shelf.directory.remove(name) else {
+            let names = shelf.directory.objects().iter().map(|object| object.name.as_str());
+            let hint = nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let (name, partition) = (name.escape_debug().to_string(), self.name().to_owned());
+            return Err(NameError::Missing { name, partition, hint }.into());
+        };
+        let mut ledger = job.ledger();
+        if let Some(id) = ledger.starting_at(shelf.start + gone.offset).map(|allocation| allocation.id) {
+            ledger.unname(id)?;
+        }
+        // SAFETY: the start of this PE's place; `enter` lets one thread in.
+        unsafe { shelf.write_names(world.endpoint().mine(0)) };
+        Ok(())
+    }
+
+    /// The file in which this PE's part of the partition lies, and the persist at which it was opened; `None`:
+    /// it lies in memory.
+    pub fn file(&self) -> Option<FileGrant> {
+        let partitions = self.world().job().partitions();
+        let at = partitions.segments().iter().position(|&segment| segment == self.segment())?;
+        partitions.grants()[self.world().my_pe()][at].file.clone()
+    }
+
+    fn shelf<'s>(&self, shelves: &'s mut MutexGuard<'_, Vec<Shelf>>) -> Result<&'s mut Shelf> {
+        let partition = || self.name().to_owned();
+        let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment());
+        Ok(found.ok_or_else(|| NameError::NotInFile { partition: partition() })?)
+    }
+}
+
+impl Shelf {
+    /// Reserves a new object, and enters its name. The same on every PE.
+    fn make(&mut self, job: &Job, mut object: Named) -> Result<Allocation> {
+        let mut ledger = job.ledger();
+        if self.directory.is_full() {
+            let chunk = ledger.allocate(self.segment, CHUNK_BYTES, MIN_ALIGN, Owner::Name)?;
+            self.directory.grow(chunk.offset - self.start);
+        }
+        let made = ledger.allocate(self.segment, object.bytes(), object.align.max(MIN_ALIGN), Owner::Name)?;
+        object.offset = made.offset - self.start;
+        self.directory.add(object);
+        Ok(made)
+    }
+}

@@ -1,0 +1,182 @@
+//! The start: every PE opens its files, and all agree on what they found.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use shmem_core::memory::{Backing, Candidate, Found, Identity, PmemFile, agree};
+use shmem_core::partition::{PARTITION_VARIABLE, Policy};
+
+use crate::bootstrap::Bootstrap;
+use crate::error::{Error, Result};
+use crate::start::Plan;
+
+/// What a PE tells the others of a file.
+#[derive(Debug, Serialize, Deserialize)]
+enum Told {
+    Found([u64; 3]),
+    Unusable(String),
+    Refused(String),
+}
+
+/// What a PE tells the others.
+#[derive(Debug, Serialize, Deserialize)]
+struct Report {
+    /// A random number: that of PE 0 marks the files that are made together.
+    set: u64,
+    files: BTreeMap<usize, Told>,
+}
+
+/// The files of one PE, by the position of their partition, before the PEs have agreed.
+struct Candidates {
+    files: BTreeMap<usize, Candidate>,
+    /// Partitions for which no file is named, and why that is no file.
+    unnamed: BTreeMap<usize, String>,
+}
+
+/// Opens the files of this PE and comes to an agreement with the others. On every PE there is the same
+/// error, and nothing was changed.
+pub(crate) fn open(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, Backing>> {
+    if !plan.table.specs().iter().any(|spec| spec.is_in_file()) {
+        return Ok(BTreeMap::new());
+    }
+    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
+    let candidates = Candidates::open(plan, bootstrap.number(), bootstrap.count());
+    let told = bootstrap.exchange("files", &candidates.tell()?).map_err(lost)?;
+    let settled = candidates.settle(plan, &told);
+    // Also after an error: nobody ends the job before all have removed what they made. And nobody writes a
+    // file before all have come to the same persist.
+    bootstrap.fence().map_err(lost)?;
+    settled
+}
+
+/// As [`open`], for all PEs of a job that is one process.
+pub(crate) fn open_all(plan: &Plan, pes: usize) -> Result<Vec<BTreeMap<usize, Backing>>> {
+    let all = (0..pes).map(|pe| Candidates::open(plan, pe, pes)).collect::<Vec<_>>();
+    let told = all.iter().map(Candidates::tell).collect::<Result<Vec<_>>>()?;
+    all.into_iter().map(|candidates| candidates.settle(plan, &told)).collect()
+}
+
+impl Candidates {
+    /// Opens, or makes, the files of a PE.
+    fn open(plan: &Plan, pe: usize, pes: usize) -> Self {
+        let (mut files, mut unnamed) = (BTreeMap::new(), BTreeMap::new());
+        let specs = plan.table.specs().iter().zip(plan.layout.requests()).zip(&plan.statics.partitions);
+        for (k, ((spec, request), part)) in specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file())
+        {
+            let Some(path) = &spec.file else {
+                let why = format!("no file is named (add PMEM=<path> to {PARTITION_VARIABLE}{})", spec.id);
+                unnamed.insert(k, why);
+                continue;
+            };
+            let identity = Identity {
+                what: request.what.clone(),
+                size: spec.size,
+                pe: pe as u32,
+                pes: pes as u32,
+                layout: part.describe_kept(),
+            };
+            files.insert(k, PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity));
+        }
+        Self { files, unnamed }
+    }
+
+    /// What the other PEs must know.
+    fn tell(&self) -> Result<Vec<u8>> {
+        let mut set = [0; 8];
+        rustix::rand::getrandom(&mut set, rustix::rand::GetRandomFlags::empty())
+            .map_err(|errno| Error::Launcher(format!("no random numbers: {errno}")))?;
+        let files = self.files.iter().map(|(&k, candidate)| {
+            let told = match candidate {
+                Candidate::File(file) => Told::Found(file.found().encode()),
+                Candidate::Unusable(error) => Told::Unusable(error.to_string()),
+                Candidate::Refused(error) => Told::Refused(error.to_string()),
+            };
+            (k, told)
+        });
+        let unnamed = self.unnamed.iter().map(|(&k, why)| (k, Told::Unusable(why.clone())));
+        let report = Report { set: u64::from_le_bytes(set), files: files.chain(unnamed).collect() };
+        serde_json::to_vec(&report).map_err(|error| Error::Launcher(error.to_string()))
+    }
+
+    /// Comes to what all PEs can come to, given what each of them has told.
+    fn settle(self, plan: &Plan, told: &[Vec<u8>]) -> Result<BTreeMap<usize, Backing>> {
+        let Self { files, unnamed } = self;
+        let garbled = || Error::Launcher("a PE's files are garbled".to_owned());
+        let reports: Option<Vec<Report>> =
+            told.iter().map(|report| serde_json::from_slice(report).ok()).collect();
+        let reports = reports.ok_or_else(garbled)?;
+        let set = reports.first().map_or(0, |report| report.set);
+        let decided: Result<BTreeMap<usize, Decision>> =
+            (files.keys().chain(unnamed.keys())).map(|&k| Ok((k, decide(plan, k, &reports)?))).collect();
+        let decided = match decided {
+            Ok(decided) => decided,
+            Err(error) => {
+                files.into_values().for_each(discard);
+                return Err(error);
+            }
+        };
+        let mut backings = BTreeMap::new();
+        let mut files = files;
+        for (k, decision) in decided {
+            let candidate = files.remove(&k);
+            let backing = match (decision, candidate) {
+                (Decision::At(generation), Some(Candidate::File(mut file))) => {
+                    file.settle(generation, set)
+                        .map_err(|error| shmem_core::memory::MemoryError::Pmem(Box::new(error)))?;
+                    Backing::File(file)
+                }
+                (Decision::Memory(why), candidate) => {
+                    candidate.into_iter().for_each(discard);
+                    Backing::Instead(why)
+                }
+                (Decision::At(_), _) => return Err(garbled()),
+            };
+            backings.insert(k, backing);
+        }
+        Ok(backings)
+    }
+}
+
+fn discard(candidate: Candidate) {
+    if let Candidate::File(file) = candidate {
+        file.discard();
+    }
+}
+
+/// What all PEs do with a partition.
+enum Decision {
+    /// It lies in its files, at this persist.
+    At(u64),
+    /// It lies in memory, for this reason.
+    Memory(String),
+}
+
+/// The same on every PE. What was asked to survive and can, or has, does not become memory.
+fn decide(plan: &Plan, k: usize, reports: &[Report]) -> Result<Decision> {
+    let told = || reports.iter().enumerate().filter_map(|(pe, report)| Some((pe, report.files.get(&k)?)));
+    let mut found = Vec::new();
+    let mut unusable = None;
+    for (pe, told) in told() {
+        match told {
+            Told::Found(words) => found.extend(Found::decode(*words)),
+            Told::Refused(why) => return Err(Error::File { pe, reason: why.clone() }),
+            Told::Unusable(why) => unusable = unusable.or(Some((pe, why))),
+        }
+    }
+    let spec = &plan.table.specs()[k];
+    if let Some((pe, why)) = unusable {
+        let kept = found.iter().any(|found| !found.is_new());
+        if kept || spec.traits.policy != Some(Policy::Preferred) {
+            let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };
+            return Err(Error::File { pe, reason: format!("{why}{also}") });
+        }
+        return Ok(Decision::Memory(why.clone()));
+    }
+    if found.len() != reports.len() {
+        return Err(Error::Launcher("a PE's files are garbled".to_owned()));
+    }
+    agree(&found)
+        .map(Decision::At)
+        .map_err(|error| Error::File { pe: error.other.0, reason: format!("{}: {error}", spec.title()) })
+}

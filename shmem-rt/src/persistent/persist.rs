@@ -1,0 +1,121 @@
+//! Writing down what is to outlive the job.
+
+use std::panic::Location;
+
+use shmem_core::context::Initiator as _;
+use shmem_core::memory::PmemError;
+
+use crate::collective::{Number as _, Purpose};
+use crate::error::{Error, Result};
+use crate::job::Job;
+use crate::team::Collective;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// Writes down what the partitions with `KIND=PMEM` hold, on all PEs: a later job that names the same files
+    /// begins with exactly that, whatever happens to this one. Collective. Gives the number of partitions that
+    /// were written: 0 if no partition of the job lies in a file.
+    ///
+    /// All that was put before, by any PE, is part of it; that is why the world is taken exclusively. Each partition
+    /// is written as a whole: after a crash in between, one of several partitions may be at this persist and
+    /// another one at the last. It is the only way to keep something: a job that ends does not persist.
+    ///
+    /// It costs two flushes of each file, and a comparison of the partition with its copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotPersisted`], on all PEs, if a disk fails: then the last persist stays what a later job finds, and
+    /// none of this partition is possible any more in this job. If the disk fails when the copy is written already,
+    /// the job ends; the next one finishes that.
+    ///
+    /// ```no_run
+    /// use shmem::prelude::*;
+    ///
+    /// // SHMEM_SYMMETRIC_PARTITION4=SIZE=64M:KIND=PMEM:POLICY=M:PMEM=/mnt/pmem0/heap
+    /// fn count_runs(world: &mut World) -> shmem::Result<u64> {
+    ///     let runs = world.partition(4)?.named("runs", shmem::zeroed::<u64>(1))?;
+    ///     let count = world.local(&runs, |runs| {
+    ///         runs[0] += 1;
+    ///         runs[0]
+    ///     });
+    ///     world.persist()?;
+    ///     Ok(count)
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn persist(&mut self) -> Result<usize> {
+        let location = Location::caller();
+        let purpose = Purpose {
+            operation: "persist",
+            opens: false,
+            arguments: &[],
+            subject: &String::new,
+            location: Some(location),
+        };
+        let job = self.job();
+        job.quiet_all();
+        let collective = self.team().enter(self.endpoint());
+        collective.meet(&purpose);
+        let mut written = 0;
+        let end = |error: PmemError| -> ! {
+            job.abort(
+                1,
+                &format!("{error}; what this persist was to keep is safe, and the next job finishes it"),
+            )
+        };
+        for shelf in job.shelves().iter_mut() {
+            let Some(file) = &mut shelf.file else { continue };
+            let last = file.generation();
+            let mine =
+                if shelf.failed { Err(libc::EIO) } else { file.prepare().map_err(|error| code(&error)) };
+            if let Err((pe, errno)) = worst(&collective, &purpose, mine) {
+                if !shelf.failed {
+                    shelf.failed = true;
+                    file.revert().unwrap_or_else(|error| {
+                        job.abort(1, &format!("{error}; the files have the last persist"))
+                    });
+                    collective.meet(&purpose);
+                }
+                let reason = std::io::Error::from_raw_os_error(errno).to_string();
+                return Err(Error::NotPersisted { partition: shelf.title.clone(), pe, reason, last });
+            }
+            file.complete().unwrap_or_else(|error| end(error));
+            collective.meet(&purpose);
+            written += 1;
+        }
+        Ok(written)
+    }
+}
+
+impl Job {
+    /// The end of the job, when no PE writes any more.
+    pub(crate) fn close_files(&self) {
+        for shelf in self.shelves().iter_mut().filter(|shelf| !shelf.failed) {
+            // If it fails, the next job looks closer.
+            _ = shelf.file.as_mut().map(|file| file.close());
+        }
+    }
+}
+
+fn code(error: &PmemError) -> i32 {
+    error.errno().unwrap_or(libc::EIO)
+}
+
+/// What all PEs have come to: a PE that failed, and its error.
+fn worst(
+    collective: &Collective<'_>,
+    purpose: &Purpose<'_>,
+    mine: Result<(), i32>,
+) -> Result<(), (usize, i32)> {
+    let me = collective.endpoint.me().number() as u64;
+    let mut word = match mine {
+        Ok(()) => 0_u64,
+        Err(errno) => (me + 1) << 32 | u64::from(errno.unsigned_abs()),
+    };
+    collective.reduce_for(purpose, bytemuck::bytes_of_mut(&mut word), u64::greater);
+    match word {
+        0 => Ok(()),
+        word => Err(((word >> 32) as usize - 1, word as u32 as i32)),
+    }
+}
