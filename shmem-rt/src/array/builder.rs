@@ -183,7 +183,10 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             (partitions.table().specs()[at].clone(), partitions.segments()[at], grant, page, huge)
         };
         let named = named.or(job.settings.array_storage);
-        let kind = named.unwrap_or_else(|| default_storage(bytes, chunking.chunks(), page as usize, huge));
+        let kind = named.unwrap_or_else(|| match spec.is_in_file() {
+            true => StorageKind::Single,
+            false => default_storage(bytes, chunking.chunks(), page as usize, huge),
+        });
         let nodes = homes.of_chunks(chunking.chunks());
         let placed = several(job.topology()) && !is_systems(&spec);
         let kind_of_memory = spec.traits.kind.and(grant.kind);

@@ -55,6 +55,13 @@ impl<const D: usize> Maker<'_, D> {
     ///
     /// The same on every PE; nothing is left of it.
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
+        if self.spec.is_in_file() && kind != StorageKind::Single {
+            let (what, partition) = (self.placing.what.clone(), self.spec.title());
+            let reason = format!(
+                "storage `{kind}` has memory of its own, and {partition} is a file; take storage `single`, which lies in its heap, or another partition"
+            );
+            return Err(Error::Placed { what, reason });
+        }
         match kind {
             StorageKind::Single => self.single(),
             StorageKind::Separate => self.separate(kind),
@@ -126,7 +133,10 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     }
 }
 
-/// Whether a partition leaves it to the system where its pages lie.
+/// Whether a partition leaves it to the system where its pages lie. Pages of a file are never placed: giving one
+/// back to have another would make a hole in the file.
 pub(super) fn is_systems(spec: &PartitionSpec) -> bool {
-    spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault)
+    spec.is_in_file()
+        || spec.traits.kind == Some(Kind::SysDefault)
+        || spec.traits.policy == Some(Policy::SysDefault)
 }
