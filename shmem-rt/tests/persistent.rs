@@ -76,7 +76,7 @@ fn run(name: &str, world: &mut World) {
                     _ => {
                         let error = array.unwrap_err().to_string();
                         assert!(
-                            error.contains("partition 4 `keep` is a file; take storage `single`"),
+                            error.contains("partition 4 `keep` is a file, of which there is only the heap; take storage `single`"),
                             "{error}"
                         );
                     }
