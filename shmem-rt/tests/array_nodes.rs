@@ -265,3 +265,21 @@ fn chunks_larger_than_what_is_left_are_refused(world: &mut World) {
         assert!(error.contains("are to be populated on this node (2 x "), "{storage}: {error}");
     }
 }
+
+/// Of the memory that is left, one node has not enough.
+#[shmem::test(pes = 1)]
+fn chunks_that_one_node_cannot_have_are_refused(world: &mut World) {
+    let Some(nodes) = nodes() else { return };
+    let new = NewPartition::new(1 << 20).kind(Kind::NormalMem).policy(Policy::Mandatory);
+    let id = world.create_partition(new).unwrap().id();
+    let bytes = Machine::default().available().bytes as usize / 10 * 9;
+    for storage in [StorageKind::Separate, StorageKind::Cyclic { block: 0 }, StorageKind::Multi] {
+        // The first node has two chunks.
+        let array = world.array([bytes]).storage_kind(storage).chunks(nodes + 1).partition_id(id);
+        let error = array.zeroed::<u8>().map(drop).unwrap_err().to_string();
+        assert!(
+            error.contains("POLICY=MANDATORY needs ") && error.contains(" on node "),
+            "{storage}: {error}"
+        );
+    }
+}

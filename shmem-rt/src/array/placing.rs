@@ -1,9 +1,10 @@
 //! Having the pages of an array come from the nodes of its chunks, and making them.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
 use std::panic::Location;
 
-use shmem_core::memory::Spread;
+use shmem_core::memory::{Machine, Spread};
 use shmem_core::partition::{Grant, show_size};
 
 use super::bindings::Bound;
@@ -56,6 +57,30 @@ impl Placing {
         }
         arena.populate(slot, start..start + last.end)?;
         self.verify(job, start, bound)
+    }
+
+    /// Checks that chunks of so many bytes fit on the nodes that they must be on, if all PEs of this machine do
+    /// the same. A page too many would not be an error but the end of a process.
+    pub(super) fn fits(&self, job: &Job, bytes: impl Fn(usize) -> usize) -> Result<()> {
+        if self.spread != Spread::Bound {
+            return Ok(());
+        }
+        let mut asked = BTreeMap::new();
+        for (chunk, node) in self.nodes.iter().enumerate() {
+            *asked.entry(*node).or_insert(0_u64) += bytes(chunk) as u64;
+        }
+        let (pes, machine) = (job.arena.slots(), Machine::default());
+        for (node, each) in asked {
+            let left = machine.left_on(node);
+            if each.saturating_mul(pes as u64) > left {
+                let (each, left) = (show_size(each), show_size(left));
+                let reason = format!(
+                    "POLICY=MANDATORY needs {each} on node {node} for each of {pes} PEs, and {left} are left there; make it smaller, or take a partition with POLICY=PREFERRED"
+                );
+                return Err(Error::Placed { what: self.what.clone(), reason });
+            }
+        }
+        Ok(())
     }
 
     /// Looks where the pages have come to lie.

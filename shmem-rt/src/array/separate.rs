@@ -57,10 +57,11 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.placing.nodes.first().copied()),
         };
         let name = Text::head("array");
-        let wanted = Wanted { request, partition: self.spec.id, name, touched: true };
+        let fits = self.placing.fits(job, |chunk| chunking.elements(chunk) * element);
+        let wanted = fits.map(|()| Wanted { request, partition: self.spec.id, name, touched: true });
         let part =
             |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
-        let made = job.make_segment(self.collective, self.purpose, Ok(wanted), |Own { offset, grant }| {
+        let made = job.make_segment(self.collective, self.purpose, wanted, |Own { offset, grant }| {
             self.placing.compare(job, grant, self.grant);
             // Huge pages are there already, all on the one node that there is.
             if grant.pages == Pages::Base {
