@@ -189,7 +189,7 @@ fn ranges_may_be_empty() {
         let mut indices = Indices::new(ranges);
         assert_eq!((indices.len(), indices.next(), indices.next_back()), (0, None, None));
         let (first, second) = indices.clone().split_at(0);
-        assert_eq!((indices.nth(0), first.len(), second.len()), (None, 0, 0));
+        assert_eq!((indices.nth(1), first.len(), second.len()), (None, 0, 0));
     }
     let indices = Indices::new([2..4, 1..3, 5..9]);
     assert!(indices.eq(all([2..4, 1..3, 5..9])));
