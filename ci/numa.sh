@@ -35,7 +35,7 @@ bin=${CARGO_TARGET_DIR:-target}/debug
 test_binary() { # PACKAGE KIND..., as `cargo test` takes them; prints the path of the one test binary
     local path
     path=$(cargo test --workspace --no-run --message-format=json "${@:2}" |
-        sed -n "s/.*\"manifest_path\":\"[^\"]*\/$1\/Cargo.toml\".*\"executable\":\"\([^\"]*\)\".*/\1/p")
+        sed -n "s/.*\"manifest_path\":\"[^\"]*\/$1\/Cargo.toml\".*\"test\":true},\"features\".*\"executable\":\"\([^\"]*\)\".*/\1/p")
     [ -x "$path" ] || { echo "no test binary of $*" >&2; exit 1; }
     printf '%s\n' "$path"
 }

@@ -6,7 +6,8 @@ arrays=$(test_binary shmem-rt --test array_nodes)
 on() { # NODES-WITH-CPUS LIST TESTS...: as the test binary takes them
     printf -- '-- arrays: %s\n' "$2"
     # One test at a time: PEs wait for each other, and share the few CPUs.
-    guest --mem 320M --nodes "$2" --env EXPECTED_NODES="$1" -- "$arrays" --test-threads=1 "${@:3}"
+    guest --mem 320M --nodes "$2" --hugepages 2M:0:8 --env EXPECTED_NODES="$1" -- \
+        "$arrays" --test-threads=1 "${@:3}"
     grep -q '^test result: ok. [1-9]' "$log" || { echo "arrays on $2 (see above)"; exit 1; }
 }
 on 2 dram,dram

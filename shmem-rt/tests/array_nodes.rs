@@ -5,7 +5,7 @@
 //! machine with one node, the tests have nothing to test.
 
 use shmem::array::{Cyclic, Multi, Separate, Single, Storage, StorageKind};
-use shmem::partition::{Kind, NewPartition, Policy};
+use shmem::partition::{Kind, NewPartition, Pages, Policy};
 use shmem::prelude::*;
 use shmem_core::memory::Machine;
 
@@ -274,5 +274,54 @@ fn chunks_use_the_memory_of_a_partitions_kind(world: &mut World) {
             assert_eq!(world.affinity(&array).unwrap(), 1.0, "{kind} {storage}");
             world.free(array).unwrap();
         }
+    }
+}
+
+/// Calls of the process's main thread, whose CPUs are those of the PE.
+fn run_on(cpus: &[usize]) {
+    let mut set = rustix::thread::CpuSet::new();
+    cpus.iter().for_each(|cpu| set.set(*cpu));
+    rustix::thread::sched_setaffinity(Some(rustix::process::getpid()), &set).unwrap();
+}
+
+/// A PE on one node of several: nothing is split, so huge pages of the pool are all on that node.
+#[shmem::test(pes = 1)]
+fn arrays_of_one_node_have_huge_pages(world: &mut World) {
+    if nodes().is_none() {
+        return;
+    }
+    let topology = Machine::default().topology();
+    let home = topology.homes()[0];
+    run_on(&topology.cpus_of(home));
+    let new = NewPartition::new(4 << 20).kind(Kind::NormalMem).policy(Policy::Mandatory).pgsize(2 << 20);
+    let id = world.create_partition(new).unwrap().id();
+    let partitions = world.partitions();
+    let grant = &partitions.iter().find(|one| one.spec.id == id).unwrap().grants[0];
+    assert_eq!(grant.pages, Pages::HugeTlb, "the machine has a pool on node {home}");
+    for storage in StorageKind::ALL {
+        for chunks in [1, 3] {
+            let array = world.array([1 << 19]).storage_kind(storage).chunks(chunks).partition_id(id);
+            let array = array.filled(7_u32).unwrap();
+            assert_eq!(array.nodes(), vec![home; chunks], "{storage}");
+            assert_eq!(world.affinity(&array).unwrap(), 1.0, "{storage}");
+            let mut all = vec![0; 1 << 19];
+            world.get(&mut all[..], array.on(world.me()));
+            assert!(all == vec![7; 1 << 19], "{storage}");
+            world.free(array).unwrap();
+        }
+    }
+}
+
+/// What does not fit is an error, and nobody is killed.
+#[shmem::test(pes = 2)]
+fn chunks_larger_than_what_is_left_are_refused(world: &mut World) {
+    if nodes().is_none() {
+        return;
+    }
+    let bytes = Machine::default().available().bytes as usize / 4 * 3;
+    for storage in [StorageKind::Separate, StorageKind::Cyclic { block: 0 }, StorageKind::Multi] {
+        let array = world.array([bytes]).storage_kind(storage).chunks(1).zeroed::<u8>();
+        let error = array.map(drop).unwrap_err().to_string();
+        assert!(error.contains("are to be populated on this node (2 x "), "{storage}: {error}");
     }
 }

@@ -95,6 +95,9 @@ fn indices_are_iterated_in_parallel(world: &mut World) {
         for i in line.indices() {
             assert_eq!(line[i], i);
         }
+        let pairs = line.par_iter(&pools).indexed().zip(line.par_iter(&pools));
+        assert!(pairs.all(|((i, value), again)| i == *value && again == value));
+        assert_eq!(line.par_iter(&pools).indexed().find_last(|_| true), Some((499, &499)));
         for index in plane.indices() {
             assert_eq!(plane[index], index);
         }

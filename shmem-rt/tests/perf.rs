@@ -114,6 +114,38 @@ fn collectives_have_a_case_for_each_size() {
 }
 
 #[test]
+fn arrays_have_a_case_for_each_storage_and_way() {
+    let array = cases("array");
+    for storage in ["single", "separate", "cyclic", "multi", "chosen"] {
+        for way in [
+            "index",
+            "iter",
+            "each",
+            "chunks",
+            "read",
+            "index/2",
+            "index/3",
+            "iter/2",
+            "iter/3",
+            "index/cache",
+        ] {
+            has(&array, &[&format!("array {storage}/{way}")]);
+        }
+        if cfg!(feature = "rayon") {
+            for way in ["par-index", "par-iter", "par-chunks", "par-read"] {
+                has(&array, &[&format!("array {storage}/{way}")]);
+            }
+        }
+    }
+    for storage in ["single", "separate", "cyclic", "multi"] {
+        for (bytes, pes) in [(1 << 10, 2), (16 << 10, 4), (16 << 10, 8)] {
+            let case = &array[&format!("array next-layer/{storage}/{bytes}/{pes}")];
+            assert_eq!((case.pes, case.unit.as_str()), (pes, "us"));
+        }
+    }
+}
+
+#[test]
 fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
     let pages = cases("pages");
     // Where the system merges no pages, there is nothing to compare.

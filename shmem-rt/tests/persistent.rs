@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use shmem::array::StorageKind;
 use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::Single;
@@ -55,6 +56,35 @@ fn run(name: &str, world: &mut World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let next = world.pe((me + 1) % pes).unwrap();
     match name {
+        "arrays" => {
+            use std::os::unix::fs::MetadataExt as _;
+            let file = world.heap::<keep>().unwrap().file().unwrap();
+            let blocks = || std::fs::metadata(&file.path).unwrap().blocks();
+            let before = blocks();
+            for shape in [9, 100_000] {
+                let array = world.array([shape]).partition::<keep>().filled(7_u8).unwrap();
+                assert_eq!(array.kind(), StorageKind::Single, "in the file");
+                let mut all = vec![0; shape];
+                world.get(&mut all[..], array.on(next));
+                assert!(all.iter().all(|byte| *byte == 7));
+                world.free(array).unwrap();
+            }
+            for kind in StorageKind::ALL {
+                let array = world.array([50_000]).storage_kind(kind).partition::<keep>().zeroed::<u8>();
+                match kind {
+                    StorageKind::Single => drop(array.unwrap()),
+                    _ => {
+                        let error = array.unwrap_err().to_string();
+                        assert!(
+                            error.contains("partition 4 `keep` is a file; take storage `single`"),
+                            "{error}"
+                        );
+                    }
+                }
+            }
+            assert_eq!(blocks(), before, "the file keeps its blocks");
+            world.persist().unwrap();
+        }
         "write" => {
             let heap = world.heap::<keep>().unwrap();
             assert_eq!(heap.file().unwrap().generation, 0);
@@ -445,6 +475,14 @@ fn a_full_file_system_is_an_error_at_the_start_and_never_later() {
 }
 
 #[test]
+fn on_a_file_system_that_cannot_reserve_zeroes_are_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let partition = partition(directory.path());
+    let Some(output) = run_mounted(directory.path(), Mounted::Plain, "write", &partition) else { return };
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
 fn a_read_only_file_system_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let partition = partition(directory.path());
@@ -475,6 +513,8 @@ fn a_read_only_file_system_is_said() {
 enum Mounted {
     /// A file system in memory, of so many bytes.
     Small(u64),
+    /// One in memory that knows no `fallocate`.
+    Plain,
     /// An empty one on which nothing can be made.
     ReadOnly,
     /// What it is, but nothing can be written.
@@ -487,7 +527,7 @@ fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) 
     let path = CString::new(directory.to_str().unwrap()).unwrap();
     let options = match mounted {
         Mounted::Small(bytes) => format!("mode=0700,size={bytes}"),
-        Mounted::ReadOnly | Mounted::Frozen => "mode=0700".into(),
+        Mounted::Plain | Mounted::ReadOnly | Mounted::Frozen => "mode=0700".into(),
     };
     let (options, itself) = (CString::new(options).unwrap(), path.clone());
     let call = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
@@ -505,6 +545,7 @@ fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) 
         call(unsafe { libc::mount(root.as_ptr(), root.as_ptr(), root.as_ptr(), flags, std::ptr::null()) })?;
         match mounted {
             Mounted::Small(_) => mount(c"none", c"tmpfs", 0, &options),
+            Mounted::Plain => mount(c"none", c"ramfs", 0, &options),
             Mounted::ReadOnly => mount(c"none", c"tmpfs", libc::MS_RDONLY, &options),
             Mounted::Frozen => {
                 mount(&itself, c"none", libc::MS_BIND, c"")?;
@@ -534,6 +575,12 @@ fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) 
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn arrays_lie_in_the_file_or_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    succeeds("arrays", 2, &partition(directory.path()));
 }
 
 /// The processes of a job that this one has started, in the order of their numbers.

@@ -114,7 +114,8 @@ impl<const D: usize> Indices<D> {
         let mut index = self.next;
         let mut carry = count;
         for d in (1..D).rev() {
-            let length = self.highs[d] - self.lows[d];
+            // Nothing is carried in a dimension without indices: then there are none at all.
+            let length = (self.highs[d] - self.lows[d]).max(1);
             let sum = index[d] - self.lows[d] + carry;
             index[d] = self.lows[d] + sum % length;
             carry = sum / length;

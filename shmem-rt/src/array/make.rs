@@ -151,7 +151,7 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
 }
 
 /// Whether it is not for us to say where the pages of a partition lie: it is left to the system, or the
-/// partition is a file.
+/// partition is a file, where giving a page back to have another would make a hole.
 pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);

@@ -44,7 +44,7 @@ mod threads;
 pub use builder::ArrayBuilder;
 pub(crate) use end::End;
 #[cfg(feature = "rayon")]
-pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndices};
+pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndexed, ParIndices};
 pub(crate) use pool::Pools;
 pub use shmem_core::array::{
     ArrayError, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut, ChunkRef,
@@ -52,6 +52,6 @@ pub use shmem_core::array::{
     StorageKind,
 };
 #[cfg(feature = "rayon")]
-pub use split::{Ranges, Split, Splitting};
+pub use split::{Indexed, Ranges, Split, Splitting};
 #[cfg(feature = "rayon")]
 pub use threads::NodePools;

@@ -11,7 +11,7 @@ use rayon::iter::plumbing::{Reducer, UnindexedConsumer};
 use rayon::iter::{IndexedParallelIterator, Once, ParallelIterator, Zip, once};
 use shmem_core::array::{ArrayMut, ArrayRef, ChunkIter, ChunkIterMut, ChunkMut, ChunkRef, Chunking, Storage};
 
-use super::split::{Ranges, Splitting};
+use super::split::{Indexed, Ranges, Split, Splitting};
 use super::threads::NodePools;
 
 /// Items of an array, chunk by chunk on the nodes of the chunks: a parallel iterator of `rayon`.
@@ -91,22 +91,25 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
 /// The indices of a chunk, in parallel.
 pub type ParIndices<const D: usize> = Splitting<<[Range<usize>; D] as Ranges>::Indices>;
 
-impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D>
+/// Elements with their indices, in parallel.
+pub type ParIndexed<E, const D: usize> = Splitting<Indexed<<[Range<usize>; D] as Ranges>::Indices, E>>;
+
+impl<'p, E: Split<Item: Send>, const D: usize> Chunkwise<'p, Splitting<E>, D>
 where
     [Range<usize>; D]: Ranges,
 {
-    /// These items, for iterators over elements, with their indices in the array in front: `usize` in one
-    /// dimension, else `[usize; D]`.
+    /// The elements with their indices in the array in front: `usize` in one dimension, else `[usize; D]`.
     ///
     /// ```text
     /// a.par_iter_mut(&pools).indexed().for_each(|(i, a)| *a = i);
+    /// a.par_iter_mut(&pools).indexed().zip(b.par_iter(&pools)).for_each(|((i, a), b)| *a = i * b);
     /// ```
-    pub fn indexed(self) -> Chunkwise<'p, Zip<ParIndices<D>, P>, D> {
-        let chunking = self.chunking;
-        let numbers = (0..chunking.chunks()).map(|chunk| Splitting(chunking.range(chunk).indices()));
-        let chunks = self.chunks.into_iter().zip(numbers);
-        let chunks = chunks.map(|((node, items), numbers)| (node, numbers.zip(items))).collect();
-        Chunkwise { chunks, chunking, pools: self.pools }
+    pub fn indexed(self) -> Chunkwise<'p, ParIndexed<E, D>, D> {
+        let Self { pools, chunking, chunks } = self;
+        let chunks = chunks.into_iter().enumerate().map(|(chunk, (node, Splitting(items)))| {
+            (node, Splitting(Indexed { indices: chunking.range(chunk).indices(), items }))
+        });
+        Chunkwise { pools, chunking, chunks: chunks.collect() }
     }
 }
 

@@ -13,6 +13,13 @@ pub trait Split: ExactSizeIterator + DoubleEndedIterator + Send {
     fn cut(self, count: usize) -> (Self, Self)
     where
         Self: Sized;
+
+    /// The next item, where there is one.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn step(&mut self) -> Self::Item {
+        self.next().unwrap_or_else(|| unreachable!("there are as many indices as elements"))
+    }
 }
 
 macro_rules! splits {
@@ -30,7 +37,59 @@ splits! {
     [const D: usize] Indices<D>;
 }
 
+/// Items with the indices of their elements in front.
+///
+/// It is a `zip` that a compiler can make a loop over a slice of: `zip` asks both sides for each item whether
+/// there is one.
+#[derive(Clone, Debug)]
+pub struct Indexed<I, E> {
+    /// As many as there are items.
+    pub(super) indices: I,
+    pub(super) items: E,
+}
+
+impl<I: Split, E: Split> Iterator for Indexed<I, E> {
+    type Item = (I::Item, E::Item);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.items.next()?;
+        Some((self.indices.step(), item))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(self, first: B, mut f: F) -> B {
+        let mut indices = self.indices;
+        self.items.fold(first, |result, item| f(result, (indices.step(), item)))
+    }
+}
+
+impl<I: Split, E: Split> DoubleEndedIterator for Indexed<I, E> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.indices.next_back().zip(self.items.next_back())
+    }
+}
+
+impl<I: Split, E: Split> ExactSizeIterator for Indexed<I, E> {}
+
+impl<I: Split, E: Split> Split for Indexed<I, E> {
+    fn cut(self, count: usize) -> (Self, Self) {
+        let (indices, items) = (self.indices.cut(count), self.items.cut(count));
+        (Self { indices: indices.0, items: items.0 }, Self { indices: indices.1, items: items.1 })
+    }
+}
+
 impl Split for Range<usize> {
+    #[inline(always)]
+    fn step(&mut self) -> usize {
+        let index = self.start;
+        self.start += 1;
+        index
+    }
+
     fn cut(self, count: usize) -> (Self, Self) {
         let middle = self.start + count;
         (self.start..middle, middle..self.end)

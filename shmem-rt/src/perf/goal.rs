@@ -54,6 +54,7 @@ impl Goal {
             "placing" => Some(Self::Ratio(1.0 / 0.8)),
             "partitions" => (!case.case.ends_with("/1")).then_some(Self::Ratio(1.0)),
             "partitions-kept" => (first != "resident").then_some(Self::Ratio(1.0)),
+            "array" => Self::of_array(&case.case),
             "startup" => (case.case == "4").then_some(Self::RatioPlus(3.0, 20.0)),
             "strided" => Self::of_layout(&case.case),
             "strided-sweep" => Some(Self::Ratio(1.0)),
@@ -67,6 +68,20 @@ impl Goal {
             },
             "peers" => Self::of_peer(&case.case),
             "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
+            _ => None,
+        }
+    }
+
+    /// The goal of a loop over an array: `multi/index`, `single/iter/2`.
+    fn of_array(case: &str) -> Option<Self> {
+        let mut parts = case.split('/');
+        let (storage, way, more) = (parts.next()?, parts.next()?, parts.next());
+        let one_range = matches!(storage, "single" | "separate" | "cyclic");
+        match (way, more) {
+            ("index" | "par-index", None | Some("2" | "3")) if one_range => Some(Self::Ratio(1.05)),
+            ("index" | "par-index", None) if storage == "multi" => Some(Self::Ratio(1.5)),
+            ("iter" | "each" | "par-iter", None) if storage == "multi" => Some(Self::Ratio(1.05)),
+            ("chunks" | "par-chunks", None) if storage == "multi" => Some(Self::Ratio(1.02)),
             _ => None,
         }
     }
@@ -156,6 +171,13 @@ mod tests {
         assert_eq!(of("pages", "column/4096", 2, false), None);
         assert_eq!(of("pages", "column/8192", 2, false), Some(Goal::Ratio(1.0 / 1.3)));
         assert_eq!(of("placing", "64M", 1, false), Some(Goal::Ratio(1.25)));
+        assert_eq!(of("array", "cyclic/index/3", 1, false), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("array", "multi/par-index", 1, false), Some(Goal::Ratio(1.5)));
+        assert_eq!(of("array", "multi/index/2", 1, false), None);
+        assert_eq!(of("array", "multi/iter", 1, false), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("array", "multi/chunks", 1, false), Some(Goal::Ratio(1.02)));
+        assert_eq!(of("array", "single/index/cache", 1, false), None);
+        assert_eq!(of("array", "next-layer/multi/1024/2", 2, false), None);
         assert_eq!(of("partitions", "create/127", 4, false), Some(Goal::Ratio(1.0)));
         assert_eq!(of("partitions", "create/1", 4, false), None);
         assert_eq!(of("peers", "mpi/pack/2", 2, false), Some(Goal::Ratio(0.25)));

@@ -7,6 +7,7 @@
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
 //! pages, partitions, placing            measures of memory
+//! array                                 measures of arrays on NUMA nodes
 //! strided                               measures of layouts, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
@@ -15,6 +16,7 @@
 
 pub mod affinity;
 pub mod alloc;
+pub mod array;
 pub mod barrier;
 pub mod baseline;
 mod case;

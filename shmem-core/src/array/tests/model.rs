@@ -85,7 +85,7 @@ pub(super) fn kinds() -> impl Strategy<Value = StorageKind> {
 
 /// Fewer cases where each takes long.
 pub(super) fn config() -> ProptestConfig {
-    let cases = if cfg!(miri) { 3 } else { 300 };
+    let cases = if cfg!(miri) { 1 } else { 300 };
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

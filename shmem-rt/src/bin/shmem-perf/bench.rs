@@ -12,7 +12,7 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem::{PlainData, zeroed};
 
-use crate::{Measure, memory, peers};
+use crate::{Measure, array, memory, peers};
 
 #[symmetric]
 static ROW: Row;
@@ -39,6 +39,9 @@ pub(crate) fn pe(
         Measure::Nothing => return Ok(()),
         Measure::Footprint => return footprint(&world, before),
         Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
+        Measure::Array | Measure::ArrayParallel | Measure::ArrayApart | Measure::ArrayLayer => {
+            return array::pe(&mut world, measure, repetitions);
+        }
         _ => {}
     }
     // They take cores of their own accord, and could not once this process has taken one.
@@ -60,7 +63,14 @@ pub(crate) fn pe(
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
         Measure::StridedPeers => bench.peers(peers),
-        Measure::Nothing | Measure::Footprint | Measure::LaterPartitions | Measure::Calibrate => {
+        Measure::Nothing
+        | Measure::Footprint
+        | Measure::LaterPartitions
+        | Measure::Array
+        | Measure::ArrayParallel
+        | Measure::ArrayApart
+        | Measure::ArrayLayer
+        | Measure::Calibrate => {
             unreachable!("taken above")
         }
     }?;

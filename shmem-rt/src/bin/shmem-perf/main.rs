@@ -12,6 +12,7 @@ use shmem::perf::FEWEST;
 
 use report::Report;
 
+mod array;
 mod bench;
 mod calibrate;
 mod constant;
@@ -52,6 +53,9 @@ enum Command {
     Barrier,
     /// Collective allocations, against the barriers that they need.
     Alloc,
+    /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
+    /// objects in the heap. With the feature `rayon`, parallel loops, too.
+    Array,
     /// Columns in pages of 2 MiB, against columns in small pages.
     Pages,
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
@@ -108,6 +112,10 @@ enum Measure {
     Alloc,
     Pages,
     LaterPartitions,
+    Array,
+    ArrayParallel,
+    ArrayApart,
+    ArrayLayer,
     Nothing,
     Footprint,
     Strided,
@@ -127,9 +135,9 @@ fn main() -> ExitCode {
         Some(command) => Report::new(&arguments).measure(command),
         None => {
             let mut report = Report::new(&arguments);
-            use Command::{Alloc, Barrier, Get, Lookup, Pages, Partitions, Put, Startup};
+            use Command::{Alloc, Array, Barrier, Get, Lookup, Pages, Partitions, Put, Startup};
             let strided = Command::Strided { regret: false, peers: false, seed: None };
-            [Put, Get, Lookup, Barrier, Alloc, Pages, Partitions, Startup, strided]
+            [Put, Get, Lookup, Barrier, Alloc, Array, Pages, Partitions, Startup, strided]
                 .into_iter()
                 .try_for_each(|one| report.measure(one))
         }
