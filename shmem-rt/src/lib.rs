@@ -91,3 +91,8 @@ pub mod prelude {
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }
+
+/// The code in the page on arrays.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/arrays.md")]
+struct ArraysPage;

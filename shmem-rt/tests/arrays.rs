@@ -297,14 +297,14 @@ fn arrays_and_objects_come_and_go_on_4(world: &mut World) {
 }
 
 #[shmem::test(pes = 2)]
-fn without_a_storage_the_size_decides(world: &mut World) {
+fn without_a_storage_an_array_lies_in_the_heap_if_there_is_room(world: &mut World) {
     let kind = |n: usize, chunks: usize| {
         let array = world.array([n]).chunks(chunks).zeroed::<u8>().unwrap();
         array.kind()
     };
     assert_eq!(kind(4 * 4096 - 1, 4), StorageKind::Single);
-    assert_eq!(kind(4 * 4096, 4), StorageKind::Separate);
-    assert_eq!(kind(4095, 1), StorageKind::Single);
+    assert_eq!(kind(32 << 20, 4), StorageKind::Single);
+    assert_eq!(kind(65 << 20, 4), StorageKind::Separate);
     let typed = world.array([9]).storage(Multi).zeroed::<u8>().unwrap();
     assert_eq!(typed.kind(), StorageKind::Multi);
 }

@@ -19,7 +19,7 @@ const COLLAPSE: libc::c_int = 25;
 pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// Bytes that one thread populates before another one is worth starting.
-const PER_THREAD: usize = 64 << 20;
+const PER_THREAD: usize = 8 << 20;
 
 /// A memfd of base pages, or of pages of `huge` bytes from their pool.
 pub(super) fn memfd(huge: Option<u64>) -> Result<OwnedFd, Errno> {

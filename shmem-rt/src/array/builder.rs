@@ -44,7 +44,7 @@ impl<L: ThreadLevel> World<L> {
     /// Begins an array of 1 to 3 dimensions whose chunks lie on the NUMA nodes of each PE.
     ///
     /// Without a [storage](ArrayBuilder::storage) it gets that of `SHMEM_ARRAY_STORAGE` or, if that is not
-    /// set, one that fits its size. Without a number of [chunks](ArrayBuilder::chunks) it gets one for each
+    /// set, [`Single`](crate::array::Single) where the heap has room. Without a number of [chunks](ArrayBuilder::chunks) it gets one for each
     /// node on which a PE has CPUs, or as many as its longest dimension allows.
     ///
     /// ```no_run
@@ -185,7 +185,10 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let named = named.or(job.settings.array_storage);
         let kind = named.unwrap_or_else(|| match spec.is_in_file() {
             true => StorageKind::Single,
-            false => default_storage(bytes, chunking.chunks(), page as usize, huge),
+            false => {
+                let room = job.ledger().usage(segment).map_or(0, |usage| usage.largest_free);
+                default_storage(bytes, chunking.chunks(), page as usize, huge, room)
+            }
         });
         let nodes = homes.of_chunks(chunking.chunks());
         let placed = several(job.topology()) && !is_elsewhere(&spec);

@@ -35,7 +35,7 @@ pub struct Settings {
     pub strided_table: Option<String>,
     /// `SHMEM_STRIDED_ADVICE`.
     pub strided_advice: bool,
-    /// `SHMEM_ARRAY_STORAGE`; `None`: what fits the size of an array.
+    /// `SHMEM_ARRAY_STORAGE`; `None`: in the heap where it has room.
     pub array_storage: Option<StorageKind>,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
