@@ -4,7 +4,13 @@ use std::process::Command;
 
 /// What a program prints on so many PEs; it must succeed.
 fn printed(program: &str, pes: usize) -> String {
-    let output = Command::new(program).env("SHMEM_NPES", pes.to_string()).output().unwrap();
+    printed_with(program, pes, &[])
+}
+
+fn printed_with(program: &str, pes: usize, variables: &[(&str, &str)]) -> String {
+    let mut command = Command::new(program);
+    command.env("SHMEM_NPES", pes.to_string()).envs(variables.iter().copied());
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -32,5 +38,25 @@ fn no_heat_is_lost_round_the_ring() {
     for pes in [1, 4] {
         let text = printed(env!("CARGO_BIN_EXE_sample"), pes);
         assert!(text.starts_with("1000.000 units of heat, "), "{text}");
+    }
+}
+
+#[test]
+fn a_plate_is_as_warm_in_every_storage() {
+    let heat = |pes, storage| {
+        let text = printed_with(env!("CARGO_BIN_EXE_plate"), pes, &[("SHMEM_ARRAY_STORAGE", storage)]);
+        assert_eq!(
+            text.lines().filter(|line| line.contains(&format!(": storage {storage}"))).count(),
+            pes,
+            "{text}"
+        );
+        text.lines().find_map(|line| line.strip_prefix("heat of the plate: ")).unwrap().to_owned()
+    };
+    for pes in [1, 3] {
+        let single = heat(pes, "single");
+        assert_ne!(single, "0.000000");
+        for storage in ["separate", "cyclic", "multi"] {
+            assert_eq!(heat(pes, storage), single, "{storage}");
+        }
     }
 }
