@@ -35,10 +35,14 @@ pub(crate) fn encode() -> Vec<u8> {
     ranges::show(&allowed().unwrap_or_default()).into_bytes()
 }
 
-/// Number of CPUs that any of several PEs may run on, each of which says so by [`encode`].
-pub(crate) fn count<'b>(each: impl Iterator<Item = &'b [u8]>) -> usize {
-    let lists = each.filter_map(|list| ranges::parse(str::from_utf8(list).ok()?));
-    lists.flatten().collect::<BTreeSet<_>>().len()
+/// The CPUs that a PE says by [`encode`]; none if they are not known.
+pub(crate) fn decode(said: &[u8]) -> Vec<usize> {
+    str::from_utf8(said).ok().and_then(ranges::parse).unwrap_or_default()
+}
+
+/// Number of CPUs that any of several PEs may run on.
+pub(crate) fn count(each: &[Vec<usize>]) -> usize {
+    each.iter().flatten().collect::<BTreeSet<_>>().len()
 }
 
 #[cfg(test)]
@@ -47,9 +51,11 @@ mod tests {
 
     #[test]
     fn pes_bound_to_cpus_of_their_own_have_them_all_together() {
-        assert_eq!(count([b"0".as_slice(), b"1"].into_iter()), 2);
-        assert_eq!(count([b"0-1".as_slice(), b"0-1,10", b""].into_iter()), 3);
+        let count =
+            |each: &[&str]| count(&each.iter().map(|said| decode(said.as_bytes())).collect::<Vec<_>>());
+        assert_eq!(count(&["0", "1"]), 2);
+        assert_eq!(count(&["0-1", "0-1,10", ""]), 3);
         let seen = std::thread::available_parallelism().unwrap().get();
-        assert!(count([encode().as_slice()].into_iter()) >= seen);
+        assert!(decode(&encode()).len() >= seen);
     }
 }

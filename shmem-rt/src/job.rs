@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 
 use shmem_core::context::{Endpoint, Resource};
 use shmem_core::heap::{Ledger, Released};
-use shmem_core::memory::{Arena, Machine};
+use shmem_core::memory::{Arena, Machine, MemoryError, Request};
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
@@ -16,6 +16,7 @@ use shmem_core::system::Stage;
 use shmem_core::topology::Topology;
 use shmem_core::transport::Transport;
 
+use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
 use crate::env::Settings;
 use crate::partitions::Partitions;
@@ -32,6 +33,8 @@ pub(crate) struct Job {
     pub(crate) partitions: RwLock<Partitions>,
     /// The nodes of this machine, once somebody has asked.
     pub(crate) topology: OnceLock<Topology>,
+    /// The CPUs of each PE on this host; empty: not known.
+    pub(crate) cpus: Vec<Vec<usize>>,
     /// The most nodes on which a PE has CPUs, once an array was made.
     pub(crate) most_homes: OnceLock<usize>,
     /// Extent and name of each static.
@@ -98,6 +101,14 @@ impl Job {
 
     pub(crate) fn partitions_mut(&self) -> RwLockWriteGuard<'_, Partitions> {
         self.partitions.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that this host has what all its PEs ask of memory at the same time. Memory of one node is asked
+    /// for by those PEs that have it next to them.
+    pub(crate) fn check_later(&self, request: &Request) -> Result<(), MemoryError> {
+        let placement = &request.placement;
+        let asks = |cpus: &&Vec<usize>| may_ask(self.topology(), cpus, &placement.nodes, placement.kind);
+        self.arena.check_later(request, self.cpus.iter().filter(asks).count())
     }
 
     pub(crate) fn topology(&self) -> &Topology {

@@ -62,7 +62,8 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                     })
                     .collect();
                 let hosts = bootstrap.hosts();
-                let members = Members { pes: numbers, hosts: &hosts, cores, files };
+                let cpus = vec![Vec::new(); pes];
+                let members = Members { pes: numbers, hosts: &hosts, cores, cpus, files };
                 let mut world = assemble::<L>(plan, bootstrap, arena, members, grants, Some(transport));
                 entry::run_body(&mut world, body);
             };

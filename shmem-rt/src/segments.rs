@@ -116,7 +116,7 @@ impl Job {
     ) -> Result<Made> {
         let found = wanted.and_then(|wanted| {
             let Wanted { request, taken, .. } = &wanted;
-            taken.iter().chain([request]).try_for_each(|request| self.arena.check_later(request))?;
+            taken.iter().chain([request]).try_for_each(|request| self.check_later(request))?;
             let place = self.later().range.allocate(request.bytes, request.room())?;
             Ok((wanted, place))
         });

@@ -160,11 +160,12 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     // Each PE may be bound to a core of its own: together they have more than each sees.
     let lists = bootstrap.exchange("cpus", &cpus::encode()).map_err(lost)?;
     let on_node = pes.iter().zip(&lists).filter(|(pe, _)| pe.slot().is_some());
-    let cores = cpus::count(on_node.map(|(_, list)| list.as_slice()));
+    let cpus: Vec<_> = on_node.map(|(_, list)| cpus::decode(list)).collect();
     let grants = bootstrap.exchange("grants", &grants::encode(&mine.grants)).map_err(lost)?;
     let grants = grants.iter().map(|bytes| grants::decode(bytes)).collect::<Option<_>>();
     let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
-    let members = Members { pes, hosts: &hosts, cores, files };
+    let cores = cpus::count(&cpus);
+    let members = Members { pes, hosts: &hosts, cores, cpus, files };
     Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, None))
 }
 
@@ -212,6 +213,8 @@ pub(crate) struct Members<'a> {
     pub(crate) hosts: &'a [u32],
     /// Cores that those on this host may run on.
     pub(crate) cores: usize,
+    /// The CPUs of each on this host; empty: not known.
+    pub(crate) cpus: Vec<Vec<usize>>,
     /// What the partitions of this one lie in that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, Backing>,
 }
@@ -226,7 +229,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let Plan { settings, table, statics, layout, .. } = plan;
-    let Members { pes, hosts, cores, files } = members;
+    let Members { pes, hosts, cores, cpus, files } = members;
     let number = bootstrap.number();
     let me = pes[number];
     let slot = me.slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
@@ -300,6 +303,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         pes: pes.clone(),
         cpus_per_pe,
         partitions: RwLock::new(Partitions::new(table, grants)),
+        cpus,
         topology: OnceLock::new(),
         most_homes: OnceLock::new(),
         statics: names,

@@ -184,13 +184,14 @@ impl Arena {
 
     /// Checks that every PE of the node can have what a later segment asks for. All of them call this
     /// before any of them calls [`create_later`](Self::create_later): what is to be populated is
-    /// compared with the memory that is left.
+    /// compared with the memory that is left. `alike` of them, this one included, may have theirs on the same
+    /// nodes.
     ///
     /// # Errors
     ///
     /// The machine does not have what is asked: see [`MemoryError`].
-    pub fn check_later(&self, request: &Request) -> Result<(), MemoryError> {
-        limits::check_later(request, self.slots, &self.machine)
+    pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
+        limits::check_later(request, self.slots, alike, &self.machine)
     }
 
     /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its

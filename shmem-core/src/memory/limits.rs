@@ -34,11 +34,17 @@ pub(super) fn check_all(
     descriptors(layout.requests(), places.len(), machine)
 }
 
-/// Checks one segment that `slots` running PEs ask for at the same time. Where the others place theirs is not
-/// known here: they are taken to do as this one.
-pub(super) fn check_later(request: &Request, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+/// Checks one segment that `slots` running PEs ask for at the same time: `alike` of them place theirs as this
+/// one does. Where the others do is not known here, only that it takes of the memory of all.
+pub(super) fn check_later(
+    request: &Request,
+    slots: usize,
+    alike: usize,
+    machine: &Machine,
+) -> Result<(), MemoryError> {
     fits(request, &machine.memory())?;
-    let places = vec![vec![request.placement.clone()]; slots];
+    let mut places = vec![vec![request.placement.clone()]; alike.clamp(1, slots)];
+    places.resize(slots, vec![Placement::system()]);
     populated(core::slice::from_ref(request), &places, machine)?;
     file_size(request.bytes as u64)
 }

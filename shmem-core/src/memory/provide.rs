@@ -173,7 +173,7 @@ impl Provider<'_> {
         backing: Option<&Backing>,
     ) -> Result<Grant, MemoryError> {
         let request = Request { populate: true, placement: Placement::system(), ..request.clone() };
-        check_later(&request, 1, self.site.machine)?;
+        check_later(&request, 1, 1, self.site.machine)?;
         let Some(Backing::Instead(why)) = backing else {
             return Err(MemoryError::FileAtStart { what: request.what });
         };

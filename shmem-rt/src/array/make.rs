@@ -129,7 +129,7 @@ impl<const D: usize> Maker<'_, D> {
             return Ok(());
         }
         let fits = demands().and_then(|demands| {
-            demands.iter().try_for_each(|demand| self.job.arena.check_later(demand))?;
+            demands.iter().try_for_each(|demand| self.job.check_later(demand))?;
             Ok(Vec::new())
         });
         self.collective.agree(self.purpose, fits).map(drop)

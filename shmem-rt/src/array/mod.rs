@@ -43,6 +43,7 @@ mod threads;
 
 pub use builder::ArrayBuilder;
 pub(crate) use end::End;
+pub(crate) use homes::may_ask;
 #[cfg(feature = "rayon")]
 pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndexed, ParIndices};
 pub(crate) use pool::Pools;

@@ -59,7 +59,7 @@ impl<const D: usize> Maker<'_, D> {
         let name = Text::head("array");
         // What the request itself populates is checked with it.
         let base = (!request.populate).then(|| self.placing.demand(None, room));
-        let enough = base.iter().try_for_each(|base| job.arena.check_later(base));
+        let enough = base.iter().try_for_each(|base| job.check_later(base));
         let wanted = enough.map_err(Into::into).map(|()| {
             let taken = if request.populate { Vec::new() } else { self.placing.taken(bound) };
             Wanted { request, partition: self.spec.id, name, taken }

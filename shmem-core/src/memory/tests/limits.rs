@@ -39,8 +39,26 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
         assert!(error.contains(part), "`{part}` in: {error}");
     }
     let arena = reserve(&[plain(1, M)], 1, machine).unwrap();
-    let error = arena.check_later(&Request::array("A", 2 << 30)).unwrap_err();
+    let error = arena.check_later(&Request::array("A", 2 << 30), 1).unwrap_err();
     assert!(matches!(error, MemoryError::LargerThanMemory { .. }), "{error}");
+}
+
+#[test]
+fn what_a_later_segment_takes_of_a_node_is_asked_by_those_who_are_next_to_it() {
+    let tree = two_nodes();
+    let arena = reserve(&[plain(1, M)], 2, Machine::at(tree.root())).unwrap();
+    let kind = Some(Kind::NormalMem);
+    let placement = Placement { kind, nodes: vec![0], spread: Spread::Bound, ..Placement::system() };
+    let ask = |bytes: u64| Request {
+        placement: placement.clone(),
+        populate: true,
+        ..Request::array("A", bytes as usize)
+    };
+    arena.check_later(&ask(250 * M), 1).unwrap();
+    let error = arena.check_later(&ask(250 * M), 2).unwrap_err().to_string();
+    assert!(error.contains("node 0 has left 392M"), "{error}");
+    let error = arena.check_later(&ask(390 * M), 1).unwrap_err();
+    assert!(matches!(error, MemoryError::NotEnoughMemory { slots: 2, .. }), "of the machine: {error}");
 }
 
 #[test]
