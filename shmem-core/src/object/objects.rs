@@ -32,7 +32,7 @@ impl Extent {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a symmetric object",
     label = "not a symmetric object",
-    note = "`local` and `frozen` take `&OBJECT`, or a tuple such as `(&GRID, &scratch)`, of `#[symmetric]` statics and `SymBox`es"
+    note = "`local` and `frozen` take `&OBJECT`, or a tuple such as `(&GRID, &scratch)`, of `#[symmetric]` statics, `SymBox`es and `NumaArray`s"
 )]
 pub unsafe trait Objects: Copy {
     /// The exclusive references.

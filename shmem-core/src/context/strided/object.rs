@@ -67,7 +67,7 @@ pub unsafe trait Object {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not exist on other PEs",
     label = "not a symmetric object",
-    note = "the side with `@` is a symmetric object: a static with `#[symmetric]`, or a `SymBox`"
+    note = "the side with `@` is a symmetric object: a static with `#[symmetric]`, a `SymBox` or a `NumaArray`"
 )]
 pub unsafe trait Remote: Object {
     /// Segment, and bytes from the start of a PE's place. `pe` shows that positions are known.
