@@ -5,6 +5,7 @@
 //! to the same error, without exchanging anything. Dropping a [`SymBox`] is the exception: it is
 //! local, and the memory is used again after the next collective here that finds it dropped by all.
 
+use std::ops::Range;
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
@@ -156,6 +157,7 @@ impl<L: ThreadLevel> World<L> {
         let before = self.job().ledger().find(offset).map_or(0, |a| a.bytes);
         let (allocation, grown) = self.job().ledger().reallocate_at(offset, bytes)?;
         let to = self.endpoint().mine(allocation.offset);
+        self.renew_pages(allocation.segment, allocation.offset..allocation.offset + bytes);
         if grown != Grown::InPlace {
             let from = self.endpoint().mine(offset);
             // SAFETY: both blocks lie in this PE's heap and hold that many bytes; nobody else uses
@@ -164,6 +166,15 @@ impl<L: ThreadLevel> World<L> {
         }
         collective.meet(&purpose);
         Ok(SymAddr::assume(to))
+    }
+
+    /// Sees to it that pages of a new block of a heap lie where the heap's partition wants them.
+    fn renew_pages(&self, segment: u32, block: Range<usize>) {
+        self.job().renew_pages(&block, || {
+            let partitions = self.job().partitions();
+            let at = partitions.segments().iter().position(|index| *index == segment);
+            at.is_some_and(|at| partitions.grants()[self.my_pe()][at].populated)
+        });
     }
 
     /// Where an address lies in the calling PE's place.
@@ -298,6 +309,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let collective = world.team().enter(world.endpoint());
         world.reclaim_for(&collective, &purpose);
         let made = world.job().ledger().allocate(segment, bytes, align, owner)?;
+        world.renew_pages(segment, made.offset..made.offset + bytes);
         initialise(world.endpoint().mine(made.offset));
         collective.meet(&purpose);
         Ok(made)

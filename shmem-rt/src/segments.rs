@@ -24,7 +24,7 @@ use shmem_core::partition::Grant;
 use shmem_core::segment::Segment;
 use shmem_core::text::Text;
 
-use crate::array::{End, Pools};
+use crate::array::{End, Misplaced, Pools};
 use crate::collective::Purpose;
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -40,6 +40,7 @@ pub(crate) struct Later {
     /// What else ends with the allocations of arrays, by their numbers.
     pub(crate) ends: BTreeMap<u64, End>,
     pub(crate) pools: Pools,
+    pub(crate) misplaced: Misplaced,
 }
 
 impl Later {
@@ -50,6 +51,7 @@ impl Later {
             registrations: 0,
             ends: BTreeMap::new(),
             pools: Pools::default(),
+            misplaced: Misplaced::default(),
         }
     }
 
@@ -235,7 +237,9 @@ impl Job {
         let mut later = self.later();
         let place = later.places.remove(&index);
         let place = place.unwrap_or_else(|| unreachable!("segment {index} was made by `make_segment`"));
-        self.segments.remove(index);
+        let Segment { start, bytes, .. } = self.segments.remove(index);
+        // Whatever comes to these addresses has pages of its own.
+        later.misplaced.leave_out(&(start..start + bytes));
         self.forget(index);
         self.unmap(place.offset, self.pes.iter().filter_map(|pe| pe.slot()));
         later.range.release(place);

@@ -213,6 +213,18 @@ fn policy(address: *const u8) -> (i32, u64) {
     (mode, nodes[0])
 }
 
+/// The node on which the page at an address lies.
+fn node_of(address: *const u8) -> i32 {
+    const NODE_BY_ADDRESS: libc::c_int = 1 | 2;
+    let mut node = 0_i32;
+    // SAFETY: the node lives until the call returns, which reads no mask.
+    let result = unsafe {
+        libc::syscall(libc::SYS_get_mempolicy, &raw mut node, 0_usize, 0_u64, address, NODE_BY_ADDRESS)
+    };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+    node
+}
+
 #[shmem::test(pes = 1)]
 fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     if nodes().is_none() {
@@ -225,6 +237,19 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     world.free(array).unwrap();
     let heaps = policy(world.malloc(1 << 20).unwrap().as_ptr().wrapping_add(8 << 20));
     assert_eq!((policy(first), policy(last)), (heaps, heaps));
+
+    // What is allocated there is the heap's as well: all on the node of this PE, which touches it.
+    let array = world.array([1 << 20]).storage(Single).chunks(2).zeroed::<u8>().unwrap();
+    let offset = array.parts().list()[0].offset;
+    world.free(array).unwrap();
+    let object = world.alloc(vec![1_u8; 1 << 20]).unwrap();
+    assert!(
+        object.offset() < offset + (1 << 20) && offset < object.offset() + (1 << 20),
+        "where the array was"
+    );
+    let start = object.on(world.me()).ptr(world).unwrap().cast::<u8>().cast_const();
+    let nodes: Vec<_> = (0..1 << 20).step_by(PAGE).map(|byte| node_of(start.wrapping_add(byte))).collect();
+    assert!(nodes.iter().all(|node| *node == nodes[0]), "{nodes:?}");
 }
 
 /// A node that is full is one error on every PE, and no process is killed for it.

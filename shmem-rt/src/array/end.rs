@@ -36,7 +36,8 @@ impl Job {
                     self.remove_segment(index);
                 }
                 Some(End::Pages { range, nodes, spread }) => {
-                    let back = self.arena.place_range(self.slot, range, &nodes, spread, false);
+                    let back = self.arena.place_range(self.slot, range.clone(), &nodes, spread, false);
+                    self.later().misplaced.add(range);
                     match back {
                         Ok(()) => {}
                         // Nothing was placed, which was said when the array was made.

@@ -8,6 +8,7 @@
 //! multi     in pools                 pool      segments bound to one node, for many arrays
 //! bindings  which page is whose      placing   placing pages and making them
 //! contents  the first elements       end       what is undone when an array is freed
+//! misplaced pages that stay where it was
 //! affinity  where the pages are             parallel, split, threads   loops on the chunks' nodes
 //! ```
 //!
@@ -29,6 +30,7 @@ mod contents;
 mod end;
 mod homes;
 mod make;
+mod misplaced;
 mod multi;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -44,6 +46,7 @@ mod threads;
 pub use builder::ArrayBuilder;
 pub(crate) use end::End;
 pub(crate) use homes::may_ask;
+pub(crate) use misplaced::Misplaced;
 #[cfg(feature = "rayon")]
 pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndexed, ParIndices};
 pub(crate) use pool::Pools;

@@ -1,7 +1,8 @@
 //! One range in the heap of a partition.
 //!
 //! The block has its pages for itself, so they can be placed without touching what others have; when it
-//! is freed they are the heap's again. Nothing is registered: the heap is.
+//! is freed they are the heap's again, from which other arrays take them as they are, and other objects not
+//! (`misplaced`). Nothing is registered: the heap is.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
 
@@ -26,6 +27,11 @@ impl<const D: usize> Maker<'_, D> {
         let room = (slide + self.bytes()).next_multiple_of(page);
         let block = job.ledger().allocate(segment, room, self.align.max(page), Owner::Handle)?;
         let range = block.offset..block.offset + room;
+        if by_pages && !self.placing.nodes.is_empty() {
+            job.later().misplaced.leave_out(&range);
+        } else {
+            job.renew_pages(&range, || self.grant.populated);
+        }
         let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
 
         let bound = if by_pages { by_chunk(self.chunking, self.element, slide, page) } else { Vec::new() };
