@@ -31,7 +31,8 @@ pub(crate) struct Job {
     /// CPUs of this node for each of its PEs.
     pub(crate) cpus_per_pe: usize,
     pub(crate) partitions: RwLock<Partitions>,
-    /// The nodes of this machine, once somebody has asked.
+    /// The nodes of this machine, once somebody has asked: later than the start, because a program may bind itself
+    /// to CPUs first.
     pub(crate) topology: OnceLock<Topology>,
     /// The CPUs of each PE on this host; empty: not known.
     pub(crate) cpus: Vec<Vec<usize>>,

@@ -4,7 +4,7 @@
 //! size. `EXPECTED_NODES` says how many nodes there are, and then nothing is left out; without it, and on a
 //! machine with one node, the tests have nothing to test.
 
-use shmem::array::{Cyclic, Multi, Separate, Single, Storage, StorageKind};
+use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 use shmem::partition::{Kind, NewPartition, Pages, Policy};
 use shmem::prelude::*;
 use shmem_core::memory::Machine;
@@ -67,6 +67,9 @@ fn in_all_storages<const D: usize>(world: &mut World, shape: [usize; D], one_ran
     check(world, shape, Separate, one_range);
     check(world, shape, Cyclic { block: 0 }, one_range);
     check(world, shape, Multi, 1.0);
+    // Without a storage, what does not fill a page for each chunk is not placed.
+    let fills = shape.iter().product::<usize>() >= nodes().unwrap_or(1) * PAGE;
+    check(world, shape, Chosen, if fills { one_range } else { 0.0 });
 }
 
 fn use_cases(world: &mut World) {

@@ -10,7 +10,7 @@ use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
-use super::choice::default_storage;
+use super::choice::{default_storage, is_small};
 use super::contents::{Contents, Fresh, from_indices};
 use super::homes::{Homes, memory_near, several};
 use super::make::{Maker, is_elsewhere, strictness};
@@ -221,7 +221,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             grant: &grant,
             page,
             huge,
-            too_small: named.is_none() && kind == StorageKind::Single,
+            too_small: named.is_none() && is_small(bytes, chunking.chunks(), page as usize),
             placing,
             fill: &fill,
         };

@@ -2,6 +2,11 @@
 
 use shmem_core::array::StorageKind;
 
+/// Whether an array does not fill a page for each chunk. One that names no storage is not placed then.
+pub(super) fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
+    bytes < chunks.saturating_mul(page)
+}
+
 /// The storage of an array of `bytes` bytes in `chunks` chunks, in a partition with pages of `page` bytes
 /// whose heap has `room` bytes in one piece.
 ///
@@ -24,7 +29,7 @@ pub(super) fn default_storage(
     // Slid, and in whole pages.
     let whole = bytes.saturating_add(2 * page);
     match () {
-        () if bytes < chunks.saturating_mul(page) => StorageKind::Single,
+        () if is_small(bytes, chunks, page) => StorageKind::Single,
         () if huge => StorageKind::Multi,
         () if whole <= room => StorageKind::Single,
         () => StorageKind::Separate,
