@@ -9,6 +9,43 @@ use core::marker::PhantomData;
 use super::rows::{Rows, Tour, Walk};
 use super::storage::Storage;
 
+/// Elements one after the other: those of a run, and then those of the runs that are left behind it.
+macro_rules! by_runs {
+    ([$($parameters:tt)*] $iter:ty, $reference:ty, $behind:ident) => {
+        impl<$($parameters)*> Iterator for $iter {
+            type Item = $reference;
+
+            #[inline(always)]
+            fn next(&mut self) -> Option<$reference> {
+                loop {
+                    if let Some(element) = self.run.next() {
+                        return Some(element);
+                    }
+                    self.run = self.go_on()?;
+                }
+            }
+
+            #[inline(always)]
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                let left = self.run.len() + self.$behind.len();
+                (left, Some(left))
+            }
+
+            #[inline]
+            fn fold<B, F: FnMut(B, $reference) -> B>(mut self, first: B, mut f: F) -> B {
+                let mut result = first;
+                loop {
+                    result = core::mem::take(&mut self.run).fold(result, &mut f);
+                    match self.go_on() {
+                        Some(run) => self.run = run,
+                        None => return result,
+                    }
+                }
+            }
+        }
+    };
+}
+
 macro_rules! elements {
     (
         $reference:ty, $slice:ty, $run:ident, $from_raw:path, $send:ident,
@@ -82,38 +119,7 @@ macro_rules! elements {
             }
         }
 
-        impl<'x, T, const D: usize, S: Storage> Iterator for $iter<'x, T, D, S> {
-            type Item = $reference;
-
-            #[inline(always)]
-            fn next(&mut self) -> Option<$reference> {
-                loop {
-                    if let Some(element) = self.run.next() {
-                        return Some(element);
-                    }
-                    self.run = self.go_on()?;
-                }
-            }
-
-            #[inline(always)]
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                let left = self.run.len() + self.tour.len();
-                (left, Some(left))
-            }
-
-            #[inline]
-            fn fold<B, F: FnMut(B, $reference) -> B>(mut self, first: B, mut f: F) -> B {
-                let mut result = first;
-                loop {
-                    result = core::mem::take(&mut self.run).fold(result, &mut f);
-                    match self.go_on() {
-                        Some(run) => self.run = run,
-                        None => return result,
-                    }
-                }
-            }
-        }
-
+        by_runs!(['x, T, const D: usize, S: Storage] $iter<'x, T, D, S>, $reference, tour);
         impl<T, const D: usize, S: Storage> ExactSizeIterator for $iter<'_, T, D, S> {}
         impl<T, const D: usize, S: Storage> FusedIterator for $iter<'_, T, D, S> {}
 
@@ -181,37 +187,7 @@ macro_rules! elements {
             }
         }
 
-        impl<'x, T> Iterator for $chunk_iter<'x, T> {
-            type Item = $reference;
-
-            #[inline(always)]
-            fn next(&mut self) -> Option<$reference> {
-                loop {
-                    if let Some(element) = self.run.next() {
-                        return Some(element);
-                    }
-                    self.run = self.go_on()?;
-                }
-            }
-
-            #[inline(always)]
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                let left = self.run.len() + self.walk.len();
-                (left, Some(left))
-            }
-
-            #[inline]
-            fn fold<B, F: FnMut(B, $reference) -> B>(mut self, first: B, mut f: F) -> B {
-                let mut result = first;
-                loop {
-                    result = core::mem::take(&mut self.run).fold(result, &mut f);
-                    match self.go_on() {
-                        Some(run) => self.run = run,
-                        None => return result,
-                    }
-                }
-            }
-        }
+        by_runs!(['x, T] $chunk_iter<'x, T>, $reference, walk);
 
         impl<'x, T> DoubleEndedIterator for $chunk_iter<'x, T> {
             #[inline]

@@ -2,13 +2,13 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use super::geometry::Geometry;
 use super::handle::NumaArray;
 use super::storage::{Contiguous, Storage};
 use crate::data::SymmetricData;
-use crate::object::On;
+use crate::object::{On, many, one};
 use crate::pe::Pe;
 use crate::strided::Piece;
 
@@ -129,8 +129,7 @@ impl ArrayPlaceIndex<1> for usize {
     type Place<'a, T: SymmetricData> = On<'a, T>;
 
     fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, 1>) -> On<'_, T> {
-        assert!(self < place.len, "index {self} is beyond the end: the place has 0..{}", place.len);
-        place.element(self)
+        place.element(one(self, place.len).0)
     }
 }
 
@@ -152,29 +151,13 @@ macro_rules! ranges {
             type Place<'a, T: SymmetricData> = ArrayOn<'a, T, 1>;
 
             fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, 1>) -> ArrayOn<'_, T, 1> {
-                let range = within(self, place.len);
-                ArrayOn { first: place.first + range.start, len: range.len(), ..place }
+                let (first, len) = many(self, place.len);
+                ArrayOn { first: place.first + first, len, ..place }
             }
         }
     )*};
 }
 ranges!(Range<usize> RangeInclusive<usize> RangeFrom<usize> RangeTo<usize> RangeToInclusive<usize> RangeFull);
-
-#[track_caller]
-fn within(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
-    let from = match range.start_bound() {
-        Bound::Included(&n) => n,
-        Bound::Excluded(&n) => n.saturating_add(1),
-        Bound::Unbounded => 0,
-    };
-    let to = match range.end_bound() {
-        Bound::Included(&n) => n.saturating_add(1),
-        Bound::Excluded(&n) => n,
-        Bound::Unbounded => len,
-    };
-    assert!(from <= to && to <= len, "range {from}..{to} does not lie in the place, which has 0..{len}");
-    from..to
-}
 
 /// The pieces of an array of elements of `element` bytes, in row-major order of the elements.
 pub(super) fn pieces<const D: usize>(geometry: &Geometry<D>, element: usize) -> Box<[Piece]> {

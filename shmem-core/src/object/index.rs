@@ -37,18 +37,20 @@ fn range_beyond(from: usize, to: usize, len: usize) -> ! {
     panic!("range {from}..{to} does not lie in the place, which has {len} elements (0..{len})")
 }
 
+/// An element of `len`: first and number.
 #[inline(always)]
 #[track_caller]
-fn one(index: usize, len: usize) -> (usize, usize) {
+pub(crate) fn one(index: usize, len: usize) -> (usize, usize) {
     if index >= len {
         beyond(index, len);
     }
     (index, 1)
 }
 
+/// A range of `len` elements: first and number.
 #[inline(always)]
 #[track_caller]
-fn many(range: impl RangeBounds<usize>, len: usize) -> (usize, usize) {
+pub(crate) fn many(range: impl RangeBounds<usize>, len: usize) -> (usize, usize) {
     let from = match range.start_bound() {
         Bound::Included(&n) => n,
         Bound::Excluded(&n) => n.saturating_add(1),

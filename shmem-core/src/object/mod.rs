@@ -25,6 +25,7 @@ pub use address::SymAddr;
 pub use boxed::SymBox;
 pub use here::Here;
 pub use index::PlaceIndex;
+pub(crate) use index::{many, one};
 pub use objects::{Extent, Objects};
 pub use on::On;
 pub use statics::{Descriptor, Position, Symmetric};

@@ -26,8 +26,8 @@ pub(super) fn default_storage(
     huge: bool,
     room: usize,
 ) -> StorageKind {
-    // Slid, and in whole pages.
-    let whole = bytes.saturating_add(2 * page);
+    // From the start of a page, slid, and in whole pages: each takes less than one more.
+    let whole = bytes.saturating_add(3 * page);
     match () {
         () if is_small(bytes, chunks, page) => StorageKind::Single,
         () if huge => StorageKind::Multi,
@@ -44,8 +44,8 @@ mod tests {
     fn arrays_lie_in_the_heap_where_it_has_room() {
         const M: usize = 1 << 20;
         assert_eq!(default_storage(2 * 4096 - 1, 2, 4096, false, 0), StorageKind::Single);
-        assert_eq!(default_storage(64 * M - 8192, 2, 4096, false, 64 * M), StorageKind::Single);
-        assert_eq!(default_storage(64 * M - 8191, 2, 4096, false, 64 * M), StorageKind::Separate);
+        assert_eq!(default_storage(64 * M - 12_288, 2, 4096, false, 64 * M), StorageKind::Single);
+        assert_eq!(default_storage(64 * M - 12_287, 2, 4096, false, 64 * M), StorageKind::Separate);
         assert_eq!(default_storage(usize::MAX, 2, 4096, false, 64 * M), StorageKind::Separate);
         assert_eq!(default_storage(64 * M, 4, 2 * M, true, 256 * M), StorageKind::Multi);
         assert_eq!(default_storage(4 * M, 4, 2 * M, true, 256 * M), StorageKind::Single);

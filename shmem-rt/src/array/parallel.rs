@@ -25,6 +25,17 @@ pub struct Chunkwise<'p, P, const D: usize> {
     chunks: Vec<(Option<u32>, P)>,
 }
 
+impl<'p, P, const D: usize> Chunkwise<'p, P, D> {
+    /// Of the node and the items of each chunk.
+    fn new(
+        pools: &'p NodePools,
+        chunking: &Chunking<D>,
+        chunks: impl Iterator<Item = (Option<u32>, P)>,
+    ) -> Self {
+        Self { pools, chunking: *chunking, chunks: chunks.collect() }
+    }
+}
+
 impl<P: ParallelIterator, const D: usize> ParallelIterator for Chunkwise<'_, P, D> {
     type Item = P::Item;
 
@@ -109,7 +120,7 @@ where
         let chunks = chunks.into_iter().enumerate().map(|(chunk, (node, Splitting(items)))| {
             (node, Splitting(Indexed { indices: chunking.range(chunk).indices(), items }))
         });
-        Chunkwise { pools, chunking, chunks: chunks.collect() }
+        Chunkwise::new(pools, &chunking, chunks)
     }
 }
 
@@ -184,33 +195,37 @@ pub trait ParArrayMut<T, const D: usize>: ParArray<T, D> {
 
 impl<T: Sync, const D: usize, S: Storage> ParArray<T, D> for ArrayRef<'_, T, D, S> {
     fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Splitting<ChunkIter<'v, T>>, D> {
-        let chunks = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter())));
-        Chunkwise { pools, chunking: *self.chunking(), chunks: chunks.collect() }
+        Chunkwise::new(
+            pools,
+            self.chunking(),
+            self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter()))),
+        )
     }
 
     fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D> {
-        let chunks = self.chunks().map(|chunk| (chunk.node(), once(chunk)));
-        Chunkwise { pools, chunking: *self.chunking(), chunks: chunks.collect() }
+        Chunkwise::new(pools, self.chunking(), self.chunks().map(|chunk| (chunk.node(), once(chunk))))
     }
 
     fn par_indices<'p>(&self, pools: &'p NodePools) -> Chunkwise<'p, ParIndices<D>, D>
     where
         [Range<usize>; D]: Ranges,
     {
-        let chunks = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.ranges().indices())));
-        Chunkwise { pools, chunking: *self.chunking(), chunks: chunks.collect() }
+        let indices = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.ranges().indices())));
+        Chunkwise::new(pools, self.chunking(), indices)
     }
 }
 
 impl<T: Sync, const D: usize, S: Storage> ParArray<T, D> for ArrayMut<'_, T, D, S> {
     fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Splitting<ChunkIter<'v, T>>, D> {
-        let chunks = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter())));
-        Chunkwise { pools, chunking: *self.chunking(), chunks: chunks.collect() }
+        Chunkwise::new(
+            pools,
+            self.chunking(),
+            self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter()))),
+        )
     }
 
     fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D> {
-        let chunks = self.chunks().map(|chunk| (chunk.node(), once(chunk)));
-        Chunkwise { pools, chunking: *self.chunking(), chunks: chunks.collect() }
+        Chunkwise::new(pools, self.chunking(), self.chunks().map(|chunk| (chunk.node(), once(chunk))))
     }
 
     fn par_indices<'p>(&self, pools: &'p NodePools) -> Chunkwise<'p, ParIndices<D>, D>
@@ -228,12 +243,12 @@ impl<T: Send + Sync, const D: usize, S: Storage> ParArrayMut<T, D> for ArrayMut<
     ) -> Chunkwise<'v, Splitting<ChunkIterMut<'v, T>>, D> {
         let chunking = *self.chunking();
         let chunks = self.chunks_mut().map(|chunk| (chunk.node(), Splitting(chunk.into_iter_mut())));
-        Chunkwise { pools, chunking, chunks: chunks.collect() }
+        Chunkwise::new(pools, &chunking, chunks)
     }
 
     fn par_chunks_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkMut<'v, T, D>>, D> {
         let chunking = *self.chunking();
         let chunks = self.chunks_mut().map(|chunk| (chunk.node(), once(chunk)));
-        Chunkwise { pools, chunking, chunks: chunks.collect() }
+        Chunkwise::new(pools, &chunking, chunks)
     }
 }
