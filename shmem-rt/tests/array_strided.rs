@@ -1,24 +1,22 @@
 //! `strided!` on arrays in chunks: whatever pieces they lie in, the elements moved are those of an array that
 //! is one range.
 
+mod dice;
+
 use shmem::array::{Chosen, Cyclic, Multi, NumaArray, Separate, Single, Storage};
 use shmem::prelude::*;
 
-/// A small generator, the same on every PE.
-struct Dice(u64);
+use dice::Dice;
 
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
+fn below(dice: &mut Dice, n: usize) -> usize {
+    dice.below(n as u64) as usize
+}
 
-    /// First element, end and step of a range of at most `len` elements with at least one.
-    fn range(&mut self, len: usize) -> (usize, usize, usize) {
-        let first = self.below(len);
-        let end = first + 1 + self.below(len - first);
-        (first, end, 1 + self.below(4))
-    }
+/// First element, end and step of a range of at most `len` elements with at least one.
+fn range(dice: &mut Dice, len: usize) -> (usize, usize, usize) {
+    let first = below(dice, len);
+    let end = first + 1 + below(dice, len - first);
+    (first, end, 1 + below(dice, 4))
 }
 
 fn elements<const D: usize, S: Storage>(world: &World, array: &NumaArray<u32, D, S>, pe: Pe) -> Vec<u32> {
@@ -53,15 +51,15 @@ fn planes<A: Storage, B: Storage>(world: &World, one: A, other: B) {
                 .unwrap();
             let to = world.array(shape).storage(other).chunks(chunks).zeroed::<u32>().unwrap();
             for round in 0..20 {
-                let rows = dice.range(shape[0]);
-                let columns = dice.range(shape[1]);
+                let rows = range(&mut dice, shape[0]);
+                let columns = range(&mut dice, shape[1]);
                 let source = region(&shape, &[rows, columns]);
                 // The same counts somewhere else, at other steps.
                 let count = |(first, end, step): (usize, usize, usize)| (end - first).div_ceil(step);
                 let mut place = |len: usize, count: usize| {
-                    let step = 1 + dice.below(if count > 1 { (len - 1) / (count - 1) } else { 3 });
+                    let step = 1 + below(&mut dice, if count > 1 { (len - 1) / (count - 1) } else { 3 });
                     let hull = (count - 1) * step + 1;
-                    let first = dice.below(len - hull + 1);
+                    let first = below(&mut dice, len - hull + 1);
                     (first, first + hull, step)
                 };
                 let (to_rows, to_columns) = (place(shape[0], count(rows)), place(shape[1], count(columns)));

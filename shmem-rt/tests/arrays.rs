@@ -1,19 +1,13 @@
 //! Arrays in chunks: made, filled, reached from other PEs, dropped and freed, in every storage.
 
+mod dice;
+
 use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem_core::data::PlainData;
 
-/// A small generator, the same on every PE.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
+use dice::Dice;
 
 /// Mappings of this process's memory and open descriptors.
 fn held() -> (usize, usize) {

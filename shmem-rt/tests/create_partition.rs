@@ -1,17 +1,11 @@
 //! Partitions made at run time: made and dropped by all, or by none.
 
+mod dice;
+
 use shmem::partition::{Kind, NewPartition, Policy};
 use shmem::prelude::*;
 
-/// A small generator, the same on every PE.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
+use dice::Dice;
 
 /// Compares a number with that of every other PE.
 fn assert_same(world: &World, what: u64) {

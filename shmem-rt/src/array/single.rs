@@ -27,16 +27,16 @@ impl<const D: usize> Maker<'_, D> {
         let room = (slide + self.bytes()).next_multiple_of(page);
         let block = job.ledger().allocate(segment, room, self.align.max(page), Owner::Handle)?;
         let range = block.offset..block.offset + room;
-        if by_pages && !self.placing.nodes.is_empty() {
-            job.later().misplaced.leave_out(&range);
-        } else {
-            job.renew_pages(&range, || self.grant.populated);
-        }
         let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
 
         let bound = if by_pages { by_chunk(self.chunking, self.element, slide, page) } else { Vec::new() };
         self.agree_on_room(|| self.placing.missing(job, [(block.offset, bound.clone())]))
             .inspect_err(|_| self.undo(&[block.id]))?;
+        if by_pages && !self.placing.nodes.is_empty() {
+            job.later().misplaced.leave_out(&range);
+        } else {
+            job.renew_pages(&range, || self.grant.populated);
+        }
         let made = if by_pages && !self.placing.nodes.is_empty() {
             // What the partition had at the start it has still.
             let request = Request::partition(self.spec, job.topology());
