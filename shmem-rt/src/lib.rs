@@ -14,6 +14,7 @@ pub mod env;
 mod error;
 mod free;
 mod grants;
+mod halo;
 mod heap;
 pub mod info;
 mod initial;
@@ -50,6 +51,7 @@ pub use shmem_core::context::{
     Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
+pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::padded;
@@ -86,8 +88,8 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NumaArray, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric,
-        World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Edge, Halo, Initiator, NumaArray, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox,
+        Symmetric, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }
