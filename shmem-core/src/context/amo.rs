@@ -169,7 +169,12 @@ fn fetching_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, width: 
 }
 
 #[inline(always)]
-fn update_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, width: Width, op: AtomicOp) {
+pub(super) fn update_bits<W: SymmetricData>(
+    endpoint: &Endpoint,
+    word: On<'_, W>,
+    width: Width,
+    op: AtomicOp,
+) {
     match word.pe().slot() {
         Some(slot) => {
             on_node(endpoint, slot, word.offset(), width, op);

@@ -2,13 +2,14 @@
 //!
 //! An [`Endpoint`] is one stream of operations. It is given out by a [`Resource`], of which a node may
 //! have few. The operation families are traits over tokens ([`Initiator`]), so each exists once:
-//! [`Rma`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word by [`Condition`]s on its own copy of it.
+//! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word by [`Condition`]s on its own copy of it.
 
 mod amo;
 mod order;
 mod raw;
 mod resource;
 mod rma;
+mod signal;
 pub mod strided;
 mod wait;
 
@@ -17,10 +18,12 @@ pub use order::Order;
 pub use raw::Raw;
 pub use resource::{Endpoints, Exhausted, Options, Resource};
 pub use rma::{Place, Rma};
+pub use signal::PutSignal;
 pub use strided::Strided;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 
 pub use crate::endpoint::{Endpoint, Far, Initiator, WaitReport, Waiting};
+pub use crate::transport::SignalOp;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
 //! Typed put and get.
 
+use super::order::fence_through;
+use super::signal::{put_signal_far, update_signal};
 use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator};
-use crate::object::On;
+use crate::object::{On, Signal};
 use crate::pe::Pe;
-use crate::transport::shm;
+use crate::transport::{SignalOp, shm};
 
 /// What put writes to and get reads from: a place on one PE, see [`On`].
 ///
@@ -37,6 +39,22 @@ pub unsafe trait Place: Copy {
     ///
     /// As many items must be writable.
     unsafe fn get_into(self, endpoint: &Endpoint, into: *mut <Self::Contents as Contents>::Item);
+
+    /// The PE.
+    fn pe_of(self) -> Pe;
+
+    /// Writes as many items from `source` on, then changes a signal: whoever sees the change sees them.
+    ///
+    /// # Safety
+    ///
+    /// As [`put_from`](Self::put_from), and `signal` must be on the PE of the place.
+    unsafe fn put_signal_from(
+        self,
+        endpoint: &Endpoint,
+        source: *const <Self::Contents as Contents>::Item,
+        signal: On<'_, Signal>,
+        op: SignalOp,
+    );
 }
 
 // SAFETY: a place has `len` items, each of the size of an `Item`.
@@ -76,6 +94,32 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
             get_far(endpoint, into.cast(), self.pe(), self.segment(), self.offset(), bytes);
         }
     }
+
+    #[inline(always)]
+    fn pe_of(self) -> Pe {
+        self.pe()
+    }
+
+    #[inline(always)]
+    unsafe fn put_signal_from(
+        self,
+        endpoint: &Endpoint,
+        source: *const T::Item,
+        signal: On<'_, Signal>,
+        op: SignalOp,
+    ) {
+        if self.pe().slot().is_some() {
+            // SAFETY: the caller's promise.
+            unsafe { self.put_from(endpoint, source) };
+            // A read-modify-write: it releases what stands before, and wakes who waits.
+            update_signal(endpoint, signal, op);
+        } else {
+            // In pieces: as wholes they would be written to memory before the branch.
+            let (place, signal) = ((self.segment(), self.offset()), (signal.segment(), signal.offset()));
+            // SAFETY: the caller's promise, for as many bytes as the place has.
+            unsafe { put_signal_far(endpoint, self.pe(), place, source.cast(), self.bytes(), signal, op) };
+        }
+    }
 }
 
 // SAFETY: the pieces have the range's elements, in order, and so have `source` and `into`.
@@ -102,6 +146,24 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
             unsafe { piece.get_into(endpoint, into.wrapping_add(done)) };
             done += piece.len();
         }
+    }
+
+    fn pe_of(self) -> Pe {
+        self.pe()
+    }
+
+    unsafe fn put_signal_from(
+        self,
+        endpoint: &Endpoint,
+        source: *const T,
+        signal: On<'_, Signal>,
+        op: SignalOp,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_from(endpoint, source) };
+        // The signal comes behind the last piece alone, and the others may be elsewhere still.
+        fence_through(endpoint);
+        update_signal(endpoint, signal, op);
     }
 }
 
@@ -176,7 +238,7 @@ impl<I: Initiator + ?Sized> Rma for I {}
 
 #[inline(always)]
 #[track_caller]
-fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
+pub(super) fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
     if T::IS_SLICE && place != local {
         differ(place, local);
     }

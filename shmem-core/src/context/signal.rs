@@ -1,0 +1,87 @@
+//! Put with a signal behind it.
+
+use super::amo::update_bits;
+use super::rma::{Place, check_len};
+use crate::data::Contents;
+use crate::endpoint::{Endpoint, Initiator};
+use crate::object::{On, Signal};
+use crate::pe::Pe;
+use crate::transport::{SignalOp, Width};
+
+/// Put that ends in a signal, on which the target can wait.
+///
+/// ```
+/// use shmem_core::context::{PutSignal, SignalOp};
+/// use shmem_core::object::{On, Signal};
+///
+/// /// Sends a row, and counts it.
+/// fn send(world: &impl PutSignal, to: On<'_, [f64]>, row: &[f64], rows: On<'_, Signal>) {
+///     world.put_signal(to, row, rows, SignalOp::Add(1));
+/// }
+/// ```
+pub trait PutSignal: Initiator {
+    /// Writes `source` to a place, then changes `signal` on the same PE: a PE that sees the change, by
+    /// `wait_until` or `test`, sees the data. `source` may be reused on return. Of no elements, the signal
+    /// alone is changed. Signals are ordered with what other operations write by fence and quiet only.
+    ///
+    /// # Panics
+    ///
+    /// If a slice and its place differ in length, or the place and the signal are on different PEs.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_put_signal`.
+    #[inline(always)]
+    #[track_caller]
+    fn put_signal<P: Place>(&self, place: P, source: &P::Contents, signal: On<'_, Signal>, op: SignalOp) {
+        check_len::<P::Contents>(place.len_of(), source.len_of());
+        check_pe(place.pe_of(), signal.pe());
+        // SAFETY: `source` is a reference to as many items as the place has; the signal is on its PE.
+        unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op) };
+    }
+}
+
+impl<I: Initiator + ?Sized> PutSignal for I {}
+
+#[inline(always)]
+#[track_caller]
+pub(super) fn check_pe(place: Pe, signal: Pe) {
+    if place.number() != signal.number() {
+        apart(place, signal);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn apart(place: Pe, signal: Pe) -> ! {
+    panic!(
+        "the place is on PE {place} and the signal on PE {signal}; a signal follows data on the same PE: name it `.on(..)` that PE"
+    )
+}
+
+#[inline(always)]
+pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
+    update_bits(endpoint, signal, Width::W8, op.into());
+}
+
+/// `place` and `signal` are segment and offset on `pe`.
+///
+/// # Safety
+///
+/// `bytes` bytes must be readable from `from` on and lie at the place, and the signal be one.
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn put_signal_far(
+    endpoint: &Endpoint,
+    pe: Pe,
+    place: (u32, usize),
+    from: *const u8,
+    bytes: usize,
+    signal: (u32, usize),
+    op: SignalOp,
+) {
+    let far = endpoint.far();
+    let to = Endpoint::remote(pe, place.0, place.1);
+    let signal = Endpoint::remote(pe, signal.0, signal.1);
+    // SAFETY: the caller's promise.
+    unsafe { far.transport.put_signal(far.channel, to, from, bytes, signal, op) };
+}
