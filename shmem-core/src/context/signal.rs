@@ -1,12 +1,16 @@
 //! Put with a signal behind it.
 
-use super::amo::update_bits;
-use super::rma::{Place, check_len};
+use core::panic::Location;
+
+use super::amo::{on_node, update_bits};
+use super::place::Place;
+use super::rma::check_len;
 use crate::data::Contents;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{On, Signal};
+use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::transport::{SignalOp, Width};
+use crate::transport::{SignalOp, Width, shm};
 
 /// Put that ends in a signal, on which the target can wait.
 ///
@@ -35,7 +39,7 @@ pub trait PutSignal: Initiator {
         check_len::<P::Contents>(place.len_of(), source.len_of());
         check_pe(place.pe_of(), signal.pe());
         // SAFETY: `source` is a reference to as many items as the place has; the signal is on its PE.
-        unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op) };
+        unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignal) };
     }
 }
 
@@ -58,30 +62,54 @@ fn apart(place: Pe, signal: Pe) -> ! {
     )
 }
 
+/// Changes the signal behind data that is there.
 #[inline(always)]
+#[track_caller]
 pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
-    update_bits(endpoint, signal, Width::W8, op.into());
+    let family = match op {
+        SignalOp::Set(_) => Family::SignalSet,
+        SignalOp::Add(_) => Family::SignalAdd,
+    };
+    update_bits(endpoint, signal, Width::W8, op.into(), family);
 }
 
-/// `place` and `signal` are segment and offset on `pe`.
-///
 /// # Safety
 ///
-/// `bytes` bytes must be readable from `from` on and lie at the place, and the signal be one.
+/// `bytes` bytes must be readable from `from` on, and lie at `offset` in the segment of every PE; the signal
+/// must be one on the same PE.
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn put_signal_far(
+#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
+pub(super) unsafe fn put_signal_slow(
     endpoint: &Endpoint,
     pe: Pe,
-    place: (u32, usize),
+    segment: u32,
+    offset: usize,
     from: *const u8,
     bytes: usize,
-    signal: (u32, usize),
+    signal_segment: u32,
+    signal_offset: usize,
     op: SignalOp,
+    family: Family,
+    location: &'static Location<'static>,
 ) {
-    let far = endpoint.far();
-    let to = Endpoint::remote(pe, place.0, place.1);
-    let signal = Endpoint::remote(pe, signal.0, signal.1);
-    // SAFETY: the caller's promise.
-    unsafe { far.transport.put_signal(far.channel, to, from, bytes, signal, op) };
+    let call = Call::new(family, location).at(pe, segment, offset, bytes).with(from);
+    endpoint.tell(call, || {
+        if let Some(place) = endpoint.mapped(pe, 0) {
+            // SAFETY: the caller's promise.
+            unsafe { shm::put(place.wrapping_add(offset), from, bytes) };
+            on_node(place, signal_offset, Width::W8, op.into());
+            return;
+        }
+        let (far, channel) = (&endpoint.far().transport, endpoint.far().channel);
+        let to = Endpoint::remote(pe, segment, offset);
+        let signal = Endpoint::remote(pe, signal_segment, signal_offset);
+        if family.is_nonblocking() {
+            // SAFETY: the caller's promise, for as long as the family says.
+            unsafe { far.put_signal_nbi(channel, to, from, bytes, signal, op) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { far.put_signal(channel, to, from, bytes, signal, op) };
+        }
+    });
 }

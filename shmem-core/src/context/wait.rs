@@ -5,6 +5,7 @@ use std::panic::Location;
 use super::condition::Condition;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
+use crate::observe::{Call, Family};
 use crate::system::Activity;
 use crate::text::Text;
 use crate::transport::{AtomicOp, Width, target};
@@ -14,9 +15,16 @@ impl<T: Waitable> Here<'_, T> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test`, `shmem_signal_fetch`.
     #[inline]
+    #[track_caller]
     pub fn test(self, condition: Condition<T::Value>) -> bool {
-        progress(self.endpoint());
-        condition.holds(self.now())
+        let endpoint = self.endpoint();
+        if endpoint.is_plain() {
+            return condition.holds(self.now());
+        }
+        endpoint.tell(self.call(Family::Test, Location::caller()), || {
+            progress(endpoint);
+            condition.holds(self.now())
+        })
     }
 
     /// Waits until the word is what `condition` says; gives its value then. What the PE that
@@ -26,45 +34,63 @@ impl<T: Waitable> Here<'_, T> {
     #[inline]
     #[track_caller]
     pub fn wait_until(self, condition: Condition<T::Value>) -> T::Value {
+        let location = Location::caller();
+        if self.endpoint().observer().is_none() {
+            return self.wait(condition, location);
+        }
+        self.endpoint().tell(self.call(Family::WaitUntil, location), || self.wait(condition, location))
+    }
+
+    #[inline]
+    fn wait(self, condition: Condition<T::Value>, location: &'static Location<'static>) -> T::Value {
         let endpoint = self.endpoint();
         let mut value = self.now();
         let done = || {
             value = self.now();
             condition.holds(value)
         };
-        wait(endpoint, "wait_until", done, || {
+        wait(endpoint, Family::WaitUntil, location, done, || {
             format!("{} {condition}", endpoint.waiting().name_of(self.offset()))
         });
         value
     }
 
+    /// The call of an operation on this word. Words lie in no segment that an observer would ask for.
+    #[cold]
+    fn call(self, family: Family, location: &'static Location<'static>) -> Call<'static> {
+        let me = self.endpoint().me();
+        Call::new(family, location)
+            .at(me, 0, self.offset(), size_of::<T>())
+            .word(Self::WIDTH, AtomicOp::Fetch)
+    }
+
+    const WIDTH: Width = if size_of::<T>() == 8 { Width::W8 } else { Width::W4 };
+
     #[inline(always)]
     pub(super) fn now(self) -> T::Value {
-        let width = if size_of::<T>() == 8 { Width::W8 } else { Width::W4 };
         // SAFETY: the word is an aligned `T` of that width in the calling PE's own place (`Waitable` is
         // sealed to words that are laid out as their number), and typed transfers do not take it. One
         // that `putmem` overwrites has a mixed value, as everything in the shared phase.
-        let bits = unsafe { target::apply(self.as_ptr().cast(), width, AtomicOp::Fetch) };
+        let bits = unsafe { target::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }
 }
 
 /// Waits until `done`, which looks at words of the calling PE. `subject` says what it waits for.
 #[inline]
-#[track_caller]
 pub(super) fn wait(
     endpoint: &Endpoint,
-    operation: &'static str,
+    family: Family,
+    location: &'static Location<'static>,
     done: impl FnMut() -> bool,
     subject: impl FnOnce() -> String,
 ) {
-    let location = Location::caller();
     endpoint.waiting().until(
         endpoint,
         done,
         |timeout, done| endpoint.bell().sleep(timeout, done),
         || Activity {
-            operation: Text::head(operation),
+            operation: Text::head(family.name()),
             subject: Text::head(&subject()),
             file: Text::tail(location.file()),
             line: location.line(),
@@ -74,7 +100,6 @@ pub(super) fn wait(
 }
 
 /// Lets what has arrived be delivered, for who looks without waiting.
-#[inline(always)]
 pub(super) fn progress(endpoint: &Endpoint) {
     if let Some(far) = endpoint.far_if_any() {
         far.transport.progress();
@@ -89,6 +114,7 @@ impl<T: Waitable> Symmetric<T> {
     }
 
     /// Tests the calling PE's own word; see [`Here::test`].
+    #[track_caller]
     pub fn test(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> bool {
         self.here(token).test(condition)
     }
@@ -102,6 +128,7 @@ impl<T: Waitable> SymBox<T> {
     }
 
     /// Tests the calling PE's own word; see [`Here::test`].
+    #[track_caller]
     pub fn test(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> bool {
         self.here(token).test(condition)
     }

@@ -1,8 +1,12 @@
 //! Waiting for several words: for all of them, for any, for some.
 
+use core::panic::Location;
+
 use super::condition::Condition;
 use super::wait::{progress, wait};
+use crate::endpoint::Endpoint;
 use crate::object::{Here, Waitable};
+use crate::observe::{Call, Family};
 
 /// Several words of the calling PE: an array of [`Signal`](crate::object::Signal)s or
 /// [`Atomic`](crate::object::Atomic)s, or a [`WaitSet`], which leaves some of them out.
@@ -51,6 +55,7 @@ pub trait Words<'a>: Copy {
     /// Whether every word is what `condition` says, now. True of no words.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test_all`.
+    #[track_caller]
     fn test_all(self, condition: Condition<Value<'a, Self>>) -> bool {
         self.wait_set().test_all_of(|_| condition)
     }
@@ -70,6 +75,7 @@ pub trait Words<'a>: Copy {
     /// A word that is what `condition` says now, if there is one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test_any`.
+    #[track_caller]
     fn test_any(self, condition: Condition<Value<'a, Self>>) -> Option<usize> {
         self.wait_set().test_any_of(|_| condition)
     }
@@ -125,7 +131,7 @@ pub trait Words<'a>: Copy {
     /// Source: OpenSHMEM 1.6, `shmem_wait_until_all`.
     #[track_caller]
     fn wait_until_all(self, condition: Condition<Value<'a, Self>>) {
-        self.wait_set().wait_until_all_of("wait_until_all", |_| condition);
+        self.wait_set().wait_until_all_of(|_| condition);
     }
 
     /// As [`wait_until_all`](Self::wait_until_all), with a value for each word.
@@ -137,7 +143,7 @@ pub trait Words<'a>: Copy {
     /// Source: OpenSHMEM 1.6, `shmem_wait_until_all_vector`.
     #[track_caller]
     fn wait_until_all_vector(self, relation: Relation<Value<'a, Self>>, values: &[Value<'a, Self>]) {
-        self.wait_set().with(values).wait_until_all_of("wait_until_all_vector", |i| relation(values[i]));
+        self.wait_set().with(values).wait_until_all_of(|i| relation(values[i]));
     }
 
     /// Waits until some word is what `condition` says; gives the number of one that is. None of no words.
@@ -145,7 +151,7 @@ pub trait Words<'a>: Copy {
     /// Source: OpenSHMEM 1.6, `shmem_wait_until_any`.
     #[track_caller]
     fn wait_until_any(self, condition: Condition<Value<'a, Self>>) -> Option<usize> {
-        self.wait_set().wait_until_any_of("wait_until_any", |_| condition)
+        self.wait_set().wait_until_any_of(|_| condition)
     }
 
     /// As [`wait_until_any`](Self::wait_until_any), with a value for each word.
@@ -161,7 +167,7 @@ pub trait Words<'a>: Copy {
         relation: Relation<Value<'a, Self>>,
         values: &[Value<'a, Self>],
     ) -> Option<usize> {
-        self.wait_set().with(values).wait_until_any_of("wait_until_any_vector", |i| relation(values[i]))
+        self.wait_set().with(values).wait_until_any_of(|i| relation(values[i]))
     }
 
     /// Waits until some word is what `condition` says; gives the numbers of all that are then, in order,
@@ -178,7 +184,7 @@ pub trait Words<'a>: Copy {
         condition: Condition<Value<'a, Self>>,
         indices: &'i mut [usize],
     ) -> &'i [usize] {
-        self.wait_set().into_room(indices).wait_until_some_of("wait_until_some", |_| condition, indices)
+        self.wait_set().into_room(indices).wait_until_some_of(|_| condition, indices)
     }
 
     /// As [`wait_until_some`](Self::wait_until_some), with a value for each word.
@@ -196,7 +202,7 @@ pub trait Words<'a>: Copy {
         indices: &'i mut [usize],
     ) -> &'i [usize] {
         let set = self.wait_set().with(values).into_room(indices);
-        set.wait_until_some_of("wait_until_some_vector", |i| relation(values[i]), indices)
+        set.wait_until_some_of(|i| relation(values[i]), indices)
     }
 }
 
@@ -245,7 +251,7 @@ impl<'a, T: Waitable> Words<'a> for WaitSet<'a, T> {
     }
 }
 
-impl<T: Waitable> WaitSet<'_, T> {
+impl<'a, T: Waitable> WaitSet<'a, T> {
     /// Itself, where there is a value for each word.
     #[track_caller]
     fn with(self, values: &[T::Value]) -> Self {
@@ -262,72 +268,96 @@ impl<T: Waitable> WaitSet<'_, T> {
         self
     }
 
+    #[track_caller]
     fn test_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> bool {
-        progress(self.words.endpoint());
-        self.numbers().all(|i| self.holds(i, &condition))
+        self.tell(Family::TestAll, |endpoint, _| {
+            progress(endpoint);
+            self.numbers().all(|i| self.holds(i, &condition))
+        })
     }
 
+    #[track_caller]
     fn test_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
-        progress(self.words.endpoint());
-        self.any(&condition)
+        self.tell(Family::TestAny, |endpoint, _| {
+            progress(endpoint);
+            self.any(&condition)
+        })
     }
 
+    #[track_caller]
     fn test_some_of(
         self,
         condition: impl Fn(usize) -> Condition<T::Value>,
         indices: &mut [usize],
     ) -> &[usize] {
-        progress(self.words.endpoint());
-        let found = self.some(&condition, indices);
-        &indices[..found]
+        self.tell(Family::TestSome, |endpoint, _| {
+            progress(endpoint);
+            let found = self.some(&condition, indices);
+            &indices[..found]
+        })
     }
 
     #[track_caller]
-    fn wait_until_all_of(self, operation: &'static str, condition: impl Fn(usize) -> Condition<T::Value>) {
-        let mut missing = self.numbers().peekable();
-        let done = || {
-            while missing.next_if(|&i| self.holds(i, &condition)).is_some() {}
-            missing.peek().is_none()
-        };
-        wait(self.words.endpoint(), operation, done, || self.subject(&condition));
+    fn wait_until_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) {
+        self.tell(Family::WaitUntilAll, |endpoint, location| {
+            let mut missing = self.numbers().peekable();
+            let done = || {
+                while missing.next_if(|&i| self.holds(i, &condition)).is_some() {}
+                missing.peek().is_none()
+            };
+            wait(endpoint, Family::WaitUntilAll, location, done, || self.subject(&condition));
+        });
     }
 
     #[track_caller]
-    fn wait_until_any_of(
-        self,
-        operation: &'static str,
-        condition: impl Fn(usize) -> Condition<T::Value>,
-    ) -> Option<usize> {
+    fn wait_until_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
         self.numbers().next()?;
-        let mut found = None;
-        let done = || {
-            found = self.any(&condition);
-            found.is_some()
-        };
-        wait(self.words.endpoint(), operation, done, || self.subject(&condition));
-        found
+        self.tell(Family::WaitUntilAny, |endpoint, location| {
+            let mut found = None;
+            let done = || {
+                found = self.any(&condition);
+                found.is_some()
+            };
+            wait(endpoint, Family::WaitUntilAny, location, done, || self.subject(&condition));
+            found
+        })
     }
 
     #[track_caller]
-    fn wait_until_some_of<'i>(
+    fn wait_until_some_of(
         self,
-        operation: &'static str,
         condition: impl Fn(usize) -> Condition<T::Value>,
-        indices: &'i mut [usize],
-    ) -> &'i [usize] {
-        let mut found = 0;
-        if self.numbers().next().is_some() {
+        indices: &mut [usize],
+    ) -> &[usize] {
+        if self.numbers().next().is_none() {
+            return &[];
+        }
+        self.tell(Family::WaitUntilSome, |endpoint, location| {
+            let mut found = 0;
             let done = || {
                 found = self.some(&condition, indices);
                 found > 0
             };
-            wait(self.words.endpoint(), operation, done, || self.subject(&condition));
-        }
-        &indices[..found]
+            wait(endpoint, Family::WaitUntilSome, location, done, || self.subject(&condition));
+            &indices[..found]
+        })
+    }
+
+    /// Looks at the words, and tells the observer, if there is one.
+    #[track_caller]
+    fn tell<R>(
+        self,
+        family: Family,
+        operation: impl FnOnce(&'a Endpoint, &'static Location<'static>) -> R,
+    ) -> R {
+        let (endpoint, location) = (self.words.endpoint(), Location::caller());
+        let bytes = self.words.len() * size_of::<T>();
+        let call = Call::new(family, location).at(endpoint.me(), 0, self.words.offset(), bytes);
+        endpoint.tell(call, || operation(endpoint, location))
     }
 
     /// The numbers of the words that are looked at.
-    fn numbers(self) -> impl Iterator<Item = usize> {
+    fn numbers(self) -> impl Iterator<Item = usize> + 'a {
         (0..self.words.len()).filter(move |&i| self.excluded.get(i).is_none_or(|excluded| !excluded))
     }
 
