@@ -5,6 +5,7 @@
 //! [`Rma`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word by [`Condition`]s on its own copy of it.
 
 mod amo;
+pub mod mapping;
 mod order;
 mod raw;
 mod resource;
@@ -20,7 +21,7 @@ pub use rma::{Place, Rma};
 pub use strided::Strided;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 
-pub use crate::endpoint::{Endpoint, Far, Initiator, WaitReport, Waiting};
+pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting};
 
 #[cfg(test)]
 mod tests;
