@@ -11,6 +11,7 @@ mod raw;
 mod resource;
 mod rma;
 pub mod strided;
+pub mod tracking;
 mod wait;
 
 pub use amo::Amo;
