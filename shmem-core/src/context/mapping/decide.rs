@@ -133,7 +133,7 @@ impl Mapping {
         let unit = self.units.take(level.is_concurrent(), true).ok_or_else(|| self.shortage(level, 0))?;
         let own = (self.design != Design::Context).then_some(unit);
         let id = self.add(level, true, own);
-        self.domains.entry(id).and_modify(|domain| drop(domain.contexts.insert(unit, 1)));
+        self.domains.entry(id).and_modify(|domain| domain.contexts.extend([(unit, 1)]));
         if own.is_some() {
             self.units.join(unit);
         }
