@@ -1,9 +1,12 @@
 //! Typed put and get.
 
+use core::panic::Location;
+
 use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::On;
+use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::transport::shm;
 
@@ -29,6 +32,7 @@ pub unsafe trait Place: Copy {
     /// # Safety
     ///
     /// They must be readable.
+    #[track_caller]
     unsafe fn put_from(self, endpoint: &Endpoint, source: *const <Self::Contents as Contents>::Item);
 
     /// Reads them to `into`.
@@ -36,6 +40,7 @@ pub unsafe trait Place: Copy {
     /// # Safety
     ///
     /// As many items must be writable.
+    #[track_caller]
     unsafe fn get_into(self, endpoint: &Endpoint, into: *mut <Self::Contents as Contents>::Item);
 }
 
@@ -62,7 +67,28 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
                 unsafe { shm::put(to, source.cast(), bytes) };
             }
         } else {
-            put_far(endpoint, self.pe(), self.segment(), self.offset(), source.cast(), bytes);
+            let location = Location::caller();
+            if !T::IS_SLICE && bytes <= 8 {
+                // SAFETY: the caller's promise, for one item.
+                let value = unsafe { source.read() };
+                // SAFETY: as for the store.
+                return unsafe {
+                    p_slow(endpoint, self.pe(), self.segment(), self.offset(), value, Family::Put, location)
+                };
+            }
+            // SAFETY: as for the copy.
+            unsafe {
+                put_slow(
+                    endpoint,
+                    self.pe(),
+                    self.segment(),
+                    self.offset(),
+                    source.cast(),
+                    bytes,
+                    Family::Put,
+                    location,
+                );
+            }
         }
     }
 
@@ -73,7 +99,20 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
             // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable (caller).
             unsafe { shm::get(into.cast(), from, bytes) };
         } else {
-            get_far(endpoint, into.cast(), self.pe(), self.segment(), self.offset(), bytes);
+            let location = Location::caller();
+            // SAFETY: as for the copy.
+            unsafe {
+                get_slow(
+                    endpoint,
+                    into.cast(),
+                    self.pe(),
+                    self.segment(),
+                    self.offset(),
+                    bytes,
+                    Family::Get,
+                    location,
+                );
+            }
         }
     }
 }
@@ -147,13 +186,18 @@ pub trait Rma: Initiator {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
+    #[track_caller]
     fn p<T: PlainData>(&self, place: On<'_, T>, value: T) {
         let endpoint = self.endpoint();
         if let Some(to) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place is an aligned `T` on every PE.
             unsafe { shm::store(to.cast::<T>(), value) };
         } else {
-            p_far(endpoint, place.pe(), place.segment(), place.offset(), value);
+            let location = Location::caller();
+            // SAFETY: as for the store.
+            unsafe {
+                p_slow(endpoint, place.pe(), place.segment(), place.offset(), value, Family::P, location)
+            };
         }
     }
 
@@ -161,13 +205,16 @@ pub trait Rma: Initiator {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_g`.
     #[inline(always)]
+    #[track_caller]
     fn g<T: PlainData>(&self, place: On<'_, T>) -> T {
         let endpoint = self.endpoint();
         if let Some(from) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place is an aligned `T` on every PE.
             unsafe { shm::load(from.cast::<T>()) }
         } else {
-            g_far(endpoint, place.pe(), place.segment(), place.offset())
+            let location = Location::caller();
+            // SAFETY: as for the load.
+            unsafe { g_slow(endpoint, place.pe(), place.segment(), place.offset(), location) }
         }
     }
 }
@@ -189,44 +236,122 @@ fn differ(place: usize, local: usize) -> ! {
     panic!("the place has {place} elements, the local slice {local}")
 }
 
-// By value: a reference to `value` would keep it in memory on the way to the store, too.
+/// Where a put cannot go straight to the arena: it is told to the observer, and goes there or through the
+/// transport. By value: a reference to `value` would keep it in memory on the way to the store, too.
+///
+/// # Safety
+///
+/// The place must be an aligned `T` on every PE.
 #[cold]
 #[inline(never)]
-fn p_far<T: PlainData>(endpoint: &Endpoint, pe: Pe, segment: u32, offset: usize, value: T) {
-    let from = core::ptr::from_ref(&value).cast();
-    put_far(endpoint, pe, segment, offset, from, size_of::<T>());
+unsafe fn p_slow<T: PlainData>(
+    endpoint: &Endpoint,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    value: T,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    let from = core::ptr::from_ref(&value).cast::<u8>();
+    let call = Call::new(family, location).at(pe, segment, offset, size_of::<T>());
+    endpoint.tell(call, || match endpoint.mapped(pe, offset) {
+        // SAFETY: the caller's promise.
+        Some(to) => unsafe { shm::store(to.cast::<T>(), value) },
+        // SAFETY: as above.
+        None => unsafe { send(endpoint, pe, segment, offset, from, size_of::<T>()) },
+    });
 }
 
+/// # Safety
+///
+/// As [`p_slow`].
 #[cold]
 #[inline(never)]
-fn g_far<T: PlainData>(endpoint: &Endpoint, pe: Pe, segment: u32, offset: usize) -> T {
-    let mut value = T::zeroed();
-    let to = core::ptr::from_mut(&mut value).cast();
-    get_far(endpoint, to, pe, segment, offset, size_of::<T>());
-    value
+unsafe fn g_slow<T: PlainData>(
+    endpoint: &Endpoint,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    location: &'static Location<'static>,
+) -> T {
+    let call = Call::new(Family::G, location).at(pe, segment, offset, size_of::<T>());
+    endpoint.tell(call, || {
+        if let Some(from) = endpoint.mapped(pe, offset) {
+            // SAFETY: the caller's promise.
+            return unsafe { shm::load(from.cast::<T>()) };
+        }
+        let mut value = T::zeroed();
+        // SAFETY: as above; `value` has as many bytes.
+        unsafe { fetch(endpoint, (&raw mut value).cast(), pe, segment, offset, size_of::<T>()) };
+        value
+    })
 }
 
+/// # Safety
+///
+/// `bytes` bytes must be readable, and lie in the segment of every PE.
 #[cold]
 #[inline(never)]
-pub(super) fn put_far(
+#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
+pub(super) unsafe fn put_slow(
     endpoint: &Endpoint,
     pe: Pe,
     segment: u32,
     offset: usize,
     from: *const u8,
     bytes: usize,
+    family: Family,
+    location: &'static Location<'static>,
 ) {
-    let far = endpoint.far();
-    let to = Endpoint::remote(pe, segment, offset);
-    // SAFETY: callers pass readable bytes and a place of the same size.
+    let call = Call::new(family, location).at(pe, segment, offset, bytes).with(from);
+    endpoint.tell(call, || match endpoint.mapped(pe, offset) {
+        // SAFETY: the caller's promise.
+        Some(to) => unsafe { shm::put(to, from, bytes) },
+        // SAFETY: as above.
+        None => unsafe { send(endpoint, pe, segment, offset, from, bytes) },
+    });
+}
+
+/// # Safety
+///
+/// `bytes` bytes must be writable, and lie in the segment of every PE.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
+pub(super) unsafe fn get_slow(
+    endpoint: &Endpoint,
+    to: *mut u8,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    bytes: usize,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    let call = Call::new(family, location).at(pe, segment, offset, bytes).with(to);
+    endpoint.tell(call, || match endpoint.mapped(pe, offset) {
+        // SAFETY: the caller's promise.
+        Some(from) => unsafe { shm::get(to, from, bytes) },
+        // SAFETY: as above.
+        None => unsafe { fetch(endpoint, to, pe, segment, offset, bytes) },
+    });
+}
+
+/// # Safety
+///
+/// As [`put_slow`].
+unsafe fn send(endpoint: &Endpoint, pe: Pe, segment: u32, offset: usize, from: *const u8, bytes: usize) {
+    let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+    // SAFETY: the caller's promise.
     unsafe { far.transport.put(far.channel, to, from, bytes) };
 }
 
-#[cold]
-#[inline(never)]
-pub(super) fn get_far(endpoint: &Endpoint, to: *mut u8, pe: Pe, segment: u32, offset: usize, bytes: usize) {
-    let far = endpoint.far();
-    let from = Endpoint::remote(pe, segment, offset);
-    // SAFETY: callers pass writable bytes and a place of the same size.
+/// # Safety
+///
+/// As [`get_slow`].
+unsafe fn fetch(endpoint: &Endpoint, to: *mut u8, pe: Pe, segment: u32, offset: usize, bytes: usize) {
+    let (far, from) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+    // SAFETY: the caller's promise.
     unsafe { far.transport.get(far.channel, to, from, bytes) };
 }

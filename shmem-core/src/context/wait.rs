@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use crate::endpoint::Initiator;
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
+use crate::observe::{Call, Family};
 use crate::system::Activity;
 use crate::text::Text;
 use crate::transport::{AtomicOp, Width, target};
@@ -84,11 +85,18 @@ impl<T: Waitable> Here<'_, T> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test`, `shmem_signal_fetch`.
     #[inline]
+    #[track_caller]
     pub fn test(self, condition: Condition<T::Value>) -> bool {
-        if let Some(far) = self.endpoint().far_if_any() {
-            far.transport.progress();
+        let endpoint = self.endpoint();
+        if endpoint.is_plain() {
+            return condition.holds(self.now());
         }
-        condition.holds(self.now())
+        endpoint.tell(self.call(Family::Test, Location::caller()), || {
+            if let Some(far) = endpoint.far_if_any() {
+                far.transport.progress();
+            }
+            condition.holds(self.now())
+        })
     }
 
     /// Waits until the word is what `condition` says; gives its value then. What the PE that
@@ -99,6 +107,14 @@ impl<T: Waitable> Here<'_, T> {
     #[track_caller]
     pub fn wait_until(self, condition: Condition<T::Value>) -> T::Value {
         let location = Location::caller();
+        if self.endpoint().observer().is_none() {
+            return self.wait(condition, location);
+        }
+        self.endpoint().tell(self.call(Family::WaitUntil, location), || self.wait(condition, location))
+    }
+
+    #[inline]
+    fn wait(self, condition: Condition<T::Value>, location: &'static Location<'static>) -> T::Value {
         let endpoint = self.endpoint();
         let mut value = self.now();
         endpoint.waiting().until(
@@ -119,13 +135,23 @@ impl<T: Waitable> Here<'_, T> {
         value
     }
 
+    /// The call of an operation on this word. Words lie in no segment that an observer would ask for.
+    #[cold]
+    fn call(self, family: Family, location: &'static Location<'static>) -> Call<'static> {
+        let me = self.endpoint().me();
+        Call::new(family, location)
+            .at(me, 0, self.offset(), size_of::<T>())
+            .word(Self::WIDTH, AtomicOp::Fetch)
+    }
+
+    const WIDTH: Width = if size_of::<T>() == 8 { Width::W8 } else { Width::W4 };
+
     #[inline(always)]
     fn now(self) -> T::Value {
-        let width = if size_of::<T>() == 8 { Width::W8 } else { Width::W4 };
         // SAFETY: the word is an aligned `T` of that width in the calling PE's own place (`Waitable` is
         // sealed to words that are laid out as their number), and typed transfers do not take it. One
         // that `putmem` overwrites has a mixed value, as everything in the shared phase.
-        let bits = unsafe { target::apply(self.as_ptr().cast(), width, AtomicOp::Fetch) };
+        let bits = unsafe { target::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }
 }
@@ -138,6 +164,7 @@ impl<T: Waitable> Symmetric<T> {
     }
 
     /// Tests the calling PE's own word; see [`Here::test`].
+    #[track_caller]
     pub fn test(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> bool {
         self.here(token).test(condition)
     }
@@ -151,6 +178,7 @@ impl<T: Waitable> SymBox<T> {
     }
 
     /// Tests the calling PE's own word; see [`Here::test`].
+    #[track_caller]
     pub fn test(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> bool {
         self.here(token).test(condition)
     }
