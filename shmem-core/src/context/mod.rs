@@ -7,6 +7,7 @@
 
 mod amo;
 mod condition;
+pub mod mapping;
 mod order;
 mod place;
 mod raw;
@@ -15,6 +16,7 @@ mod rma;
 mod signal;
 mod slow;
 pub mod strided;
+pub mod tracking;
 mod wait;
 mod wait_set;
 
@@ -29,7 +31,7 @@ pub use signal::PutSignal;
 pub use strided::Strided;
 pub use wait_set::{WaitSet, Words};
 
-pub use crate::endpoint::{Endpoint, Far, Initiator, WaitReport, Waiting};
+pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting};
 pub use crate::transport::SignalOp;
 
 #[cfg(test)]
