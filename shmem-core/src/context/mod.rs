@@ -9,6 +9,7 @@ mod order;
 mod raw;
 mod resource;
 mod rma;
+mod session;
 pub mod strided;
 mod wait;
 
@@ -17,6 +18,7 @@ pub use order::Order;
 pub use raw::Raw;
 pub use resource::{Endpoints, Exhausted, Options, Resource};
 pub use rma::{Place, Rma};
+pub use session::{Session, Sessions};
 pub use strided::Strided;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 
