@@ -8,7 +8,7 @@
 //!   and atomic updates of one word are not atomic with respect to each other.
 //! * [`Contents`]: a [`SymmetricData`] or a slice of it: what a place can denote.
 //!
-//! The type of an object also says how it will be used, for those who place memory: [`Hints`].
+//! The type of an object also says how it will be used, for those who place memory: [`MemoryHints`].
 
 use core::fmt;
 use core::ops::BitOr;
@@ -33,7 +33,7 @@ use bytemuck::Pod;
 )]
 pub unsafe trait SymmetricData: Sized + 'static {
     /// How its values will be used, as far as the type says it.
-    const HINTS: Hints = Hints::NONE;
+    const HINTS: MemoryHints = MemoryHints::NONE;
 }
 
 /// A type that put and get can move: plain data, not a word of atomic operations.
@@ -58,24 +58,24 @@ plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
 // SAFETY: an array is its elements, one behind the other, without padding between them.
 unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {
-    const HINTS: Hints = T::HINTS;
+    const HINTS: MemoryHints = T::HINTS;
 }
 
 /// How memory will be used: what a transport may exploit when it chooses where the memory lies or how it is
 /// registered. They change no result.
 ///
 /// ```
-/// use shmem_core::data::Hints;
+/// use shmem_core::data::MemoryHints;
 ///
-/// let both = Hints::ATOMICS_REMOTE | Hints::SIGNAL_REMOTE;
+/// let both = MemoryHints::ATOMICS_REMOTE | MemoryHints::SIGNAL_REMOTE;
 /// assert_eq!(both.to_string(), "atomics_remote|signal_remote");
 /// ```
 ///
 /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Hints(u8);
+pub struct MemoryHints(u8);
 
-impl Hints {
+impl MemoryHints {
     const NAMES: [&'static str; 2] = ["atomics_remote", "signal_remote"];
 
     /// None.
@@ -98,7 +98,7 @@ impl Hints {
     }
 }
 
-impl BitOr for Hints {
+impl BitOr for MemoryHints {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -106,7 +106,7 @@ impl BitOr for Hints {
     }
 }
 
-impl fmt::Display for Hints {
+impl fmt::Display for MemoryHints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = Self::NAMES.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0);
         let names: Vec<&str> = given.map(|(_, name)| *name).collect();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
-use shmem_core::data::{Contents, Hints, SymmetricData};
+use shmem_core::data::{Contents, MemoryHints, SymmetricData};
 use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, default, show_size};
@@ -134,7 +134,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
     #[track_caller]
-    pub fn malloc_with_hints(&self, bytes: usize, hints: Hints) -> Result<SymAddr> {
+    pub fn malloc_with_hints(&self, bytes: usize, hints: MemoryHints) -> Result<SymAddr> {
         self.heap::<default>()?.malloc_with_hints(bytes, hints)
     }
 
@@ -145,7 +145,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// If the address is no symmetric one at all.
     #[track_caller]
-    pub fn hints(&self, address: SymAddr) -> Option<Hints> {
+    pub fn hints(&self, address: SymAddr) -> Option<MemoryHints> {
         let offset = self.offset_of("hints", address);
         self.job().ledger().find(offset).map(|allocation| allocation.hints)
     }
@@ -321,7 +321,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
     #[track_caller]
-    pub fn malloc_with_hints(&self, bytes: usize, hints: Hints) -> Result<SymAddr> {
+    pub fn malloc_with_hints(&self, bytes: usize, hints: MemoryHints) -> Result<SymAddr> {
         let location = Location::caller();
         self.block(Wish { hints, ..Wish::new("malloc_with_hints", bytes) }, location, |_| ())
     }
@@ -347,7 +347,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let Wish { operation, bytes, align, owner, hints } = wish;
         let arguments = [u64::from(segment), bytes as u64, align as u64, hints.bits()];
         let subject = || {
-            let told = if hints == Hints::NONE { String::new() } else { format!(", hints {hints}") };
+            let told = if hints == MemoryHints::NONE { String::new() } else { format!(", hints {hints}") };
             format!("{} in partition `{}`{told}", show_size(bytes as u64), self.name())
         };
         let purpose = Purpose {
@@ -374,12 +374,12 @@ struct Wish {
     bytes: usize,
     align: usize,
     owner: Owner,
-    hints: Hints,
+    hints: MemoryHints,
 }
 
 impl Wish {
     /// Bytes on a cache line, given back by their address.
     fn new(operation: &'static str, bytes: usize) -> Self {
-        Self { operation, bytes, align: MIN_ALIGN, owner: Owner::Address, hints: Hints::NONE }
+        Self { operation, bytes, align: MIN_ALIGN, owner: Owner::Address, hints: MemoryHints::NONE }
     }
 }

@@ -51,7 +51,7 @@ pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::{
     Amo, Condition, Initiator, Order, Place, Raw, Rma, Session, Sessions, Strided, eq, ge, gt, le, lt, ne,
 };
-pub use shmem_core::data::{Contents, Hints, PlainData, SymmetricData};
+pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::padded;

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use shmem::Hints;
+use shmem::MemoryHints;
 use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::Single;
@@ -30,7 +30,7 @@ fn run(scenario: &str, world: &mut World) {
         "different objects" => world.local(&GRID, |_| ()),
         "different sizes" => drop(world.alloc(shmem::zeroed::<u8>(100 + me))),
         "different hints" => {
-            let hints = if me == 0 { Hints::NONE } else { Hints::ATOMICS_REMOTE };
+            let hints = if me == 0 { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
             drop(world.malloc_with_hints(100, hints));
         }
         "panic inside local" => world.local(&GRID, |_| {

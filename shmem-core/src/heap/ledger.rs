@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Allocator, Grown, HeapError, Released, Usage};
-use crate::data::Hints;
+use crate::data::MemoryHints;
 
 /// Who gives an allocation back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Allocation {
     /// Who gives it back.
     pub owner: Owner,
     /// How it will be used.
-    pub hints: Hints,
+    pub hints: MemoryHints,
 }
 
 /// What was reclaimed.
@@ -168,7 +168,7 @@ impl Ledger {
     fn enter(&mut self, segment: u32, offset: usize, bytes: usize, align: usize, owner: Owner) -> Allocation {
         let id = self.next;
         self.next += 1;
-        let allocation = Allocation { id, segment, offset, bytes, align, owner, hints: Hints::NONE };
+        let allocation = Allocation { id, segment, offset, bytes, align, owner, hints: MemoryHints::NONE };
         self.live.insert(id, allocation);
         self.by_offset.insert(offset, id);
         if owner == Owner::Handle {
@@ -178,7 +178,7 @@ impl Ledger {
     }
 
     /// Notes how an allocation will be used. It keeps that when it is resized.
-    pub fn hint(&mut self, id: u64, hints: Hints) {
+    pub fn hint(&mut self, id: u64, hints: MemoryHints) {
         if let Some(allocation) = self.live.get_mut(&id) {
             allocation.hints = hints;
         }

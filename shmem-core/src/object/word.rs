@@ -7,7 +7,7 @@
 
 use bytemuck::Pod;
 
-use crate::data::{Hints, SymmetricData};
+use crate::data::{MemoryHints, SymmetricData};
 use crate::strided::{Shape, Shaped};
 
 /// A number that PEs change atomically.
@@ -58,11 +58,11 @@ impl Signal {
 
 // SAFETY: transparent over a number (`AmoValue` is sealed to them).
 unsafe impl<T: AmoValue> SymmetricData for Atomic<T> {
-    const HINTS: Hints = Hints::ATOMICS_REMOTE;
+    const HINTS: MemoryHints = MemoryHints::ATOMICS_REMOTE;
 }
 // SAFETY: transparent over `u64`.
 unsafe impl SymmetricData for Signal {
-    const HINTS: Hints = Hints::SIGNAL_REMOTE;
+    const HINTS: MemoryHints = MemoryHints::SIGNAL_REMOTE;
 }
 
 // SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)

@@ -19,7 +19,7 @@ use crate::strided::Pattern;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 
-/// What a program expects of the operations to come on a channel. Hints, all of them.
+/// What a program expects of the operations to come on a channel. MemoryHints, all of them.
 ///
 /// ```
 /// use shmem_core::transport::SessionOptions;
