@@ -115,7 +115,10 @@ impl Mapping {
     ///
     /// If anything else lives, or the limit is 0.
     pub fn configure(&mut self, hints: Hints, limit: Option<usize>) {
-        let idle = self.domains.values().all(|domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1);
+        let idle = self
+            .domains
+            .values()
+            .all(|domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1);
         assert!(idle, "hints were changed while domains or contexts live");
         self.hints = Some(hints);
         if let Some(limit) = limit {
@@ -147,7 +150,8 @@ impl Mapping {
     ///
     /// [`Shortage`] if one of them can have no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
-        let live = self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world).count();
+        let live =
+            self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world).count();
         // What comes together is as good as hinted, for those who would otherwise take all and leave none to
         // share.
         let together = (self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1)
