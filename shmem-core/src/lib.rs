@@ -13,6 +13,7 @@
 //! object       handles of symmetric objects: Symmetric, SymBox, On
 //! padded       arrays whose rows do not fall into the same sets of a cache
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
+//! observe      the table of operations, and who is told of them
 //! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
 //! strided      regions, plans and kernels: which blocks a transfer moves, and how
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
@@ -43,6 +44,7 @@ pub mod heap;
 pub mod memory;
 pub mod message;
 pub mod object;
+pub mod observe;
 pub mod padded;
 pub mod partition;
 pub mod pe;

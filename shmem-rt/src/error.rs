@@ -128,6 +128,9 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A team cannot be as it was asked for.
+    #[error(transparent)]
+    Team(Box<crate::team::TeamError>),
     /// No resource is left for another context.
     #[error(transparent)]
     Resource(#[from] shmem_core::context::Exhausted),
@@ -152,4 +155,5 @@ boxed! {
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
     Halo(shmem_core::halo::HaloError);
+    Team(crate::team::TeamError);
 }

@@ -212,7 +212,7 @@ impl Step {
 
     /// Reads a member's contribution, after the meeting.
     pub(super) fn read(&self, endpoint: &Endpoint, pe: Pe, into: &mut [u8]) {
-        if let Some(from) = endpoint.address(pe, self.offset) {
+        if let Some(from) = endpoint.mapped(pe, self.offset) {
             // SAFETY: the scratch half of a PE on this node; its owner wrote it before the meeting
             // and writes it again only after the meeting of the next step.
             unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
