@@ -109,7 +109,7 @@ impl<L: ThreadLevel> World<L> {
     pub fn local_with_halos<O: Objects, R>(
         &mut self,
         objects: O,
-        body: impl for<'x> FnOnce(O::Mut<'x>, &OpenPhase<'x>) -> R,
+        body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
         let phase = Phase::enter(self, "local", objects, Location::caller());
         // SAFETY: as in `local`.
