@@ -211,6 +211,8 @@ families! {
     TestAny = "test_any", Wait, false, "shmem_test_any";
     /// Looks at several words, for some of them.
     TestSome = "test_some", Wait, false, "shmem_test_some";
+    /// Ghost cells of all neighbours, in an exchange of a halo.
+    Halo = "halo", Wait, false, "";
 }
 
 impl fmt::Display for Family {
