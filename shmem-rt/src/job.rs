@@ -19,6 +19,7 @@ use shmem_core::transport::Transport;
 use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
 use crate::env::Settings;
+use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent::Shelf;
 use crate::segments::Later;
@@ -41,6 +42,8 @@ pub(crate) struct Job {
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
+    /// Who is told of operations, if anybody.
+    pub(crate) observers: Option<Arc<Observers>>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
     pub(crate) released: Arc<Released>,
@@ -62,6 +65,9 @@ pub(crate) struct Job {
 impl Job {
     /// Ends the job on all PEs, with a message of this one.
     pub(crate) fn abort(&self, code: i32, message: &str) -> ! {
+        if let Some(observers) = &self.observers {
+            observers.save();
+        }
         self.bootstrap.abort(code, message)
     }
 
