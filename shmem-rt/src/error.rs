@@ -125,9 +125,21 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// No resource is left for another context.
+    /// There is no context, no domain, or no change of hints.
     #[error(transparent)]
-    Resource(#[from] shmem_core::context::Exhausted),
+    Context(Box<crate::context::ContextError>),
+    /// A node has fewer units of the resource than PEs.
+    #[error(
+        "{pes} PEs on a node need {pes} {resource}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or          unset it"
+    )]
+    TooFewResources {
+        /// What they are called.
+        resource: &'static str,
+        /// How many PEs the node has.
+        pes: usize,
+        /// How many units they may have.
+        limit: usize,
+    },
 }
 
 macro_rules! boxed {
@@ -148,4 +160,5 @@ boxed! {
     Heap(shmem_core::heap::HeapError);
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
+    Context(crate::context::ContextError);
 }

@@ -38,7 +38,7 @@ pub mod thread;
 mod world;
 
 pub use collective::{Number, Reducible};
-pub use context::{Context, Ctx};
+pub use context::{Context, ContextError, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn};
 pub use entry::{Outcome, init};
 pub use error::{Error, Result};
 pub use free::Free;
@@ -46,8 +46,9 @@ pub use grants::PartitionReport;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use shmem_core::array::NumaArray;
+pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
+    Amo, Condition, Initiator, Order, Place, Raw, Rma, Stores, Strided, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
@@ -69,6 +70,11 @@ pub mod partition {
     pub use shmem_core::partition::{
         FileGrant, Grant, Kind, NewPartition, Pages, Partition, Policy, default, fast, normal,
     };
+}
+
+/// How contexts are mapped on units of a scarce resource.
+pub mod mapping {
+    pub use shmem_core::context::mapping::{Design, Sharing, Tracking};
 }
 
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.

@@ -17,7 +17,7 @@ mod wait;
 pub use amo::Amo;
 pub use order::Order;
 pub use raw::Raw;
-pub use resource::{Endpoints, Exhausted, Options, Resource};
+pub use resource::{Endpoints, Resource};
 pub use rma::{Place, Rma};
 pub use strided::Strided;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};

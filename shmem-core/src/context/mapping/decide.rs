@@ -98,6 +98,19 @@ impl Mapping {
         self.units.limit()
     }
 
+    /// Whether a domain is open, or has contexts.
+    pub fn is_alive(&self, domain: DomainId) -> bool {
+        self.domains.contains_key(&domain)
+    }
+
+    /// How many units a domain and its contexts are on.
+    pub fn units_of(&self, domain: DomainId) -> usize {
+        self.domains.get(&domain).map_or(0, |domain| {
+            domain.contexts.len()
+                + domain.unit.map_or(0, |unit| usize::from(!domain.contexts.contains_key(&unit)))
+        })
+    }
+
     /// How many domains and contexts hold a unit; 0: it is free.
     pub fn holders(&self, unit: u32) -> usize {
         self.units.get(unit).map_or(0, |unit| unit.holders)
@@ -115,7 +128,10 @@ impl Mapping {
     ///
     /// If anything else lives, or the limit is 0.
     pub fn configure(&mut self, hints: Hints, limit: Option<usize>) {
-        let idle = self.domains.values().all(|domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1);
+        let idle = self
+            .domains
+            .values()
+            .all(|domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1);
         assert!(idle, "hints were changed while domains or contexts live");
         self.hints = Some(hints);
         if let Some(limit) = limit {
@@ -147,7 +163,8 @@ impl Mapping {
     ///
     /// [`Shortage`] if one of them can have no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
-        let live = self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world).count();
+        let live =
+            self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world).count();
         // What comes together is as good as hinted, for those who would otherwise take all and leave none to
         // share.
         let together = (self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1)

@@ -26,5 +26,9 @@ pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
         }
     }
     let pes = wants.len();
-    parts.iter().enumerate().map(|(pe, part)| part + if left > 0 { evenly(left, pes, pe) } else { 0 }).collect()
+    parts
+        .iter()
+        .enumerate()
+        .map(|(pe, part)| part + if left > 0 { evenly(left, pes, pe) } else { 0 })
+        .collect()
 }

@@ -85,7 +85,9 @@ impl Units {
     /// The unit with a lock that has the fewest holders; that of the world only where there is no other.
     pub(super) fn least_shared(&self) -> Option<u32> {
         let locked = self.used.iter().filter(|(_, unit)| unit.locked);
-        locked.min_by_key(|(number, unit)| (unit.of_the_world, unit.holders, **number)).map(|(number, _)| *number)
+        locked
+            .min_by_key(|(number, unit)| (unit.of_the_world, unit.holders, **number))
+            .map(|(number, _)| *number)
     }
 
     pub(super) fn has_the_world(&self) -> bool {

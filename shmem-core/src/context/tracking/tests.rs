@@ -32,7 +32,8 @@ unsafe impl Sync for Late {}
 
 impl Late {
     fn new(dice: u64, most: usize) -> Self {
-        let state = State { dice, events: Vec::new(), counted: 0, completed: 0, started: 0, most, held: None };
+        let state =
+            State { dice, events: Vec::new(), counted: 0, completed: 0, started: 0, most, held: None };
         Self { state: RefCell::new(state) }
     }
 

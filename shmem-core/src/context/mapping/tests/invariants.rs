@@ -58,7 +58,11 @@ impl Program {
                 match self.mapping.create_context(domain) {
                     Ok(grant) => self.contexts.push((domain, level, grant)),
                     Err(shortage) => {
-                        assert_eq!(self.mapping.design(), Design::Context, "a domain has a unit for its contexts");
+                        assert_eq!(
+                            self.mapping.design(),
+                            Design::Context,
+                            "a domain has a unit for its contexts"
+                        );
                         self.check_refusal(shortage, before, level, 1);
                     }
                 }
@@ -107,7 +111,10 @@ impl Program {
         }
         if limit.is_none() {
             let shared = mapping.design() != Design::Auto && mapping.design() != Design::Context;
-            assert!(shared || on.keys().all(|unit| mapping.contexts_on(*unit) == 1), "without a limit, none shares");
+            assert!(
+                shared || on.keys().all(|unit| mapping.contexts_on(*unit) == 1),
+                "without a limit, none shares"
+            );
         }
     }
 
