@@ -125,6 +125,9 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A team cannot be as it was asked for.
+    #[error(transparent)]
+    Team(Box<crate::team::TeamError>),
     /// There is no context, no domain, or no change of hints.
     #[error(transparent)]
     Context(Box<crate::context::ContextError>),
@@ -161,4 +164,5 @@ boxed! {
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
     Context(crate::context::ContextError);
+    Team(crate::team::TeamError);
 }

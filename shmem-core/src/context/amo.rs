@@ -196,7 +196,7 @@ fn fetching_bits<W: SymmetricData>(
 
 #[inline(always)]
 #[track_caller]
-fn update_bits<W: SymmetricData>(
+pub(super) fn update_bits<W: SymmetricData>(
     endpoint: &Endpoint,
     word: On<'_, W>,
     width: Width,
@@ -233,8 +233,7 @@ macro_rules! slow {
             location: &'static Location<'static>,
         ) -> $result {
             let op = AtomicOp::from_words((code, a, b));
-            let bytes = if width == Width::W8 { 8 } else { 4 };
-            let call = Call::new(family, location).at(pe, segment, offset, bytes).word(width, op);
+            let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
             endpoint.tell(call, || {
                 if let Some(place) = endpoint.mapped(pe, 0) {
                     return ($near)(on_node(place, offset, width, op));
@@ -254,7 +253,7 @@ slow! {
 
 /// `place` is the start of the place of a PE on this node.
 #[inline(always)]
-fn on_node(place: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
+pub(super) fn on_node(place: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
     // SAFETY: `place` is the start of a place that a `Pe` carries.
     let bell = unsafe { Endpoint::bell_at(place) };
     // SAFETY: callers pass the offset of an aligned word of that width in every place.

@@ -2,7 +2,7 @@
 
 use core::panic::Location;
 
-use super::rma::{get_slow, put_slow};
+use super::slow::{get_slow, put_slow};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::SymAddr;
 use crate::observe::Family;

@@ -132,6 +132,8 @@ fn words_are_changed_and_waited_for() {
     assert!(signal.test(&pair, eq(3)) && !signal.test(&pair, gt(3)));
 }
 
+mod words;
+
 #[test]
 fn untyped_transfers_stay_in_their_segment() {
     let pair = pair();

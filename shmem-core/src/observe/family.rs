@@ -145,14 +145,72 @@ families! {
     SignalAdd = "signal_add", Update, false, "shmem_signal_add";
     /// Reads a signal.
     SignalFetch = "signal_fetch", Fetch, false, "shmem_signal_fetch";
+    /// Data, and a signal behind it.
+    PutSignal = "put_signal", PutSignal, false, "shmem_put_signal";
+    /// One value or several, by type.
+    PutNbi = "put_nbi", Put, true, "shmem_put_nbi";
+    /// One value or several, by type.
+    GetNbi = "get_nbi", Get, true, "shmem_get_nbi";
+    /// Bytes at an address.
+    PutmemNbi = "putmem_nbi", Put, true, "shmem_putmem_nbi";
+    /// Bytes at an address.
+    GetmemNbi = "getmem_nbi", Get, true, "shmem_getmem_nbi";
+    /// A region of an array.
+    StridedPutNbi = "strided! put_nbi", Put, true, "";
+    /// A region of an array.
+    StridedGetNbi = "strided! get_nbi", Get, true, "";
+    /// Elements at a stride.
+    IputNbi = "iput_nbi", Put, true, "";
+    /// Elements at a stride.
+    IgetNbi = "iget_nbi", Get, true, "";
+    /// Blocks of elements at a stride.
+    IbputNbi = "ibput_nbi", Put, true, "";
+    /// Blocks of elements at a stride.
+    IbgetNbi = "ibget_nbi", Get, true, "";
+    /// Blocks of bytes at a stride.
+    IputmemNbi = "iputmem_nbi", Put, true, "";
+    /// Blocks of bytes at a stride.
+    IgetmemNbi = "igetmem_nbi", Get, true, "";
+    /// Reads a word.
+    AtomicFetchNbi = "fetch_nbi", Fetch, true, "shmem_atomic_fetch_nbi";
+    /// Writes a word, and gives what was there.
+    AtomicSwapNbi = "swap_nbi", Fetch, true, "shmem_atomic_swap_nbi";
+    /// Writes a word if it is what is expected.
+    AtomicCompareSwapNbi = "compare_swap_nbi", Fetch, true, "shmem_atomic_compare_swap_nbi";
+    /// Adds one, and gives what was there.
+    AtomicFetchIncNbi = "fetch_inc_nbi", Fetch, true, "shmem_atomic_fetch_inc_nbi";
+    /// Adds, and gives what was there.
+    AtomicFetchAddNbi = "fetch_add_nbi", Fetch, true, "shmem_atomic_fetch_add_nbi";
+    /// Bitwise and, and gives what was there.
+    AtomicFetchAndNbi = "fetch_and_nbi", Fetch, true, "shmem_atomic_fetch_and_nbi";
+    /// Bitwise or, and gives what was there.
+    AtomicFetchOrNbi = "fetch_or_nbi", Fetch, true, "shmem_atomic_fetch_or_nbi";
+    /// Bitwise exclusive or, and gives what was there.
+    AtomicFetchXorNbi = "fetch_xor_nbi", Fetch, true, "shmem_atomic_fetch_xor_nbi";
+    /// Data, and a signal behind it.
+    PutSignalNbi = "put_signal_nbi", PutSignal, true, "shmem_put_signal_nbi";
     /// Orders what was issued.
     Fence = "fence", Order, false, "shmem_fence";
     /// Completes what was issued.
     Quiet = "quiet", Order, false, "shmem_quiet";
+    /// Completes what was issued to one PE.
+    QuietPe = "quiet_pe", Order, false, "shmem_pe_quiet";
     /// Waits for a word.
     WaitUntil = "wait_until", Wait, false, "shmem_wait_until";
+    /// Waits for all of several words.
+    WaitUntilAll = "wait_until_all", Wait, false, "shmem_wait_until_all";
+    /// Waits for any of several words.
+    WaitUntilAny = "wait_until_any", Wait, false, "shmem_wait_until_any";
+    /// Waits for some of several words.
+    WaitUntilSome = "wait_until_some", Wait, false, "shmem_wait_until_some";
     /// Looks at a word.
     Test = "test", Wait, false, "shmem_test";
+    /// Looks at several words, for all of them.
+    TestAll = "test_all", Wait, false, "shmem_test_all";
+    /// Looks at several words, for any of them.
+    TestAny = "test_any", Wait, false, "shmem_test_any";
+    /// Looks at several words, for some of them.
+    TestSome = "test_some", Wait, false, "shmem_test_some";
 }
 
 impl fmt::Display for Family {
