@@ -40,7 +40,9 @@ pub mod version;
 mod world;
 
 pub use collective::{Number, Reducible};
-pub use context::{Context, ContextError, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn};
+pub use context::{
+    Context, ContextError, ContextTeam, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn,
+};
 pub use entry::{Outcome, init, initialized};
 pub use error::{Error, Result};
 pub use free::Free;

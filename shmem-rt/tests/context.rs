@@ -70,7 +70,7 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
     let error = world.create_ctx::<Private>().unwrap_err();
     let text = error.to_string();
     let expected = format!(
-        "no context of level Private can be created: 2 of 2 endpoints of this PE are in use (1 by the world, 1 by \
+        "a context of level Private cannot be created: 2 of 2 endpoints of this PE are in use (1 by the world, 1 by \
          Serialized at shmem-rt/tests/context.rs:{line}); destroy one, raise SHMEM_MAX_RESOURCES"
     );
     assert_eq!(text, expected);

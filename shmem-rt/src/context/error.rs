@@ -9,12 +9,12 @@ use std::thread::ThreadId;
 pub enum ContextError {
     /// No unit of the resource is left that may serve.
     #[error(
-        "no context of level {level} can be created: {used} of {limit} {resource} of this PE are in use \
+        "{what} cannot be created: {used} of {limit} {resource} of this PE are in use \
          ({holders}){kept}; {remedy}"
     )]
     Exhausted {
-        /// The level asked for.
-        level: &'static str,
+        /// What was asked for.
+        what: String,
         /// What ran out.
         resource: &'static str,
         /// How many are in use.

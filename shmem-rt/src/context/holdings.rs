@@ -107,7 +107,8 @@ impl Holdings {
         if level == world && level != Level::Serialized {
             return self.create_context(self.world.domain, at);
         }
-        let domain = self.mapping.create_domains(level, 1).map_err(|shortage| self.exhausted(shortage))?[0];
+        let ids = self.mapping.create_domains(level, 1);
+        let domain = ids.map_err(|shortage| self.exhausted("a context", shortage))?[0];
         self.domains.insert(domain, Created { level, at: Some(at), is_named: false });
         let held = self.create_context(domain, at);
         self.close_domain(domain);
@@ -120,13 +121,16 @@ impl Holdings {
         number: usize,
         at: Site,
     ) -> Result<Vec<DomainId>, ContextError> {
-        let ids = self.mapping.create_domains(level, number).map_err(|shortage| self.exhausted(shortage))?;
+        let what = if number == 1 { "a domain".to_owned() } else { format!("{number} domains") };
+        let ids = self.mapping.create_domains(level, number);
+        let ids = ids.map_err(|shortage| self.exhausted(&what, shortage))?;
         self.domains.extend(ids.iter().map(|id| (*id, Created { level, at: Some(at), is_named: true })));
         Ok(ids)
     }
 
     pub(super) fn create_context(&mut self, domain: DomainId, at: Site) -> Result<Held, ContextError> {
-        let grant = self.mapping.create_context(domain).map_err(|shortage| self.exhausted(shortage))?;
+        let grant = self.mapping.create_context(domain);
+        let grant = grant.map_err(|shortage| self.exhausted("a context", shortage))?;
         self.created += 1;
         let held = Held { number: self.created, domain, grant };
         self.contexts.insert(held.number, (held, at));
@@ -182,7 +186,7 @@ impl Holdings {
         self.mapping.configure(hints, part);
     }
 
-    fn exhausted(&self, shortage: Shortage) -> ContextError {
+    fn exhausted(&self, what: &str, shortage: Shortage) -> ContextError {
         let Shortage { level, used, limit, kept, locked } = shortage;
         let mut holders = vec![format!("{} by the world", self.mapping.units_of(self.world.domain))];
         let named = self.domains.iter().filter_map(|(id, domain)| Some((*id, domain.level, domain.at?)));
@@ -203,7 +207,7 @@ impl Holdings {
         let share =
             if shares { ", or share one that has a lock by SHMEM_CONTEXT_SHARING=efficient" } else { "" };
         ContextError::Exhausted {
-            level: level.name(),
+            what: format!("{what} of level {}", level.name()),
             resource: self.resource,
             used,
             limit,

@@ -7,6 +7,7 @@
 //! ```text
 //! domain         groups of contexts of one level, and the turn of a serialized one
 //! hints          what the program says of the domains it will have
+//! team           contexts of teams
 //! registration   threads with contexts of their own, first come, first served
 //! holdings       who has which unit of the resource: the mapping, and what it was asked for
 //! report         the same for people
@@ -21,6 +22,7 @@ mod hints;
 mod holdings;
 mod registration;
 mod report;
+mod team;
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -28,6 +30,7 @@ use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator, Order, Stores};
 
+use self::team::OfTeam;
 use crate::error::Result;
 use crate::job::Job;
 use crate::thread::{Allows, ContextKind, ContextLevel, OutOfTurn, Storing, ThreadLevel};
@@ -40,12 +43,14 @@ pub(crate) use holdings::{Held, Holdings};
 pub use registration::Registration;
 pub(crate) use registration::Threads;
 pub use report::{Granted, Resources};
+pub use team::ContextTeam;
 
 /// A further stream of operations. Dropping it completes what it has started.
 pub struct Context<K: ContextKind> {
     /// Given back to the resource on drop.
     endpoint: Option<Endpoint>,
     held: Held,
+    team: Option<Box<OfTeam>>,
     job: Arc<Job>,
     _kind: PhantomData<K>,
 }
@@ -84,7 +89,7 @@ impl<L: ThreadLevel> World<L> {
 impl<K: ContextKind> Context<K> {
     fn open(job: &Arc<Job>, held: Held) -> Self {
         let endpoint = Some(job.resource.open(held.grant));
-        Self { endpoint, held, job: Arc::clone(job), _kind: PhantomData }
+        Self { endpoint, held, team: None, job: Arc::clone(job), _kind: PhantomData }
     }
 
     /// The token that issues operations through this context, for as long as the world is shared.

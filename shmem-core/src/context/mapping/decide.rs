@@ -31,8 +31,8 @@ pub struct Shortage {
     pub limit: usize,
     /// Units that hints keep for others.
     pub kept: usize,
-    /// Units in use that have a lock, and could be shared with one.
-    pub locked: usize,
+    /// Whether there is a unit that has a lock, and could be shared with it.
+    pub could_share: bool,
 }
 
 /// Decides who gets which unit. See the [module](super).
@@ -180,7 +180,7 @@ impl Mapping {
                 Ok(unit) => ids.push(self.add(level, false, unit)),
                 Err(shortage) => {
                     ids.into_iter().for_each(|id| self.destroy_domain(id));
-                    return Err(shortage);
+                    return Err(Shortage { used: self.units.used(), ..shortage });
                 }
             }
         }
@@ -355,6 +355,12 @@ impl Mapping {
 
     fn shortage(&self, level: Level, kept: usize) -> Shortage {
         let limit = self.units.limit().unwrap_or(usize::MAX);
-        Shortage { level, used: self.units.used(), limit, kept, locked: self.units.count(true) }
+        Shortage {
+            level,
+            used: self.units.used(),
+            limit,
+            kept,
+            could_share: self.units.least_shared().is_some(),
+        }
     }
 }
