@@ -71,7 +71,8 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
     let text = error.to_string();
     let expected = format!(
         "a context of level Private cannot be created: 2 of 2 endpoints of this PE are in use (1 by the world, 1 by \
-         Serialized at shmem-rt/tests/context.rs:{line}); destroy one, raise SHMEM_MAX_RESOURCES"
+         Serialized at shmem-rt/tests/context.rs:{line}); destroy one, raise SHMEM_MAX_RESOURCES, or share one \
+         with a lock by SHMEM_CONTEXT_SHARING=efficient"
     );
     assert_eq!(text, expected);
     assert!(

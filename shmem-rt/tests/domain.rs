@@ -126,7 +126,8 @@ fn three_units_and_three_domains(world: &mut World<Multiple>) {
 fn domains_beyond_the_limit_are_refused_together(world: &mut World<Multiple>) {
     let error = world.domains::<Private>(3).unwrap_err().to_string();
     let expected = "3 domains of level Private cannot be created: 1 of 3 endpoints of this PE are in use (1 by the \
-                    world); destroy one, raise SHMEM_MAX_RESOURCES";
+                    world); destroy one, raise SHMEM_MAX_RESOURCES, or share one with a lock by \
+                    SHMEM_CONTEXT_SHARING=efficient";
     assert_eq!(error, expected);
     assert_eq!(world.resources().used, 1, "none of them was created");
     let two = world.domains::<Private>(2).unwrap();

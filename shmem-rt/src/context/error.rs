@@ -26,7 +26,7 @@ pub enum ContextError {
         /// What hints keep for others.
         kept: String,
         /// What to do.
-        remedy: String,
+        remedy: &'static str,
     },
     /// Hints cannot change while something was granted under those of before.
     #[error("the hints of domains cannot change while {live}; destroy them first")]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 
 use shmem_core::context::Resource;
-use shmem_core::context::mapping::{DomainId, Grant, Hints, Level, Mapping, Sharing, Shortage, evenly};
+use shmem_core::context::mapping::{DomainId, Grant, Hints, Level, Mapping, Shortage, evenly};
 
 use super::error::ContextError;
 use super::report::Granted;
@@ -187,7 +187,7 @@ impl Holdings {
     }
 
     fn exhausted(&self, what: &str, shortage: Shortage) -> ContextError {
-        let Shortage { level, used, limit, kept, locked } = shortage;
+        let Shortage { level, used, limit, kept, could_share } = shortage;
         let mut holders = vec![format!("{} by the world", self.mapping.units_of(self.world.domain))];
         let named = self.domains.iter().filter_map(|(id, domain)| Some((*id, domain.level, domain.at?)));
         // A message is read: it names those that are easily found, and counts the others.
@@ -203,9 +203,12 @@ impl Holdings {
             0 => String::new(),
             kept => format!(", and hints keep {kept} for others"),
         };
-        let shares = self.mapping.sharing() == Sharing::Conservative && !level.is_concurrent() && locked > 0;
-        let share =
-            if shares { ", or share one that has a lock by SHMEM_CONTEXT_SHARING=efficient" } else { "" };
+        let remedy = match could_share {
+            true => {
+                "destroy one, raise SHMEM_MAX_RESOURCES, or share one with a lock by SHMEM_CONTEXT_SHARING=efficient"
+            }
+            false => "destroy one, or raise SHMEM_MAX_RESOURCES",
+        };
         ContextError::Exhausted {
             what: format!("{what} of level {}", level.name()),
             resource: self.resource,
@@ -213,7 +216,7 @@ impl Holdings {
             limit,
             holders: holders.join(", "),
             kept,
-            remedy: format!("destroy one, raise SHMEM_MAX_RESOURCES{share}"),
+            remedy,
         }
     }
 }

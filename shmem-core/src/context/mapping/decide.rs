@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::policy::{Design, Hints, Level, Sharing, Tracking};
-use super::units::Units;
+use super::units::{Taken, Units};
 
 /// A domain of a [`Mapping`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -146,7 +146,8 @@ impl Mapping {
     ///
     /// [`Shortage`] if there is no unit at all.
     pub fn create_world(&mut self, level: Level) -> Result<(DomainId, Grant), Shortage> {
-        let unit = self.units.take(level.is_concurrent(), true).ok_or_else(|| self.shortage(level, 0))?;
+        let unit =
+            self.units.take(level.is_concurrent(), Taken::World).ok_or_else(|| self.shortage(level, 0))?;
         let own = (self.design != Design::Context).then_some(unit);
         let id = self.add(level, true, own);
         self.domains.entry(id).and_modify(|domain| domain.contexts.extend([(unit, 1)]));
@@ -226,7 +227,7 @@ impl Mapping {
                 unit
             }
             (None, Design::Auto) => {
-                let taken = self.units.take(level.is_concurrent(), false);
+                let taken = self.units.take(level.is_concurrent(), Taken::Further);
                 taken.ok_or_else(|| self.shortage(level, 0))?
             }
             (None, _) => self.place(level, self.hints)?,
@@ -277,7 +278,7 @@ impl Mapping {
     fn place(&mut self, level: Level, expected: Option<Hints>) -> Result<u32, Shortage> {
         let plan = self.left(expected);
         if self.has_own(level, expected) {
-            let unit = self.units.take(level.is_concurrent(), false);
+            let unit = self.units.take(level.is_concurrent(), Taken::Party);
             return unit.ok_or_else(|| self.shortage(level, 0));
         }
         let may_share = level.is_concurrent() || self.sharing == Sharing::Efficient;
@@ -287,7 +288,7 @@ impl Mapping {
         }
         // Those who were expected begin a shared unit while some are left; others join one first.
         let begins = plan.locked > 0 && (self.is_expected(level, expected) || self.units.count(true) == 0);
-        if begins && let Some(unit) = self.units.take(true, false) {
+        if begins && let Some(unit) = self.units.take(true, Taken::Party) {
             return Ok(unit);
         }
         let unit = self.units.least_shared().ok_or_else(|| self.shortage(level, kept))?;
@@ -304,10 +305,8 @@ impl Mapping {
             return spare || (is_expected && plan.unlocked > 0 && self.units.free() > 0);
         }
         let saves = self.sharing == Sharing::Conservative && self.units.limit().is_some();
-        match is_expected {
-            true => plan.locked > 0 && self.units.free() > 0,
-            false => spare && !(saves && self.units.count(true) > 0),
-        }
+        let is_planned = is_expected && plan.locked > 0 && self.units.free() > 0;
+        is_planned || (spare && !(saves && self.units.count(true) > 0))
     }
 
     /// Whether hints speak of one more of a level.
