@@ -47,7 +47,8 @@ pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::{
-    Amo, Condition, Initiator, Order, Place, PutSignal, Raw, Rma, SignalOp, Strided, eq, ge, gt, le, lt, ne,
+    Amo, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
+    SignalOp, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
@@ -86,8 +87,8 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Signal, SignalOp, Strided,
-        SymBox, Symmetric, World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Signal,
+        SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

@@ -7,6 +7,7 @@
 
 mod amo;
 mod condition;
+pub mod nonblocking;
 mod order;
 mod place;
 mod raw;
@@ -20,6 +21,7 @@ mod wait_set;
 
 pub use amo::Amo;
 pub use condition::{Condition, eq, ge, gt, le, lt, ne};
+pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
 pub use order::Order;
 pub use place::Place;
 pub use raw::Raw;
