@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start
+//! halo         ghost cells that neighbours exchange without a barrier
 //! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
 //! array        arrays whose chunks lie on NUMA nodes: chunking, storages, handles and views
 //! object       handles of symmetric objects: Symmetric, SymBox, On
@@ -38,6 +39,7 @@ pub mod context;
 pub mod data;
 pub mod endpoint;
 pub mod fingerprint;
+pub mod halo;
 pub mod heap;
 pub mod memory;
 pub mod message;

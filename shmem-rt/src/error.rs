@@ -125,6 +125,9 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A team cannot be as it was asked for.
+    #[error(transparent)]
+    Team(Box<crate::team::TeamError>),
     /// No resource is left for another context.
     #[error(transparent)]
     Resource(#[from] shmem_core::context::Exhausted),
@@ -148,4 +151,5 @@ boxed! {
     Heap(shmem_core::heap::HeapError);
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
+    Team(crate::team::TeamError);
 }

@@ -12,6 +12,7 @@ use shmem_core::system::{PeRecord, Stage};
 
 use crate::launch::report::numbers;
 use crate::thread::ThreadLevel;
+use crate::version;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
@@ -28,7 +29,7 @@ impl<L: ThreadLevel> World<L> {
             return;
         }
         if job.settings.version {
-            say(&format!("shmem: shmem-rt {}", env!("CARGO_PKG_VERSION")));
+            say(&format!("shmem: {}, after OpenSHMEM {}", version::NAME, version::OPENSHMEM));
         }
         let unknown = crate::env::unknown(crate::env::process());
         let partitions = job.partitions();

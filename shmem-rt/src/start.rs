@@ -12,7 +12,7 @@
 //! Every step fails on all PEs or on none: who finds an error ends the job with one message.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
@@ -45,6 +45,30 @@ use crate::world::World;
 
 /// Whether this process has had its world: 0 never, 1 has or had.
 static WORLD: AtomicU8 = AtomicU8::new(0);
+
+/// Worlds that live in this process: one at most, or one for each PE over loopback.
+static WORLDS: AtomicUsize = AtomicUsize::new(0);
+
+/// How many worlds live in this process.
+pub(crate) fn worlds() -> usize {
+    WORLDS.load(Ordering::Relaxed)
+}
+
+/// Counts a world while it lives.
+pub(crate) struct Counted(());
+
+impl Counted {
+    pub(crate) fn new() -> Self {
+        WORLDS.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        WORLDS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Takes the one right to a world of this process.
 pub(crate) fn claim() -> Result<()> {
@@ -93,7 +117,7 @@ impl Plan {
     fn describe(&self) -> String {
         let storage = self.settings.array_storage.map(|storage| storage.to_string());
         let mut lines = vec![
-            format!("shmem-rt {}", env!("CARGO_PKG_VERSION")),
+            crate::version::NAME.into(),
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
             format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),

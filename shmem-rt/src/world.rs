@@ -13,6 +13,7 @@ use shmem_core::pe::Pe;
 use crate::collective::Reducible;
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::start::Counted;
 use crate::team::Team;
 use crate::thread::{Single, ThreadLevel};
 
@@ -31,6 +32,7 @@ pub struct World<L: ThreadLevel = Single> {
 struct Inner {
     job: Arc<Job>,
     team: Team,
+    _counted: Counted,
 }
 
 // SAFETY: the endpoint is lent by a borrow of the world only, and the world is handed out by the
@@ -44,7 +46,7 @@ unsafe impl<L: ThreadLevel> Initiator for World<L> {
 
 impl<L: ThreadLevel> World<L> {
     pub(crate) fn new(job: Arc<Job>, team: Team, endpoint: Endpoint) -> Self {
-        Self { endpoint, inner: Box::new(Inner { job, team }), _level: PhantomData }
+        Self { endpoint, inner: Box::new(Inner { job, team, _counted: Counted::new() }), _level: PhantomData }
     }
 
     pub(crate) fn job(&self) -> &Arc<Job> {
@@ -163,7 +165,7 @@ impl<L: ThreadLevel> Drop for World<L> {
         if std::thread::panicking() {
             return;
         }
-        let (Inner { job, team }, endpoint) = (&*self.inner, &self.endpoint);
+        let (Inner { job, team, .. }, endpoint) = (&*self.inner, &self.endpoint);
         job.quiet_all();
         self.take_leave();
         team.part(endpoint);

@@ -7,15 +7,18 @@
 
 mod amo;
 mod condition;
+pub mod mapping;
 pub mod nonblocking;
 mod order;
 mod place;
 mod raw;
 mod resource;
 mod rma;
+mod session;
 mod signal;
 mod slow;
 pub mod strided;
+pub mod tracking;
 mod wait;
 mod wait_set;
 
@@ -27,11 +30,12 @@ pub use place::Place;
 pub use raw::Raw;
 pub use resource::{Endpoints, Exhausted, Options, Resource};
 pub use rma::Rma;
+pub use session::{Session, Sessions};
 pub use signal::PutSignal;
 pub use strided::Strided;
 pub use wait_set::{WaitSet, Words};
 
-pub use crate::endpoint::{Endpoint, Far, Initiator, WaitReport, Waiting};
+pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting};
 pub use crate::transport::SignalOp;
 
 #[cfg(test)]

@@ -5,10 +5,12 @@
 //! of something that holds one: the world, a context. Handles need a token to do anything, so this lies
 //! below them; the operations themselves are traits over tokens, in [`context`](crate::context).
 
+mod stores;
 mod waiting;
 
 use std::sync::Arc;
 
+pub use stores::Stores;
 pub use waiting::{WaitReport, Waiting};
 
 use crate::observe::{Call, Observer};

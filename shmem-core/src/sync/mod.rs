@@ -2,6 +2,7 @@
 //!
 //! * [`Doorbell`]: one per PE. Whoever changes a word that its owner may wait for rings it.
 //! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
+//! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
 //! * [`Patience`]: how long to spin before sleeping, by whether PEs outnumber cores.
 //!
 //! The algorithms import their atomics from [`primitive`](crate::primitive) and are checked
@@ -9,8 +10,10 @@
 
 mod barrier;
 mod doorbell;
+mod exchange;
 mod patience;
 
 pub use barrier::{Arrival, NodeBarrier};
 pub use doorbell::Doorbell;
+pub use exchange::{Turn, Turns};
 pub use patience::Patience;

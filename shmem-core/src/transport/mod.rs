@@ -22,6 +22,38 @@ use crate::strided::Pattern;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 
+/// What a program expects of the operations to come on a channel. MemoryHints, all of them.
+///
+/// ```
+/// use shmem_core::transport::SessionOptions;
+///
+/// let updates = SessionOptions::batch().total_ops(1 << 20);
+/// assert_eq!(updates.total_ops, Some(1 << 20));
+/// ```
+///
+/// Source: OpenSHMEM 1.6, `shmem_ctx_session_config_t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// Many small operations, of which each may take longer if all take less (`SHMEM_CTX_SESSION_BATCH`).
+    pub batch: bool,
+    /// How many operations there will be at most; `None`: nobody says (`SHMEM_CTX_SESSION_TOTAL_OPS`).
+    pub total_ops: Option<usize>,
+}
+
+impl SessionOptions {
+    /// Many small operations.
+    pub const fn batch() -> Self {
+        Self { batch: true, total_ops: None }
+    }
+
+    /// The same with at most so many operations.
+    #[must_use]
+    pub const fn total_ops(self, operations: usize) -> Self {
+        Self { total_ops: Some(operations), ..self }
+    }
+}
+
 /// Bytes in another PE's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote {
@@ -217,6 +249,17 @@ pub unsafe trait Transport: Send + Sync {
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         _ = pe;
         self.quiet(channel);
+    }
+
+    /// Told that operations of a kind are to come on a channel, until [`end_session`](Self::end_session) with the
+    /// same options. Sessions of a channel may overlap. Held back or joined may be what `quiet` and `fence` allow.
+    fn begin_session(&self, channel: Channel, options: SessionOptions) {
+        _ = (channel, options);
+    }
+
+    /// Told that a session of a channel has ended.
+    fn end_session(&self, channel: Channel, options: SessionOptions) {
+        _ = (channel, options);
     }
 
     /// Delivers what has arrived for this PE. Called by whoever waits.

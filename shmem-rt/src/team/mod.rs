@@ -3,6 +3,10 @@
 //! A team knows its members by node, because every collective runs in two levels: the members of a
 //! node meet in shared memory, and whoever comes last there acts for the node towards the others.
 
+mod config;
+mod error;
+mod uses;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,6 +14,11 @@ use shmem_core::context::Endpoint;
 use shmem_core::pe::Pe;
 use shmem_core::system::{SystemArea, TeamArea};
 
+pub use config::TeamConfig;
+pub use error::TeamError;
+pub(crate) use uses::{ContextClaim, Uses};
+
+use crate::error::Result;
 use crate::job::Job;
 
 /// A set of PEs with a number of its own for each: its rank.
@@ -30,6 +39,7 @@ pub struct Team {
     steps: AtomicU64,
     /// Whether a thread is in a collective.
     entered: AtomicBool,
+    uses: Arc<Uses>,
 }
 
 impl Team {
@@ -56,6 +66,7 @@ impl Team {
             count: AtomicU64::new(0),
             steps: AtomicU64::new(0),
             entered: AtomicBool::new(false),
+            uses: Uses::new(TeamConfig::with_contexts(usize::MAX)),
         }
     }
 
@@ -97,6 +108,22 @@ impl Team {
     /// The members on the calling PE's node.
     pub fn neighbours(&self) -> &[Pe] {
         &self.neighbours
+    }
+
+    /// How it was made to be used. The world and the node's team have no limits.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_get_config`.
+    pub fn config(&self) -> TeamConfig {
+        self.uses.config()
+    }
+
+    /// Counts a context of this team, for as long as the result lives.
+    ///
+    /// # Errors
+    ///
+    /// If the team was made for no more.
+    pub(crate) fn claim_context(&self) -> Result<ContextClaim> {
+        Ok(self.uses.claim_context()?)
     }
 
     pub(crate) fn index(&self) -> usize {
