@@ -52,8 +52,8 @@ pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, Condition, Initiator, Order, Place, PutSignal, Raw, Rma, Session, Sessions, SignalOp, Stores,
-    Strided, eq, ge, gt, le, lt, ne,
+    Amo, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
+    Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
@@ -98,8 +98,8 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions, Signal,
-        SignalOp, Strided, SymBox, Symmetric, World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions,
+        Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }
