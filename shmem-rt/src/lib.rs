@@ -41,7 +41,9 @@ pub mod version;
 mod world;
 
 pub use collective::{Number, Reducible};
-pub use context::{Context, Ctx};
+pub use context::{
+    Context, ContextError, ContextTeam, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn,
+};
 pub use entry::{Outcome, init, initialized};
 pub use error::{Error, Result};
 pub use free::Free;
@@ -49,9 +51,10 @@ pub use grants::PartitionReport;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use shmem_core::array::NumaArray;
+pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, Condition, Initiator, Order, Place, PutSignal, Raw, Rma, Session, Sessions, SignalOp, Strided, eq,
-    ge, gt, le, lt, ne,
+    Amo, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
+    Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
@@ -77,6 +80,11 @@ pub mod partition {
     };
 }
 
+/// How contexts are mapped on units of a scarce resource.
+pub mod mapping {
+    pub use shmem_core::context::mapping::{Design, Sharing, Tracking};
+}
+
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
     pub use shmem_core::context::strided::{Destination, Object, Remote, SameElements, Source};
@@ -90,8 +98,8 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions, Signal,
-        SignalOp, Strided, SymBox, Symmetric, World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions,
+        Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }
