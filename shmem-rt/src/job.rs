@@ -18,6 +18,7 @@ use shmem_core::transport::Transport;
 
 use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
+use crate::context::{Holdings, Threads};
 use crate::env::Settings;
 use crate::partitions::Partitions;
 use crate::persistent::Shelf;
@@ -41,6 +42,9 @@ pub(crate) struct Job {
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
+    /// Who has what of it.
+    pub(crate) holdings: Mutex<Holdings>,
+    pub(crate) threads: Mutex<Threads>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
     pub(crate) released: Arc<Released>,
@@ -86,6 +90,14 @@ impl Job {
     pub(crate) fn first_time_at(&self, location: &'static Location<'static>) -> bool {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         warned.insert((location.file(), location.line()))
+    }
+
+    pub(crate) fn holdings(&self) -> MutexGuard<'_, Holdings> {
+        self.holdings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn threads(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn shelves(&self) -> MutexGuard<'_, Vec<Shelf>> {

@@ -40,7 +40,9 @@ pub mod version;
 mod world;
 
 pub use collective::{Number, Reducible};
-pub use context::{Context, Ctx};
+pub use context::{
+    Context, ContextError, ContextTeam, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn,
+};
 pub use entry::{Outcome, init, initialized};
 pub use error::{Error, Result};
 pub use free::Free;
@@ -48,9 +50,10 @@ pub use grants::PartitionReport;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use shmem_core::array::NumaArray;
+pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
     Amo, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
-    Session, Sessions, SignalOp, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
+    Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
@@ -73,6 +76,11 @@ pub mod partition {
     pub use shmem_core::partition::{
         FileGrant, Grant, Kind, NewPartition, Pages, Partition, Policy, default, fast, normal,
     };
+}
+
+/// How contexts are mapped on units of a scarce resource.
+pub mod mapping {
+    pub use shmem_core::context::mapping::{Design, Sharing, Tracking};
 }
 
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use shmem_core::context::{Endpoints, Options, Resource, Waiting};
+use shmem_core::context::{Endpoints, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PlaceLayout};
@@ -30,6 +30,7 @@ use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
 use crate::calibration;
+use crate::context::{Holdings, Threads};
 use crate::cpus;
 use crate::env::{self, Settings};
 use crate::error::{Error, Result};
@@ -285,7 +286,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let neighbours: Vec<(usize, usize)> =
         pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.on_node()?) as usize))).collect();
     let patience = Patience::for_node(neighbours.len(), cores);
-    let cpus_per_pe = (cores / neighbours.len()).max(1);
+    let (on_node, place) = (neighbours.len(), neighbours.iter().position(|(pe, _)| *pe == number));
+    let cpus_per_pe = (cores / on_node).max(1);
     let name = {
         let names = Arc::clone(&names);
         move |offset| report::name_at(&names, offset)
@@ -305,10 +307,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
     // transport reaches the PEs that have none.
     let resource = unsafe {
         let (far, segments) = (transport.clone(), Arc::clone(&segments));
-        Endpoints::new(base, stride, mine, me, far, segments, waiting, settings.max_resources)
+        Endpoints::new(base, stride, mine, me, far, segments, waiting)
     };
-    let endpoint =
-        resource.open(Options::default()).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let endpoint = resource.open(holdings.of_the_world());
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
@@ -322,6 +325,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         advice::install(report::advise);
     }
 
+    let threads = Mutex::new(Threads::new(settings.max_num_threads));
     let job = Arc::new(Job {
         bootstrap,
         settings,
@@ -333,6 +337,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
         most_homes: OnceLock::new(),
         statics: names,
         resource: Box::new(resource),
+        holdings: Mutex::new(holdings),
+        threads,
         transport: transport_name,
         released: Arc::clone(ledger.released()),
         ledger: Mutex::new(ledger),

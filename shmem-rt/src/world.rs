@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::context::{Endpoint, Initiator, Stores};
 use shmem_core::data::{Contents, PlainData};
 use shmem_core::pe::Pe;
 
@@ -43,6 +43,8 @@ unsafe impl<L: ThreadLevel> Initiator for World<L> {
         &self.endpoint
     }
 }
+
+impl<L: ThreadLevel> Stores for World<L> {}
 
 impl<L: ThreadLevel> World<L> {
     pub(crate) fn new(job: Arc<Job>, team: Team, endpoint: Endpoint) -> Self {

@@ -28,7 +28,7 @@ pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
 pub use order::Order;
 pub use place::Place;
 pub use raw::Raw;
-pub use resource::{Endpoints, Exhausted, Options, Resource};
+pub use resource::{Endpoints, Resource};
 pub use rma::Rma;
 pub use session::{Session, Sessions};
 pub use signal::PutSignal;

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use shmem_core::array::{ArrayError, StorageKind};
+use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{SizeError, parse_size};
 use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STRIDED_ADVICE,
-    STRIDED_ALGORITHM, STRIDED_TABLE, TRANSPORT, VERSION, Variable, WAIT_WARN,
+    ARRAY_STORAGE, ATTACH_WAIT, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE, MAX_NUM_THREADS,
+    MAX_RESOURCES, NPES, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TRANSPORT, VERSION, Variable,
+    WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -27,6 +29,12 @@ pub struct Settings {
     pub wait_warn: Option<Duration>,
     /// `SHMEM_MAX_RESOURCES`.
     pub max_resources: Option<usize>,
+    /// `SHMEM_CONTEXT_MAPPING`.
+    pub context_mapping: Design,
+    /// `SHMEM_CONTEXT_SHARING`.
+    pub context_sharing: Sharing,
+    /// `SHMEM_MAX_NUM_THREADS`.
+    pub max_num_threads: Option<usize>,
     /// `SHMEM_TRANSPORT`.
     pub transport: TransportChoice,
     /// `SHMEM_STRIDED_ALGORITHM`.
@@ -60,6 +68,9 @@ impl Settings {
             version: given.flag(&VERSION),
             wait_warn: given.seconds(&WAIT_WARN)?,
             max_resources: given.count(&MAX_RESOURCES)?,
+            context_mapping: given.choice(&CONTEXT_MAPPING, &Design::ALL, Design::name)?,
+            context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
+            max_num_threads: given.count(&MAX_NUM_THREADS)?,
             transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
             strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,
             strided_table: given.text(&STRIDED_TABLE),
