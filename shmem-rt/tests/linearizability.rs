@@ -1,5 +1,6 @@
 //! Atomic operations are linearizable, between PEs and between threads: many short histories of two PEs with
-//! two threads each, on words of either width, written down with the times of the host's one clock.
+//! two threads each, on words of either width, written down with the times of the host's one clock. That clock
+//! also says which word is in use, so threads that run at the same time meet without waiting for each other.
 //!
 //! An addition that takes two steps is found on the same schedule (and one inside the library by
 //! `ci/mutants.sh`), so the histories are tight enough to show one.
@@ -20,11 +21,11 @@ use dice::Dice;
 const PES: usize = 2;
 const THREADS: usize = 2;
 
-/// Operations of one thread on one word.
-const EACH: usize = 5;
+/// Words of one width, each of which has one history.
+const HISTORIES: usize = 1024;
 
-/// Histories on words of one width; with both, 12,000 operations.
-const HISTORIES: usize = 300;
+/// Most operations of one thread on one word.
+const MOST: usize = 12;
 
 /// Numbers that an event is written down in.
 const NUMBERS: usize = 7;
@@ -33,9 +34,9 @@ const NUMBERS: usize = 7;
 static WIDE: [Atomic<u64>; HISTORIES];
 #[symmetric]
 static NARROW: [Atomic<i32>; HISTORIES];
-/// How many threads have come to each history, on each PE.
-#[symmetric]
-static GATE: Atomic<u64>;
+fn is_loopback() -> bool {
+    std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
+}
 
 /// How additions are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,29 +103,35 @@ fn carried_out<V: NumberValue + BitValue>(
     Some(before.to_bits64())
 }
 
-/// One thread's part of all histories. Each begins when all threads have come to it.
-fn histories<V: NumberValue + BitValue>(
+/// One thread's part of all histories: at any time, all threads work on the word of that time.
+fn events_of_a_thread<V: NumberValue + BitValue>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
-    (thread, base): (usize, u64),
+    start: u64,
+    mut dice: Dice,
     addition: Addition,
 ) -> Vec<(usize, Event)> {
-    let mut dice = Dice((world.my_pe() * THREADS + thread) as u64 + base);
-    let mut events = Vec::new();
-    for history in 0..HISTORIES {
-        for pe in world.pes() {
-            world.inc(GATE.on(pe));
+    let slot = if is_loopback() { 100_000 } else { 3_000 };
+    let (mut events, mut here, mut done) = (Vec::new(), 0, 0);
+    loop {
+        let now = monotonic_now();
+        let history = (now.saturating_sub(start) / slot) as usize;
+        if history >= HISTORIES {
+            return events;
         }
-        world.quiet();
-        GATE.wait_until(world, ge(base + (history as u64 + 1) * (PES * THREADS) as u64));
-        for _ in 0..EACH {
-            let (op, silent) = (drawn(&mut dice), dice.below(2) == 0);
-            let invoked = monotonic_now();
-            let result = carried_out(world, words.index(history), op, silent, addition);
-            events.push((history, Event { op, result, invoked, returned: monotonic_now() }));
+        if history != here {
+            (here, done) = (history, 0);
         }
+        if now < start || done == MOST {
+            std::hint::spin_loop();
+            continue;
+        }
+        done += 1;
+        let (op, silent) = (drawn(&mut dice), dice.below(2) == 0);
+        let invoked = monotonic_now();
+        let result = carried_out(world, words.index(history), op, silent, addition);
+        events.push((history, Event { op, result, invoked, returned: monotonic_now() }));
     }
-    events
 }
 
 fn written((history, event): &(usize, Event)) -> [u64; NUMBERS] {
@@ -156,63 +163,106 @@ fn read([history, kind, a, b, result, invoked, returned]: [u64; NUMBERS]) -> (us
     (history as usize, Event { op, result: (kind & 1 == 1).then_some(result), invoked, returned })
 }
 
-/// Runs histories on words of PE 0 in all threads; gives PE 0 those that could not have happened, and how many
-/// operations of different threads overlapped, at least.
+/// What came out of histories.
+#[derive(Default)]
+struct Outcome {
+    operations: usize,
+    /// Operations during which another one was invoked.
+    overlaps: usize,
+    /// Histories that could not have happened.
+    wrong: Vec<Vec<Event>>,
+}
+
+/// Runs histories in all threads, on words of PE 0, which learns what came out.
 fn run<V: NumberValue + BitValue>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
-    base: u64,
+    round: u64,
     addition: Addition,
-) -> (Vec<Vec<Event>>, usize) {
-    let all = world.alloc(zeroed::<u64>(PES * THREADS * HISTORIES * EACH * NUMBERS)).unwrap();
+    outcome: &mut Outcome,
+) {
+    const ROOM: usize = 1 + THREADS * HISTORIES * MOST * NUMBERS;
+    let all = world.alloc(zeroed::<u64>(PES * ROOM)).unwrap();
+    let first = world.my_pe() == 0;
+    if first {
+        (0..HISTORIES).for_each(|history| world.set(words.index(history), V::from_bits64(0)));
+    }
+    let mut start = [if first { monotonic_now() + 5_000_000 } else { 0 }];
+    world.barrier_all();
+    world.max(&mut start);
     let mine: Vec<u64> = std::thread::scope(|scope| {
-        let start = |thread| scope.spawn(move || histories(world, words, (thread, base), addition));
-        let threads: Vec<_> = (0..THREADS).map(start).collect();
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let dice = Dice((world.my_pe() * THREADS + thread) as u64 + 4 * round);
+                scope.spawn(move || events_of_a_thread(world, words, start[0], dice, addition))
+            })
+            .collect();
         threads
             .into_iter()
             .flat_map(|thread| thread.join().unwrap())
             .flat_map(|event| written(&event))
             .collect()
     });
+    let at = world.my_pe() * ROOM;
     let to = all.on(world.pe(0).unwrap());
-    world.put(to.index(world.my_pe() * mine.len()..(world.my_pe() + 1) * mine.len()), &mine[..]);
+    world.p(to.index(at), mine.len() as u64);
+    world.put(to.index(at + 1..at + 1 + mine.len()), &mine[..]);
     world.barrier_all();
-    if world.my_pe() != 0 {
-        return (Vec::new(), 0);
+    if !first {
+        return;
     }
-    let mut numbers = vec![0; PES * mine.len()];
+    let mut numbers = vec![0; PES * ROOM];
     all.here(world).copy_to(&mut numbers);
     let mut found = vec![Vec::new(); HISTORIES];
-    for event in numbers.as_chunks().0 {
-        let (history, event) = read(*event);
-        found[history].push(event);
+    for part in numbers.chunks_exact(ROOM) {
+        for event in part[1..1 + part[0] as usize].chunks_exact(NUMBERS) {
+            let (history, event) = read(event.try_into().unwrap());
+            found[history].push(event);
+        }
     }
     let mask = if size_of::<V>() == 8 { u64::MAX } else { u64::from(u32::MAX) };
-    let overlaps = found.iter().map(|events| {
-        let after = |a: &&Event| events.iter().any(|b| b.invoked > a.invoked && b.invoked < a.returned);
-        events.iter().filter(after).count()
-    });
-    let overlaps = overlaps.sum();
-    (found.into_iter().filter(|events| !is_linearizable(events, mask)).collect(), overlaps)
+    for events in found {
+        let meets = |a: &&Event| events.iter().any(|b| b.invoked > a.invoked && b.invoked < a.returned);
+        outcome.operations += events.len();
+        outcome.overlaps += events.iter().filter(meets).count();
+        if !is_linearizable(&events, mask) {
+            outcome.wrong.push(events);
+        }
+    }
+}
+
+/// Runs rounds of histories until there were enough, or none that would not be known by now.
+fn rounds(world: &World<Multiple>, addition: Addition, enough: impl Fn(&Outcome) -> bool) -> Outcome {
+    let root = world.pe(0).unwrap();
+    let mut outcome = Outcome::default();
+    for round in 0..40 {
+        run(world, WIDE.on(root).index(..), 2 * round, addition, &mut outcome);
+        run(world, NARROW.on(root).index(..), 2 * round + 1, addition, &mut outcome);
+        let mut done = [u64::from(enough(&outcome))];
+        world.max(&mut done);
+        if done[0] == 1 {
+            break;
+        }
+    }
+    outcome
 }
 
 #[shmem::test(pes = 2, threads = multiple)]
 fn atomic_operations_are_linearizable(world: &mut World) {
-    let (wide, narrow) = (WIDE.on(world.pe(0).unwrap()), NARROW.on(world.pe(0).unwrap()));
-    let (wrong, overlaps) = run(world, wide.index(..), 0, Addition::Atomic);
-    assert!(wrong.is_empty(), "of 64 bits: {:#?}", wrong[0]);
-    let base = (HISTORIES * PES * THREADS) as u64;
-    let (wrong, more) = run(world, narrow.index(..), base, Addition::Atomic);
-    assert!(wrong.is_empty(), "of 32 bits: {:#?}", wrong[0]);
-    assert!(world.my_pe() != 0 || overlaps + more > 100, "threads hardly met: {overlaps} and {more} times");
+    let outcome =
+        rounds(world, Addition::Atomic, |found| found.operations >= 10_000 && found.overlaps >= 500);
+    let Outcome { operations, overlaps, wrong } = outcome;
+    assert!(wrong.is_empty(), "this could not have happened: {:#?}", wrong[0]);
+    let enough = operations >= 10_000 && overlaps >= 500;
+    assert!(world.my_pe() != 0 || enough, "{operations} operations met {overlaps} times only");
     world.barrier_all();
 }
 
 /// The same histories, with additions that are no atomic ones.
 #[shmem::test(pes = 2, threads = multiple)]
 fn an_addition_in_two_steps_is_found_out(world: &mut World) {
-    let words = WIDE.on(world.pe(0).unwrap());
-    let (wrong, overlaps) = run(world, words.index(..), 0, Addition::TwoSteps);
-    assert!(world.my_pe() != 0 || !wrong.is_empty(), "all histories are sound, with {overlaps} overlaps");
+    let outcome = rounds(world, Addition::TwoSteps, |found| !found.wrong.is_empty());
+    let Outcome { operations, overlaps, wrong } = outcome;
+    assert!(world.my_pe() != 0 || !wrong.is_empty(), "{operations} operations met {overlaps} times unseen");
     world.barrier_all();
 }
