@@ -37,7 +37,7 @@ mod testing;
 pub mod thread;
 mod world;
 
-pub use collective::{Number, Reducible};
+pub use collective::{BitNumber, Number, Reducible};
 pub use context::{Context, Ctx};
 pub use entry::{Outcome, init};
 pub use error::{Error, Result};
@@ -57,7 +57,7 @@ pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
 pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
-pub use team::{Team, TeamConfig, TeamError};
+pub use team::{Team, TeamBox, TeamConfig, TeamError, TeamObjects};
 pub use world::World;
 
 /// `Symmetric`: the type of a symmetric static, and the derive for structs that may live in one.
