@@ -28,7 +28,7 @@ impl Team {
     pub fn alltoall<T: PlainData>(&self, token: &(impl Initiator + ?Sized), source: &[T], into: &mut [T]) {
         let location = Location::caller();
         let (members, items) = (self.size(), source.len());
-        assert_eq!(items, into.len(), "the source has {items} elements, the destination {}", into.len());
+        assert!(items == into.len(), "the source has {items} elements, the destination {}", into.len());
         assert!(items.is_multiple_of(members), "{items} elements cannot be divided among {members} members");
         let purpose = Purpose {
             operation: "alltoall",

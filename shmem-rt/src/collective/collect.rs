@@ -38,9 +38,8 @@ impl Team {
         let location = Location::caller();
         let (mine, members) = (items_of(mine), self.size());
         let items = mine.len();
-        assert_eq!(
-            all.len(),
-            items * members,
+        assert!(
+            all.len() == items * members,
             "{members} members have {items} elements each, the destination has {}",
             all.len()
         );
