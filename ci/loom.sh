@@ -37,6 +37,11 @@ barrier-late-reset barrier_holds_two_pes_for_two_generations
 barrier-early-look barrier_holds_two_pes_for_two_generations
 barrier-early-look barrier_holds_three_pes_for_two_generations
 barrier-blind barrier_finds_who_came_for_something_else
+exchange-one-message exchanges_take_turns_with_two_messages
+exchange-signal-first exchanges_take_turns_with_two_messages
+exchange-old-signal exchanges_take_turns_with_two_messages
+exchange-one-message exchanges_may_overtake_each_other_on_the_way
+exchange-signal-first exchanges_may_overtake_each_other_on_the_way
 released-two-steps released_numbers_arrive_once
 TABLE
 exit "$failed"

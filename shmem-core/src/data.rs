@@ -7,6 +7,11 @@
 //! * [`PlainData`]: may also be moved by put and get. Words are left out, because plain transfers
 //!   and atomic updates of one word are not atomic with respect to each other.
 //! * [`Contents`]: a [`SymmetricData`] or a slice of it: what a place can denote.
+//!
+//! The type of an object also says how it will be used, for those who place memory: [`MemoryHints`].
+
+use core::fmt;
+use core::ops::BitOr;
 
 use bytemuck::Pod;
 
@@ -26,7 +31,10 @@ use bytemuck::Pod;
     note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
 )]
-pub unsafe trait SymmetricData: Sized + 'static {}
+pub unsafe trait SymmetricData: Sized + 'static {
+    /// How its values will be used, as far as the type says it.
+    const HINTS: MemoryHints = MemoryHints::NONE;
+}
 
 /// A type that put and get can move: plain data, not a word of atomic operations.
 #[diagnostic::on_unimplemented(
@@ -49,7 +57,63 @@ macro_rules! plain {
 plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
 // SAFETY: an array is its elements, one behind the other, without padding between them.
-unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {}
+unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {
+    const HINTS: MemoryHints = T::HINTS;
+}
+
+/// How memory will be used: what a transport may exploit when it chooses where the memory lies or how it is
+/// registered. They change no result.
+///
+/// ```
+/// use shmem_core::data::MemoryHints;
+///
+/// let both = MemoryHints::ATOMICS_REMOTE | MemoryHints::SIGNAL_REMOTE;
+/// assert_eq!(both.to_string(), "atomics_remote|signal_remote");
+/// ```
+///
+/// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MemoryHints(u8);
+
+impl MemoryHints {
+    const NAMES: [&'static str; 2] = ["atomics_remote", "signal_remote"];
+
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// Other PEs will use atomic operations on it (`SHMEM_MALLOC_ATOMICS_REMOTE`).
+    pub const ATOMICS_REMOTE: Self = Self(1);
+
+    /// Other PEs will update signals in it (`SHMEM_MALLOC_SIGNAL_REMOTE`).
+    pub const SIGNAL_REMOTE: Self = Self(2);
+
+    /// Whether all of `other` are among them.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// As a number, for comparing what PEs ask for.
+    pub const fn bits(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+impl BitOr for MemoryHints {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Display for MemoryHints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given = Self::NAMES.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0);
+        let names: Vec<&str> = given.map(|(_, name)| *name).collect();
+        f.write_str(if names.is_empty() { "none" } else { "" })?;
+        f.write_str(&names.join("|"))
+    }
+}
 
 /// What a place in symmetric memory can denote: a value, or a slice of values.
 ///

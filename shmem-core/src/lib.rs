@@ -7,11 +7,13 @@
 //!
 //! ```text
 //! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start
+//! halo         ghost cells that neighbours exchange without a barrier
 //! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
 //! array        arrays whose chunks lie on NUMA nodes: chunking, storages, handles and views
 //! object       handles of symmetric objects: Symmetric, SymBox, On
 //! padded       arrays whose rows do not fall into the same sets of a cache
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
+//! observe      the table of operations, and who is told of them
 //! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
 //! strided      regions, plans and kernels: which blocks a transfer moves, and how
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
@@ -37,10 +39,12 @@ pub mod context;
 pub mod data;
 pub mod endpoint;
 pub mod fingerprint;
+pub mod halo;
 pub mod heap;
 pub mod memory;
 pub mod message;
 pub mod object;
+pub mod observe;
 pub mod padded;
 pub mod partition;
 pub mod pe;

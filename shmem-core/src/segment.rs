@@ -77,6 +77,20 @@ impl Segments {
     /// If the slot is taken, or the segment does not start on a granule, lies outside the place, or
     /// overlaps another.
     pub fn insert(&self, index: u32, segment: Segment) -> u32 {
+        self.enter(index, segment, index)
+    }
+
+    /// As [`insert`](Self::insert), for a segment that no raw address finds, as none finds the system's:
+    /// it is reached by handles alone.
+    ///
+    /// # Panics
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn insert_hidden(&self, index: u32, segment: Segment) -> u32 {
+        self.enter(index, segment, SYSTEM)
+    }
+
+    fn enter(&self, index: u32, segment: Segment, found: u32) -> u32 {
         let slot = index as usize;
         assert!(segment.start.is_multiple_of(self.granule()), "a segment starts on a granule");
         assert_eq!(self.lengths[slot].load(Ordering::Relaxed), 0, "segment {index} is taken");
@@ -88,7 +102,7 @@ impl Segments {
         self.lengths[slot].store(segment.bytes, Ordering::Relaxed);
         self.lock().push((index, segment));
         for entry in &self.table[granules] {
-            entry.store(index as u8, Ordering::Release);
+            entry.store(found as u8, Ordering::Release);
         }
         self.generations[slot].fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -125,7 +139,7 @@ impl Segments {
         self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The segment that holds all of `bytes` bytes at `offset`; never the system's.
+    /// The segment that holds all of `bytes` bytes at `offset`; never the system's, nor a hidden one.
     #[inline(always)]
     pub fn find(&self, offset: usize, bytes: usize) -> Option<u32> {
         let index = self.table.get(offset >> self.shift)?.load(Ordering::Relaxed);
@@ -136,6 +150,11 @@ impl Segments {
         let inside = offset - self.starts[slot].load(Ordering::Relaxed);
         let length = self.lengths[slot].load(Ordering::Relaxed);
         (inside <= length && bytes <= length - inside).then_some(u32::from(index))
+    }
+
+    /// Whether raw addresses find it.
+    fn is_found(&self, segment: &Segment) -> bool {
+        u32::from(self.table[segment.start >> self.shift].load(Ordering::Relaxed)) != SYSTEM
     }
 
     /// The segments in order of their addresses.
@@ -153,7 +172,7 @@ impl Segments {
             offset,
             bytes,
             origin: address.wrapping_sub(offset),
-            segments: self.list(),
+            segments: self.list().into_iter().filter(|(_, segment)| self.is_found(segment)).collect(),
         }
     }
 }
@@ -187,9 +206,10 @@ impl fmt::Display for Miss {
             _ => write!(f, "the {} at {address:#x} are", show_size(*bytes as u64))?,
         }
         write!(f, " not symmetric memory of this PE")?;
-        let beyond = self.segments.iter().find(|(i, s)| {
-            *i != SYSTEM && (s.start..s.start + s.bytes).contains(&from) && to > s.start + s.bytes
-        });
+        let beyond = self
+            .segments
+            .iter()
+            .find(|(_, s)| (s.start..s.start + s.bytes).contains(&from) && to > s.start + s.bytes);
         if let Some((_, segment)) = beyond {
             write!(
                 f,
@@ -199,7 +219,7 @@ impl fmt::Display for Miss {
             )?;
         }
         write!(f, "; symmetric are")?;
-        for (_, segment) in self.segments.iter().filter(|(i, _)| *i != SYSTEM) {
+        for (_, segment) in &self.segments {
             let start = self.origin.wrapping_add(segment.start);
             write!(f, "\n  {start:#x}..{:#x}  {}", start + segment.bytes, segment.name)?;
             if segment.partition != 0 {
@@ -252,6 +272,24 @@ mod tests {
         assert_eq!(s.remove(FIRST_LATER), segment);
         assert_eq!(s.find(16 << 20, 1), None);
         assert_eq!(s.insert(FIRST_LATER, segment), 2);
+    }
+
+    #[test]
+    fn a_hidden_segment_is_found_by_no_address_and_takes_its_room() {
+        let s = three();
+        let segment = Segment { start: 16 << 20, bytes: 4096, partition: 0, name: Text::head("halo") };
+        assert_eq!(s.insert_hidden(FIRST_LATER, segment), 1);
+        for (offset, bytes) in [(16 << 20, 1), (16 << 20, 0), ((16 << 20) + 4088, 8)] {
+            assert_eq!(s.find(offset, bytes), None);
+        }
+        assert!(s.list().contains(&(FIRST_LATER, segment)));
+        assert!(!s.miss("putmem", 16 << 20, 16 << 20, 8).to_string().contains("halo"));
+        let over = Segment { start: 16 << 20, bytes: 1, partition: 0, name: Text::EMPTY };
+        let insert = std::panic::AssertUnwindSafe(|| s.insert(FIRST_LATER + 1, over));
+        assert!(std::panic::catch_unwind(insert).is_err(), "its addresses are taken");
+        assert_eq!(s.remove(FIRST_LATER), segment);
+        s.insert(FIRST_LATER, over);
+        assert_eq!(s.find(16 << 20, 1), Some(FIRST_LATER));
     }
 
     #[test]

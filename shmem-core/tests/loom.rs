@@ -5,11 +5,12 @@
 
 #![cfg(loom)]
 
+use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::thread;
 use shmem_core::heap::Released;
-use shmem_core::sync::{Arrival, Doorbell, NodeBarrier};
+use shmem_core::sync::{Arrival, Doorbell, NodeBarrier, Turn, Turns};
 
 /// Runs a model with at most this many preemptions in one interleaving: two find nearly all
 /// faults, and three threads are beyond reach without a bound.
@@ -140,6 +141,96 @@ fn barrier_finds_who_came_for_something_else() {
         assert_eq!(mismatches, 1, "{found:?}");
         assert!(!found.contains(&Arrival::Last), "{found:?}");
         assert!(!barrier.is_open(0));
+    });
+}
+
+/// What one PE receives of an exchange with one neighbour: two messages. Loom finds an access to the data
+/// that is not ordered behind the others.
+#[derive(Default)]
+struct Inbox {
+    bell: Doorbell,
+    messages: [(UnsafeCell<u64>, AtomicU64); 2],
+}
+
+// SAFETY: that the cells are used by one thread at a time is what the models show.
+unsafe impl Sync for Inbox {}
+
+impl Inbox {
+    /// Delivers what a neighbour sends in a turn, as put with signal does.
+    fn deliver(&self, turn: Turn, value: u64) {
+        let (data, signal) = &self.messages[turn.message()];
+        turn.send(
+            // SAFETY: loom ends the model if another thread uses the cell now.
+            || data.with_mut(|data| unsafe { *data = value }),
+            |number| _ = signal.swap(number, Ordering::AcqRel),
+        );
+        self.bell.ring();
+    }
+
+    /// Waits for what the neighbour sent in a turn, and reads it.
+    fn receive(&self, turn: Turn) -> u64 {
+        let (data, signal) = &self.messages[turn.message()];
+        while !turn.has_come(signal.load(Ordering::Acquire)) {
+            self.bell.sleep(None, || turn.has_come(signal.load(Ordering::Acquire)));
+        }
+        // SAFETY: as in `deliver`.
+        data.with(|data| unsafe { *data })
+    }
+}
+
+/// What PE `me` sends in a turn.
+fn sent_by(me: u64, turn: Turn) -> u64 {
+    100 * (me + 1) + turn.number()
+}
+
+#[test]
+fn exchanges_take_turns_with_two_messages() {
+    bounded(3, || {
+        let inboxes = Arc::new([Inbox::default(), Inbox::default()]);
+        let run = |inboxes: &[Inbox; 2], me: usize| {
+            let mut turns = Turns::default();
+            for _ in 0..3 {
+                let turn = turns.begin().unwrap();
+                inboxes[1 - me].deliver(turn, sent_by(me as u64, turn));
+                assert_eq!(inboxes[me].receive(turn), sent_by(1 - me as u64, turn));
+                turns.finish();
+            }
+        };
+        let other = thread::spawn({
+            let inboxes = Arc::clone(&inboxes);
+            move || run(&inboxes, 1)
+        });
+        run(&inboxes, 0);
+        other.join().unwrap();
+    });
+}
+
+/// A network between the PEs, which delivers what PE 0 sends whenever it likes.
+#[test]
+fn exchanges_may_overtake_each_other_on_the_way() {
+    bounded(2, || {
+        let inboxes = Arc::new([Inbox::default(), Inbox::default()]);
+        let other = thread::spawn({
+            let inboxes = Arc::clone(&inboxes);
+            move || {
+                let mut turns = Turns::default();
+                for _ in 0..3 {
+                    let turn = turns.begin().unwrap();
+                    inboxes[0].deliver(turn, sent_by(1, turn));
+                    assert_eq!(inboxes[1].receive(turn), sent_by(0, turn));
+                    turns.finish();
+                }
+            }
+        });
+        let mut turns = Turns::default();
+        for _ in 0..3 {
+            let turn = turns.begin().unwrap();
+            let courier = Arc::clone(&inboxes);
+            drop(thread::spawn(move || courier[1].deliver(turn, sent_by(0, turn))));
+            assert_eq!(inboxes[0].receive(turn), sent_by(1, turn));
+            turns.finish();
+        }
+        other.join().unwrap();
     });
 }
 

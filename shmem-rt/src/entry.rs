@@ -31,6 +31,14 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
     }
 }
 
+/// Whether this process is in its job: from the end of `init` on, as long as the [`World`] lives. There is
+/// no second one afterwards, so what is false after it was true stays false.
+///
+/// Source: OpenSHMEM 1.6, `shmem_query_initialized`.
+pub fn initialized() -> bool {
+    start::worlds() > 0
+}
+
 /// What this process became.
 enum Joined<L: ThreadLevel> {
     /// A PE.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
-use shmem_core::data::Contents;
+use shmem_core::data::{Contents, MemoryHints, SymmetricData};
 use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, default, show_size};
@@ -125,8 +125,33 @@ impl<L: ThreadLevel> World<L> {
         self.heap::<default>()?.calloc(count, bytes)
     }
 
+    /// Allocates bytes on the default heap, and says how they will be used. Collective; see
+    /// [`Heap::malloc_with_hints`].
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
+    #[track_caller]
+    pub fn malloc_with_hints(&self, bytes: usize, hints: MemoryHints) -> Result<SymAddr> {
+        self.heap::<default>()?.malloc_with_hints(bytes, hints)
+    }
+
+    /// How the block that holds an address will be used, as far as its allocation said so; `None`: it
+    /// lies in no block of a heap.
+    ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one at all.
+    #[track_caller]
+    pub fn hints(&self, address: SymAddr) -> Option<MemoryHints> {
+        let offset = self.offset_of("hints", address);
+        self.job().ledger().find(offset).map(|allocation| allocation.hints)
+    }
+
     /// Resizes a block in its partition, whichever that is; contents are kept up to the smaller
-    /// size. Collective.
+    /// size, hints as well. Collective.
     ///
     /// # Errors
     ///
@@ -233,7 +258,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let item = size_of::<<I::Contents as Contents>::Item>();
         let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
-        let made = self.allocate("alloc", bytes, align, Owner::Handle, location, |to| {
+        let hints = <<I::Contents as Contents>::Item as SymmetricData>::HINTS;
+        let wish = Wish { operation: "alloc", bytes, align, owner: Owner::Handle, hints };
+        let made = self.allocate(wish, location, |to| {
             // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
             unsafe { initial.write(to.cast()) };
         })?;
@@ -253,8 +280,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn malloc(&self, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
-        let made = self.allocate("malloc", bytes, MIN_ALIGN, Owner::Address, location, |_| ())?;
-        Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
+        self.block(Wish::new("malloc", bytes), location, |_| ())
     }
 
     /// Allocates aligned bytes. Collective.
@@ -267,8 +293,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn align(&self, alignment: usize, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
-        let made = self.allocate("align", bytes, alignment, Owner::Address, location, |_| ())?;
-        Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
+        self.block(Wish { align: alignment, ..Wish::new("align", bytes) }, location, |_| ())
     }
 
     /// Allocates zeroed bytes, on a cache line. Collective.
@@ -280,25 +305,51 @@ impl<L: ThreadLevel> Heap<'_, L> {
     pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
         let location = Location::caller();
         let bytes = count.saturating_mul(bytes);
-        let made = self.allocate("calloc", bytes, MIN_ALIGN, Owner::Address, location, |to| {
+        self.block(Wish::new("calloc", bytes), location, |to| {
             // SAFETY: a fresh block of `bytes` bytes of this PE.
             unsafe { to.write_bytes(0, bytes) };
-        })?;
+        })
+    }
+
+    /// Allocates bytes on a cache line, and says how they will be used. Collective. The hints change
+    /// nothing that a program can see: a transport may place and register the block by them, and shared
+    /// memory needs none. [`alloc`](Self::alloc) takes them from the type of the object.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
+    #[track_caller]
+    pub fn malloc_with_hints(&self, bytes: usize, hints: MemoryHints) -> Result<SymAddr> {
+        let location = Location::caller();
+        self.block(Wish { hints, ..Wish::new("malloc_with_hints", bytes) }, location, |_| ())
+    }
+
+    /// A block that the program gives back by its address.
+    fn block(
+        &self,
+        wish: Wish,
+        location: &'static Location<'static>,
+        initialise: impl FnOnce(*mut u8),
+    ) -> Result<SymAddr> {
+        let made = self.allocate(wish, location, initialise)?;
         Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
     }
 
     fn allocate(
         &self,
-        operation: &'static str,
-        bytes: usize,
-        align: usize,
-        owner: Owner,
+        wish: Wish,
         location: &'static Location<'static>,
         initialise: impl FnOnce(*mut u8),
     ) -> Result<shmem_core::heap::Allocation> {
         let Self { world, segment, .. } = *self;
-        let arguments = [u64::from(segment), bytes as u64, align as u64];
-        let subject = || format!("{} in partition `{}`", show_size(bytes as u64), self.name());
+        let Wish { operation, bytes, align, owner, hints } = wish;
+        let arguments = [u64::from(segment), bytes as u64, align as u64, hints.bits()];
+        let subject = || {
+            let told = if hints == MemoryHints::NONE { String::new() } else { format!(", hints {hints}") };
+            format!("{} in partition `{}`{told}", show_size(bytes as u64), self.name())
+        };
         let purpose = Purpose {
             operation,
             opens: false,
@@ -309,9 +360,26 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let collective = world.team().enter(world.endpoint());
         world.reclaim_for(&collective, &purpose);
         let made = world.job().ledger().allocate(segment, bytes, align, owner)?;
+        world.job().ledger().hint(made.id, hints);
         world.renew_pages(segment, made.offset..made.offset + bytes);
         initialise(world.endpoint().mine(made.offset));
         collective.meet(&purpose);
         Ok(made)
+    }
+}
+
+/// What is asked of a heap.
+struct Wish {
+    operation: &'static str,
+    bytes: usize,
+    align: usize,
+    owner: Owner,
+    hints: MemoryHints,
+}
+
+impl Wish {
+    /// Bytes on a cache line, given back by their address.
+    fn new(operation: &'static str, bytes: usize) -> Self {
+        Self { operation, bytes, align: MIN_ALIGN, owner: Owner::Address, hints: MemoryHints::NONE }
     }
 }

@@ -28,6 +28,7 @@ mod persistent;
 mod phase;
 #[cfg(feature = "rayon")]
 mod rayon;
+mod reach;
 mod report;
 mod scoped;
 mod segments;
@@ -35,11 +36,12 @@ mod start;
 mod team;
 mod testing;
 pub mod thread;
+pub mod version;
 mod world;
 
 pub use collective::{BitNumber, Number, Reducible};
 pub use context::{Context, Ctx};
-pub use entry::{Outcome, init};
+pub use entry::{Outcome, init, initialized};
 pub use error::{Error, Result};
 pub use free::Free;
 pub use grants::PartitionReport;
@@ -47,15 +49,17 @@ pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::{
-    Amo, Condition, Initiator, Order, Place, Raw, Rma, Strided, eq, ge, gt, le, lt, ne,
+    Amo, Condition, Initiator, Order, Place, PutSignal, Raw, Rma, Session, Sessions, SignalOp, Strided, eq,
+    ge, gt, le, lt, ne,
 };
-pub use shmem_core::data::{Contents, PlainData, SymmetricData};
+pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
+pub use shmem_core::transport::SessionOptions;
 pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
 pub use team::{Team, TeamBox, TeamConfig, TeamError, TeamObjects};
 pub use world::World;
@@ -86,8 +90,8 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NumaArray, Order, Pe, Raw, Result, Rma, Signal, Strided, SymBox, Symmetric,
-        World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Initiator, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions, Signal,
+        SignalOp, Strided, SymBox, Symmetric, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

@@ -12,6 +12,7 @@ use shmem_core::system::{PeRecord, Stage};
 
 use crate::launch::report::numbers;
 use crate::thread::ThreadLevel;
+use crate::version;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
@@ -28,7 +29,7 @@ impl<L: ThreadLevel> World<L> {
             return;
         }
         if job.settings.version {
-            say(&format!("shmem: shmem-rt {}", env!("CARGO_PKG_VERSION")));
+            say(&format!("shmem: {}, after OpenSHMEM {}", version::NAME, version::OPENSHMEM));
         }
         let unknown = crate::env::unknown(crate::env::process());
         let partitions = job.partitions();
@@ -112,7 +113,8 @@ pub(crate) struct Peer<'a> {
 pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator<Item = Peer<'a>>) -> String {
     let activity = &report.activity;
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
-    let in_collective = activity.count != 0;
+    // Of other teams' collectives the records say only what each PE is in now.
+    let in_collective = activity.count != 0 && activity.team == 0;
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for Peer { number, record } in peers.filter(|peer| peer.number != me) {
         if in_collective && record.collectives() >= activity.count {

@@ -185,7 +185,7 @@ impl Job {
             .share(&descriptors)
             .unwrap_or_else(|error| self.abort(1, &Error::Launcher(error.to_string()).to_string()));
         let mut mapped = vec![self.slot];
-        let neighbours = self.pes.iter().filter_map(|pe| Some((pe.number(), pe.slot()?)));
+        let neighbours = self.pes.iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
         let attach = |((number, slot), descriptors): ((usize, usize), _)| {
             if slot == self.slot {
                 return Ok(());
@@ -196,7 +196,7 @@ impl Job {
         };
         let attached = neighbours.zip(shared).try_for_each(attach);
         if let Some(transport) = &self.far {
-            for (pe, told) in self.pes.iter().zip(&told).filter(|(pe, _)| pe.slot().is_none()) {
+            for (pe, told) in self.pes.iter().zip(&told).filter(|(pe, _)| pe.on_node().is_none()) {
                 transport.learn(index, *pe, &told[1]);
             }
         }
@@ -241,7 +241,7 @@ impl Job {
         // Whatever comes to these addresses has pages of its own.
         later.misplaced.leave_out(&(start..start + bytes));
         self.forget(index);
-        self.unmap(place.offset, self.pes.iter().filter_map(|pe| pe.slot()));
+        self.unmap(place.offset, self.pes.iter().filter_map(|pe| pe.on_node()));
         later.range.release(place);
     }
 }

@@ -12,7 +12,7 @@
 //! Every step fails on all PEs or on none: who finds an error ends the job with one message.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use shmem_core::context::{Endpoints, Options, Resource, Waiting};
@@ -45,6 +45,30 @@ use crate::world::World;
 
 /// Whether this process has had its world: 0 never, 1 has or had.
 static WORLD: AtomicU8 = AtomicU8::new(0);
+
+/// Worlds that live in this process: one at most, or one for each PE over loopback.
+static WORLDS: AtomicUsize = AtomicUsize::new(0);
+
+/// How many worlds live in this process.
+pub(crate) fn worlds() -> usize {
+    WORLDS.load(Ordering::Relaxed)
+}
+
+/// Counts a world while it lives.
+pub(crate) struct Counted(());
+
+impl Counted {
+    pub(crate) fn new() -> Self {
+        WORLDS.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        WORLDS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Takes the one right to a world of this process.
 pub(crate) fn claim() -> Result<()> {
@@ -97,7 +121,7 @@ impl Plan {
     fn describe(&self) -> String {
         let storage = self.settings.array_storage.map(|storage| storage.to_string());
         let mut lines = vec![
-            format!("shmem-rt {}", env!("CARGO_PKG_VERSION")),
+            crate::version::NAME.into(),
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
             format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
             format!("memory of teams: {}", show_size(self.settings.team_size)),
@@ -146,7 +170,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
             unsafe { Pe::new(number as u32, slot) }
         })
         .collect();
-    let my_slot = pes[me].slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+    let my_slot = pes[me].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
 
     let arena = reserve(&plan, bootstrap.as_ref(), &pes, slots as usize)?;
     let files = persistent::open(&plan, bootstrap.as_ref())?;
@@ -157,15 +181,16 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let descriptors: Vec<_> = mine.descriptors.iter().map(std::os::fd::AsFd::as_fd).collect();
     let shared = bootstrap.share(&descriptors).map_err(lost)?;
     let pieces = bootstrap.exchange("pieces", &mine.pieces).map_err(lost)?;
-    for ((pe, pieces), shared) in pes.iter().zip(&pieces).filter(|(pe, _)| pe.slot().is_some()).zip(shared) {
-        match pe.slot() {
+    for ((pe, pieces), shared) in pes.iter().zip(&pieces).filter(|(pe, _)| pe.on_node().is_some()).zip(shared)
+    {
+        match pe.on_node() {
             Some(slot) if slot != my_slot => arena.attach(slot, shared, pieces)?,
             _ => {}
         }
     }
     // Each PE may be bound to a core of its own: together they have more than each sees.
     let lists = bootstrap.exchange("cpus", &cpus::encode()).map_err(lost)?;
-    let on_node = pes.iter().zip(&lists).filter(|(pe, _)| pe.slot().is_some());
+    let on_node = pes.iter().zip(&lists).filter(|(pe, _)| pe.on_node().is_some());
     let cpus: Vec<_> = on_node.map(|(_, list)| cpus::decode(list)).collect();
     let grants = bootstrap.exchange("grants", &grants::encode(&mine.grants)).map_err(lost)?;
     let grants = grants.iter().map(|bytes| grants::decode(bytes)).collect::<Option<_>>();
@@ -205,7 +230,7 @@ fn reserve(plan: &Plan, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> 
     }
     let mine = grants::encode_places(layout.requests().iter().map(|request| &request.placement));
     let all = bootstrap.exchange("places", &mine).map_err(lost)?;
-    let on_node = pes.iter().zip(&all).filter(|(pe, _)| pe.slot().is_some());
+    let on_node = pes.iter().zip(&all).filter(|(pe, _)| pe.on_node().is_some());
     let places = on_node.map(|(_, bytes)| grants::decode_places(bytes)).collect::<Option<Vec<_>>>();
     let places = places.filter(|all| all.iter().all(|places| places.len() == layout.requests().len()));
     let places = places.ok_or_else(|| Error::Launcher("a PE's places are garbled".to_owned()))?;
@@ -238,7 +263,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let Members { pes, hosts, cores, cpus, files } = members;
     let number = bootstrap.number();
     let me = pes[number];
-    let slot = me.slot().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+    let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let mine = arena.place(slot);
     let (base, stride) = (arena.base(), arena.stride());
     let segments = Arc::new(layout.segments());
@@ -264,7 +289,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         .collect();
 
     let neighbours: Vec<(usize, usize)> =
-        pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.slot()?) as usize))).collect();
+        pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.on_node()?) as usize))).collect();
     let patience = Patience::for_node(neighbours.len(), cores);
     let cpus_per_pe = (cores / neighbours.len()).max(1);
     let name = {

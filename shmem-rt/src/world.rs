@@ -11,6 +11,7 @@ use shmem_core::pe::Pe;
 
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::start::Counted;
 use crate::team::Team;
 use crate::thread::{Single, ThreadLevel};
 
@@ -30,6 +31,7 @@ struct Inner {
     job: Arc<Job>,
     team: Team,
     node: Team,
+    _counted: Counted,
 }
 
 // SAFETY: the endpoint is lent by a borrow of the world only, and the world is handed out by the
@@ -44,8 +46,8 @@ unsafe impl<L: ThreadLevel> Initiator for World<L> {
 impl<L: ThreadLevel> World<L> {
     /// `teams` are that of all PEs, and that of the node.
     pub(crate) fn new(job: Arc<Job>, teams: (Team, Team), endpoint: Endpoint) -> Self {
-        let (team, node) = teams;
-        Self { endpoint, inner: Box::new(Inner { job, team, node }), _level: PhantomData }
+        let ((team, node), _counted) = (teams, Counted::new());
+        Self { endpoint, inner: Box::new(Inner { job, team, node, _counted }), _level: PhantomData }
     }
 
     pub(crate) fn job(&self) -> &Arc<Job> {

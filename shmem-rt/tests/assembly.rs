@@ -36,6 +36,21 @@ fn shmem_assembly_put_reference(world: &World, pe: Pe, value: &u64) {
     world.put(WORDS.on(pe).index(3), value);
 }
 
+#[symmetric]
+static COUNTER: Atomic<u64>;
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_set(world: &World, pe: Pe) {
+    world.set(COUNTER.on(pe), 42);
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_fetch(world: &World, pe: Pe) -> u64 {
+    world.fetch(COUNTER.on(pe))
+}
+
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
@@ -120,6 +135,30 @@ fn a_put_to_this_node_is_a_store_and_calls_nothing() {
             "{name} takes {} instructions, at most {MOST} are allowed:\n{function}",
             path.len()
         );
+    }
+}
+
+/// What an update costs besides: a load, a comparison and a jump, to see whether the owner sleeps.
+const BELL: usize = 3;
+
+#[test]
+fn an_update_on_this_node_is_its_instruction_and_a_look_at_the_bell() {
+    black_box((shmem_assembly_set as fn(_, _), shmem_assembly_fetch as fn(_, _) -> _));
+    if !is_checked() {
+        return;
+    }
+    for (name, bells) in [("shmem_assembly_set", 1), ("shmem_assembly_fetch", 0)] {
+        let function = Function::of(name);
+        let paths = function.paths_without_calls();
+        let [path] = paths.as_slice() else {
+            panic!(
+                "{name} has {} ways to its end without a call, and ought to have one:\n{function}",
+                paths.len()
+            );
+        };
+        let branches = path.iter().filter(|i| function.0[**i].is_conditional()).count();
+        assert_eq!(branches, 1 + bells, "{name} decides where the PE is, and whether it sleeps:\n{function}");
+        assert!(path.len() <= MOST + bells * BELL, "{name} takes {} instructions:\n{function}", path.len());
     }
 }
 

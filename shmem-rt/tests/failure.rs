@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use shmem::MemoryHints;
 use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::Single;
@@ -28,6 +29,10 @@ fn run(scenario: &str, world: &mut World) {
         "different objects" if me == 1 => world.local(&OTHER, |_| ()),
         "different objects" => world.local(&GRID, |_| ()),
         "different sizes" => drop(world.alloc(shmem::zeroed::<u8>(100 + me))),
+        "different hints" => {
+            let hints = if me == 0 { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
+            drop(world.malloc_with_hints(100, hints));
+        }
         "panic inside local" => world.local(&GRID, |_| {
             let inner = std::panic::catch_unwind(|| ());
             assert!(inner.is_ok() && me != 1, "the body fails");
@@ -161,6 +166,15 @@ fn one_collective_for_different_objects_is_a_mistake_too() {
     assert_says(&outcome.report, &["PE 0 is in `local(GRID)`", "PE 1 is in `local(OTHER)`"]);
     let (outcome, _) = fails(job("different sizes", 2));
     assert_says(&outcome.report, &["100 bytes in partition `default`", "101 bytes in partition `default`"]);
+    let (outcome, _) = fails(job("different hints", 2));
+    assert_says(
+        &outcome.report,
+        &[
+            "malloc_with_hints(100 bytes in partition `default`)",
+            "`default`, hints atomics_remote)",
+            "failure.rs:",
+        ],
+    );
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn ranks_are_translated_between_teams(world: &mut World) {
     let node = world.node_team();
     assert_eq!(node.members(), node.neighbours());
     check(world, node);
-    let near = world.pes().filter(|pe| pe.slot().is_some()).count();
+    let near = world.pes().filter(|pe| MARKS.on(*pe).ptr(world).is_some()).count();
     assert_eq!(node.size(), near, "the PEs whose memory is mapped here");
 }
 

@@ -1,26 +1,31 @@
 //! Atomic operations on words of other PEs.
 
+use core::panic::Location;
+
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
+use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::transport::{AtomicOp, Width, shm};
 
 /// The bit operations, each with the form that gives what was there before.
 macro_rules! bits {
-    ($($(#[$doc:meta])* $name:ident / $fetch:ident = $op:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $family:ident / $fetch:ident = $fetch_family:ident, $op:ident;)*) => {$(
         $(#[$doc])*
-        #[inline]
+        #[inline(always)]
+        #[track_caller]
         fn $name<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value) {
-            update(self.endpoint(), word, AtomicOp::$op(value.to_bits64()));
+            update(self.endpoint(), word, AtomicOp::$op(value.to_bits64()), Family::$family);
         }
 
         $(#[$doc])*
         ///
         /// Gives what was there before.
-        #[inline]
+        #[inline(always)]
+        #[track_caller]
         fn $fetch<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value {
-            fetching(self.endpoint(), word, AtomicOp::$op(value.to_bits64()))
+            fetching(self.endpoint(), word, AtomicOp::$op(value.to_bits64()), Family::$fetch_family)
         }
     )*};
 }
@@ -34,31 +39,35 @@ pub trait Amo: Initiator {
     /// Reads.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn fetch<W: AtomicWord>(&self, word: On<'_, W>) -> W::Value {
-        fetching(self.endpoint(), word, AtomicOp::Fetch)
+        fetching(self.endpoint(), word, AtomicOp::Fetch, Family::AtomicFetch)
     }
 
     /// Writes.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_set`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn set<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) {
-        update(self.endpoint(), word, AtomicOp::Set(value.to_bits64()));
+        update(self.endpoint(), word, AtomicOp::Set(value.to_bits64()), Family::AtomicSet);
     }
 
     /// Writes, and gives what was there.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_swap`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn swap<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value {
-        fetching(self.endpoint(), word, AtomicOp::Swap(value.to_bits64()))
+        fetching(self.endpoint(), word, AtomicOp::Swap(value.to_bits64()), Family::AtomicSwap)
     }
 
     /// Writes `desired` if the word is `expected`, bit for bit; gives what was there.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_compare_swap`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn compare_swap<W: AtomicWord>(
         &self,
         word: On<'_, W>,
@@ -66,78 +75,85 @@ pub trait Amo: Initiator {
         desired: W::Value,
     ) -> W::Value {
         let op = AtomicOp::CompareSwap { expected: expected.to_bits64(), desired: desired.to_bits64() };
-        fetching(self.endpoint(), word, op)
+        fetching(self.endpoint(), word, op, Family::AtomicCompareSwap)
     }
 
     /// Writes a signal.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_signal_set`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn signal_set(&self, signal: On<'_, Signal>, value: u64) {
-        update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Set(value));
+        update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Set(value), Family::SignalSet);
     }
 
     /// Adds to a signal.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_signal_add`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn signal_add(&self, signal: On<'_, Signal>, value: u64) {
-        update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Add(value));
+        update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Add(value), Family::SignalAdd);
     }
 
     /// Reads a signal.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_signal_fetch`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn signal_fetch(&self, signal: On<'_, Signal>) -> u64 {
-        fetching_bits(self.endpoint(), signal, Width::W8, AtomicOp::Fetch)
+        fetching_bits(self.endpoint(), signal, Width::W8, AtomicOp::Fetch, Family::SignalFetch)
     }
 
     /// Adds one.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_inc`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>) {
-        self.add(word, W::Value::ONE);
+        update(self.endpoint(), word, AtomicOp::Add(W::Value::ONE.to_bits64()), Family::AtomicInc);
     }
 
     /// Adds one, and gives what was there.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_inc`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn fetch_inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>) -> W::Value {
-        self.fetch_add(word, W::Value::ONE)
+        fetching(self.endpoint(), word, AtomicOp::Add(W::Value::ONE.to_bits64()), Family::AtomicFetchInc)
     }
 
     /// Adds, wrapping.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_add`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value) {
-        update(self.endpoint(), word, AtomicOp::Add(value.to_bits64()));
+        update(self.endpoint(), word, AtomicOp::Add(value.to_bits64()), Family::AtomicAdd);
     }
 
     /// Adds, wrapping, and gives what was there.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_add`.
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn fetch_add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value {
-        fetching(self.endpoint(), word, AtomicOp::Add(value.to_bits64()))
+        fetching(self.endpoint(), word, AtomicOp::Add(value.to_bits64()), Family::AtomicFetchAdd)
     }
 
     bits! {
         /// Bitwise and.
         ///
         /// Source: OpenSHMEM 1.6, `shmem_atomic_and`.
-        and / fetch_and = And;
+        and = AtomicAnd / fetch_and = AtomicFetchAnd, And;
         /// Bitwise or.
         ///
         /// Source: OpenSHMEM 1.6, `shmem_atomic_or`.
-        or / fetch_or = Or;
+        or = AtomicOr / fetch_or = AtomicFetchOr, Or;
         /// Bitwise exclusive or.
         ///
         /// Source: OpenSHMEM 1.6, `shmem_atomic_xor`.
-        xor / fetch_xor = Xor;
+        xor = AtomicXor / fetch_xor = AtomicFetchXor, Xor;
     }
 }
 
@@ -148,41 +164,59 @@ fn width_of<V: AmoValue>() -> Width {
 }
 
 #[inline(always)]
-fn fetching<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp) -> W::Value {
-    W::Value::from_bits64(fetching_bits(endpoint, word, width_of::<W::Value>(), op))
+#[track_caller]
+fn fetching<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) -> W::Value {
+    W::Value::from_bits64(fetching_bits(endpoint, word, width_of::<W::Value>(), op, family))
 }
 
 #[inline(always)]
-fn update<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp) {
-    update_bits(endpoint, word, width_of::<W::Value>(), op);
+#[track_caller]
+fn update<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) {
+    update_bits(endpoint, word, width_of::<W::Value>(), op, family);
 }
 
 #[inline(always)]
-fn fetching_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, width: Width, op: AtomicOp) -> u64 {
+#[track_caller]
+fn fetching_bits<W: SymmetricData>(
+    endpoint: &Endpoint,
+    word: On<'_, W>,
+    width: Width,
+    op: AtomicOp,
+    family: Family,
+) -> u64 {
     match word.pe().slot() {
-        Some(slot) => on_node(endpoint, slot, word.offset(), width, op),
+        Some(slot) => on_node(endpoint.place(slot), word.offset(), width, op),
         None => {
-            let (code, a, b) = op.into_words();
-            fetching_far(endpoint, word.pe(), word.segment(), word.offset(), width, code, a, b)
+            let ((code, a, b), location) = (op.into_words(), Location::caller());
+            let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
+            fetching_slow(endpoint, pe, segment, offset, width, code, a, b, family, location)
         }
     }
 }
 
 #[inline(always)]
-fn update_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, width: Width, op: AtomicOp) {
+#[track_caller]
+pub(super) fn update_bits<W: SymmetricData>(
+    endpoint: &Endpoint,
+    word: On<'_, W>,
+    width: Width,
+    op: AtomicOp,
+    family: Family,
+) {
     match word.pe().slot() {
         Some(slot) => {
-            on_node(endpoint, slot, word.offset(), width, op);
+            on_node(endpoint.place(slot), word.offset(), width, op);
         }
         None => {
-            let (code, a, b) = op.into_words();
-            update_far(endpoint, word.pe(), word.segment(), word.offset(), width, code, a, b);
+            let ((code, a, b), location) = (op.into_words(), Location::caller());
+            let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
+            update_slow(endpoint, pe, segment, offset, width, code, a, b, family, location);
         }
     }
 }
 
-macro_rules! far {
-    ($($name:ident = $method:ident -> $result:ty;)*) => {$(
+macro_rules! slow {
+    ($($name:ident = $method:ident, $near:expr, $result:ty;)*) => {$(
         #[cold]
         #[inline(never)]
         #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
@@ -195,24 +229,32 @@ macro_rules! far {
             code: u32,
             a: u64,
             b: u64,
+            family: Family,
+            location: &'static Location<'static>,
         ) -> $result {
-            let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
             let op = AtomicOp::from_words((code, a, b));
-            // SAFETY: callers pass an aligned word of that width on every PE: `AtomicWord` is sealed
-            // to words that are laid out as their number.
-            unsafe { far.transport.$method(far.channel, word, width, op) }
+            let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
+            endpoint.tell(call, || {
+                if let Some(place) = endpoint.mapped(pe, 0) {
+                    return ($near)(on_node(place, offset, width, op));
+                }
+                let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+                // SAFETY: callers pass an aligned word of that width on every PE: `AtomicWord` is sealed
+                // to words that are laid out as their number.
+                unsafe { far.transport.$method(far.channel, word, width, op) }
+            })
         }
     )*};
 }
-far! {
-    fetching_far = atomic -> u64;
-    update_far = atomic_update -> ();
+slow! {
+    fetching_slow = atomic, |before| before, u64;
+    update_slow = atomic_update, |_| (), ();
 }
 
+/// `place` is the start of the place of a PE on this node.
 #[inline(always)]
-fn on_node(endpoint: &Endpoint, slot: usize, offset: usize, width: Width, op: AtomicOp) -> u64 {
-    let place = endpoint.place(slot);
-    // SAFETY: `place` is the start of the place of a slot that a `Pe` carries.
+pub(super) fn on_node(place: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
+    // SAFETY: `place` is the start of a place that a `Pe` carries.
     let bell = unsafe { Endpoint::bell_at(place) };
     // SAFETY: callers pass the offset of an aligned word of that width in every place.
     unsafe { shm::atomic(place.wrapping_add(offset), width, op, bell) }

@@ -2,25 +2,39 @@
 //!
 //! An [`Endpoint`] is one stream of operations. It is given out by a [`Resource`], of which a node may
 //! have few. The operation families are traits over tokens ([`Initiator`]), so each exists once:
-//! [`Rma`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word by [`Condition`]s on its own copy of it.
+//! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word, or for
+//! several ([`Words`]), by [`Condition`]s on its own copy.
 
 mod amo;
+mod condition;
+pub mod mapping;
 mod order;
+mod place;
 mod raw;
 mod resource;
 mod rma;
+mod session;
+mod signal;
+mod slow;
 pub mod strided;
+pub mod tracking;
 mod wait;
+mod wait_set;
 
 pub use amo::Amo;
+pub use condition::{Condition, eq, ge, gt, le, lt, ne};
 pub use order::Order;
+pub use place::Place;
 pub use raw::Raw;
 pub use resource::{Endpoints, Exhausted, Options, Resource};
-pub use rma::{Place, Rma};
+pub use rma::Rma;
+pub use session::{Session, Sessions};
+pub use signal::PutSignal;
 pub use strided::Strided;
-pub use wait::{Condition, eq, ge, gt, le, lt, ne};
+pub use wait_set::{WaitSet, Words};
 
-pub use crate::endpoint::{Endpoint, Far, Initiator, WaitReport, Waiting};
+pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting};
+pub use crate::transport::SignalOp;
 
 #[cfg(test)]
 mod tests;

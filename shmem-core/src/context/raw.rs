@@ -1,8 +1,11 @@
 //! Untyped put and get, on addresses.
 
-use super::rma::{get_far, put_far};
+use core::panic::Location;
+
+use super::slow::{get_slow, put_slow};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::SymAddr;
+use crate::observe::Family;
 use crate::pe::Pe;
 use crate::segment::Miss;
 use crate::transport::shm;
@@ -28,7 +31,9 @@ pub trait Raw: Initiator {
             // SAFETY: the range lies in a segment, so it is memory of every PE.
             unsafe { shm::put(to, source.as_ptr(), source.len()) };
         } else {
-            put_far(endpoint, pe, segment, offset, source.as_ptr(), source.len());
+            let (from, bytes, location) = (source.as_ptr(), source.len(), Location::caller());
+            // SAFETY: as for the copy.
+            unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, Family::Putmem, location) };
         }
     }
 
@@ -48,7 +53,9 @@ pub trait Raw: Initiator {
             // SAFETY: the range lies in a segment, so it is memory of every PE.
             unsafe { shm::get(into.as_mut_ptr(), from, into.len()) };
         } else {
-            get_far(endpoint, into.as_mut_ptr(), pe, segment, offset, into.len());
+            let (to, bytes, location) = (into.as_mut_ptr(), into.len(), Location::caller());
+            // SAFETY: as for the copy.
+            unsafe { get_slow(endpoint, to, pe, segment, offset, bytes, Family::Getmem, location) };
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 
 use crate::endpoint::{Endpoint, Far, Waiting};
+use crate::observe::Observer;
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::transport::{Channel, Transport};
@@ -67,8 +68,10 @@ pub struct Endpoints {
     waiting: Arc<Waiting>,
     limit: Option<usize>,
     used: AtomicUsize,
-    /// Channels given out so far: each has its own, so that a forgotten one can still be quieted.
-    channels: AtomicU32,
+    /// Endpoints given out so far. The number of each is also that of its channel: each has its own, so
+    /// that a forgotten one can still be quieted.
+    opened: AtomicU32,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 // SAFETY: the pointers are addresses only; see `Endpoint`.
@@ -91,8 +94,15 @@ impl Endpoints {
         waiting: Arc<Waiting>,
         limit: Option<usize>,
     ) -> Self {
-        let (used, channels) = (AtomicUsize::new(0), AtomicU32::new(0));
-        Self { base, stride, mine, me, transport, segments, waiting, limit, used, channels }
+        let (used, opened) = (AtomicUsize::new(0), AtomicU32::new(0));
+        Self { base, stride, mine, me, transport, segments, waiting, limit, used, opened, observer: None }
+    }
+
+    /// Endpoints whose operations `observer` is told of. The job's PEs must be marked
+    /// ([`Pe::observed`]), or it is told of few.
+    #[must_use]
+    pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
+        Self { observer, ..self }
     }
 }
 
@@ -110,13 +120,16 @@ impl Resource for Endpoints {
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| (used < limit).then_some(used + 1))
             .map_err(|used| Exhausted { resource: self.name(), used, limit })?;
-        let far = self.transport.as_ref().map(|transport| Far {
-            transport: Arc::clone(transport),
-            channel: Channel(self.channels.fetch_add(1, Ordering::Relaxed)),
-        });
+        let number = self.opened.fetch_add(1, Ordering::Relaxed);
+        let far = self
+            .transport
+            .as_ref()
+            .map(|transport| Far { transport: Arc::clone(transport), channel: Channel(number) });
         let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
         // SAFETY: the promise of `new`.
-        Ok(unsafe { Endpoint::new(self.base, self.stride, self.mine, self.me, far, segments, waiting) })
+        let endpoint =
+            unsafe { Endpoint::new(self.base, self.stride, self.mine, self.me, far, segments, waiting) };
+        Ok(endpoint.named(number, self.observer.clone()))
     }
 
     fn close(&self, _: Endpoint) {
@@ -127,7 +140,7 @@ impl Resource for Endpoints {
     fn quiet_all(&self) {
         fence(Ordering::SeqCst);
         if let Some(transport) = &self.transport {
-            for channel in 0..self.channels.load(Ordering::Relaxed) {
+            for channel in 0..self.opened.load(Ordering::Relaxed) {
                 transport.quiet(Channel(channel));
             }
         }

@@ -1,109 +1,14 @@
 //! Typed put and get.
 
-use crate::array::ArrayOn;
+use core::panic::Location;
+
+use super::place::Place;
+use super::slow::{g_slow, p_slow};
 use crate::data::{Contents, PlainData};
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::Initiator;
 use crate::object::On;
-use crate::pe::Pe;
+use crate::observe::Family;
 use crate::transport::shm;
-
-/// What put writes to and get reads from: a place on one PE, see [`On`].
-///
-/// # Safety
-///
-/// `put_from` must read `len` items and no more, `get_into` write as many.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a place that put and get can reach",
-    label = "not a place",
-    note = "places are `OBJECT.on(pe)`, and its parts: `OBJECT.on(pe).index(1..4)`"
-)]
-pub unsafe trait Place: Copy {
-    /// What lies there.
-    type Contents: Contents<Item: PlainData> + ?Sized;
-
-    /// Number of items.
-    fn len_of(self) -> usize;
-
-    /// Writes as many items from `source` on.
-    ///
-    /// # Safety
-    ///
-    /// They must be readable.
-    unsafe fn put_from(self, endpoint: &Endpoint, source: *const <Self::Contents as Contents>::Item);
-
-    /// Reads them to `into`.
-    ///
-    /// # Safety
-    ///
-    /// As many items must be writable.
-    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut <Self::Contents as Contents>::Item);
-}
-
-// SAFETY: a place has `len` items, each of the size of an `Item`.
-unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
-    type Contents = T;
-
-    #[inline(always)]
-    fn len_of(self) -> usize {
-        self.len()
-    }
-
-    #[inline(always)]
-    unsafe fn put_from(self, endpoint: &Endpoint, source: *const T::Item) {
-        let bytes = self.bytes();
-        if let Some(to) = endpoint.address(self.pe(), self.offset()) {
-            if !T::IS_SLICE && bytes <= 8 {
-                // SAFETY: the caller's promise, for one item.
-                let value = unsafe { source.read() };
-                // SAFETY: the place is an aligned `Item` on every PE.
-                unsafe { shm::store(to.cast::<T::Item>(), value) };
-            } else {
-                // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable (caller).
-                unsafe { shm::put(to, source.cast(), bytes) };
-            }
-        } else {
-            put_far(endpoint, self.pe(), self.segment(), self.offset(), source.cast(), bytes);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T::Item) {
-        let bytes = self.bytes();
-        if let Some(from) = endpoint.address(self.pe(), self.offset()) {
-            // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable (caller).
-            unsafe { shm::get(into.cast(), from, bytes) };
-        } else {
-            get_far(endpoint, into.cast(), self.pe(), self.segment(), self.offset(), bytes);
-        }
-    }
-}
-
-// SAFETY: the pieces have the range's elements, in order, and so have `source` and `into`.
-unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
-    type Contents = [T];
-
-    fn len_of(self) -> usize {
-        self.len()
-    }
-
-    unsafe fn put_from(self, endpoint: &Endpoint, source: *const T) {
-        let mut done = 0;
-        for piece in self.pieces() {
-            // SAFETY: the caller's promise, for the next elements.
-            unsafe { piece.put_from(endpoint, source.wrapping_add(done)) };
-            done += piece.len();
-        }
-    }
-
-    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T) {
-        let mut done = 0;
-        for piece in self.pieces() {
-            // SAFETY: the caller's promise, for the next elements.
-            unsafe { piece.get_into(endpoint, into.wrapping_add(done)) };
-            done += piece.len();
-        }
-    }
-}
 
 /// Typed remote memory access. Destination first, as in SHMEM.
 ///
@@ -123,7 +28,7 @@ pub trait Rma: Initiator {
     fn put<P: Place>(&self, place: P, source: &P::Contents) {
         check_len::<P::Contents>(place.len_of(), source.len_of());
         // SAFETY: `source` is a reference to as many items as the place has.
-        unsafe { place.put_from(self.endpoint(), source.start_of()) };
+        unsafe { place.put_from(self.endpoint(), source.start_of(), Family::Put) };
     }
 
     /// Reads a place into `into`; the data is there on return.
@@ -140,20 +45,25 @@ pub trait Rma: Initiator {
         // Not by `start_of`: through a pointer from a shared reference nothing may be written.
         let to: *mut <P::Contents as Contents>::Item = core::ptr::from_mut(into).cast();
         // SAFETY: `into` is an exclusive reference to as many items as the place has.
-        unsafe { place.get_into(self.endpoint(), to) };
+        unsafe { place.get_into(self.endpoint(), to, Family::Get) };
     }
 
     /// Writes one value.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
+    #[track_caller]
     fn p<T: PlainData>(&self, place: On<'_, T>, value: T) {
         let endpoint = self.endpoint();
         if let Some(to) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place is an aligned `T` on every PE.
             unsafe { shm::store(to.cast::<T>(), value) };
         } else {
-            p_far(endpoint, place.pe(), place.segment(), place.offset(), value);
+            let location = Location::caller();
+            // SAFETY: as for the store.
+            unsafe {
+                p_slow(endpoint, place.pe(), place.segment(), place.offset(), value, Family::P, location)
+            };
         }
     }
 
@@ -161,13 +71,16 @@ pub trait Rma: Initiator {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_g`.
     #[inline(always)]
+    #[track_caller]
     fn g<T: PlainData>(&self, place: On<'_, T>) -> T {
         let endpoint = self.endpoint();
         if let Some(from) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place is an aligned `T` on every PE.
             unsafe { shm::load(from.cast::<T>()) }
         } else {
-            g_far(endpoint, place.pe(), place.segment(), place.offset())
+            let location = Location::caller();
+            // SAFETY: as for the load.
+            unsafe { g_slow(endpoint, place.pe(), place.segment(), place.offset(), location) }
         }
     }
 }
@@ -176,7 +89,7 @@ impl<I: Initiator + ?Sized> Rma for I {}
 
 #[inline(always)]
 #[track_caller]
-fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
+pub(super) fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
     if T::IS_SLICE && place != local {
         differ(place, local);
     }
@@ -187,46 +100,4 @@ fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
 #[track_caller]
 fn differ(place: usize, local: usize) -> ! {
     panic!("the place has {place} elements, the local slice {local}")
-}
-
-// By value: a reference to `value` would keep it in memory on the way to the store, too.
-#[cold]
-#[inline(never)]
-fn p_far<T: PlainData>(endpoint: &Endpoint, pe: Pe, segment: u32, offset: usize, value: T) {
-    let from = core::ptr::from_ref(&value).cast();
-    put_far(endpoint, pe, segment, offset, from, size_of::<T>());
-}
-
-#[cold]
-#[inline(never)]
-fn g_far<T: PlainData>(endpoint: &Endpoint, pe: Pe, segment: u32, offset: usize) -> T {
-    let mut value = T::zeroed();
-    let to = core::ptr::from_mut(&mut value).cast();
-    get_far(endpoint, to, pe, segment, offset, size_of::<T>());
-    value
-}
-
-#[cold]
-#[inline(never)]
-pub(super) fn put_far(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    from: *const u8,
-    bytes: usize,
-) {
-    let far = endpoint.far();
-    let to = Endpoint::remote(pe, segment, offset);
-    // SAFETY: callers pass readable bytes and a place of the same size.
-    unsafe { far.transport.put(far.channel, to, from, bytes) };
-}
-
-#[cold]
-#[inline(never)]
-pub(super) fn get_far(endpoint: &Endpoint, to: *mut u8, pe: Pe, segment: u32, offset: usize, bytes: usize) {
-    let far = endpoint.far();
-    let from = Endpoint::remote(pe, segment, offset);
-    // SAFETY: callers pass writable bytes and a place of the same size.
-    unsafe { far.transport.get(far.channel, to, from, bytes) };
 }

@@ -1,10 +1,11 @@
 //! Handles, places and operations on an arena of the test's own: two PEs, no processes. Also run
 //! under AddressSanitizer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::object::{Atomic, Signal, SymBox, Symmetric};
+use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::places::Places;
 use crate::segment::{Segment, Segments};
@@ -33,6 +34,10 @@ fn pe(number: u32) -> Pe {
 }
 
 fn pair() -> Pair {
+    observed_pair(None)
+}
+
+fn observed_pair(observer: Option<Arc<dyn Observer>>) -> Pair {
     let places = Places::new(2, 2 << 20);
     let (base, stride) = (places.place(0), places.stride());
     let segments = Segments::new(stride, 21);
@@ -43,7 +48,7 @@ fn pair() -> Pair {
     let endpoint = unsafe {
         crate::endpoint::Endpoint::new(base, stride, base, pe(0), None, Arc::new(segments), Arc::new(waiting))
     };
-    Pair { endpoint, _places: places }
+    Pair { endpoint: endpoint.named(7, observer), _places: places }
 }
 
 /// A box of `len` elements at `at` bytes in the heap.
@@ -127,6 +132,8 @@ fn words_are_changed_and_waited_for() {
     assert!(signal.test(&pair, eq(3)) && !signal.test(&pair, gt(3)));
 }
 
+mod words;
+
 #[test]
 fn untyped_transfers_stay_in_their_segment() {
     let pair = pair();
@@ -155,4 +162,55 @@ fn lengths_and_indices_are_checked() {
     #[expect(clippy::reversed_empty_ranges, reason = "it is refused")]
     let reversed = refused(&|| assert_eq!(row.on(pe(1)).index(5..4).len(), 0));
     assert!(reversed.contains("range 5..4"), "{reversed}");
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Record(Mutex<Vec<String>>);
+
+impl Observer for Record {
+    fn begin(&self, call: &Call<'_>) {
+        assert!(call.location.file().ends_with("context/tests.rs"), "{}", call.location);
+        assert_eq!(call.endpoint, 7);
+        let to = call.pe.map_or_else(String::new, |pe| format!(" {pe}+{}", call.offset - SYSTEM_BYTES));
+        self.0.lock().unwrap().push(format!("{}:{}{to}", call.family, call.bytes));
+    }
+
+    fn end(&self, call: &Call<'_>) {
+        let told = self.0.lock().unwrap();
+        assert!(told.last().unwrap().starts_with(&format!("{}:", call.family)), "{told:?}, then {call:?}");
+    }
+}
+
+#[test]
+fn an_observer_is_told_of_every_operation_and_it_is_carried_out() {
+    let record = Arc::new(Record::default());
+    let pair = observed_pair(Some(Arc::clone(&record) as _));
+    let to = pe(1).observed();
+    let row = boxed::<[u64]>(0, 16);
+    let counter = boxed::<Atomic<u32>>(512, 1);
+    pair.put(row.on(to).index(2..4), &[1, 2]);
+    pair.put(row.on(to).index(4), &3);
+    pair.p(row.on(to).index(5), 4);
+    let mut all = [0; 16];
+    pair.get(&mut all[..4], row.on(to).index(2..6));
+    assert_eq!((all[..4].to_vec(), pair.g(row.on(to).index(5))), (vec![1, 2, 3, 4], 4));
+    pair.iput(row.on(to), &[8, 9], 8, 1, 2);
+    pair.ibget(&mut all, row.on(to), 2, 8, 2, 2);
+    assert_eq!(all[..4], [8, 0, 9, 0]);
+    let end = row.here(&pair).index(15).addr();
+    pair.putmem(end, &[1; 8], to);
+    pair.getmem(&mut [0; 4], end, to);
+    pair.inc(counter.on(to));
+    assert_eq!(pair.fetch_or(counter.on(to), 6), 1);
+    pair.set(counter.on(pe(0).observed()), 3);
+    counter.wait_until(&pair, ge(3));
+    assert!(counter.test(&pair, eq(3)));
+    pair.fence();
+    pair.quiet();
+    let told = record.0.lock().unwrap().join(", ");
+    let expected = "put:16 1+16, put:8 1+32, p:8 1+40, get:32 1+16, g:8 1+40, iput:16 1+0, ibget:32 1+0, \
+                    putmem:8 1+120, getmem:4 1+120, inc:4 1+512, fetch_or:4 1+512, set:4 0+512, \
+                    wait_until:4 0+512, test:4 0+512, fence:0, quiet:0";
+    assert_eq!(told, expected);
 }

@@ -5,12 +5,15 @@
 //! of something that holds one: the world, a context. Handles need a token to do anything, so this lies
 //! below them; the operations themselves are traits over tokens, in [`context`](crate::context).
 
+mod stores;
 mod waiting;
 
 use std::sync::Arc;
 
+pub use stores::Stores;
 pub use waiting::{WaitReport, Waiting};
 
+use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::sync::Doorbell;
@@ -35,6 +38,9 @@ pub struct Endpoint {
     far: Option<Far>,
     segments: Arc<Segments>,
     waiting: Arc<Waiting>,
+    number: u32,
+    observer: Option<Arc<dyn Observer>>,
+    is_plain: bool,
 }
 
 // SAFETY: the pointers are addresses of the arena, which outlives the endpoint (`new`); every access
@@ -61,7 +67,20 @@ impl Endpoint {
         segments: Arc<Segments>,
         waiting: Arc<Waiting>,
     ) -> Self {
-        Self { base, stride, mine, me, far, segments, waiting }
+        let is_plain = far.is_none();
+        Self { base, stride, mine, me, far, segments, waiting, number: 0, observer: None, is_plain }
+    }
+
+    /// The endpoint with another number than 0, and with somebody who is told of what is issued.
+    #[must_use]
+    pub fn named(self, number: u32, observer: Option<Arc<dyn Observer>>) -> Self {
+        let is_plain = self.far.is_none() && observer.is_none();
+        Self { number, observer, is_plain, ..self }
+    }
+
+    /// Its number among the endpoints of this PE. The world's is 0.
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// The calling PE.
@@ -70,11 +89,20 @@ impl Endpoint {
         self.me
     }
 
-    /// The address of `offset` in the place of `pe`, if it is on this node.
+    /// The address of `offset` in the place of `pe`, if an operation may use it straight away: if the PE is
+    /// on this node, and nobody observes. Otherwise the operation goes on in a cold function, which tells
+    /// the observer and asks [`mapped`](Self::mapped).
     #[inline(always)]
     pub fn address(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
         let slot = pe.slot()?;
-        Some(self.base.wrapping_add(slot * self.stride + offset))
+        Some(self.place(slot).wrapping_add(offset))
+    }
+
+    /// The address of `offset` in the place of `pe`, if it is on this node.
+    #[inline]
+    pub fn mapped(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
+        let slot = pe.on_node()?;
+        Some(self.place(slot).wrapping_add(offset))
     }
 
     /// The address of `offset` in the calling PE's place.
@@ -91,6 +119,25 @@ impl Endpoint {
     /// How this PE waits.
     pub fn waiting(&self) -> &Arc<Waiting> {
         &self.waiting
+    }
+
+    /// Who is told of operations, if anybody.
+    #[inline(always)]
+    pub fn observer(&self) -> Option<&dyn Observer> {
+        self.observer.as_deref()
+    }
+
+    /// Whether there is nothing but this node, unobserved: one test for both.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Carries out an operation, and tells the observer, if there is one, before and behind it.
+    pub fn tell<R>(&self, call: Call<'_>, operation: impl FnOnce() -> R) -> R {
+        let _told =
+            self.observer().map(|observer| Told::begin(observer, Call { endpoint: self.number, ..call }));
+        operation()
     }
 
     /// The way to PEs off this node.
@@ -112,6 +159,7 @@ impl Endpoint {
     ///
     /// Its words are the runtime's: whoever changes them keeps to the protocols of barrier, doorbell
     /// and record, on which exclusive phases rest.
+    #[inline]
     pub unsafe fn system(&self) -> &SystemArea {
         // SAFETY: every place starts with a system area (`new`), which all zeroes initialise and
         // which is shared by atomics only.
@@ -123,8 +171,9 @@ impl Endpoint {
     /// # Safety
     ///
     /// As [`system`](Self::system).
+    #[inline]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
-        let area = self.address(pe, 0)?;
+        let area = self.mapped(pe, 0)?;
         // SAFETY: as in `system`.
         Some(unsafe { &*area.cast() })
     }
@@ -157,6 +206,25 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) fn remote(pe: Pe, segment: u32, offset: usize) -> Remote {
         Remote { pe, segment, offset }
+    }
+}
+
+/// A call that an observer was told of, and will be told the end of, also when it is unwound.
+struct Told<'a> {
+    observer: &'a dyn Observer,
+    call: Call<'a>,
+}
+
+impl<'a> Told<'a> {
+    fn begin(observer: &'a dyn Observer, call: Call<'a>) -> Self {
+        observer.begin(&call);
+        Self { observer, call }
+    }
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.observer.end(&self.call);
     }
 }
 

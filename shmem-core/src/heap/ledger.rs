@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Allocator, Grown, HeapError, Released, Usage};
+use crate::data::MemoryHints;
 
 /// Who gives an allocation back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct Allocation {
     pub align: usize,
     /// Who gives it back.
     pub owner: Owner,
+    /// How it will be used.
+    pub hints: MemoryHints,
 }
 
 /// What was reclaimed.
@@ -165,13 +168,20 @@ impl Ledger {
     fn enter(&mut self, segment: u32, offset: usize, bytes: usize, align: usize, owner: Owner) -> Allocation {
         let id = self.next;
         self.next += 1;
-        let allocation = Allocation { id, segment, offset, bytes, align, owner };
+        let allocation = Allocation { id, segment, offset, bytes, align, owner, hints: MemoryHints::NONE };
         self.live.insert(id, allocation);
         self.by_offset.insert(offset, id);
         if owner == Owner::Handle {
             self.groups.entry(id / 64).or_default().live |= 1 << (id % 64);
         }
         allocation
+    }
+
+    /// Notes how an allocation will be used. It keeps that when it is resized.
+    pub fn hint(&mut self, id: u64, hints: MemoryHints) {
+        if let Some(allocation) = self.live.get_mut(&id) {
+            allocation.hints = hints;
+        }
     }
 
     /// Counts a handle of this PE to an object with a name. It queues the number when it is dropped, as all

@@ -101,7 +101,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// Source: OpenSHMEM 1.6, `shmem_ptr`.
     #[inline]
     pub fn ptr(self, token: &(impl Initiator + ?Sized)) -> Option<*mut T> {
-        let start = token.endpoint().address(self.pe, self.offset)?;
+        let start = token.endpoint().mapped(self.pe, self.offset)?;
         Some(T::from_raw(start.cast(), self.len))
     }
 }

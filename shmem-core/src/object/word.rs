@@ -7,7 +7,7 @@
 
 use bytemuck::Pod;
 
-use crate::data::SymmetricData;
+use crate::data::{MemoryHints, SymmetricData};
 use crate::strided::{Shape, Shaped};
 
 /// A number that PEs change atomically.
@@ -57,9 +57,13 @@ impl Signal {
 }
 
 // SAFETY: transparent over a number (`AmoValue` is sealed to them).
-unsafe impl<T: AmoValue> SymmetricData for Atomic<T> {}
+unsafe impl<T: AmoValue> SymmetricData for Atomic<T> {
+    const HINTS: MemoryHints = MemoryHints::ATOMICS_REMOTE;
+}
 // SAFETY: transparent over `u64`.
-unsafe impl SymmetricData for Signal {}
+unsafe impl SymmetricData for Signal {
+    const HINTS: MemoryHints = MemoryHints::SIGNAL_REMOTE;
+}
 
 // SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
 unsafe impl<T: AmoValue> Shaped for Atomic<T> {

@@ -5,6 +5,9 @@
 //! target's inbox and are delivered as late and in as much disorder as the rules allow: in random
 //! order between fences, when the target makes progress, when the initiator is quiet, or when the
 //! network's own thread comes round. A program that forgets a fence or a quiet fails here soon.
+//! What may go on after it returns does so: a source is read, and a destination or a result written,
+//! when the parcel is delivered, by whoever delivers it. The signal behind a put becomes a parcel of its
+//! own when the data has arrived. Gets let nothing wait for them, whatever fences stand around.
 //!
 //! Later segments have keys, a new one for each registration. What arrives with a key that its target
 //! has forgotten, or for memory that was never registered, ends the program: no PE may use a segment
@@ -15,26 +18,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
+use parcel::{Errand, Parcel};
+
 use super::target::{Message, Target};
-use super::{AtomicOp, Channel, Remote, Transport, Width};
+use super::{AtomicOp, Channel, Remote, SignalOp, Transport, Width};
 use crate::pe::Pe;
 use crate::segment::FIRST_LATER;
 use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
 
+mod parcel;
+
 /// How often the network delivers by itself.
 const INTERVAL: Duration = Duration::from_micros(200);
-
-/// Something on its way.
-struct Parcel {
-    from: usize,
-    channel: Channel,
-    /// Fences that its channel had seen.
-    epoch: u64,
-    segment: u32,
-    /// The key that the sender had for the segment.
-    key: u64,
-    message: Message,
-}
 
 /// A PE's memory and what is on its way there.
 struct Port {
@@ -80,13 +75,18 @@ pub struct Network {
 impl Network {
     /// Connects PEs by their memory, in order; `seed` chooses the disorder.
     pub fn new(targets: Vec<Target>, seed: u64) -> Arc<Self> {
-        let port = |target| Port { target, later: RwLock::default(), inbox: Mutex::default() };
-        let ports = targets.into_iter().map(port).collect();
-        let dice = AtomicU64::new(seed);
-        let network = Arc::new(Self { ports, dice, keys: AtomicU64::new(0), fault: OnceLock::new() });
+        let network = Self::lazy(targets, seed);
         let weak = Arc::downgrade(&network);
         std::thread::spawn(move || deliver_forever(&weak));
         network
+    }
+
+    /// A network that delivers nothing by itself.
+    fn lazy(targets: Vec<Target>, seed: u64) -> Arc<Self> {
+        let port = |target| Port { target, later: RwLock::default(), inbox: Mutex::default() };
+        let ports = targets.into_iter().map(port).collect();
+        let dice = AtomicU64::new(seed);
+        Arc::new(Self { ports, dice, keys: AtomicU64::new(0), fault: OnceLock::new() })
     }
 
     /// The transport of PE `me`.
@@ -111,20 +111,25 @@ impl Network {
         let mut todo: Vec<usize> = (0..inbox.len()).filter(|&i| wanted(&inbox[i])).collect();
         while !todo.is_empty() {
             let pick = todo[self.roll() as usize % todo.len()];
-            let (from, channel, epoch) = (inbox[pick].from, inbox[pick].channel, inbox[pick].epoch);
             let first = inbox
                 .iter()
                 .enumerate()
-                .filter(|(_, p)| p.from == from && p.channel == channel && p.epoch < epoch)
-                .min_by_key(|(_, p)| p.epoch)
+                .filter(|(_, other)| other.is_before(&inbox[pick]))
+                .min_by_key(|(_, other)| other.epoch)
                 .map_or(pick, |(i, _)| i);
             let parcel = inbox.remove(first);
             todo.retain(|&i| i != first);
             for i in &mut todo {
                 *i -= usize::from(*i > first);
             }
-            let Parcel { segment, key, message, .. } = parcel;
-            self.ports[pe].open(pe, segment, key, |target| target.deliver(&message));
+            let Parcel { segment, key, errand, then, .. } = parcel;
+            self.ports[pe].open(pe, segment, key, |target| errand.run(target));
+            if let Some(next) = then {
+                if wanted(&next) {
+                    todo.push(inbox.len());
+                }
+                inbox.push(*next);
+            }
         }
     }
 
@@ -204,11 +209,32 @@ impl Loopback {
         self.network.ports[pe].open(pe, to.segment, key, work)
     }
 
-    fn send(&self, channel: Channel, to: Remote, message: Message) {
-        self.network.check();
+    fn parcel(&self, channel: Channel, to: Remote, errand: Errand) -> Parcel {
         let (segment, key, epoch) = (to.segment, self.key(to), self.epoch(channel, 0));
-        let parcel = Parcel { from: self.me, channel, epoch, segment, key, message };
+        Parcel { from: self.me, channel, epoch, segment, key, errand, then: None }
+    }
+
+    fn send(&self, channel: Channel, to: Remote, errand: Errand) {
+        self.network.check();
+        self.network.send(to.pe.number(), self.parcel(channel, to, errand));
+    }
+
+    /// Sends data whose signal follows it; without data, the signal.
+    fn send_signal(&self, channel: Channel, to: Remote, data: Option<Errand>, signal: Remote, op: SignalOp) {
+        self.network.check();
+        let update = Message::Update { offset: signal.offset, width: Width::W8, op: op.into() };
+        let mut parcel = self.parcel(channel, signal, update.into());
+        if let Some(data) = data {
+            let then = Some(Box::new(parcel));
+            parcel = Parcel { then, ..self.parcel(channel, to, data) };
+        }
         self.network.send(to.pe.number(), parcel);
+    }
+
+    /// Delivers all that a channel has sent to a PE.
+    fn complete(&self, channel: Channel, pe: usize) {
+        self.network.check();
+        self.network.deliver(pe, |p| p.from == self.me && p.channel == channel);
     }
 
     /// Delivers what a fence has put before everything that comes now.
@@ -218,8 +244,10 @@ impl Loopback {
     }
 }
 
-// SAFETY: `Target::deliver` touches only the bytes that the messages name; the source of a put is
-// copied before `put` returns; `quiet` delivers everything the channel has sent before it returns.
+// SAFETY: errands touch only the bytes that they name, each once, and with the lock of an inbox that
+// `quiet` and `quiet_pe` take, too. The source of an operation that is over when it returns is copied
+// before. `quiet` delivers everything the channel has sent before it returns, and `quiet_pe` all of it
+// that was sent to that PE: after that no parcel is left that knows of local memory.
 unsafe impl Transport for Loopback {
     fn name(&self) -> &'static str {
         "loopback"
@@ -228,7 +256,7 @@ unsafe impl Transport for Loopback {
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
         // SAFETY: readable for `bytes` bytes (caller).
         let data = unsafe { core::slice::from_raw_parts(source, bytes) };
-        self.send(channel, to, Message::Put { offset: to.offset, data: data.into() });
+        self.send(channel, to, Message::Put { offset: to.offset, data: data.into() }.into());
     }
 
     unsafe fn get(&self, _: Channel, into: *mut u8, from: Remote, bytes: usize) {
@@ -245,7 +273,7 @@ unsafe impl Transport for Loopback {
         // SAFETY: every block of the source is readable (caller), `data` holds them one behind the other.
         unsafe { strided::execute_later(&plan, data.as_mut_ptr(), source) };
         let message = Message::Blocks { offset: to.offset, pattern: pattern.unpacked(), data: data.into() };
-        self.send(channel, to, message);
+        self.send(channel, to, message.into());
     }
 
     unsafe fn get_strided(&self, _: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
@@ -264,7 +292,60 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
-        self.send(channel, word, Message::Update { offset: word.offset, width, op });
+        self.send(channel, word, Message::Update { offset: word.offset, width, op }.into());
+    }
+
+    unsafe fn put_signal(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        bytes: usize,
+        signal: Remote,
+        op: SignalOp,
+    ) {
+        let data = (bytes > 0).then(|| {
+            // SAFETY: readable for `bytes` bytes (caller).
+            let data = unsafe { core::slice::from_raw_parts(source, bytes) };
+            Message::Put { offset: to.offset, data: data.into() }.into()
+        });
+        self.send_signal(channel, to, data, signal, op);
+    }
+
+    unsafe fn put_nbi(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_strided_nbi(channel, to, source, &Pattern::contiguous(bytes)) };
+    }
+
+    unsafe fn get_nbi(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.get_strided_nbi(channel, into, from, &Pattern::contiguous(bytes)) };
+    }
+
+    unsafe fn put_strided_nbi(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+        self.send(channel, to, Errand::Put { offset: to.offset, source, pattern: *pattern });
+    }
+
+    unsafe fn get_strided_nbi(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+        self.send(channel, from, Errand::Get { offset: from.offset, into, pattern: *pattern });
+    }
+
+    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
+        self.send(channel, word, Errand::Atomic { offset: word.offset, width, op, result });
+    }
+
+    unsafe fn put_signal_nbi(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        bytes: usize,
+        signal: Remote,
+        op: SignalOp,
+    ) {
+        let pattern = Pattern::contiguous(bytes);
+        let data = (bytes > 0).then_some(Errand::Put { offset: to.offset, source, pattern });
+        self.send_signal(channel, to, data, signal, op);
     }
 
     fn fence(&self, channel: Channel) {
@@ -272,10 +353,13 @@ unsafe impl Transport for Loopback {
     }
 
     fn quiet(&self, channel: Channel) {
-        self.network.check();
         for pe in 0..self.network.ports.len() {
-            self.network.deliver(pe, |p| p.from == self.me && p.channel == channel);
+            self.complete(channel, pe);
         }
+    }
+
+    fn quiet_pe(&self, channel: Channel, pe: Pe) {
+        self.complete(channel, pe.number());
     }
 
     fn progress(&self) {

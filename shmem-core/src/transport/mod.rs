@@ -8,9 +8,12 @@
 //! [`loopback`] is a transport inside one process, made to be hostile: it delays and reorders
 //! whatever the rules allow. The tests of operations run on it as well.
 
+mod atomic;
 pub mod loopback;
 pub mod shm;
 pub mod target;
+
+pub use atomic::{AtomicOp, SignalOp, Width};
 
 use crate::pe::Pe;
 use crate::strided::Pattern;
@@ -18,6 +21,38 @@ use crate::strided::Pattern;
 /// One endpoint's stream of completions, given out by a [`Resource`](crate::context::Resource).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
+
+/// What a program expects of the operations to come on a channel. MemoryHints, all of them.
+///
+/// ```
+/// use shmem_core::transport::SessionOptions;
+///
+/// let updates = SessionOptions::batch().total_ops(1 << 20);
+/// assert_eq!(updates.total_ops, Some(1 << 20));
+/// ```
+///
+/// Source: OpenSHMEM 1.6, `shmem_ctx_session_config_t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// Many small operations, of which each may take longer if all take less (`SHMEM_CTX_SESSION_BATCH`).
+    pub batch: bool,
+    /// How many operations there will be at most; `None`: nobody says (`SHMEM_CTX_SESSION_TOTAL_OPS`).
+    pub total_ops: Option<usize>,
+}
+
+impl SessionOptions {
+    /// Many small operations.
+    pub const fn batch() -> Self {
+        Self { batch: true, total_ops: None }
+    }
+
+    /// The same with at most so many operations.
+    #[must_use]
+    pub const fn total_ops(self, operations: usize) -> Self {
+        Self { total_ops: Some(operations), ..self }
+    }
+}
 
 /// Bytes in another PE's memory.
 #[derive(Clone, Copy, Debug)]
@@ -30,83 +65,23 @@ pub struct Remote {
     pub offset: usize,
 }
 
-/// Width of an atomic word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// 32 bits.
-    W4,
-    /// 64 bits.
-    W8,
-}
-
-/// An atomic operation on the bits of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtomicOp {
-    /// Reads.
-    Fetch,
-    /// Writes.
-    Set(u64),
-    /// Writes, and gives what was there.
-    Swap(u64),
-    /// Writes if the word is `expected`.
-    CompareSwap {
-        /// The bits to find.
-        expected: u64,
-        /// The bits to write then.
-        desired: u64,
-    },
-    /// Adds, wrapping.
-    Add(u64),
-    /// Bitwise and.
-    And(u64),
-    /// Bitwise or.
-    Or(u64),
-    /// Bitwise exclusive or.
-    Xor(u64),
-}
-
-impl AtomicOp {
-    /// The operation as three words: cold functions take them in registers, where the operation
-    /// itself would have to be written to memory on the hot path before the branch.
-    #[inline(always)]
-    pub(crate) fn into_words(self) -> (u32, u64, u64) {
-        match self {
-            Self::Fetch => (0, 0, 0),
-            Self::Set(v) => (1, v, 0),
-            Self::Swap(v) => (2, v, 0),
-            Self::CompareSwap { expected, desired } => (3, expected, desired),
-            Self::Add(v) => (4, v, 0),
-            Self::And(v) => (5, v, 0),
-            Self::Or(v) => (6, v, 0),
-            Self::Xor(v) => (7, v, 0),
-        }
-    }
-
-    /// What [`into_words`](Self::into_words) took apart.
-    pub(crate) fn from_words((code, a, b): (u32, u64, u64)) -> Self {
-        match code {
-            0 => Self::Fetch,
-            1 => Self::Set(a),
-            2 => Self::Swap(a),
-            3 => Self::CompareSwap { expected: a, desired: b },
-            4 => Self::Add(a),
-            5 => Self::And(a),
-            6 => Self::Or(a),
-            _ => Self::Xor(a),
-        }
-    }
-}
-
 /// A way to PEs that are not on this node.
 ///
 /// Failures of the data plane are not returned: an implementation that cannot deliver ends the job
 /// with a message. "Remotely visible" means that any later load by any PE sees the bytes.
 ///
+/// Operations named `_nbi` may go on after they return, until a [`quiet`](Self::quiet) of their channel
+/// returns; by default they are the ones that do not. A fence orders puts, updates and signals, those
+/// among them that go on included. It orders no get, and not the moment at which a result is written.
+///
 /// # Safety
 ///
-/// Implementations must touch only the bytes named by the arguments, must not touch local memory
-/// after they return, and must make `quiet` mean
-/// remotely visible: exclusive access in `World::local` rests on it.
+/// Implementations must touch only the bytes named by the arguments. They must not touch local memory
+/// after they return, except in an operation named `_nbi`: that may read its source and write its
+/// destination or result until a `quiet` of its channel, or a [`quiet_pe`](Self::quiet_pe) of its
+/// channel and PE, that was called after it returns, and not afterwards. `quiet` must mean remotely
+/// visible: exclusive access in `World::local` rests on it. All of this holds whichever threads call:
+/// one may wait for what another has started.
 pub unsafe trait Transport: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
@@ -167,12 +142,125 @@ pub unsafe trait Transport: Send + Sync {
     /// As [`atomic`](Self::atomic).
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp);
 
-    /// Orders puts and updates of a channel to each PE: those before are delivered before those
+    /// Writes bytes, then changes a signal of the same PE: whoever sees the change sees the bytes. The source
+    /// may be reused on return. Of no bytes, the signal alone is changed.
+    ///
+    /// # Safety
+    ///
+    /// As [`put`](Self::put), and `signal` must name an aligned signal on the PE of `to`.
+    unsafe fn put_signal(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        bytes: usize,
+        signal: Remote,
+        op: SignalOp,
+    ) {
+        if bytes > 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.put(channel, to, source, bytes) };
+            self.fence(channel);
+        }
+        // SAFETY: the caller's promise; a signal has 64 bits.
+        unsafe { self.atomic_update(channel, signal, Width::W8, op.into()) };
+    }
+
+    /// As [`put`](Self::put), which may go on until quiet.
+    ///
+    /// # Safety
+    ///
+    /// As `put`; the source must stay readable and unchanged until quiet.
+    unsafe fn put_nbi(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put(channel, to, source, bytes) };
+    }
+
+    /// As [`get`](Self::get), which may go on until quiet.
+    ///
+    /// # Safety
+    ///
+    /// As `get`; `into` must stay writable until quiet, and nobody else use it.
+    unsafe fn get_nbi(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.get(channel, into, from, bytes) };
+    }
+
+    /// As [`put_strided`](Self::put_strided), which may go on until quiet.
+    ///
+    /// # Safety
+    ///
+    /// As `put_strided`; the source's blocks must stay readable and unchanged until quiet.
+    unsafe fn put_strided_nbi(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_strided(channel, to, source, pattern) };
+    }
+
+    /// As [`get_strided`](Self::get_strided), which may go on until quiet.
+    ///
+    /// # Safety
+    ///
+    /// As `get_strided`; the blocks of `into` must stay writable until quiet, and nobody else use them.
+    unsafe fn get_strided_nbi(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+        // SAFETY: the caller's promise.
+        unsafe { self.get_strided(channel, into, from, pattern) };
+    }
+
+    /// As [`atomic`](Self::atomic), which writes what was there before to `result`, and may go on until
+    /// quiet.
+    ///
+    /// # Safety
+    ///
+    /// As `atomic`; `result` must be aligned for the width, stay writable until quiet, and nobody else use it.
+    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
+        // SAFETY: the caller's promise.
+        let before = unsafe { self.atomic(channel, word, width, op) };
+        // SAFETY: the caller's promise.
+        unsafe { width.write(result, before) };
+    }
+
+    /// As [`put_signal`](Self::put_signal), which may go on until quiet.
+    ///
+    /// # Safety
+    ///
+    /// As `put_signal`; the source must stay readable and unchanged until quiet.
+    unsafe fn put_signal_nbi(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        bytes: usize,
+        signal: Remote,
+        op: SignalOp,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_signal(channel, to, source, bytes, signal, op) };
+    }
+
+    /// Orders puts, updates and signals of a channel to each PE: those before are delivered before those
     /// after.
     fn fence(&self, channel: Channel);
 
-    /// Waits until all that the channel has started is remotely visible.
+    /// Waits until all that the channel has started is remotely visible, and all that it reads is here.
     fn quiet(&self, channel: Channel);
+
+    /// Waits until all that the channel has started for one PE is remotely visible, and all that it reads there
+    /// is here. May wait for more.
+    fn quiet_pe(&self, channel: Channel, pe: Pe) {
+        _ = pe;
+        self.quiet(channel);
+    }
+
+    /// Told that operations of a kind are to come on a channel, until [`end_session`](Self::end_session) with the
+    /// same options. Sessions of a channel may overlap. Held back or joined may be what `quiet` and `fence` allow.
+    fn begin_session(&self, channel: Channel, options: SessionOptions) {
+        _ = (channel, options);
+    }
+
+    /// Told that a session of a channel has ended.
+    fn end_session(&self, channel: Channel, options: SessionOptions) {
+        _ = (channel, options);
+    }
 
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);

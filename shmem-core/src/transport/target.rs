@@ -153,10 +153,7 @@ impl Target {
 
     /// Changes a word, gives what was there, and rings the bell.
     pub fn update(self, offset: usize, width: Width, op: AtomicOp) -> u64 {
-        let bytes = match width {
-            Width::W4 => 4,
-            Width::W8 => 8,
-        };
+        let bytes = width.bytes();
         let word = self.at(offset, bytes);
         assert!(offset.is_multiple_of(bytes), "an atomic word at offset {offset:#x} is not aligned");
         // SAFETY: in bounds and aligned, as just checked (a place starts on a page); words are

@@ -47,7 +47,7 @@ impl Step {
     #[inline]
     pub(super) fn read(&self, endpoint: &Endpoint, pe: Pe, at: usize, into: &mut [u8]) {
         assert!(at + into.len() <= self.room, "{} bytes at {at} in a room of {}", into.len(), self.room);
-        if let Some(from) = endpoint.address(pe, self.offset + at) {
+        if let Some(from) = endpoint.mapped(pe, self.offset + at) {
             // SAFETY: the room of a PE on this node has that many bytes; its owner wrote it before the
             // meeting and writes it again only after the meeting of the next step.
             unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
@@ -70,7 +70,7 @@ impl Step {
     ) {
         assert!(at + into.len() <= self.room, "{} bytes at {at} in a room of {}", into.len(), self.room);
         let size = size_of::<N>();
-        if let Some(from) = endpoint.address(pe, self.offset + at) {
+        if let Some(from) = endpoint.mapped(pe, self.offset + at) {
             for (k, into) in into.chunks_exact_mut(size).enumerate() {
                 // SAFETY: as in `read`; every bit pattern is a number.
                 let theirs = unsafe { from.wrapping_add(k * size).cast::<N>().read_unaligned() };

@@ -64,7 +64,7 @@ pub struct Site {
 impl Site {
     /// Where a job runs whose PEs may use `cores` cores.
     pub fn of<L: ThreadLevel>(world: &World<L>, cores: usize) -> Self {
-        let near = world.pes().all(|pe| pe.slot().is_some());
+        let near = world.pes().all(|pe| pe.on_node().is_some());
         let far = world.endpoint().far_if_any().map_or("none", |far| far.transport.name());
         Self {
             pes: world.n_pes(),

@@ -196,7 +196,7 @@ impl Team {
         let (segments, here) = (endpoint.segments(), address.as_ptr() as usize);
         let offset = here.wrapping_sub(endpoint.mine(0) as usize);
         assert!(segments.find(offset, 1).is_some(), "{}", segments.miss("ptr", here, offset, 1));
-        endpoint.address(self.pe(rank)?, offset)
+        endpoint.mapped(self.pe(rank)?, offset)
     }
 
     /// Counts a context of this team, for as long as the result lives.

@@ -18,9 +18,12 @@ pub use object::{Destination, Object, Own, Remote, Source};
 pub use region::{Region, Side};
 pub use routines::Strided;
 
+use core::panic::Location;
+
 use crate::endpoint::Endpoint;
+use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::strided::{Advice, Level, Pattern, Plan, execute, execute_blocks};
+use crate::strided::{Advice, Level, Method, Plan, execute, execute_blocks, execute_later};
 
 /// Where the symmetric side of a transfer starts.
 #[derive(Clone, Copy)]
@@ -38,7 +41,13 @@ pub(super) struct Place {
 /// Every block of the plan must be readable from `from` on, and lie in the segment of every PE from `to`
 /// on. No block of the destination may overlap another of either side.
 #[inline(always)]
-pub(super) unsafe fn put_planned(endpoint: &Endpoint, to: Place, from: *const u8, plan: &Plan) {
+pub(super) unsafe fn put_planned(
+    endpoint: &Endpoint,
+    to: Place,
+    from: *const u8,
+    plan: &Plan,
+    location: &'static Location<'static>,
+) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(plan);
     if let Some(to) = endpoint.address(to.pe, to.offset) {
@@ -46,7 +55,9 @@ pub(super) unsafe fn put_planned(endpoint: &Endpoint, to: Place, from: *const u8
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { put_far(endpoint, to.pe, to.segment, to.offset, from, plan.pattern()) };
+        unsafe {
+            put_slow(endpoint, to.pe, to.segment, to.offset, from, plan, Family::StridedPut, location);
+        }
     }
 }
 
@@ -56,7 +67,13 @@ pub(super) unsafe fn put_planned(endpoint: &Endpoint, to: Place, from: *const u8
 ///
 /// As [`put_planned`], with the sides exchanged.
 #[inline(always)]
-pub(super) unsafe fn get_planned(endpoint: &Endpoint, to: *mut u8, from: Place, plan: &Plan) {
+pub(super) unsafe fn get_planned(
+    endpoint: &Endpoint,
+    to: *mut u8,
+    from: Place,
+    plan: &Plan,
+    location: &'static Location<'static>,
+) {
     #[cfg(feature = "statistics")]
     crate::strided::statistics::count(plan);
     if let Some(from) = endpoint.address(from.pe, from.offset) {
@@ -64,7 +81,9 @@ pub(super) unsafe fn get_planned(endpoint: &Endpoint, to: *mut u8, from: Place, 
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { get_far(endpoint, to, from.pe, from.segment, from.offset, plan.pattern()) };
+        unsafe {
+            get_slow(endpoint, to, from.pe, from.segment, from.offset, plan, Family::StridedGet, location);
+        }
     }
 }
 
@@ -82,15 +101,16 @@ unsafe fn put_blocks(
     block: usize,
     level: Level,
     align: usize,
+    family: Family,
 ) {
     note(block, level, align);
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
     } else {
-        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        let plan = Plan::blocks(block, level, align);
         // SAFETY: the caller's promise.
-        unsafe { put_far(endpoint, to.pe, to.segment, to.offset, from, &pattern) };
+        unsafe { put_slow(endpoint, to.pe, to.segment, to.offset, from, &plan, family, Location::caller()) };
     }
 }
 
@@ -108,15 +128,18 @@ unsafe fn get_blocks(
     block: usize,
     level: Level,
     align: usize,
+    family: Family,
 ) {
     note(block, level, align);
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
     } else {
-        let pattern = Pattern::blocks(block, level.count, level.to, level.from);
+        let plan = Plan::blocks(block, level, align);
         // SAFETY: the caller's promise.
-        unsafe { get_far(endpoint, to, from.pe, from.segment, from.offset, &pattern) };
+        unsafe {
+            get_slow(endpoint, to, from.pe, from.segment, from.offset, &plan, family, Location::caller())
+        };
     }
 }
 
@@ -139,21 +162,30 @@ fn note(block: usize, level: Level, align: usize) {
 /// As [`put_planned`].
 #[cold]
 #[inline(never)]
-unsafe fn put_far(
+#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
+unsafe fn put_slow(
     endpoint: &Endpoint,
     pe: Pe,
     segment: u32,
     offset: usize,
     from: *const u8,
-    pattern: &Pattern,
+    plan: &Plan,
+    family: Family,
+    location: &'static Location<'static>,
 ) {
-    if pattern.block() == 0 {
+    if plan.method() == Method::Nothing {
         return;
     }
-    let far = endpoint.far();
-    let to = Endpoint::remote(pe, segment, offset);
-    // SAFETY: the caller's promise.
-    unsafe { far.transport.put_strided(far.channel, to, from, pattern) };
+    let call = Call::new(family, location).at(pe, segment, offset, 0).with(from).planned(plan);
+    endpoint.tell(call, || {
+        if let Some(to) = endpoint.mapped(pe, offset) {
+            // SAFETY: the blocks are memory of every PE that has an address (caller).
+            return unsafe { execute_later(plan, to, from) };
+        }
+        let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+        // SAFETY: the caller's promise.
+        unsafe { far.transport.put_strided(far.channel, to, from, plan.pattern()) };
+    });
 }
 
 /// # Safety
@@ -161,12 +193,28 @@ unsafe fn put_far(
 /// As [`get_planned`].
 #[cold]
 #[inline(never)]
-unsafe fn get_far(endpoint: &Endpoint, to: *mut u8, pe: Pe, segment: u32, offset: usize, pattern: &Pattern) {
-    if pattern.block() == 0 {
+#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
+unsafe fn get_slow(
+    endpoint: &Endpoint,
+    to: *mut u8,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    plan: &Plan,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    if plan.method() == Method::Nothing {
         return;
     }
-    let far = endpoint.far();
-    let from = Endpoint::remote(pe, segment, offset);
-    // SAFETY: the caller's promise.
-    unsafe { far.transport.get_strided(far.channel, to, from, pattern) };
+    let call = Call::new(family, location).at(pe, segment, offset, 0).with(to).planned(plan);
+    endpoint.tell(call, || {
+        if let Some(from) = endpoint.mapped(pe, offset) {
+            // SAFETY: the blocks are memory of every PE that has an address (caller).
+            return unsafe { execute_later(plan, to, from) };
+        }
+        let (far, from) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+        // SAFETY: the caller's promise.
+        unsafe { far.transport.get_strided(far.channel, to, from, plan.pattern()) };
+    });
 }

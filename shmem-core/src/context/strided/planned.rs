@@ -1,5 +1,7 @@
 //! A transfer that was planned when it ran.
 
+use core::panic::Location;
+
 use super::{Place, get_planned, put_planned};
 use crate::endpoint::Endpoint;
 use crate::strided::{Algorithm, Pattern, Piece, Pieced, Plan, Spot, each_part, settings};
@@ -23,6 +25,7 @@ impl Planned {
     /// Every block of the plan must lie in the source, readable, and in the destination on every PE. No block of
     /// the destination may overlap another of either side.
     #[inline(always)]
+    #[track_caller]
     pub(super) unsafe fn put(
         &self,
         endpoint: &Endpoint,
@@ -31,10 +34,13 @@ impl Planned {
         start: *const u8,
         from: Option<&[Piece]>,
     ) {
+        let location = Location::caller();
         if to.is_none() && from.is_none() {
             let place = Place { offset: place.offset + self.to, ..place };
             // SAFETY: the caller's promise.
-            return unsafe { put_planned(endpoint, place, start.wrapping_add(self.from), &self.plan) };
+            return unsafe {
+                put_planned(endpoint, place, start.wrapping_add(self.from), &self.plan, location)
+            };
         }
         let origin = if from.is_some() { endpoint.mine(0).cast_const() } else { start };
         let to = (to, Piece::whole(place.segment, place.offset));
@@ -44,7 +50,7 @@ impl Planned {
             let place = Place { pe: place.pe, segment: to.segment, offset: to.offset };
             // SAFETY: the blocks of the parts are those of the plan (caller), cut where the pieces of the
             // objects end.
-            unsafe { put_planned(endpoint, place, source, &plan) };
+            unsafe { put_planned(endpoint, place, source, &plan, location) };
         });
     }
 
@@ -54,6 +60,7 @@ impl Planned {
     ///
     /// As [`put`](Self::put), with the sides exchanged.
     #[inline(always)]
+    #[track_caller]
     pub(super) unsafe fn get(
         &self,
         endpoint: &Endpoint,
@@ -62,10 +69,13 @@ impl Planned {
         place: Place,
         from: Option<&[Piece]>,
     ) {
+        let location = Location::caller();
         if to.is_none() && from.is_none() {
             let place = Place { offset: place.offset + self.from, ..place };
             // SAFETY: the caller's promise.
-            return unsafe { get_planned(endpoint, start.wrapping_add(self.to), place, &self.plan) };
+            return unsafe {
+                get_planned(endpoint, start.wrapping_add(self.to), place, &self.plan, location)
+            };
         }
         let origin = if to.is_some() { endpoint.mine(0) } else { start };
         let from = (from, Piece::whole(place.segment, place.offset));
@@ -74,7 +84,7 @@ impl Planned {
             let plan = self.part(into as usize, from.offset, pattern);
             let place = Place { pe: place.pe, segment: from.segment, offset: from.offset };
             // SAFETY: as in `put`.
-            unsafe { get_planned(endpoint, into, place, &plan) };
+            unsafe { get_planned(endpoint, into, place, &plan, location) };
         });
     }
 

@@ -4,9 +4,10 @@ use super::blocks::{Blocks, Side};
 use super::{Place, get_blocks, put_blocks};
 use crate::context::raw::locate;
 use crate::data::PlainData;
-use crate::endpoint::Initiator;
+use crate::endpoint::{Endpoint, Initiator};
 use crate::message::Message;
 use crate::object::{On, SymAddr};
+use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
 
@@ -91,7 +92,8 @@ pub trait Strided: Initiator {
         source_stride: usize,
         count: usize,
     ) {
-        self.ibput(to, source, to_stride, source_stride, 1, count);
+        let strides = (to_stride, source_stride);
+        put_elements(self.endpoint(), to, source, strides, 1, count, Family::Iput);
     }
 
     /// Reads `count` elements; they are there on return.
@@ -111,7 +113,8 @@ pub trait Strided: Initiator {
         from_stride: usize,
         count: usize,
     ) {
-        self.ibget(into, from, into_stride, from_stride, 1, count);
+        let strides = (into_stride, from_stride);
+        get_elements(self.endpoint(), into, from, strides, 1, count, Family::Iget);
     }
 
     /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
@@ -132,15 +135,8 @@ pub trait Strided: Initiator {
         block: usize,
         count: usize,
     ) {
-        Blocks { unit: "elements", block, count }.check(
-            Side { name: "place", len: to.len(), stride: to_stride },
-            Side { name: "source", len: source.len(), stride: source_stride },
-        );
-        let (block, level) = in_bytes::<T>(block, count, to_stride, source_stride);
-        let to = Place { pe: to.pe(), segment: to.segment(), offset: to.offset() };
-        // SAFETY: `check` found every block inside the place, which every PE has, and inside the source,
-        // to which nobody writes while it is borrowed.
-        unsafe { put_blocks(self.endpoint(), to, source.as_ptr().cast(), block, level, align_of::<T>()) };
+        let strides = (to_stride, source_stride);
+        put_elements(self.endpoint(), to, source, strides, block, count, Family::Ibput);
     }
 
     /// Reads `count` blocks of `block` elements; they are there on return.
@@ -161,14 +157,8 @@ pub trait Strided: Initiator {
         block: usize,
         count: usize,
     ) {
-        Blocks { unit: "elements", block, count }.check(
-            Side { name: "destination", len: into.len(), stride: into_stride },
-            Side { name: "place", len: from.len(), stride: from_stride },
-        );
-        let (block, level) = in_bytes::<T>(block, count, into_stride, from_stride);
-        let from = Place { pe: from.pe(), segment: from.segment(), offset: from.offset() };
-        // SAFETY: as in `ibput`; `into` is exclusive.
-        unsafe { get_blocks(self.endpoint(), into.as_mut_ptr().cast(), from, block, level, align_of::<T>()) };
+        let strides = (into_stride, from_stride);
+        get_elements(self.endpoint(), into, from, strides, block, count, Family::Ibget);
     }
 
     /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
@@ -203,7 +193,17 @@ pub trait Strided: Initiator {
         let level = Level { count, to: to_stride, from: source_stride };
         // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of
         // the source in it.
-        unsafe { put_blocks(endpoint, Place { pe, segment, offset }, source.as_ptr(), block, level, 1) };
+        unsafe {
+            put_blocks(
+                endpoint,
+                Place { pe, segment, offset },
+                source.as_ptr(),
+                block,
+                level,
+                1,
+                Family::Iputmem,
+            )
+        };
     }
 
     /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
@@ -237,7 +237,17 @@ pub trait Strided: Initiator {
         let (segment, offset) = locate(endpoint, "igetmem", from, hull);
         let level = Level { count, to: into_stride, from: from_stride };
         // SAFETY: as in `iputmem`; `into` is exclusive.
-        unsafe { get_blocks(endpoint, into.as_mut_ptr(), Place { pe, segment, offset }, block, level, 1) };
+        unsafe {
+            get_blocks(
+                endpoint,
+                into.as_mut_ptr(),
+                Place { pe, segment, offset },
+                block,
+                level,
+                1,
+                Family::Igetmem,
+            )
+        };
     }
 
     sized_routines! {
@@ -250,6 +260,49 @@ pub trait Strided: Initiator {
 }
 
 impl<I: Initiator + ?Sized> Strided for I {}
+
+#[inline]
+#[track_caller]
+fn put_elements<T: PlainData>(
+    endpoint: &Endpoint,
+    to: On<'_, [T]>,
+    source: &[T],
+    (to_stride, source_stride): (usize, usize),
+    block: usize,
+    count: usize,
+    family: Family,
+) {
+    Blocks { unit: "elements", block, count }.check(
+        Side { name: "place", len: to.len(), stride: to_stride },
+        Side { name: "source", len: source.len(), stride: source_stride },
+    );
+    let (block, level) = in_bytes::<T>(block, count, to_stride, source_stride);
+    let to = Place { pe: to.pe(), segment: to.segment(), offset: to.offset() };
+    // SAFETY: `check` found every block inside the place, which every PE has, and inside the source, to
+    // which nobody writes while it is borrowed.
+    unsafe { put_blocks(endpoint, to, source.as_ptr().cast(), block, level, align_of::<T>(), family) };
+}
+
+#[inline]
+#[track_caller]
+fn get_elements<T: PlainData>(
+    endpoint: &Endpoint,
+    into: &mut [T],
+    from: On<'_, [T]>,
+    (into_stride, from_stride): (usize, usize),
+    block: usize,
+    count: usize,
+    family: Family,
+) {
+    Blocks { unit: "elements", block, count }.check(
+        Side { name: "destination", len: into.len(), stride: into_stride },
+        Side { name: "place", len: from.len(), stride: from_stride },
+    );
+    let (block, level) = in_bytes::<T>(block, count, into_stride, from_stride);
+    let from = Place { pe: from.pe(), segment: from.segment(), offset: from.offset() };
+    // SAFETY: as in `put_elements`; `into` is exclusive.
+    unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
+}
 
 const fn check_size<T>(bits: usize, routine: &str) {
     if size_of::<T>() * 8 != bits {

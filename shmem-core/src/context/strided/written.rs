@@ -12,6 +12,7 @@
 //! or, for slices, against their lengths.
 
 use core::marker::PhantomData;
+use core::panic::Location;
 
 use super::elements::SameElements;
 use super::object::{Destination, Object, Own, Remote, Source};
@@ -157,9 +158,10 @@ pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
         };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(to, from, further, is_one) else { return };
-    let plan = &computed.plan;
+    let (plan, location) = (&computed.plan, Location::caller());
+    let (to, from) = (Place { pe, segment, offset: offset + a }, source.wrapping_add(b));
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { put_planned(endpoint, Place { pe, segment, offset: offset + a }, source.wrapping_add(b), plan) };
+    unsafe { put_planned(endpoint, to, from, plan, location) };
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -199,10 +201,10 @@ pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
         return unsafe { run.get(endpoint, into, to.pieces(), Place { pe, segment, offset }, from.pieces()) };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(&to, from, further, is_one) else { return };
-    let plan = &computed.plan;
+    let (plan, location) = (&computed.plan, Location::caller());
     let into = to.start_mut(endpoint).wrapping_add(a);
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, plan) };
+    unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, plan, location) };
 }
 
 /// As [`put`], for regions that only the run knows. Without an algorithm, that of the

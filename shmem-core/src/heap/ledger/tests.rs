@@ -196,10 +196,12 @@ fn an_address_is_given_back_by_its_offset_and_a_handle_is_not() {
 fn a_resized_allocation_keeps_its_number_and_partition() {
     let mut ledger = ledger();
     let block = ledger.allocate(SECOND, 64, 8, Owner::Address).unwrap();
+    ledger.hint(block.id, MemoryHints::SIGNAL_REMOTE);
     ledger.allocate(SECOND, 64, 8, Owner::Address).unwrap();
     let (moved, grown) = ledger.reallocate_at(block.offset, 1000).unwrap();
     assert_eq!(grown, Grown::Moved { offset: moved.offset, keep: 64 });
     assert_eq!((moved.id, moved.segment, moved.bytes), (block.id, SECOND, 1000));
+    assert_eq!(moved.hints, MemoryHints::SIGNAL_REMOTE);
     assert_eq!(ledger.find(moved.offset + 999), Some(&moved));
     assert_eq!(ledger.find(moved.offset + 1000), None);
     assert_eq!(ledger.find(block.offset), None);

@@ -6,6 +6,8 @@ use crate::places::Places;
 use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
 
+mod nbi;
+
 const CHANNEL: Channel = Channel(0);
 
 /// Bytes behind the system area of each PE.

@@ -1,0 +1,5 @@
+//! The mapping, on its own.
+
+mod invariants;
+mod scenario;
+mod share;

@@ -1,0 +1,96 @@
+//! The units of a PE.
+
+use std::collections::BTreeMap;
+
+/// A unit that is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// For as long as it is in use.
+    pub(super) locked: bool,
+    /// Whether it is the one of the world.
+    pub(super) of_the_world: bool,
+    /// Domains and contexts that hold it.
+    pub(super) holders: usize,
+}
+
+/// Which units are in use.
+#[derive(Debug)]
+pub(super) struct Units {
+    /// `usize::MAX`: no limit.
+    limit: usize,
+    used: BTreeMap<u32, Unit>,
+}
+
+impl Units {
+    pub(super) fn new(limit: Option<usize>) -> Self {
+        Self { limit: limit.unwrap_or(usize::MAX), used: BTreeMap::new() }
+    }
+
+    pub(super) fn limit(&self) -> Option<usize> {
+        (self.limit != usize::MAX).then_some(self.limit)
+    }
+
+    pub(super) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    pub(super) fn used(&self) -> usize {
+        self.used.len()
+    }
+
+    pub(super) fn free(&self) -> usize {
+        self.limit.saturating_sub(self.used.len())
+    }
+
+    pub(super) fn get(&self, unit: u32) -> Option<Unit> {
+        self.used.get(&unit).copied()
+    }
+
+    /// Takes a free unit: the first one, so that numbers stay small.
+    pub(super) fn take(&mut self, locked: bool, of_the_world: bool) -> Option<u32> {
+        if self.free() == 0 {
+            return None;
+        }
+        let gap = self.used.keys().zip(0..).find(|(used, number)| *used != number);
+        let unit = gap.map_or(self.used.len() as u32, |(_, number)| number);
+        self.used.insert(unit, Unit { locked, of_the_world, holders: 1 });
+        Some(unit)
+    }
+
+    /// One holder more.
+    pub(super) fn join(&mut self, unit: u32) {
+        if let Some(unit) = self.used.get_mut(&unit) {
+            unit.holders += 1;
+        }
+    }
+
+    /// One holder less; whether the unit is free then.
+    pub(super) fn leave(&mut self, unit: u32) -> bool {
+        let Some(held) = self.used.get_mut(&unit) else {
+            return false;
+        };
+        held.holders -= 1;
+        let free = held.holders == 0;
+        if free {
+            self.used.remove(&unit);
+        }
+        free
+    }
+
+    /// How many, with or without a lock, are in use beside the one of the world.
+    pub(super) fn count(&self, locked: bool) -> usize {
+        self.used.values().filter(|unit| unit.locked == locked && !unit.of_the_world).count()
+    }
+
+    /// The unit with a lock that has the fewest holders; that of the world only where there is no other.
+    pub(super) fn least_shared(&self) -> Option<u32> {
+        let locked = self.used.iter().filter(|(_, unit)| unit.locked);
+        locked
+            .min_by_key(|(number, unit)| (unit.of_the_world, unit.holders, **number))
+            .map(|(number, _)| *number)
+    }
+
+    pub(super) fn has_the_world(&self) -> bool {
+        self.used.values().any(|unit| unit.of_the_world)
+    }
+}

@@ -1,0 +1,238 @@
+//! What put writes to and get reads from.
+
+use core::panic::Location;
+
+use super::order::fence_through;
+use super::signal::{put_signal_slow, update_signal};
+use super::slow::{get_slow, p_slow, put_slow};
+use crate::array::ArrayOn;
+use crate::data::{Contents, PlainData};
+use crate::endpoint::Endpoint;
+use crate::object::{On, Signal};
+use crate::observe::Family;
+use crate::pe::Pe;
+use crate::transport::{SignalOp, shm};
+
+/// What put writes to and get reads from: a place on one PE, see [`On`].
+///
+/// # Safety
+///
+/// `put_from` and `put_signal_from` must read `len` items and no more, `get_into` write as many: before they
+/// return, or before the endpoint is quiet, as the family of the operation says.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a place that put and get can reach",
+    label = "not a place",
+    note = "places are `OBJECT.on(pe)`, and its parts: `OBJECT.on(pe).index(1..4)`"
+)]
+pub unsafe trait Place: Copy {
+    /// What lies there.
+    type Contents: Contents<Item: PlainData> + ?Sized;
+
+    /// Number of items.
+    fn len_of(self) -> usize;
+
+    /// Writes as many items from `source` on.
+    ///
+    /// # Safety
+    ///
+    /// They must be readable, and unchanged, for as long as the family says.
+    #[track_caller]
+    unsafe fn put_from(
+        self,
+        endpoint: &Endpoint,
+        source: *const <Self::Contents as Contents>::Item,
+        family: Family,
+    );
+
+    /// Reads them to `into`.
+    ///
+    /// # Safety
+    ///
+    /// As many items must be writable, and nobody else's, for as long as the family says.
+    #[track_caller]
+    unsafe fn get_into(
+        self,
+        endpoint: &Endpoint,
+        into: *mut <Self::Contents as Contents>::Item,
+        family: Family,
+    );
+
+    /// The PE.
+    fn pe_of(self) -> Pe;
+
+    /// Writes as many items from `source` on, then changes a signal: whoever sees the change sees them.
+    ///
+    /// # Safety
+    ///
+    /// As [`put_from`](Self::put_from), and `signal` must be on the PE of the place.
+    #[track_caller]
+    unsafe fn put_signal_from(
+        self,
+        endpoint: &Endpoint,
+        source: *const <Self::Contents as Contents>::Item,
+        signal: On<'_, Signal>,
+        op: SignalOp,
+        family: Family,
+    );
+}
+
+// SAFETY: a place has `len` items, each of the size of an `Item`.
+unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
+    type Contents = T;
+
+    #[inline(always)]
+    fn len_of(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    unsafe fn put_from(self, endpoint: &Endpoint, source: *const T::Item, family: Family) {
+        let bytes = self.bytes();
+        if let Some(to) = endpoint.address(self.pe(), self.offset()) {
+            if !T::IS_SLICE && bytes <= 8 {
+                // SAFETY: the caller's promise, for one item.
+                let value = unsafe { source.read() };
+                // SAFETY: the place is an aligned `Item` on every PE.
+                unsafe { shm::store(to.cast::<T::Item>(), value) };
+            } else {
+                // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable (caller).
+                unsafe { shm::put(to, source.cast(), bytes) };
+            }
+        } else {
+            let location = Location::caller();
+            if !T::IS_SLICE && bytes <= 8 {
+                // SAFETY: the caller's promise, for one item.
+                let value = unsafe { source.read() };
+                // SAFETY: as for the store.
+                return unsafe {
+                    p_slow(endpoint, self.pe(), self.segment(), self.offset(), value, family, location)
+                };
+            }
+            // SAFETY: as for the copy.
+            unsafe {
+                put_slow(
+                    endpoint,
+                    self.pe(),
+                    self.segment(),
+                    self.offset(),
+                    source.cast(),
+                    bytes,
+                    family,
+                    location,
+                );
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T::Item, family: Family) {
+        let bytes = self.bytes();
+        if let Some(from) = endpoint.address(self.pe(), self.offset()) {
+            // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable (caller).
+            unsafe { shm::get(into.cast(), from, bytes) };
+        } else {
+            let location = Location::caller();
+            // SAFETY: as for the copy.
+            unsafe {
+                get_slow(
+                    endpoint,
+                    into.cast(),
+                    self.pe(),
+                    self.segment(),
+                    self.offset(),
+                    bytes,
+                    family,
+                    location,
+                );
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn pe_of(self) -> Pe {
+        self.pe()
+    }
+
+    #[inline(always)]
+    unsafe fn put_signal_from(
+        self,
+        endpoint: &Endpoint,
+        source: *const T::Item,
+        signal: On<'_, Signal>,
+        op: SignalOp,
+        family: Family,
+    ) {
+        if self.pe().slot().is_some() {
+            // SAFETY: the caller's promise.
+            unsafe { self.put_from(endpoint, source, family) };
+            // A read-modify-write: it releases what stands before, and wakes who waits.
+            update_signal(endpoint, signal, op);
+        } else {
+            // In pieces: as wholes they would be written to memory before the branch.
+            let (pe, (segment, offset), bytes) = (self.pe(), (self.segment(), self.offset()), self.bytes());
+            let (signal, location) = ((signal.segment(), signal.offset()), Location::caller());
+            // SAFETY: the caller's promise, for as many bytes as the place has.
+            unsafe {
+                put_signal_slow(
+                    endpoint,
+                    pe,
+                    segment,
+                    offset,
+                    source.cast(),
+                    bytes,
+                    signal.0,
+                    signal.1,
+                    op,
+                    family,
+                    location,
+                );
+            }
+        }
+    }
+}
+
+// SAFETY: the pieces have the range's elements, in order, and so have `source` and `into`.
+unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
+    type Contents = [T];
+
+    fn len_of(self) -> usize {
+        self.len()
+    }
+
+    unsafe fn put_from(self, endpoint: &Endpoint, source: *const T, family: Family) {
+        let mut done = 0;
+        for piece in self.pieces() {
+            // SAFETY: the caller's promise, for the next elements.
+            unsafe { piece.put_from(endpoint, source.wrapping_add(done), family) };
+            done += piece.len();
+        }
+    }
+
+    unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T, family: Family) {
+        let mut done = 0;
+        for piece in self.pieces() {
+            // SAFETY: the caller's promise, for the next elements.
+            unsafe { piece.get_into(endpoint, into.wrapping_add(done), family) };
+            done += piece.len();
+        }
+    }
+
+    fn pe_of(self) -> Pe {
+        self.pe()
+    }
+
+    unsafe fn put_signal_from(
+        self,
+        endpoint: &Endpoint,
+        source: *const T,
+        signal: On<'_, Signal>,
+        op: SignalOp,
+        family: Family,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_from(endpoint, source, family) };
+        // The signal comes behind the last piece alone, and the others may be elsewhere still.
+        fence_through(endpoint);
+        update_signal(endpoint, signal, op);
+    }
+}

@@ -1,0 +1,384 @@
+//! Waiting for several words: for all of them, for any, for some.
+
+use core::panic::Location;
+
+use super::condition::Condition;
+use super::wait::{progress, wait};
+use crate::endpoint::Endpoint;
+use crate::object::{Here, Waitable};
+use crate::observe::{Call, Family};
+
+/// Several words of the calling PE: an array of [`Signal`](crate::object::Signal)s or
+/// [`Atomic`](crate::object::Atomic)s, or a [`WaitSet`], which leaves some of them out.
+///
+/// The forms named `_vector` have a value for each word, and a relation, which is one of [`eq`](super::eq),
+/// [`ne`](super::ne), [`gt`](super::gt), [`ge`](super::ge), [`lt`](super::lt) and [`le`](super::le). Of no
+/// words, or if all are excluded, every form returns at once.
+///
+/// ```
+/// use shmem_core::context::{Initiator, Words, ge};
+/// use shmem_core::object::{Signal, SymBox};
+///
+/// /// Deals with what arrives, in whatever order, once each.
+/// fn drain(world: &impl Initiator, arrived: &SymBox<[Signal]>, mut deal_with: impl FnMut(usize)) {
+///     let mut done = vec![false; arrived.len()];
+///     while let Some(i) = arrived.here(world).excluding(&done).wait_until_any(ge(1)) {
+///         deal_with(i);
+///         done[i] = true;
+///     }
+/// }
+/// ```
+pub trait Words<'a>: Copy {
+    /// What they are.
+    type Word: Waitable;
+
+    /// The words that are looked at.
+    fn wait_set(self) -> WaitSet<'a, Self::Word>;
+
+    /// The words without those whose number is `true` in `excluded`.
+    ///
+    /// # Panics
+    ///
+    /// If `excluded` has another length.
+    ///
+    /// Source: OpenSHMEM 1.6, the argument `status` of `shmem_wait_until_any` and its relatives.
+    #[track_caller]
+    fn excluding(self, excluded: &'a [bool]) -> WaitSet<'a, Self::Word> {
+        let (words, states) = (self.wait_set().words.len(), excluded.len());
+        assert!(
+            words == states,
+            "{words} words have {states} states; each word has one, which excludes it or not"
+        );
+        WaitSet { excluded, ..self.wait_set() }
+    }
+
+    /// Whether every word is what `condition` says, now. True of no words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_all`.
+    #[track_caller]
+    fn test_all(self, condition: Condition<Value<'a, Self>>) -> bool {
+        self.wait_set().test_all_of(|_| condition)
+    }
+
+    /// As [`test_all`](Self::test_all), with a value for each word.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer values than words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_all_vector`.
+    #[track_caller]
+    fn test_all_vector(self, relation: Relation<Value<'a, Self>>, values: &[Value<'a, Self>]) -> bool {
+        self.wait_set().with(values).test_all_of(|i| relation(values[i]))
+    }
+
+    /// A word that is what `condition` says now, if there is one.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_any`.
+    #[track_caller]
+    fn test_any(self, condition: Condition<Value<'a, Self>>) -> Option<usize> {
+        self.wait_set().test_any_of(|_| condition)
+    }
+
+    /// As [`test_any`](Self::test_any), with a value for each word.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer values than words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_any_vector`.
+    #[track_caller]
+    fn test_any_vector(
+        self,
+        relation: Relation<Value<'a, Self>>,
+        values: &[Value<'a, Self>],
+    ) -> Option<usize> {
+        self.wait_set().with(values).test_any_of(|i| relation(values[i]))
+    }
+
+    /// The numbers of the words that are what `condition` says now, in order, written to the front of
+    /// `indices`.
+    ///
+    /// # Panics
+    ///
+    /// If `indices` has room for fewer numbers than there are words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_some`.
+    #[track_caller]
+    fn test_some<'i>(self, condition: Condition<Value<'a, Self>>, indices: &'i mut [usize]) -> &'i [usize] {
+        self.wait_set().into_room(indices).test_some_of(|_| condition, indices)
+    }
+
+    /// As [`test_some`](Self::test_some), with a value for each word.
+    ///
+    /// # Panics
+    ///
+    /// As that, and if there are more or fewer values than words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_some_vector`.
+    #[track_caller]
+    fn test_some_vector<'i>(
+        self,
+        relation: Relation<Value<'a, Self>>,
+        values: &[Value<'a, Self>],
+        indices: &'i mut [usize],
+    ) -> &'i [usize] {
+        self.wait_set().with(values).into_room(indices).test_some_of(|i| relation(values[i]), indices)
+    }
+
+    /// Waits until every word has been what `condition` says; not all of them need be so at one time.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_wait_until_all`.
+    #[track_caller]
+    fn wait_until_all(self, condition: Condition<Value<'a, Self>>) {
+        self.wait_set().wait_until_all_of(|_| condition);
+    }
+
+    /// As [`wait_until_all`](Self::wait_until_all), with a value for each word.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer values than words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_wait_until_all_vector`.
+    #[track_caller]
+    fn wait_until_all_vector(self, relation: Relation<Value<'a, Self>>, values: &[Value<'a, Self>]) {
+        self.wait_set().with(values).wait_until_all_of(|i| relation(values[i]));
+    }
+
+    /// Waits until some word is what `condition` says; gives the number of one that is. None of no words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_wait_until_any`.
+    #[track_caller]
+    fn wait_until_any(self, condition: Condition<Value<'a, Self>>) -> Option<usize> {
+        self.wait_set().wait_until_any_of(|_| condition)
+    }
+
+    /// As [`wait_until_any`](Self::wait_until_any), with a value for each word.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer values than words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_wait_until_any_vector`.
+    #[track_caller]
+    fn wait_until_any_vector(
+        self,
+        relation: Relation<Value<'a, Self>>,
+        values: &[Value<'a, Self>],
+    ) -> Option<usize> {
+        self.wait_set().with(values).wait_until_any_of(|i| relation(values[i]))
+    }
+
+    /// Waits until some word is what `condition` says; gives the numbers of all that are then, in order,
+    /// written to the front of `indices`.
+    ///
+    /// # Panics
+    ///
+    /// If `indices` has room for fewer numbers than there are words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_wait_until_some`.
+    #[track_caller]
+    fn wait_until_some<'i>(
+        self,
+        condition: Condition<Value<'a, Self>>,
+        indices: &'i mut [usize],
+    ) -> &'i [usize] {
+        self.wait_set().into_room(indices).wait_until_some_of(|_| condition, indices)
+    }
+
+    /// As [`wait_until_some`](Self::wait_until_some), with a value for each word.
+    ///
+    /// # Panics
+    ///
+    /// As that, and if there are more or fewer values than words.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_wait_until_some_vector`.
+    #[track_caller]
+    fn wait_until_some_vector<'i>(
+        self,
+        relation: Relation<Value<'a, Self>>,
+        values: &[Value<'a, Self>],
+        indices: &'i mut [usize],
+    ) -> &'i [usize] {
+        let set = self.wait_set().with(values).into_room(indices);
+        set.wait_until_some_of(|i| relation(values[i]), indices)
+    }
+}
+
+/// What words are compared with.
+type Value<'a, W> = <<W as Words<'a>>::Word as Waitable>::Value;
+
+/// A condition for each value: `ge` and its relatives.
+type Relation<V> = fn(V) -> Condition<V>;
+
+impl<'a, T: Waitable> Words<'a> for Here<'a, [T]> {
+    type Word = T;
+
+    fn wait_set(self) -> WaitSet<'a, T> {
+        WaitSet { words: self, excluded: &[] }
+    }
+}
+
+impl<'a, T: Waitable, const N: usize> Words<'a> for Here<'a, [T; N]> {
+    type Word = T;
+
+    fn wait_set(self) -> WaitSet<'a, T> {
+        self.index(..).wait_set()
+    }
+}
+
+/// Words of the calling PE of which some are left out, see [`excluding`](Self::excluding).
+pub struct WaitSet<'a, T: Waitable> {
+    words: Here<'a, [T]>,
+    /// Which are left out; empty: none.
+    excluded: &'a [bool],
+}
+
+impl<T: Waitable> Clone for WaitSet<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Waitable> Copy for WaitSet<'_, T> {}
+
+impl<'a, T: Waitable> Words<'a> for WaitSet<'a, T> {
+    type Word = T;
+
+    fn wait_set(self) -> Self {
+        self
+    }
+}
+
+impl<'a, T: Waitable> WaitSet<'a, T> {
+    /// Itself, where there is a value for each word.
+    #[track_caller]
+    fn with(self, values: &[T::Value]) -> Self {
+        let (words, values) = (self.words.len(), values.len());
+        assert!(words == values, "{words} words are compared with {values} values; each word has one");
+        self
+    }
+
+    /// Itself, where there is room for the numbers of all words.
+    #[track_caller]
+    fn into_room(self, indices: &[usize]) -> Self {
+        let (words, room) = (self.words.len(), indices.len());
+        assert!(words <= room, "there is room for the numbers of {room} words, and there are {words}");
+        self
+    }
+
+    #[track_caller]
+    fn test_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> bool {
+        self.tell(Family::TestAll, |endpoint, _| {
+            progress(endpoint);
+            self.numbers().all(|i| self.holds(i, &condition))
+        })
+    }
+
+    #[track_caller]
+    fn test_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
+        self.tell(Family::TestAny, |endpoint, _| {
+            progress(endpoint);
+            self.any(&condition)
+        })
+    }
+
+    #[track_caller]
+    fn test_some_of(
+        self,
+        condition: impl Fn(usize) -> Condition<T::Value>,
+        indices: &mut [usize],
+    ) -> &[usize] {
+        self.tell(Family::TestSome, |endpoint, _| {
+            progress(endpoint);
+            let found = self.some(&condition, indices);
+            &indices[..found]
+        })
+    }
+
+    #[track_caller]
+    fn wait_until_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) {
+        self.tell(Family::WaitUntilAll, |endpoint, location| {
+            let mut missing = self.numbers().peekable();
+            let done = || {
+                while missing.next_if(|&i| self.holds(i, &condition)).is_some() {}
+                missing.peek().is_none()
+            };
+            wait(endpoint, Family::WaitUntilAll, location, done, || self.subject(&condition));
+        });
+    }
+
+    #[track_caller]
+    fn wait_until_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
+        self.numbers().next()?;
+        self.tell(Family::WaitUntilAny, |endpoint, location| {
+            let mut found = None;
+            let done = || {
+                found = self.any(&condition);
+                found.is_some()
+            };
+            wait(endpoint, Family::WaitUntilAny, location, done, || self.subject(&condition));
+            found
+        })
+    }
+
+    #[track_caller]
+    fn wait_until_some_of(
+        self,
+        condition: impl Fn(usize) -> Condition<T::Value>,
+        indices: &mut [usize],
+    ) -> &[usize] {
+        if self.numbers().next().is_none() {
+            return &[];
+        }
+        self.tell(Family::WaitUntilSome, |endpoint, location| {
+            let mut found = 0;
+            let done = || {
+                found = self.some(&condition, indices);
+                found > 0
+            };
+            wait(endpoint, Family::WaitUntilSome, location, done, || self.subject(&condition));
+            &indices[..found]
+        })
+    }
+
+    /// Looks at the words, and tells the observer, if there is one.
+    #[track_caller]
+    fn tell<R>(
+        self,
+        family: Family,
+        operation: impl FnOnce(&'a Endpoint, &'static Location<'static>) -> R,
+    ) -> R {
+        let (endpoint, location) = (self.words.endpoint(), Location::caller());
+        let bytes = self.words.len() * size_of::<T>();
+        let call = Call::new(family, location).at(endpoint.me(), 0, self.words.offset(), bytes);
+        endpoint.tell(call, || operation(endpoint, location))
+    }
+
+    /// The numbers of the words that are looked at.
+    fn numbers(self) -> impl Iterator<Item = usize> + 'a {
+        (0..self.words.len()).filter(move |&i| self.excluded.get(i).is_none_or(|excluded| !excluded))
+    }
+
+    fn any(self, condition: &impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
+        self.numbers().find(|&i| self.holds(i, condition))
+    }
+
+    /// Writes the numbers of those for which it holds; gives how many.
+    fn some(self, condition: &impl Fn(usize) -> Condition<T::Value>, indices: &mut [usize]) -> usize {
+        let holding = self.numbers().filter(|&i| self.holds(i, condition));
+        holding.zip(indices).map(|(i, index)| *index = i).count()
+    }
+
+    fn holds(self, i: usize, condition: &impl Fn(usize) -> Condition<T::Value>) -> bool {
+        condition(i).holds(self.words.index(i).now())
+    }
+
+    /// What is waited for, in a report. There is a word that is looked at.
+    fn subject(self, condition: &impl Fn(usize) -> Condition<T::Value>) -> String {
+        let name = self.words.endpoint().waiting().name_of(self.words.offset());
+        let first = self.numbers().next().unwrap_or_default();
+        format!("{name}: {} words, the first of them {}", self.numbers().count(), condition(first))
+    }
+}

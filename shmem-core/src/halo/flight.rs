@@ -1,0 +1,233 @@
+//! An exchange under way.
+
+use core::fmt;
+use std::panic::Location;
+
+use super::ghosts::Ghosts;
+use super::plan::Link;
+use super::token::HaloToken;
+use super::{Halo, no_edge};
+use crate::context::{Amo, Order, Rma, Strided};
+use crate::data::PlainData;
+use crate::endpoint::{Endpoint, Initiator};
+use crate::sync::Turn;
+use crate::system::Activity;
+use crate::text::Text;
+use crate::transport::{AtomicOp, Width, target};
+
+/// An exchange under way: each edge is sent once, in any order, and then the ghost cells are waited for.
+///
+/// What is sent may be changed as soon as a method returns. Cells sent over an edge without a neighbour go
+/// nowhere.
+#[must_use = "the next exchange begins only when this one is finished"]
+pub struct Flight<'h, T, I: ?Sized> {
+    halo: &'h mut Halo<T>,
+    /// Not its endpoint: the token says which thread may use it.
+    token: &'h I,
+    turn: Turn,
+}
+
+impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
+    #[inline(always)]
+    pub(super) fn new(halo: &'h mut Halo<T>, token: &'h I, turn: Turn) -> Self {
+        Self { halo, token, turn }
+    }
+
+    /// Sends cells that lie one behind the other.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such edge, it was sent already, or the neighbour expects another number of cells.
+    #[inline]
+    #[track_caller]
+    pub fn send(&mut self, edge: usize, cells: &[T]) {
+        let (token, turn) = (Through(self.token.__endpoint()), self.turn);
+        let Some(link) = self.claim(edge, cells.len()) else { return };
+        // SAFETY: `T` is the type of the halo, which is borrowed.
+        let place = unsafe { link.cells(turn.message()) };
+        deliver(token, turn, link, || token.put(place, cells));
+    }
+
+    /// Sends the first cell and every one that is a multiple of `stride` behind it: a column, from a slice
+    /// of rows of `stride` cells.
+    ///
+    /// # Panics
+    ///
+    /// As [`send`](Self::send), and if the stride is 0 or the last cell does not lie in the slice.
+    #[inline]
+    #[track_caller]
+    pub fn send_strided(&mut self, edge: usize, cells: &[T], stride: usize) {
+        self.send_blocks(edge, cells, 1, stride);
+    }
+
+    /// Sends the first `block` cells and those from every multiple of `stride` on: a face of a
+    /// three-dimensional block, or several columns.
+    ///
+    /// # Panics
+    ///
+    /// As [`send`](Self::send), and if blocks overlap, the last one does not lie in the slice, or the cells
+    /// that the neighbour expects are no number of blocks.
+    #[inline]
+    #[track_caller]
+    pub fn send_blocks(&mut self, edge: usize, cells: &[T], block: usize, stride: usize) {
+        let (token, turn) = (Through(self.token.__endpoint()), self.turn);
+        let Some(expected) = self.halo.link(edge).as_ref().map(|link| link.theirs.cells) else { return };
+        let count = if expected == 0 { 0 } else { expected.checked_div(block).unwrap_or(0) };
+        let Some(link) = self.claim(edge, count * block) else { return };
+        // SAFETY: as in `send`.
+        let place = unsafe { link.cells(turn.message()) };
+        deliver(token, turn, link, || token.ibput(place, cells, block, stride, block, count));
+    }
+
+    /// Sends what an iterator gives: cells from wherever they are, or computed.
+    ///
+    /// # Panics
+    ///
+    /// As [`send`](Self::send).
+    #[inline]
+    #[track_caller]
+    pub fn send_iter(&mut self, edge: usize, cells: impl IntoIterator<Item = T>) {
+        if self.halo.link(edge).is_none() {
+            return;
+        }
+        let mut staged = core::mem::take(&mut self.halo.staged);
+        staged.clear();
+        staged.extend(cells);
+        self.send(edge, &staged);
+        self.halo.staged = staged;
+    }
+
+    /// Whether all ghost cells have come, so that [`finish`](Self::finish) would not wait.
+    pub fn is_ready(&self) -> bool {
+        let endpoint = self.token.__endpoint();
+        if let Some(far) = endpoint.far_if_any() {
+            far.transport.progress();
+        }
+        self.halo.links.iter().flatten().all(|link| has_come(endpoint, self.turn, link))
+    }
+
+    /// Waits until the cells of all neighbours have come, and gives them.
+    ///
+    /// # Panics
+    ///
+    /// If an edge with a neighbour was not sent.
+    #[inline]
+    #[track_caller]
+    pub fn finish(self) -> Ghosts<'h, T> {
+        let Self { halo, token, turn } = self;
+        let endpoint = token.__endpoint();
+        if halo.links.iter().flatten().any(|link| link.sent != turn.number()) {
+            not_sent(&halo.links, turn);
+        }
+        for (edge, link) in halo.links.iter().enumerate() {
+            let Some(link) = link else { continue };
+            if !has_come(endpoint, turn, link) {
+                wait(endpoint, turn, edge, link, Location::caller());
+            }
+        }
+        halo.turns.finish();
+        // SAFETY: the signals of all neighbours were seen just now.
+        unsafe { Ghosts::new(halo, endpoint, turn.message()) }
+    }
+
+    /// The link over which so many cells are sent now, once; `None`: there is no neighbour.
+    #[inline(always)]
+    #[track_caller]
+    fn claim(&mut self, edge: usize, cells: usize) -> Option<&mut Link> {
+        let edges = self.halo.links.len();
+        let Some(link) = self.halo.links.get_mut(edge) else { no_edge(edge, edges) };
+        let link = link.as_mut()?;
+        if link.sent == self.turn.number() {
+            sent_twice(edge, link);
+        }
+        if link.theirs.cells != cells {
+            other_number(edge, link, cells);
+        }
+        Some(link)
+    }
+}
+
+impl<T, I: ?Sized> fmt::Debug for Flight<'_, T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flight").field("exchange", &self.turn.number()).field("halo", &*self.halo).finish()
+    }
+}
+
+/// A token for what a flight sends.
+#[derive(Clone, Copy)]
+struct Through<'e>(&'e Endpoint);
+
+// SAFETY: it lives inside the calls of a flight, which borrows a token or an open phase; what it sends goes to
+// messages of halos only.
+unsafe impl Initiator for Through<'_> {
+    #[inline(always)]
+    fn endpoint(&self) -> &Endpoint {
+        self.0
+    }
+}
+
+/// Writes cells to a neighbour, then their signal.
+#[inline(always)]
+fn deliver(token: Through<'_>, turn: Turn, link: &mut Link, cells: impl FnOnce()) {
+    // SAFETY: the halo is borrowed by the caller.
+    let place = unsafe { link.signal(turn.message()) };
+    turn.send(cells, |number| {
+        token.fence();
+        token.signal_set(place, number);
+    });
+    link.sent = turn.number();
+}
+
+/// Whether the cells of a neighbour are there; what it wrote is visible then.
+#[inline(always)]
+fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
+    let signal = endpoint.mine(link.ours.signal_of(turn.message()));
+    // SAFETY: the plan has an aligned word there, in this PE's place, which flights of the neighbour change.
+    turn.has_come(unsafe { target::apply(signal, Width::W8, AtomicOp::Fetch) })
+}
+
+#[inline(never)]
+fn wait(endpoint: &Endpoint, turn: Turn, edge: usize, link: &Link, location: &Location<'_>) {
+    endpoint.waiting().until(
+        endpoint,
+        || has_come(endpoint, turn, link),
+        |timeout, done| endpoint.bell().sleep(timeout, done),
+        || Activity {
+            operation: Text::head("halo"),
+            subject: Text::head(&format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number())),
+            file: Text::tail(location.file()),
+            line: location.line(),
+            ..Activity::NONE
+        },
+    );
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn sent_twice(edge: usize, link: &Link) -> ! {
+    panic!(
+        "edge {edge} was sent already, and its cells are PE {}'s now: send each edge once in an exchange",
+        link.pe
+    )
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn other_number(edge: usize, link: &Link, cells: usize) -> ! {
+    panic!("PE {} expects {} cells over edge {edge}, not {cells}", link.pe, link.theirs.cells)
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn not_sent(links: &[Option<Link>], turn: Turn) -> ! {
+    let missing = links.iter().enumerate().filter_map(|(edge, link)| Some((edge, link.as_ref()?)));
+    let missing = missing.filter(|(_, link)| link.sent != turn.number());
+    let missing: Vec<_> = missing.map(|(edge, link)| format!("edge {edge} to PE {}", link.pe)).collect();
+    panic!(
+        "not sent: {}; each edge is sent once before `finish`, since the neighbour waits for it",
+        missing.join(", ")
+    )
+}

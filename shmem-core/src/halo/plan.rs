@@ -1,0 +1,318 @@
+//! Whether the edges of all PEs fit together, and where their messages lie.
+
+use super::edge::Edge;
+use crate::object::{On, Signal};
+use crate::pe::Pe;
+
+/// Messages start at multiples of it: processors fetch lines in pairs.
+const LINE: usize = 128;
+
+/// Bytes of the signal behind the cells.
+const SIGNAL: usize = size_of::<u64>();
+
+/// The halos of all PEs, as one of them sees them.
+#[derive(Debug)]
+pub struct Plan {
+    /// Bytes that every PE reserves.
+    pub bytes: usize,
+    /// What their start must be a multiple of.
+    pub align: usize,
+    links: Vec<Option<[(usize, Messages); 2]>>,
+}
+
+/// The two messages of an edge: cells and their signal in each, next to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Messages {
+    /// Bytes to the first message: in the plan from the start of the memory, in a link from that of a place.
+    first: usize,
+    /// Bytes from one message to the other.
+    step: usize,
+    /// Bytes from the cells to their signal.
+    signal: usize,
+    pub(super) cells: usize,
+}
+
+/// An edge with a neighbour, as a PE uses it.
+#[derive(Debug)]
+pub struct Link {
+    pub(super) pe: Pe,
+    segment: u32,
+    /// What comes.
+    pub(super) ours: Messages,
+    /// What goes, in the place of the neighbour.
+    pub(super) theirs: Messages,
+    /// The last exchange in which it was sent.
+    pub(super) sent: u64,
+}
+
+/// The edges of the PEs do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HaloError {
+    /// An edge leads to a PE that has no such edge.
+    #[error(
+        "edge {edge} of PE {pe} leads to edge {opposite} of PE {neighbour}, which has {count} (0..{count}): \
+         `Edge::new` takes the number that the edge has there"
+    )]
+    NoSuchEdge {
+        /// The PE.
+        pe: usize,
+        /// Its edge.
+        edge: usize,
+        /// The PE on the other side.
+        neighbour: usize,
+        /// The edge it leads to.
+        opposite: usize,
+        /// How many that one has.
+        count: usize,
+    },
+    /// An edge leads to one that leads elsewhere.
+    #[error(
+        "edge {edge} of PE {pe} leads to edge {opposite} of PE {neighbour}, and that one leads {back}: halos \
+         are exchanged both ways, so the two ends of an edge must name each other"
+    )]
+    OneWay {
+        /// The PE.
+        pe: usize,
+        /// Its edge.
+        edge: usize,
+        /// The PE on the other side.
+        neighbour: usize,
+        /// The edge it leads to.
+        opposite: usize,
+        /// Where that one leads, in words.
+        back: String,
+    },
+}
+
+impl Plan {
+    /// The plan of PE `me`, from the edges of all PEs, for cells of so many bytes and such an alignment.
+    ///
+    /// # Errors
+    ///
+    /// The first edge, in the order of the PEs, that does not fit: the same on every PE.
+    pub fn new(me: usize, tables: &[Vec<Edge>], cell: usize, align: usize) -> Result<Self, HaloError> {
+        for (pe, table) in tables.iter().enumerate() {
+            for (edge, there) in table.iter().enumerate() {
+                check(tables, pe, edge, *there)?;
+            }
+        }
+        let align = align.max(LINE);
+        let (mut bytes, mut messages) = (0, Vec::new());
+        for table in tables {
+            let (needed, those) = lay_out(table, cell, align);
+            bytes = bytes.max(needed);
+            messages.push(those);
+        }
+        let link = |(edge, one): (usize, &Edge)| {
+            let (pe, opposite) = one.other?;
+            Some([(me, messages[me][edge]), (pe, messages[pe][opposite])])
+        };
+        Ok(Self { bytes, align, links: tables[me].iter().enumerate().map(link).collect() })
+    }
+
+    /// The edges as PE `me` uses them. The memory lies at `offset` in `segment`; `pe` gives a PE by its number.
+    pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
+        let at = |messages: Messages| Messages { first: offset + messages.first, ..messages };
+        let link = |[(_, ours), (number, theirs)]: [(usize, Messages); 2]| Link {
+            pe: pe(number),
+            segment,
+            ours: at(ours),
+            theirs: at(theirs),
+            sent: 0,
+        };
+        self.links.into_iter().map(|both| both.map(link)).collect()
+    }
+}
+
+impl Messages {
+    /// Bytes to the cells of a message.
+    #[inline(always)]
+    pub(super) fn cells_of(self, message: usize) -> usize {
+        self.first + message * self.step
+    }
+
+    /// Bytes to the signal of a message.
+    #[inline(always)]
+    pub(super) fn signal_of(self, message: usize) -> usize {
+        self.cells_of(message) + self.signal
+    }
+}
+
+impl Link {
+    /// Where the cells of a message go.
+    ///
+    /// # Safety
+    ///
+    /// `T` must be the cells that the link was planned for, and its halo live for `'a`.
+    #[inline(always)]
+    pub(super) unsafe fn cells<'a, T: crate::data::PlainData>(&self, message: usize) -> On<'a, [T]> {
+        let Self { pe, segment, theirs, .. } = *self;
+        // SAFETY: the plan has reserved them in the segment, which all PEs have while a halo lives.
+        unsafe { On::new(pe, segment, theirs.cells_of(message), theirs.cells) }
+    }
+
+    /// The signal of a message that goes there.
+    ///
+    /// # Safety
+    ///
+    /// As [`cells`](Self::cells).
+    #[inline(always)]
+    pub(super) unsafe fn signal<'a>(&self, message: usize) -> On<'a, Signal> {
+        let Self { pe, segment, theirs, .. } = *self;
+        // SAFETY: as in `cells`; the plan puts it at a multiple of its size.
+        unsafe { On::new(pe, segment, theirs.signal_of(message), 1) }
+    }
+}
+
+/// An edge and the one it leads to name each other.
+fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), HaloError> {
+    let Some((neighbour, opposite)) = one.other else { return Ok(()) };
+    let there = &tables[neighbour];
+    let Some(back) = there.get(opposite) else {
+        return Err(HaloError::NoSuchEdge { pe, edge, neighbour, opposite, count: there.len() });
+    };
+    if back.other == Some((pe, edge)) {
+        return Ok(());
+    }
+    let back = match back.other {
+        Some((pe, edge)) => format!("to edge {edge} of PE {pe}"),
+        None => "nowhere".to_owned(),
+    };
+    Err(HaloError::OneWay { pe, edge, neighbour, opposite, back })
+}
+
+/// The messages of a PE, one behind the other, and the bytes that they take. Sizes beyond all memory
+/// become the largest number.
+fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<Messages>) {
+    let mut end = 0_usize;
+    let up = |bytes: usize, to: usize| bytes.saturating_add(to - 1) / to * to;
+    let messages = table.iter().map(|edge| {
+        let signal = up(edge.cells.saturating_mul(cell), SIGNAL);
+        let step = up(signal.saturating_add(SIGNAL), align);
+        let messages = Messages { first: end, step, signal, cells: edge.cells };
+        if edge.other.is_some() {
+            end = end.saturating_add(step.saturating_mul(2));
+        }
+        messages
+    });
+    let messages = messages.collect();
+    (end, messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Up to 6 PEs whose edges are paired by chance; some are on the border.
+    fn fitting() -> impl Strategy<Value = Vec<Vec<Edge>>> {
+        let counts = proptest::collection::vec(0..6_usize, 1..7);
+        counts.prop_flat_map(|counts| {
+            let ends: Vec<_> =
+                counts.iter().enumerate().flat_map(|(pe, n)| (0..*n).map(move |edge| (pe, edge))).collect();
+            let cells = proptest::collection::vec(0..100_usize, ends.len());
+            (Just(counts), Just(ends).prop_shuffle(), cells, any::<bool>()).prop_map(
+                |(counts, ends, cells, own)| {
+                    let mut tables: Vec<_> = counts.iter().map(|n| vec![Edge::BORDER; *n]).collect();
+                    let mut cells = cells.into_iter();
+                    let mut set = |(pe, edge): (usize, usize), other| {
+                        tables[pe][edge] = Edge { other: Some(other), cells: cells.next().unwrap() };
+                    };
+                    let (pairs, rest) = ends.as_chunks();
+                    for [a, b] in pairs {
+                        set(*a, *b);
+                        set(*b, *a);
+                    }
+                    // An edge that leads to itself.
+                    if let ([end], true) = (rest, own) {
+                        set(*end, *end);
+                    }
+                    tables
+                },
+            )
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_messages_of_a_pe_lie_apart_and_both_ends_agree(
+            tables in fitting(), cell in 1..40_usize, align in 0..9_u32,
+        ) {
+            let align = 1 << align;
+            let (cell, pes) = (cell * align, tables.len());
+            // Bytes of each PE that somebody writes, and what for.
+            let mut written: Vec<Vec<(usize, usize)>> = vec![Vec::new(); pes];
+            for me in 0..pes {
+                let plan = Plan::new(me, &tables, cell, align).unwrap();
+                let bytes = plan.bytes;
+                for (edge, link) in plan.links.iter().enumerate() {
+                    let Some([(_, ours), (pe, theirs)]) = *link else {
+                        prop_assert_eq!(tables[me][edge], Edge::BORDER);
+                        continue;
+                    };
+                    let (there, opposite) = tables[me][edge].other.unwrap();
+                    let back = Plan::new(there, &tables, cell, align).unwrap().links[opposite].unwrap();
+                    prop_assert_eq!((pe, theirs), (there, back[0].1));
+                    prop_assert_eq!((ours.cells, theirs.cells), (tables[me][edge].cells, tables[pe][opposite].cells));
+                    for message in 0..2 {
+                        let (cells, signal) = (theirs.cells_of(message), theirs.signal_of(message));
+                        prop_assert!(cells % align == 0 && cells % LINE == 0 && signal % SIGNAL == 0);
+                        prop_assert!(cells + theirs.cells * cell <= signal && signal + SIGNAL <= bytes);
+                        written[pe].push((cells, signal + SIGNAL));
+                    }
+                }
+            }
+            for mut written in written {
+                written.sort_unstable();
+                prop_assert!(written.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{written:?}");
+            }
+        }
+
+        #[test]
+        fn edges_arrive_as_they_were_sent(tables in fitting()) {
+            for table in tables {
+                prop_assert_eq!(Edge::decode(&Edge::encode(&table)), table);
+            }
+        }
+
+        #[test]
+        fn an_edge_that_leads_elsewhere_is_found_on_every_pe(
+            tables in fitting(), pe: prop::sample::Index, edge: prop::sample::Index, to in (0..6_usize, 0..7_usize),
+        ) {
+            let mut tables = tables;
+            let (pes, pe) = (tables.len(), pe.index(tables.len()));
+            prop_assume!(!tables[pe].is_empty());
+            let edge = edge.index(tables[pe].len());
+            let to = (to.0 % pes, to.1);
+            prop_assume!(tables[pe][edge].other != Some(to) && to != (pe, edge));
+            tables[pe][edge].other = Some(to);
+            let first = Plan::new(0, &tables, 8, 8).unwrap_err();
+            prop_assert!((1..pes).all(|me| Plan::new(me, &tables, 8, 8).unwrap_err() == first));
+            let text = first.to_string();
+            prop_assert!(text.contains(&format!("edge {edge} of PE {pe}")), "{}", text);
+        }
+    }
+
+    #[test]
+    fn both_pes_are_named() {
+        let to = |pe, edge| Edge { other: Some((pe, edge)), cells: 1 };
+        let error = |tables: &[Vec<Edge>]| Plan::new(0, tables, 8, 8).unwrap_err().to_string();
+        assert_eq!(
+            error(&[vec![to(1, 0)], vec![Edge::BORDER]]),
+            "edge 0 of PE 0 leads to edge 0 of PE 1, and that one leads nowhere: halos are exchanged both ways, \
+             so the two ends of an edge must name each other"
+        );
+        assert_eq!(
+            error(&[vec![to(1, 2)], vec![to(0, 0), Edge::BORDER]]),
+            "edge 0 of PE 0 leads to edge 2 of PE 1, which has 2 (0..2): `Edge::new` takes the number that the \
+             edge has there"
+        );
+    }
+
+    #[test]
+    fn sizes_beyond_all_memory_stay_so() {
+        let edge = Edge { other: Some((0, 0)), cells: usize::MAX };
+        assert!(Plan::new(0, &[vec![edge]], 8, 8).unwrap().bytes >= usize::MAX - 256);
+    }
+}

@@ -1,0 +1,98 @@
+//! One operation, as an observer is told of it.
+
+use core::fmt;
+use core::panic::Location;
+
+use super::Family;
+use crate::pe::Pe;
+use crate::strided::Plan;
+use crate::transport::{AtomicOp, Width};
+
+/// One call of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Which operation.
+    pub family: Family,
+    /// Where the program calls it.
+    pub location: &'static Location<'static>,
+    /// Number of the endpoint it goes through.
+    pub endpoint: u32,
+    /// The PE whose memory it is about; none, if it is about no memory.
+    pub pe: Option<Pe>,
+    /// Index of the segment there.
+    pub segment: u32,
+    /// Bytes from the start of the PE's place to the first that is touched.
+    pub offset: usize,
+    /// Bytes that are moved. From `offset` on, unless there is a plan.
+    pub bytes: usize,
+    /// The first byte on the side of the caller; 0, if there is none.
+    pub local: usize,
+    /// Which bytes, if they do not lie one behind the other.
+    pub plan: Option<&'a Plan>,
+    /// What is done to a word.
+    pub word: Option<Word>,
+    /// What a collective, or a phase, is about.
+    pub subject: Option<&'a dyn fmt::Debug>,
+}
+
+/// What an atomic operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Width of the word.
+    pub width: Width,
+    /// The operation.
+    pub op: AtomicOp,
+}
+
+impl<'a> Call<'a> {
+    /// A call of `family` by the line `location`, about no memory.
+    pub fn new(family: Family, location: &'static Location<'static>) -> Self {
+        Self {
+            family,
+            location,
+            endpoint: 0,
+            pe: None,
+            segment: 0,
+            offset: 0,
+            bytes: 0,
+            local: 0,
+            plan: None,
+            word: None,
+            subject: None,
+        }
+    }
+
+    /// The call, about memory of `pe`.
+    #[must_use]
+    pub fn at(self, pe: Pe, segment: u32, offset: usize, bytes: usize) -> Self {
+        Self { pe: Some(pe), segment, offset, bytes, ..self }
+    }
+
+    /// The call, with a side of the caller that begins at an address.
+    #[must_use]
+    pub fn with(self, local: *const u8) -> Self {
+        Self { local: local as usize, ..self }
+    }
+
+    /// The call, of the blocks of a plan.
+    #[must_use]
+    pub fn planned(self, plan: &'a Plan) -> Self {
+        Self { plan: Some(plan), bytes: plan.pattern().bytes(), ..self }
+    }
+
+    /// The call, of an operation on a word.
+    #[must_use]
+    pub fn word(self, width: Width, op: AtomicOp) -> Self {
+        Self { word: Some(Word { width, op }), ..self }
+    }
+}
+
+/// Who is told of every operation of a PE. Threads tell it at the same time.
+pub trait Observer: Send + Sync {
+    /// A call begins. Nothing of it has happened yet.
+    fn begin(&self, call: &Call<'_>);
+
+    /// It has returned, or was unwound. Told by the same thread, with the same call; calls that have
+    /// begun in between have ended.
+    fn end(&self, call: &Call<'_>);
+}

@@ -1,0 +1,220 @@
+//! The table of operations.
+
+use core::fmt;
+
+/// What an operation does, as far as it matters to memory and order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Writes memory of a PE.
+    Put,
+    /// Reads memory of a PE.
+    Get,
+    /// Changes a word of a PE and gives nothing back.
+    Update,
+    /// Changes or reads a word of a PE and gives back what was there.
+    Fetch,
+    /// Writes memory of a PE, then changes a word there.
+    PutSignal,
+    /// Orders or completes what an endpoint has issued.
+    Order,
+    /// Looks at words of the calling PE, perhaps until they change.
+    Wait,
+    /// Reads memory of the calling PE.
+    Load,
+    /// Writes memory of the calling PE.
+    Store,
+    /// Meets the other PEs of a team.
+    Collective,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Put => "put",
+            Self::Get => "get",
+            Self::Update => "update",
+            Self::Fetch => "fetch",
+            Self::PutSignal => "put with signal",
+            Self::Order => "order",
+            Self::Wait => "wait",
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Collective => "collective",
+        })
+    }
+}
+
+/// Writes the table down.
+macro_rules! families {
+    ($($(#[doc = $doc:literal])* $family:ident = $name:literal, $effect:ident, $nonblocking:literal, $routine:literal;)*) => {
+        /// An operation, in all the forms that types and sizes give it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Family {
+            $($(#[doc = $doc])* $family,)*
+        }
+
+        impl Family {
+            /// All of them, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$family),*];
+
+            /// What it is called: the method, or the macro.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$family => $name,)* }
+            }
+
+            /// What it does.
+            pub const fn effect(self) -> Effect {
+                match self { $(Self::$family => Effect::$effect,)* }
+            }
+
+            /// Whether it may still be under way when the call has returned, its local side included.
+            pub const fn is_nonblocking(self) -> bool {
+                match self { $(Self::$family => $nonblocking,)* }
+            }
+
+            /// The routine of OpenSHMEM that it stands for; empty, if it has none.
+            pub const fn routine(self) -> &'static str {
+                match self { $(Self::$family => $routine,)* }
+            }
+        }
+    };
+}
+
+families! {
+    /// One value or several, by type.
+    Put = "put", Put, false, "shmem_put";
+    /// One value or several, by type.
+    Get = "get", Get, false, "shmem_get";
+    /// One value.
+    P = "p", Put, false, "shmem_p";
+    /// One value.
+    G = "g", Get, false, "shmem_g";
+    /// Bytes at an address.
+    Putmem = "putmem", Put, false, "shmem_putmem";
+    /// Bytes at an address.
+    Getmem = "getmem", Get, false, "shmem_getmem";
+    /// A region of an array.
+    StridedPut = "strided! put", Put, false, "";
+    /// A region of an array.
+    StridedGet = "strided! get", Get, false, "";
+    /// Elements at a stride.
+    Iput = "iput", Put, false, "shmem_iput";
+    /// Elements at a stride.
+    Iget = "iget", Get, false, "shmem_iget";
+    /// Blocks of elements at a stride.
+    Ibput = "ibput", Put, false, "shmem_ibput";
+    /// Blocks of elements at a stride.
+    Ibget = "ibget", Get, false, "shmem_ibget";
+    /// Blocks of bytes at a stride.
+    Iputmem = "iputmem", Put, false, "shmem_iputmem";
+    /// Blocks of bytes at a stride.
+    Igetmem = "igetmem", Get, false, "shmem_igetmem";
+    /// Reads a word.
+    AtomicFetch = "fetch", Fetch, false, "shmem_atomic_fetch";
+    /// Writes a word.
+    AtomicSet = "set", Update, false, "shmem_atomic_set";
+    /// Writes a word, and gives what was there.
+    AtomicSwap = "swap", Fetch, false, "shmem_atomic_swap";
+    /// Writes a word if it is what is expected.
+    AtomicCompareSwap = "compare_swap", Fetch, false, "shmem_atomic_compare_swap";
+    /// Adds one.
+    AtomicInc = "inc", Update, false, "shmem_atomic_inc";
+    /// Adds one, and gives what was there.
+    AtomicFetchInc = "fetch_inc", Fetch, false, "shmem_atomic_fetch_inc";
+    /// Adds.
+    AtomicAdd = "add", Update, false, "shmem_atomic_add";
+    /// Adds, and gives what was there.
+    AtomicFetchAdd = "fetch_add", Fetch, false, "shmem_atomic_fetch_add";
+    /// Bitwise and.
+    AtomicAnd = "and", Update, false, "shmem_atomic_and";
+    /// Bitwise and, and gives what was there.
+    AtomicFetchAnd = "fetch_and", Fetch, false, "shmem_atomic_fetch_and";
+    /// Bitwise or.
+    AtomicOr = "or", Update, false, "shmem_atomic_or";
+    /// Bitwise or, and gives what was there.
+    AtomicFetchOr = "fetch_or", Fetch, false, "shmem_atomic_fetch_or";
+    /// Bitwise exclusive or.
+    AtomicXor = "xor", Update, false, "shmem_atomic_xor";
+    /// Bitwise exclusive or, and gives what was there.
+    AtomicFetchXor = "fetch_xor", Fetch, false, "shmem_atomic_fetch_xor";
+    /// Writes a signal.
+    SignalSet = "signal_set", Update, false, "shmem_signal_set";
+    /// Adds to a signal.
+    SignalAdd = "signal_add", Update, false, "shmem_signal_add";
+    /// Reads a signal.
+    SignalFetch = "signal_fetch", Fetch, false, "shmem_signal_fetch";
+    /// Data, and a signal behind it.
+    PutSignal = "put_signal", PutSignal, false, "shmem_put_signal";
+    /// One value or several, by type.
+    PutNbi = "put_nbi", Put, true, "shmem_put_nbi";
+    /// One value or several, by type.
+    GetNbi = "get_nbi", Get, true, "shmem_get_nbi";
+    /// Bytes at an address.
+    PutmemNbi = "putmem_nbi", Put, true, "shmem_putmem_nbi";
+    /// Bytes at an address.
+    GetmemNbi = "getmem_nbi", Get, true, "shmem_getmem_nbi";
+    /// A region of an array.
+    StridedPutNbi = "strided! put_nbi", Put, true, "";
+    /// A region of an array.
+    StridedGetNbi = "strided! get_nbi", Get, true, "";
+    /// Elements at a stride.
+    IputNbi = "iput_nbi", Put, true, "";
+    /// Elements at a stride.
+    IgetNbi = "iget_nbi", Get, true, "";
+    /// Blocks of elements at a stride.
+    IbputNbi = "ibput_nbi", Put, true, "";
+    /// Blocks of elements at a stride.
+    IbgetNbi = "ibget_nbi", Get, true, "";
+    /// Blocks of bytes at a stride.
+    IputmemNbi = "iputmem_nbi", Put, true, "";
+    /// Blocks of bytes at a stride.
+    IgetmemNbi = "igetmem_nbi", Get, true, "";
+    /// Reads a word.
+    AtomicFetchNbi = "fetch_nbi", Fetch, true, "shmem_atomic_fetch_nbi";
+    /// Writes a word, and gives what was there.
+    AtomicSwapNbi = "swap_nbi", Fetch, true, "shmem_atomic_swap_nbi";
+    /// Writes a word if it is what is expected.
+    AtomicCompareSwapNbi = "compare_swap_nbi", Fetch, true, "shmem_atomic_compare_swap_nbi";
+    /// Adds one, and gives what was there.
+    AtomicFetchIncNbi = "fetch_inc_nbi", Fetch, true, "shmem_atomic_fetch_inc_nbi";
+    /// Adds, and gives what was there.
+    AtomicFetchAddNbi = "fetch_add_nbi", Fetch, true, "shmem_atomic_fetch_add_nbi";
+    /// Bitwise and, and gives what was there.
+    AtomicFetchAndNbi = "fetch_and_nbi", Fetch, true, "shmem_atomic_fetch_and_nbi";
+    /// Bitwise or, and gives what was there.
+    AtomicFetchOrNbi = "fetch_or_nbi", Fetch, true, "shmem_atomic_fetch_or_nbi";
+    /// Bitwise exclusive or, and gives what was there.
+    AtomicFetchXorNbi = "fetch_xor_nbi", Fetch, true, "shmem_atomic_fetch_xor_nbi";
+    /// Data, and a signal behind it.
+    PutSignalNbi = "put_signal_nbi", PutSignal, true, "shmem_put_signal_nbi";
+    /// Orders what was issued.
+    Fence = "fence", Order, false, "shmem_fence";
+    /// Completes what was issued.
+    Quiet = "quiet", Order, false, "shmem_quiet";
+    /// Completes what was issued to one PE.
+    QuietPe = "quiet_pe", Order, false, "shmem_pe_quiet";
+    /// Waits for a word.
+    WaitUntil = "wait_until", Wait, false, "shmem_wait_until";
+    /// Waits for all of several words.
+    WaitUntilAll = "wait_until_all", Wait, false, "shmem_wait_until_all";
+    /// Waits for any of several words.
+    WaitUntilAny = "wait_until_any", Wait, false, "shmem_wait_until_any";
+    /// Waits for some of several words.
+    WaitUntilSome = "wait_until_some", Wait, false, "shmem_wait_until_some";
+    /// Looks at a word.
+    Test = "test", Wait, false, "shmem_test";
+    /// Looks at several words, for all of them.
+    TestAll = "test_all", Wait, false, "shmem_test_all";
+    /// Looks at several words, for any of them.
+    TestAny = "test_any", Wait, false, "shmem_test_any";
+    /// Looks at several words, for some of them.
+    TestSome = "test_some", Wait, false, "shmem_test_some";
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,114 @@
+//! Words that PEs change atomically, and how.
+
+/// Width of an atomic word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 32 bits.
+    W4,
+    /// 64 bits.
+    W8,
+}
+
+impl Width {
+    /// Bytes.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::W4 => 4,
+            Self::W8 => 8,
+        }
+    }
+
+    /// Writes the low bits of a value.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be writable and aligned for the width.
+    #[inline(always)]
+    pub(crate) unsafe fn write(self, to: *mut u8, bits: u64) {
+        match self {
+            // SAFETY: the caller's promise.
+            Self::W4 => unsafe { to.cast::<u32>().write(bits as u32) },
+            // SAFETY: as above.
+            Self::W8 => unsafe { to.cast::<u64>().write(bits) },
+        }
+    }
+}
+
+/// An atomic operation on the bits of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicOp {
+    /// Reads.
+    Fetch,
+    /// Writes.
+    Set(u64),
+    /// Writes, and gives what was there.
+    Swap(u64),
+    /// Writes if the word is `expected`.
+    CompareSwap {
+        /// The bits to find.
+        expected: u64,
+        /// The bits to write then.
+        desired: u64,
+    },
+    /// Adds, wrapping.
+    Add(u64),
+    /// Bitwise and.
+    And(u64),
+    /// Bitwise or.
+    Or(u64),
+    /// Bitwise exclusive or.
+    Xor(u64),
+}
+
+impl AtomicOp {
+    /// The operation as three words: cold functions take them in registers, where the operation
+    /// itself would have to be written to memory on the hot path before the branch.
+    #[inline(always)]
+    pub(crate) fn into_words(self) -> (u32, u64, u64) {
+        match self {
+            Self::Fetch => (0, 0, 0),
+            Self::Set(v) => (1, v, 0),
+            Self::Swap(v) => (2, v, 0),
+            Self::CompareSwap { expected, desired } => (3, expected, desired),
+            Self::Add(v) => (4, v, 0),
+            Self::And(v) => (5, v, 0),
+            Self::Or(v) => (6, v, 0),
+            Self::Xor(v) => (7, v, 0),
+        }
+    }
+
+    /// What [`into_words`](Self::into_words) took apart.
+    pub(crate) fn from_words((code, a, b): (u32, u64, u64)) -> Self {
+        match code {
+            0 => Self::Fetch,
+            1 => Self::Set(a),
+            2 => Self::Swap(a),
+            3 => Self::CompareSwap { expected: a, desired: b },
+            4 => Self::Add(a),
+            5 => Self::And(a),
+            6 => Self::Or(a),
+            _ => Self::Xor(a),
+        }
+    }
+}
+
+/// How a put changes the signal behind its data.
+///
+/// Source: OpenSHMEM 1.6, `SHMEM_SIGNAL_SET` and `SHMEM_SIGNAL_ADD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalOp {
+    /// Writes the value.
+    Set(u64),
+    /// Adds the value, wrapping.
+    Add(u64),
+}
+
+impl From<SignalOp> for AtomicOp {
+    #[inline(always)]
+    fn from(op: SignalOp) -> Self {
+        match op {
+            SignalOp::Set(value) => Self::Set(value),
+            SignalOp::Add(value) => Self::Add(value),
+        }
+    }
+}

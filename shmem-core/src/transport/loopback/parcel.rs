@@ -1,0 +1,99 @@
+//! What is on its way, and what it does where it arrives.
+
+use crate::strided::Pattern;
+use crate::transport::target::{Message, Target};
+use crate::transport::{AtomicOp, Channel, Width, shm};
+
+/// Something on its way to a PE.
+pub(super) struct Parcel {
+    pub(super) from: usize,
+    pub(super) channel: Channel,
+    /// Fences that its channel had seen.
+    pub(super) epoch: u64,
+    pub(super) segment: u32,
+    /// The key that the sender had for the segment.
+    pub(super) key: u64,
+    pub(super) errand: Errand,
+    /// What is sent to the same PE when this has arrived.
+    pub(super) then: Option<Box<Parcel>>,
+}
+
+/// What a parcel does where it arrives.
+pub(super) enum Errand {
+    /// Carries out a message.
+    Message(Message),
+    /// Writes blocks that are read from the sender's memory only now.
+    Put {
+        /// Bytes from the start of the place to the first block.
+        offset: usize,
+        source: *const u8,
+        pattern: Pattern,
+    },
+    /// Reads blocks, into the sender's memory.
+    Get {
+        /// Bytes from the start of the place to the first block.
+        offset: usize,
+        into: *mut u8,
+        pattern: Pattern,
+    },
+    /// Changes a word, and writes what was there to the sender's memory.
+    Atomic {
+        /// Bytes from the start of the place.
+        offset: usize,
+        width: Width,
+        op: AtomicOp,
+        result: *mut u8,
+    },
+}
+
+// SAFETY: the pointers are to memory that the sender keeps for the operation until its channel is quiet
+// (`Transport`), whichever thread delivers the errand.
+unsafe impl Send for Errand {}
+
+impl Parcel {
+    /// Whether a fence has put this before another.
+    pub(super) fn is_before(&self, other: &Self) -> bool {
+        let is_ordered = |errand: &Errand| !matches!(errand, Errand::Get { .. });
+        self.from == other.from
+            && self.channel == other.channel
+            && self.epoch < other.epoch
+            && is_ordered(&self.errand)
+            && is_ordered(&other.errand)
+    }
+}
+
+impl Errand {
+    /// Does it, on the memory of the PE where it has arrived.
+    pub(super) fn run(self, target: Target) {
+        match self {
+            Self::Message(message) => target.deliver(&message),
+            Self::Put { offset, source, pattern } => {
+                let to = target.at(offset, pattern.hulls().0);
+                pattern.each_block(|at, of| {
+                    // SAFETY: the block lies in the hull, whose bounds `at` checked; its source is readable until
+                    // the channel is quiet (`put_strided_nbi`).
+                    unsafe { shm::put(to.wrapping_add(at), source.wrapping_add(of), pattern.block()) };
+                });
+            }
+            Self::Get { offset, into, pattern } => {
+                let from = target.at(offset, pattern.hulls().1);
+                pattern.each_block(|at, of| {
+                    // SAFETY: as above; its destination is writable until the channel is quiet
+                    // (`get_strided_nbi`).
+                    unsafe { shm::get(into.wrapping_add(at), from.wrapping_add(of), pattern.block()) };
+                });
+            }
+            Self::Atomic { offset, width, op, result } => {
+                let before = target.update(offset, width, op);
+                // SAFETY: aligned, and writable until the channel is quiet (`atomic_nbi`).
+                unsafe { width.write(result, before) };
+            }
+        }
+    }
+}
+
+impl From<Message> for Errand {
+    fn from(message: Message) -> Self {
+        Self::Message(message)
+    }
+}

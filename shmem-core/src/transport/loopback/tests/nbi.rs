@@ -1,0 +1,157 @@
+//! What may go on after it returns goes on, until quiet and no longer; signals come behind their data.
+//!
+//! On a network that delivers only when it is told to, so nothing here depends on time.
+
+use super::*;
+
+const OTHER: Channel = Channel(1);
+
+fn lazy(pes: usize, seed: u64) -> (Arc<Network>, Places) {
+    let places = Places::new(pes, BYTES);
+    // SAFETY: a place of that many bytes, all zeroes, dropped behind the network in every test.
+    let targets = (0..pes).map(|pe| unsafe { Target::new(places.place(pe), places.stride()) });
+    (Network::lazy(targets.collect(), seed), places)
+}
+
+fn on(pe: u32, offset: usize) -> Remote {
+    // SAFETY: as in `remote`.
+    Remote { pe: unsafe { Pe::new(pe, Pe::OFF_NODE) }, ..remote(offset) }
+}
+
+/// Changes to the source are seen: that is what the caller promises not to make.
+#[test]
+fn a_source_is_read_when_the_data_leaves() {
+    let (network, _places) = lazy(2, 1);
+    let from = network.transport(0);
+    let mut source = [1_u64, 2, 3, 4];
+    let start: *mut u64 = source.as_mut_ptr();
+    let every_second =
+        Pattern::join(&Layout::block(8, 1).repeated(2, 8), &Layout::block(8, 1).repeated(2, 16));
+    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
+    unsafe { from.put_nbi(CHANNEL, remote(0), start.cast(), 8) };
+    // SAFETY: as above.
+    unsafe { from.put_strided_nbi(CHANNEL, remote(64), start.cast(), &every_second) };
+    // SAFETY: as above.
+    unsafe { from.put_signal_nbi(CHANNEL, remote(128), start.cast(), 8, remote(192), SignalOp::Add(5)) };
+    // SAFETY: nobody reads it now.
+    unsafe { start.write(10) };
+    // SAFETY: as above.
+    unsafe { start.wrapping_add(2).write(30) };
+    from.quiet(CHANNEL);
+    assert_eq!([0, 64, 72, 80, 128, 192].map(|at| get(&from, at)), [10, 10, 30, 0, 10, 5]);
+}
+
+#[test]
+fn a_destination_is_written_when_the_channel_is_quiet() {
+    let (network, _places) = lazy(2, 2);
+    let from = network.transport(0);
+    let (mut whole, mut blocks, mut before) = ([0_u64; 2], [0_u64; 3], 0_u32);
+    let (whole_at, blocks_at) = (whole.as_mut_ptr(), blocks.as_mut_ptr());
+    let before_at = &raw mut before;
+    let every_second =
+        Pattern::join(&Layout::block(8, 1).repeated(2, 16), &Layout::block(8, 1).repeated(2, 8));
+    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory.
+    unsafe { from.get_nbi(CHANNEL, whole_at.cast(), remote(0), 16) };
+    // SAFETY: as above.
+    unsafe { from.get_strided_nbi(CHANNEL, blocks_at.cast(), remote(0), &every_second) };
+    let add = AtomicOp::Add(2);
+    // SAFETY: as above, an aligned word.
+    unsafe { from.atomic_nbi(CHANNEL, remote(64), Width::W4, add, before_at.cast()) };
+    from.fence(CHANNEL);
+    put(&from, 0, 7);
+    put(&from, 8, 8);
+    put(&from, 64, 40);
+    // Another channel's quiet, and what is behind a fence, change nothing.
+    from.quiet(OTHER);
+    // SAFETY: nothing is written before quiet.
+    assert_eq!(unsafe { whole_at.read() }, 0);
+    from.quiet(CHANNEL);
+    assert!(whole == [0, 0] || whole == [7, 8] || whole == [7, 0] || whole == [0, 8], "{whole:?}");
+    assert_eq!(blocks[1], 0, "gaps are left alone");
+    assert_eq!((before, get(&from, 64)), (0, 40), "an update is ordered by a fence, its result is here");
+}
+
+/// The order of a get and a put is nobody's, a fence between them or not.
+#[test]
+fn a_get_is_ordered_by_nothing() {
+    let late = (0..64).filter(|&seed| {
+        let (network, _places) = lazy(2, seed);
+        let from = network.transport(0);
+        let mut seen = 0_u64;
+        // SAFETY: the destination lives until quiet; the place is PE 1's memory.
+        unsafe { from.get_nbi(CHANNEL, (&raw mut seen).cast(), remote(0), 8) };
+        from.fence(CHANNEL);
+        put(&from, 0, 1);
+        from.quiet(CHANNEL);
+        seen == 1
+    });
+    assert!((1..64).contains(&late.count()));
+}
+
+#[test]
+fn a_signal_comes_behind_its_data_and_before_what_a_fence_puts_behind() {
+    let (mut between, mut both) = (0, 0);
+    for seed in 0..64 {
+        let (network, _places) = lazy(2, seed);
+        let (from, to) = (network.transport(0), network.transport(1));
+        let data = 3_u64;
+        // SAFETY: the source is a value, the places lie in PE 1's memory.
+        unsafe {
+            from.put_signal(CHANNEL, remote(0), (&raw const data).cast(), 8, remote(64), SignalOp::Set(9));
+        }
+        from.fence(CHANNEL);
+        put(&from, 128, 1);
+        for _ in 0..20 {
+            let (last, signal, first) = (get(&from, 128), get(&from, 64), get(&from, 0));
+            assert!(signal == 0 || first == 3, "a signal has overtaken its data");
+            assert!(last == 0 || signal == 9, "a put has overtaken a signal across a fence");
+            between += u32::from(first == 3 && signal == 0);
+            both += u32::from(signal == 9 && last == 0);
+            to.progress();
+        }
+        from.quiet(CHANNEL);
+        assert_eq!([0, 64, 128].map(|at| get(&from, at)), [3, 9, 1]);
+    }
+    assert!(between > 0 && both > 0, "they always came together: that is no test");
+}
+
+#[test]
+fn without_data_there_is_only_the_signal() {
+    let (network, _places) = lazy(2, 4);
+    let from = network.transport(0);
+    let nothing = core::ptr::NonNull::<u8>::dangling().as_ptr();
+    // SAFETY: of no bytes, none is read; the word is aligned in PE 1's memory.
+    unsafe { from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(2)) };
+    // SAFETY: as above.
+    unsafe { from.put_signal_nbi(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(3)) };
+    from.quiet(CHANNEL);
+    assert_eq!(get(&from, 64), 5);
+}
+
+#[test]
+fn one_channel_or_one_pe_is_quiet_by_itself() {
+    let (network, _places) = lazy(3, 5);
+    let from = network.transport(0);
+    let here = network.transport(2);
+    let value = 1_u64;
+    let send = |channel, to| {
+        // SAFETY: the source is a value, the place lies in that PE's memory.
+        unsafe { from.put(channel, to, (&raw const value).cast(), 8) };
+    };
+    send(CHANNEL, on(1, 0));
+    send(CHANNEL, on(2, 0));
+    send(OTHER, on(1, 8));
+    let seen = |to: Remote| {
+        let mut value = 0_u64;
+        // SAFETY: as above.
+        unsafe { here.get(CHANNEL, (&raw mut value).cast(), to, 8) };
+        value
+    };
+    let arrived = || (seen(on(1, 0)), seen(on(1, 8)), seen(on(2, 0)));
+    from.quiet_pe(CHANNEL, on(1, 0).pe);
+    assert_eq!(arrived(), (1, 0, 0));
+    from.quiet(CHANNEL);
+    assert_eq!(arrived(), (1, 0, 1));
+    from.quiet(OTHER);
+    assert_eq!(arrived(), (1, 1, 1));
+}

@@ -1,0 +1,50 @@
+//! Which PEs and which addresses a PE can reach.
+
+use shmem::prelude::*;
+
+#[symmetric]
+static WORD: [u64; 4];
+
+#[shmem::test(pes = 3)]
+fn every_pe_of_the_job_is_accessible_and_no_other(world: &mut World) {
+    for number in 0..5 {
+        assert_eq!(world.pe_accessible(number), number < 3);
+        assert_eq!(world.pe_accessible(number), world.pe(number).is_ok());
+    }
+    assert!(!world.pe_accessible(usize::MAX));
+}
+
+#[shmem::test(pes = 2)]
+fn symmetric_addresses_are_accessible_and_private_ones_are_not(world: &mut World) {
+    let heap = world.malloc(64).unwrap();
+    let private = [0_u64; 4];
+    let constant: &'static str = "in the binary";
+    for pe in world.pes() {
+        assert!(world.addr_accessible(WORD.here(world).index(3).as_ptr(), pe));
+        assert!(world.addr_accessible(heap.as_ptr(), pe));
+        assert!(!world.addr_accessible(&raw const private, pe));
+        assert!(!world.addr_accessible(constant.as_ptr(), pe));
+        assert!(!world.addr_accessible(std::ptr::null::<u8>(), pe));
+    }
+    world.free(heap).unwrap();
+}
+
+#[shmem::test(pes = 2)]
+fn a_pointer_into_another_pe_is_that_pe_s_memory(world: &mut World) {
+    let heap = world.malloc(64).unwrap();
+    let (_, east) = world.ring_neighbours();
+    world.putmem(heap.add(8), &[world.my_pe() as u8 + 1; 8], east);
+    world.barrier_all();
+    let mine = world.ptr(heap.add(8), world.me());
+    assert_eq!(mine.unwrap_or(heap.add(8).as_ptr()), heap.add(8).as_ptr());
+    // Over loopback every PE is on a node of its own, and there is no such pointer.
+    if let Some(there) = world.ptr(heap.add(8), east) {
+        // SAFETY: the other PE's block, written before the barrier and by nobody after it.
+        let bytes = unsafe { there.cast::<[u8; 8]>().read() };
+        assert_eq!(bytes, [world.my_pe() as u8 + 1; 8]);
+        // A pointer to another PE's memory is no symmetric address.
+        assert!(!world.addr_accessible(there, east));
+    }
+    world.barrier_all();
+    world.free(heap).unwrap();
+}

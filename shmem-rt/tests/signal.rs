@@ -1,0 +1,72 @@
+//! Put with a signal behind it: the data is there when the signal is.
+
+use shmem::array::Multi;
+use shmem::prelude::*;
+
+const ROUNDS: u64 = 2000;
+
+#[symmetric]
+static ROW: [u64; 64];
+#[symmetric]
+static VALUE: u64;
+#[symmetric(partition = "fast")]
+static ROWS: Signal;
+#[symmetric]
+static VALUES: Signal;
+#[symmetric]
+static CONSUMED: Signal;
+
+/// Each round overwrites what the last one has sent, and all of it is looked at.
+#[shmem::test(pes = 2)]
+fn whoever_sees_the_signal_sees_the_data(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    for round in 1..=ROUNDS {
+        let len = 1 + (round % 64) as usize;
+        let sent: Vec<u64> = (0..len as u64).map(|i| round * 100 + i).collect();
+        if world.my_pe() == 0 {
+            world.put_signal(ROW.on(other).index(..len), &sent, ROWS.on(other), SignalOp::Add(1));
+            world.put_signal(VALUE.on(other), &round, VALUES.on(other), SignalOp::Set(3 * round));
+            CONSUMED.wait_until(world, eq(round));
+        } else {
+            assert_eq!(ROWS.wait_until(world, ge(round)), round);
+            let mut row = vec![0; len];
+            ROW.here(world).index(..len).copy_to(&mut row);
+            assert_eq!(row, sent, "round {round}");
+            VALUES.wait_until(world, eq(3 * round));
+            assert_eq!(VALUE.here(world).load(), round);
+            world.put_signal(ROW.on(other).index(..0), &[], CONSUMED.on(other), SignalOp::Set(round));
+        }
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn a_whole_array_of_numa_nodes_arrives_before_its_signal(world: &mut World) {
+    let array = world.array([1000]).storage(Multi).chunks(3).zeroed::<u32>().unwrap();
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    for round in 1..=50_u32 {
+        let sent: Vec<u32> = (0..1000).map(|i| round * 1000 + i).collect();
+        world.put_signal(array.on(other), &sent[..], ROWS.on(other), SignalOp::Set(round.into()));
+        ROWS.wait_until(world, ge(round.into()));
+        let mut arrived = [0; 1000];
+        world.get(&mut arrived[..], array.on(world.me()));
+        assert_eq!(arrived[..], sent);
+        world.barrier_all();
+    }
+}
+
+#[shmem::test(pes = 2)]
+#[should_panic(
+    expected = "the place is on PE 1 and the signal on PE 0; a signal follows data on the same PE"
+)]
+fn a_signal_elsewhere_is_refused(world: &mut World) {
+    let (here, other) = (world.pe(0).unwrap(), world.pe(1).unwrap());
+    world.put_signal(VALUE.on(other), &1, ROWS.on(here), SignalOp::Set(1));
+}
+
+#[shmem::test(pes = 2)]
+#[should_panic(expected = "the place has 64 elements, the local slice 63")]
+fn a_source_of_another_length_is_refused(world: &mut World) {
+    let here = world.pe(0).unwrap();
+    world.put_signal(ROW.on(here).index(..), &[0; 63], ROWS.on(here), SignalOp::Set(1));
+}
