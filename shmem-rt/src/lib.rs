@@ -19,6 +19,7 @@ pub mod info;
 mod initial;
 mod job;
 pub mod launch;
+mod lock;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -47,6 +48,7 @@ pub use free::Free;
 pub use grants::PartitionReport;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
+pub use lock::{LockGuard, LockPlace};
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::{
     Amo, Condition, Initiator, Order, Place, PutSignal, Raw, Rma, Session, Sessions, SignalOp, Strided, eq,
@@ -54,7 +56,7 @@ pub use shmem_core::context::{
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
-pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
+pub use shmem_core::object::{Atomic, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
