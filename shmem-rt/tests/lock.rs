@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use shmem::Lock;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
-use shmem::Lock;
 
 #[symmetric]
 static LOCK: Lock;
