@@ -19,6 +19,7 @@ pub mod info;
 mod initial;
 mod job;
 pub mod launch;
+mod lock;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -40,7 +41,7 @@ pub mod thread;
 pub mod version;
 mod world;
 
-pub use collective::{Number, Reducible};
+pub use collective::{BitNumber, Number, Reducible};
 pub use context::{
     Context, ContextError, ContextTeam, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn,
 };
@@ -50,6 +51,7 @@ pub use free::Free;
 pub use grants::PartitionReport;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
+pub use lock::{LockGuard, LockPlace};
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
@@ -58,7 +60,9 @@ pub use shmem_core::context::{
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
-pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
+pub use shmem_core::object::{
+    Atomic, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
+};
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
@@ -66,7 +70,7 @@ pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
 pub use shmem_core::transport::SessionOptions;
 pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
-pub use team::{Team, TeamConfig, TeamError};
+pub use team::{Team, TeamBox, TeamConfig, TeamError, TeamObjects};
 pub use world::World;
 
 /// `Symmetric`: the type of a symmetric static, and the derive for structs that may live in one.
