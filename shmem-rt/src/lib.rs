@@ -14,6 +14,7 @@ pub mod env;
 mod error;
 mod free;
 mod grants;
+mod halo;
 mod heap;
 pub mod info;
 mod initial;
@@ -59,6 +60,7 @@ pub use shmem_core::context::{
     Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
+pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{
     Atomic, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
@@ -102,8 +104,9 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions,
-        Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Edge, Halo, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma,
+        Sessions, Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided,
+        symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }
