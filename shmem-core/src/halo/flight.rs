@@ -9,7 +9,7 @@ use super::token::HaloToken;
 use super::{Halo, no_edge};
 use crate::context::{Amo, Order, PutSignal, SignalOp, Strided};
 use crate::data::PlainData;
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
 use crate::sync::Turn;
 use crate::system::Activity;
@@ -177,6 +177,8 @@ unsafe impl Initiator for Through<'_> {
         self.0
     }
 }
+
+impl Stores for Through<'_> {}
 
 /// Whether the cells of a neighbour are there; what it wrote is visible then.
 #[inline(always)]
