@@ -9,6 +9,7 @@
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
 //! strided                               measures of layouts, inside a job
+//! halo                                  measures of a stencil, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
 //! samples, case, goal, table            statistics and reports
@@ -22,6 +23,7 @@ pub mod baseline;
 mod case;
 pub mod get;
 mod goal;
+pub mod halo;
 pub mod jobs;
 pub mod lookup;
 pub mod pages;

@@ -58,6 +58,7 @@ pub(crate) fn pe(
         Measure::LookupPublished => bench.published(partitions),
         Measure::Barrier => bench.barrier(),
         Measure::Alloc => bench.alloc(),
+        Measure::Halo => bench.halo(),
         Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),

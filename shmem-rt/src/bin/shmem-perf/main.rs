@@ -16,6 +16,7 @@ mod array;
 mod bench;
 mod calibrate;
 mod constant;
+mod halo;
 mod memory;
 mod peers;
 mod report;
@@ -61,6 +62,8 @@ enum Command {
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
     /// touching it.
     Partitions,
+    /// A stencil with a halo, against the same with a barrier in each step.
+    Halo,
     /// Start and end of a job, against programs that do nothing.
     Startup,
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
@@ -116,6 +119,7 @@ enum Measure {
     ArrayParallel,
     ArrayApart,
     ArrayLayer,
+    Halo,
     Nothing,
     Footprint,
     Strided,
@@ -135,9 +139,9 @@ fn main() -> ExitCode {
         Some(command) => Report::new(&arguments).measure(command),
         None => {
             let mut report = Report::new(&arguments);
-            use Command::{Alloc, Array, Barrier, Get, Lookup, Pages, Partitions, Put, Startup};
+            use Command::{Alloc, Array, Barrier, Get, Halo, Lookup, Pages, Partitions, Put, Startup};
             let strided = Command::Strided { regret: false, peers: false, seed: None };
-            [Put, Get, Lookup, Barrier, Alloc, Array, Pages, Partitions, Startup, strided]
+            [Put, Get, Lookup, Barrier, Alloc, Array, Halo, Pages, Partitions, Startup, strided]
                 .into_iter()
                 .try_for_each(|one| report.measure(one))
         }

@@ -44,6 +44,7 @@ impl Report {
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
             Command::Array => self.array(),
+            Command::Halo => self.jobs(Measure::Halo, 2, 1),
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
