@@ -60,3 +60,29 @@ fn a_plate_is_as_warm_in_every_storage() {
         }
     }
 }
+
+#[test]
+fn keys_are_sorted_over_all_pes() {
+    for pes in [1, 2, 5] {
+        let text = printed(env!("CARGO_BIN_EXE_sort"), pes);
+        let number = |word: &str| word.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap();
+        // PE 0: keys 0..65447, from 79 to 26843400
+        let mut parts: Vec<[u64; 5]> = text
+            .lines()
+            .map(|line| {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let (first, end) = words[3].split_once("..").unwrap();
+                [words[1], first, end, words[5], words[7]].map(number)
+            })
+            .collect();
+        parts.sort_unstable();
+        assert_eq!(parts.iter().map(|part| part[0]).collect::<Vec<_>>(), (0..pes as u64).collect::<Vec<_>>());
+        let (mut next, mut bound) = (0, 0);
+        for [_, first, end, least, most] in parts {
+            assert_eq!(first, next, "{text}");
+            assert!(bound <= least && least < most, "{text}");
+            (next, bound) = (end, most);
+        }
+        assert_eq!(next, 65536 * pes as u64, "no key is lost: {text}");
+    }
+}
