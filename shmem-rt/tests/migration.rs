@@ -142,3 +142,31 @@ fn library() -> PathBuf {
     let files = artifact["filenames"].as_array().unwrap().iter().filter_map(|file| file.as_str());
     files.filter(|file| file.ends_with(".rlib")).map(PathBuf::from).next().unwrap()
 }
+
+/// What the documentation gives as its source is a name of the specification.
+#[test]
+fn every_routine_that_the_documentation_cites_exists() {
+    let (all, _) = known();
+    let (mut cited, mut faults) = (0, String::new());
+    let mut directories = vec!["../shmem-core/src".into(), PathBuf::from("src")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for line in text.lines().filter(|line| line.contains("Source: OpenSHMEM")) {
+                for name in page::quoted(line).iter().filter(|name| !name.contains('"')) {
+                    cited += 1;
+                    if !all.contains(name) && name.to_lowercase().starts_with("shmem") {
+                        let _ = writeln!(faults, "{}: {line}", path.display());
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(cited > 50, "{cited} citations");
+}
