@@ -6,8 +6,8 @@
 
 use shmem::prelude::*;
 
-/// Keys of each PE at the start.
-const KEYS: usize = 1 << 16;
+/// Keys on all PEs.
+const KEYS: usize = 1 << 18;
 
 /// Keys are below this.
 const BOUND: u64 = 1 << 27;
@@ -22,10 +22,10 @@ static ARRIVED: Signal;
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<()> {
-    let pes = world.n_pes();
-    let mut keys: Vec<u32> = (0..KEYS).map(|i| key(world.my_pe() * KEYS + i)).collect();
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    let mut keys: Vec<u32> = (me * KEYS / pes..(me + 1) * KEYS / pes).map(key).collect();
     // Twice what comes on average. An index behind the end would stop the program.
-    let bucket = world.alloc(shmem::zeroed::<u32>(2 * KEYS))?;
+    let bucket = world.alloc(shmem::zeroed::<u32>(2 * KEYS.div_ceil(pes)))?;
 
     keys.sort_unstable_by_key(|key| owner(*key, pes));
     let mut sent = vec![0; pes];
@@ -37,21 +37,23 @@ fn main(world: &mut World) -> Result<()> {
         sent[to.number()] = keys.len() as u64;
     }
 
-    // What all have sent to each PE.
+    // What all have sent to each PE, and where the keys of this one stand among all.
     world.sum(&mut sent[..]);
-    let count = sent[world.my_pe()];
-    ARRIVED.wait_until(world, eq(count));
-
-    let (least, most) = world.local(&bucket, |keys| {
-        let keys = &mut keys[..count as usize];
-        keys.sort_unstable();
-        (keys[0], keys[keys.len() - 1])
-    });
-
-    // The keys on all PEs before this one.
+    let count = sent[me];
     let mut first = count;
     world.sum_exscan(&mut first);
-    println!("PE {}: keys {first}..{}, from {least} to {most}", world.my_pe(), first + count);
+    ARRIVED.wait_until(world, eq(count));
+
+    let mut checksum = world.local(&bucket, |keys| {
+        let keys = &mut keys[..count as usize];
+        keys.sort_unstable();
+        println!("PE {me}: keys {first}..{}, from {} to {}", first + count, keys[0], keys[keys.len() - 1]);
+        (first..).zip(keys).map(|(position, key)| position * u64::from(*key)).fold(0, u64::wrapping_add)
+    });
+    world.sum(&mut checksum);
+    if me == 0 {
+        println!("checksum {checksum:x}");
+    }
     Ok(())
 }
 
