@@ -114,13 +114,13 @@ impl<L: ThreadLevel> World<L> {
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
-        let phase = Phase::enter(self, "local", objects, Location::caller());
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
         // SAFETY: as in `local`.
         let opened = unsafe { objects.open(self.endpoint().mine(0)) };
         // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
         let open = unsafe { OpenPhase::__new(self.endpoint()) };
         let result = body(opened, &open);
-        phase.leave(self);
+        phase.leave(self.team(), self.endpoint());
         result
     }
 
