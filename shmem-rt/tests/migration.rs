@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use shmem::env::VARIABLES;
+use shmem_core::observe::Family;
 
 use names::Lists;
 
@@ -95,8 +96,8 @@ fn every_path_in_the_page_leads_somewhere() {
     let library = library();
     assert_eq!(unresolved(&paths, &library), [""; 0]);
     // What does not exist is found.
-    paths.extend(["shmem::Rma::putt".into(), "shmem::World::new".into()]);
-    assert_eq!(unresolved(&paths, &library), ["shmem::Rma::putt", "shmem::World::new"]);
+    paths.extend(["shmem::Rma::putt".into(), "shmem::Worlds".into()]);
+    assert_eq!(unresolved(&paths, &library), ["shmem::Rma::putt", "shmem::Worlds"]);
 }
 
 /// Those of the paths that lead nowhere, in order.
@@ -169,4 +170,27 @@ fn every_routine_that_the_documentation_cites_exists() {
     }
     assert!(faults.is_empty(), "{faults}");
     assert!(cited > 50, "{cited} citations");
+}
+
+/// The table of operations says which routine each of them is, and so does the page.
+#[test]
+fn the_page_agrees_with_the_table_of_operations() {
+    let (all, lists) = known();
+    let rows = page::rows(PAGE);
+    let mut faults = String::new();
+    // One line of the table is for all that is asked of heaps.
+    for family in
+        Family::ALL.iter().filter(|family| **family != Family::Memory && !family.routine().is_empty())
+    {
+        let routine = family.routine().to_owned();
+        let name = format!("::{}`", family.name().trim_end_matches("_nbi"));
+        let names = |row: &&page::Row| {
+            row.names.iter().any(|pattern| names::expand(&families(pattern), &lists).contains(&routine))
+        };
+        let row = rows.iter().find(names);
+        if !all.contains(&routine) || row.is_none_or(|row| !row.here.contains(&name)) {
+            let _ = writeln!(faults, "{family:?}: {routine} is not said to be `{name}: {row:?}");
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
 }
