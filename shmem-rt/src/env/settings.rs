@@ -8,7 +8,7 @@ use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE,
+    ARRAY_STORAGE, ATTACH_WAIT, CHECK, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE,
     STRIDED_ALGORITHM, STRIDED_TABLE, TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
@@ -41,6 +41,8 @@ pub struct Settings {
     pub stats: bool,
     /// `SHMEM_TRACE`.
     pub trace: Option<String>,
+    /// `SHMEM_CHECK`.
+    pub check: CheckChoice,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -71,6 +73,7 @@ impl Settings {
             array_storage: given.storage(&ARRAY_STORAGE)?,
             stats: given.flag(&STATS),
             trace: given.text(&TRACE),
+            check: given.choice(&CHECK, &CheckChoice::ALL, CheckChoice::name)?,
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),
@@ -84,6 +87,31 @@ impl Settings {
     /// As [`from_env`](Self::from_env).
     pub fn from_process() -> Result<Self, EnvError> {
         Self::from_env(super::process())
+    }
+}
+
+/// What becomes of mistakes that are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckChoice {
+    /// None are looked for.
+    Off,
+    /// All are reported, and the job ends with an error at its end.
+    Report,
+    /// The first ends the job.
+    Abort,
+}
+
+impl CheckChoice {
+    const ALL: [Self; 3] = [Self::Off, Self::Report, Self::Abort];
+    pub(super) const NAMES: [&'static str; 3] = [Self::Off.name(), Self::Report.name(), Self::Abort.name()];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "0",
+            Self::Report => "1",
+            Self::Abort => "abort",
+        }
     }
 }
 
