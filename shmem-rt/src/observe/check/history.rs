@@ -65,9 +65,9 @@ impl History {
         self.len += 1;
     }
 
-    /// Whether it is time to forget what everybody knows.
+    /// Whether it is time to forget what everybody knows: now and then, since that takes its time.
     pub(super) fn is_long(&self) -> bool {
-        self.len >= MOST / 2
+        self.len >= MOST / 8 && self.len.is_multiple_of(MOST / 16)
     }
 
     /// Forgets accesses that nobody can race with any more: of `known` it is said for each PE that
