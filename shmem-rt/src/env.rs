@@ -14,7 +14,7 @@ mod settings;
 mod variable;
 
 pub use row::{Row, rows};
-pub use settings::{CheckChoice, EnvError, Settings, TransportChoice};
+pub use settings::{BarrierChoice, CheckChoice, EnvError, Settings, TransportChoice};
 pub(crate) use variable::{
     ATTACH_WAIT, CHECK, LATER_SIZE, NPES, STATS, STRIDED_ADVICE, TRACE, TRANSPORT, WAIT_WARN,
 };

@@ -97,6 +97,9 @@ pub enum Error {
     /// An array cannot be as it was asked for.
     #[error(transparent)]
     Array(Box<shmem_core::array::ArrayError>),
+    /// The edges of a halo do not fit together.
+    #[error(transparent)]
+    Halo(Box<shmem_core::halo::HaloError>),
     /// The memory of an array cannot be placed.
     #[error("{what}: {reason}")]
     Placed {
@@ -136,9 +139,21 @@ pub enum Error {
     /// A team cannot be as it was asked for.
     #[error(transparent)]
     Team(Box<crate::team::TeamError>),
-    /// No resource is left for another context.
+    /// There is no context, no domain, or no change of hints.
     #[error(transparent)]
-    Resource(#[from] shmem_core::context::Exhausted),
+    Context(Box<crate::context::ContextError>),
+    /// A node has fewer units of the resource than PEs.
+    #[error(
+        "{pes} PEs on a node need {pes} {resource}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or          unset it"
+    )]
+    TooFewResources {
+        /// What they are called.
+        resource: &'static str,
+        /// How many PEs the node has.
+        pes: usize,
+        /// How many units they may have.
+        limit: usize,
+    },
 }
 
 macro_rules! boxed {
@@ -159,5 +174,7 @@ boxed! {
     Heap(shmem_core::heap::HeapError);
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
+    Context(crate::context::ContextError);
+    Halo(shmem_core::halo::HaloError);
     Team(crate::team::TeamError);
 }

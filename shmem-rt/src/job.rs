@@ -18,11 +18,13 @@ use shmem_core::transport::Transport;
 
 use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
+use crate::context::{Holdings, Threads};
 use crate::env::Settings;
 use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent::Shelf;
 use crate::segments::Later;
+use crate::team::{Indexes, Room};
 
 /// One PE's part of a running job.
 pub(crate) struct Job {
@@ -44,8 +46,15 @@ pub(crate) struct Job {
     pub(crate) resource: Box<dyn Resource>,
     /// Who is told of operations, if anybody.
     pub(crate) observers: Option<Arc<Observers>>,
+    /// Who has what of it.
+    pub(crate) holdings: Mutex<Holdings>,
+    pub(crate) threads: Mutex<Threads>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
+    /// Which teams this PE is in.
+    pub(crate) indexes: Mutex<Indexes>,
+    /// Which parts of its memory of teams are free.
+    pub(crate) room: Mutex<Room>,
     pub(crate) released: Arc<Released>,
     pub(crate) ledger: Mutex<Ledger>,
     /// Partitions that outlive the job.
@@ -94,8 +103,24 @@ impl Job {
         warned.insert((location.file(), location.line()))
     }
 
+    pub(crate) fn holdings(&self) -> MutexGuard<'_, Holdings> {
+        self.holdings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn threads(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn shelves(&self) -> MutexGuard<'_, Vec<Shelf>> {
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn indexes(&self) -> MutexGuard<'_, Indexes> {
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn room(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {

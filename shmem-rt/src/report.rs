@@ -43,6 +43,7 @@ impl<L: ThreadLevel> World<L> {
             let (pes, name) = (counted(self.n_pes()), job.bootstrap.name());
             let mut text = format!("shmem: {pes}, brought together by {name}, transport {}\n", job.transport);
             text.push_str(&report(table.specs(), grants));
+            let _ = writeln!(text, "shmem: {}", job.holdings().report());
             for row in crate::env::rows(crate::env::process()) {
                 let value = row.current.as_deref().unwrap_or(row.default);
                 let _ = writeln!(text, "shmem: {}={value}", row.name);
@@ -111,7 +112,8 @@ pub(crate) struct Peer<'a> {
 pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator<Item = Peer<'a>>) -> String {
     let activity = &report.activity;
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
-    let in_collective = activity.count != 0;
+    // Of other teams' collectives the records say only what each PE is in now.
+    let in_collective = activity.count != 0 && activity.team == 0;
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for Peer { number, record } in peers.filter(|peer| peer.number != me) {
         if in_collective && record.collectives() >= activity.count {

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use shmem_core::context::{Endpoints, Options, Resource, Waiting};
+use shmem_core::context::{Endpoints, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PlaceLayout};
@@ -31,6 +31,7 @@ use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
 use crate::calibration;
+use crate::context::{Holdings, Threads};
 use crate::cpus;
 use crate::env::{self, Settings};
 use crate::error::{Error, Result};
@@ -41,7 +42,7 @@ use crate::partitions::Partitions;
 use crate::persistent;
 use crate::report;
 use crate::segments::Later;
-use crate::team::Team;
+use crate::team::{Indexes, Room, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -95,8 +96,12 @@ impl Plan {
         let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
         let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
         let statics = statics::layout(&entries, table.specs())?;
-        let layout =
-            PlaceLayout::new(table.specs(), settings.later_size as usize, &Machine::default().topology())?;
+        let layout = PlaceLayout::with_teams(
+            table.specs(),
+            settings.team_size as usize,
+            settings.later_size as usize,
+            &Machine::default().topology(),
+        )?;
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
@@ -122,6 +127,8 @@ impl Plan {
             crate::version::NAME.into(),
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
             format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
+            format!("memory of teams: {}", show_size(self.settings.team_size)),
+            format!("barrier of a node: {}", self.settings.barrier.name()),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),
             format!("observed: {:?}", Observers::wanted(&self.settings)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
@@ -292,7 +299,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let neighbours: Vec<(usize, usize)> =
         pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.on_node()?) as usize))).collect();
     let patience = Patience::for_node(neighbours.len(), cores);
-    let cpus_per_pe = (cores / neighbours.len()).max(1);
+    let (on_node, place) = (neighbours.len(), neighbours.iter().position(|(pe, _)| *pe == number));
+    let cpus_per_pe = (cores / on_node).max(1);
     let named = |names: &Arc<[_]>| {
         let names = Arc::clone(names);
         move |offset| report::name_at(&names, offset)
@@ -300,7 +308,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let node = Node {
         numbers: neighbours.iter().map(|(number, _)| *number).collect(),
         first_slot: pes.iter().filter_map(|pe| pe.on_node()).min().unwrap_or_default(),
-        index: neighbours.iter().position(|(other, _)| *other == number).unwrap_or_default(),
+        index: place.unwrap_or_default(),
         place: mine as usize..mine as usize + stride,
         names: Box::new(named(&names)),
     };
@@ -321,11 +329,12 @@ pub(crate) fn assemble<L: ThreadLevel>(
     // transport reaches the PEs that have none.
     let resource = unsafe {
         let (far, segments) = (transport.clone(), Arc::clone(&segments));
-        Endpoints::new(base, stride, mine, me, far, segments, waiting, settings.max_resources)
+        Endpoints::new(base, stride, mine, me, far, segments, waiting)
     };
     let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
-    let endpoint =
-        resource.open(Options::default()).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let endpoint = resource.open(holdings.of_the_world());
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
@@ -339,6 +348,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         advice::install(report::advise);
     }
 
+    let threads = Mutex::new(Threads::new(settings.max_num_threads));
     let job = Arc::new(Job {
         bootstrap,
         settings,
@@ -351,7 +361,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
         statics: names,
         resource: Box::new(resource),
         observers,
+        holdings: Mutex::new(holdings),
+        threads,
         transport: transport_name,
+        indexes: Mutex::new(Indexes::new()),
+        room: Mutex::new(Room::new(layout.teams())),
         released: Arc::clone(ledger.released()),
         ledger: Mutex::new(ledger),
         shelves: Mutex::new(shelves),
@@ -362,9 +376,9 @@ pub(crate) fn assemble<L: ThreadLevel>(
         far: transport,
         later: Mutex::new(Later::new(&layout)),
     });
-    let team = Team::world(Arc::clone(&job), &pes, hosts, number);
+    let (team, node) = Team::first(&job, &endpoint, hosts);
     team.assemble(&endpoint);
-    let world = World::new(job, team, endpoint);
+    let world = World::new(job, (team, node), endpoint);
     world.introduce();
     world
 }

@@ -1,9 +1,10 @@
 //! The table of variables.
 
+use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{PARTITION_VARIABLE, nearest};
 use shmem_core::strided::Algorithm;
 
-use super::{CheckChoice, TransportChoice};
+use super::{BarrierChoice, CheckChoice, TransportChoice};
 
 const PREFIX: &str = "SHMEM_";
 
@@ -72,9 +73,19 @@ variables! {
     WAIT_WARN = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
         "a wait of more seconds than this says who waits where for whom; 0: never";
     MAX_RESOURCES = "SHMEM_MAX_RESOURCES", None, ValueKind::Count, "",
-        "communication resources that the PEs of a node share; not set: what the transport has";
+        "units of the communication resource that the PEs of a node have together: shared out evenly, what is left over goes to the first ones, one each; not set: what the transport has";
+    CONTEXT_MAPPING = "SHMEM_CONTEXT_MAPPING", None, ValueKind::Choice(&Design::NAMES), "auto",
+        "what gets a unit of its own: events (a domain; each operation is an event of its context), hybrid (a domain; small operations are counted), domain (a domain; all are counted), context (a context), auto (a domain, and further contexts while there are enough)";
+    CONTEXT_SHARING = "SHMEM_CONTEXT_SHARING", None, ValueKind::Choice(&Sharing::NAMES), "conservative",
+        "who shares units while nobody knows what comes: conservative (contexts for many threads share one, and who wants no lock gets none or an error), efficient (all get their own while there are any, and then share with a lock)";
+    MAX_NUM_THREADS = "SHMEM_MAX_NUM_THREADS", None, ValueKind::Count, "",
+        "threads that each PE may have registered at a time; not set: as many as it likes";
     TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
         "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
+    BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
+        "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
+    TEAM_SIZE = "SHMEM_TEAM_SIZE", None, ValueKind::Size, "64M",
+        "bytes on each PE for what teams allocate";
     STRIDED_ALGORITHM = "SHMEM_STRIDED_ALGORITHM", None, ValueKind::Choice(&Algorithm::NAMES), "auto",
         "how strided transfers planned at run time are carried out: 1 (putmem for each block), 2 (iput of columns), 3 (the published table), auto";
     STRIDED_TABLE = "SHMEM_STRIDED_TABLE", None, ValueKind::Path, "",
