@@ -6,6 +6,7 @@ use std::time::Duration;
 use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::{Private, Single};
+use shmem::{Lock, SignalOp, TeamConfig};
 
 #[symmetric]
 static DATA: [u64; 64];
@@ -13,6 +14,8 @@ static DATA: [u64; 64];
 static FLAG: Signal;
 #[symmetric]
 static TURN: Atomic<u64>;
+#[symmetric]
+static LOCK: Lock;
 
 const SCENARIO: &str = "CHECK_SCENARIO";
 
@@ -52,7 +55,7 @@ fn run(scenario: &str, world: &mut World) {
             DATA.here(world).index(3).load(); // early: read
         }
         ("signal behind data", 0) => {
-            world.put_signal(DATA.on(one).index(..8), &[1; 8], FLAG.on(one), shmem::SignalOp::Set(1))
+            world.put_signal(DATA.on(one).index(..8), &[1; 8], FLAG.on(one), SignalOp::Set(1))
         }
         ("signal behind data", 1) => {
             FLAG.wait_until(world, eq(1));
@@ -113,6 +116,49 @@ fn run(scenario: &str, world: &mut World) {
             world.sync_all();
             if me == 1 {
                 DATA.here(world).index(5).load(); // sync: read
+            }
+        }
+        ("source in flight" | "source at rest", 0) => {
+            world.put_from(DATA.on(one).index(..8), DATA.here(world).index(8..16)); // reuse: source
+            if scenario == "source at rest" {
+                world.quiet();
+            }
+            DATA.here(world).index(9).store(1); // reuse: store
+        }
+        ("destination in flight", 0) => {
+            world.get_into(DATA.here(world).index(..8), DATA.on(one).index(..8)); // reuse: destination
+            DATA.here(world).index(1).load(); // reuse: load
+        }
+        ("in a scope", 0) => world.scope(|s| {
+            s.put(DATA.on(one).index(..8), &[1; 8]);
+            s.put(DATA.on(one).index(8..16), &[2; 8]);
+            s.fence();
+            s.signal_set(FLAG.on(one), 1);
+        }),
+        ("in a scope", 1) => {
+            FLAG.wait_until(world, eq(1));
+            DATA.here(world).index(..16).copy_to(&mut [0; 16]);
+        }
+        ("under a lock", _) => {
+            for _ in 0..20 {
+                let guard = world.lock(&LOCK);
+                let sum = world.g(DATA.on(one).index(0));
+                world.p(DATA.on(one).index(0), sum + 1);
+                drop(guard);
+            }
+        }
+        ("two teams" | "two teams in order", _) => {
+            let all = |world: &World| {
+                let pes = world.n_pes();
+                world.team().split_strided(world, 0, 1, pes, &TeamConfig::default()).unwrap().unwrap()
+            };
+            let (first, second) = (all(world), all(world));
+            if me == 2 && scenario == "two teams" {
+                second.sync(world); // teams: second
+                first.sync(world);
+            } else {
+                first.sync(world); // teams: first
+                second.sync(world);
             }
         }
         _ => {}
@@ -204,6 +250,40 @@ fn two_accesses_that_nothing_orders() {
         finds(scenario, &[&calls[0], &calls[1], "nothing orders them", "of PE 1"]);
     }
     ["two neighbours", "two columns", "two gets", "in turn", "barriers"].into_iter().for_each(finds_nothing);
+}
+
+#[test]
+fn a_buffer_in_flight() {
+    let lines = |lines: [&str; 2]| lines.map(line);
+    let [source, store] = lines(["reuse: source", "reuse: store"]);
+    let parts = [
+        format!("PE 0 in `here store` at {store} writes a buffer"),
+        format!("PE 0 in `put_nbi` at {source} may still read"),
+    ];
+    finds("source in flight", &parts.each_ref().map(String::as_str));
+    let [destination, load] = lines(["reuse: destination", "reuse: load"]);
+    let parts = [
+        format!("PE 0 in `here load` at {load} reads a buffer"),
+        format!("PE 0 in `get_nbi` at {destination} may still write"),
+    ];
+    finds("destination in flight", &parts.each_ref().map(String::as_str));
+    finds_nothing("source at rest");
+}
+
+#[test]
+fn collectives_of_two_teams_in_different_orders() {
+    let outcome = job("two teams", "1");
+    let [first, second] = ["teams: first", "teams: second"].map(line);
+    let parts =
+        ["collectives in different orders", "PE 2 is in `sync` at ", &first, &second, "waits for PE 2"];
+    assert!(parts.iter().all(|part| outcome.report.contains(part)), "{}", outcome.report);
+    assert_eq!(outcome.code, 1);
+    finds_nothing("two teams in order");
+}
+
+#[test]
+fn what_is_in_order_is_not_reported() {
+    ["in a scope", "under a lock"].into_iter().for_each(finds_nothing);
 }
 
 #[test]

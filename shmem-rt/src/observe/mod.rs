@@ -7,6 +7,7 @@ mod check;
 mod statistics;
 mod trace;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use shmem_core::observe::{Call, Counters, Observer, Statistics};
@@ -90,8 +91,17 @@ impl Observers {
     }
 }
 
+thread_local! {
+    /// Operations that the calling thread is inside of.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
 impl Observer for Observers {
     fn begin(&self, call: &Call<'_>) -> u64 {
+        // What an operation is made of is not told: a lock is a lock, and not some atomics.
+        if DEPTH.replace(DEPTH.get() + 1) > 0 {
+            return 0;
+        }
         if let Some(checker) = &self.checker {
             checker.begin(call);
         }
@@ -99,6 +109,10 @@ impl Observer for Observers {
     }
 
     fn end(&self, call: &Call<'_>, begun: u64) {
+        DEPTH.set(DEPTH.get() - 1);
+        if DEPTH.get() > 0 {
+            return;
+        }
         let nanoseconds = monotonic_now().saturating_sub(begun);
         if let Some(counters) = &self.counters {
             counters.count(call, nanoseconds);

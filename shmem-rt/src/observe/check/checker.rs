@@ -119,7 +119,12 @@ impl Checker {
             Effect::Load => self.touch_own(state, call, false),
             Effect::Store => self.touch_own(state, call, true),
             Effect::Barrier | Effect::Collective => self.arrive(state, call),
-            Effect::Order | Effect::Wait => {}
+            Effect::Release => {
+                state.own.quiet(|_, _| true);
+                state.flights.quiet(|_, _| true);
+                self.pass_on(state, call, Some(call.offset), false);
+            }
+            Effect::Order | Effect::Wait | Effect::Acquire => {}
         }
     }
 
@@ -127,7 +132,7 @@ impl Checker {
         let state = &mut *self.state();
         let endpoint = call.endpoint;
         match (call.family.effect(), call.family) {
-            (Effect::Fetch | Effect::Wait, _) => self.learn(state, call),
+            (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => self.learn(state, call),
             (Effect::Barrier | Effect::Collective, _) => self.leave(state, call),
             (Effect::Order, Family::Fence) => state.own.fence(endpoint),
             (Effect::Order, _) => {
