@@ -3,7 +3,7 @@
 use shmem::array::Multi;
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private};
-use shmem::{Pending, Scope, filled, zeroed};
+use shmem::{Pending, Scope, Stores, filled, zeroed};
 
 const N: usize = 1000;
 
@@ -234,7 +234,7 @@ fn symmetric_memory_needs_no_buffer(world: &mut World) {
 
 #[shmem::test(pes = 2, threads = multiple)]
 fn contexts_and_functions_take_scopes(world: &mut World) {
-    fn send<'env, I: Initiator>(s: &Scope<'_, 'env, I>, to: Pe, row: &'env [u64; N]) {
+    fn send<'env, I: Stores>(s: &Scope<'_, 'env, I>, to: Pe, row: &'env [u64; N]) {
         s.put(ROW.on(to), row);
         s.put_signal(ROW.on(to).index(..0), &[], ARRIVED.on(to), SignalOp::Add(1));
     }

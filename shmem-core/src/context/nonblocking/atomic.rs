@@ -2,20 +2,20 @@
 
 use super::Scope;
 use crate::context::amo::{Amo, fetch_later};
-use crate::endpoint::Initiator;
+use crate::endpoint::{Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
 use crate::observe::Family;
 use crate::transport::AtomicOp;
 
 /// Operations that give what was there before.
 macro_rules! fetching {
-    ($(
+    ($token:ident: $(
         $(#[$doc:meta])*
         $name:ident($($argument:ident),*) [$bound:ident] = $op:expr, $family:ident, $routine:literal;
     )*) => {
         /// Atomic operations, as those of [`Amo`]. A result is there when the scope has ended, or a
         /// [`quiet`](Self::quiet) has returned.
-        impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+        impl<'env, I: $token + ?Sized> Scope<'_, 'env, I> {
             $(
                 $(#[$doc])*
                 ///
@@ -37,8 +37,12 @@ macro_rules! fetching {
     };
 }
 fetching! {
+    Initiator:
     /// Starts reading a word.
     fetch() [AmoValue] = AtomicOp::Fetch, AtomicFetchNbi, "shmem_atomic_fetch_nbi";
+}
+fetching! {
+    Stores:
     /// Starts writing a word, and reading what was there.
     swap(value) [AmoValue] = AtomicOp::Swap(value.to_bits64()), AtomicSwapNbi, "shmem_atomic_swap_nbi";
     /// Starts writing `desired` if the word is `expected`, bit for bit, and reading what was there.
@@ -66,7 +70,7 @@ fetching! {
 /// Operations that give nothing back: those of the token.
 macro_rules! updating {
     ($($(#[$doc:meta])* $name:ident($($argument:ident)?) [$bound:ident];)*) => {
-        impl<I: Initiator + ?Sized> Scope<'_, '_, I> {$(
+        impl<I: Stores + ?Sized> Scope<'_, '_, I> {$(
             $(#[$doc])*
             #[inline(always)]
             #[track_caller]
@@ -91,7 +95,7 @@ updating! {
     xor(value) [BitValue];
 }
 
-impl<I: Initiator + ?Sized> Scope<'_, '_, I> {
+impl<I: Stores + ?Sized> Scope<'_, '_, I> {
     /// Writes a signal; see [`Amo::signal_set`].
     #[inline(always)]
     #[track_caller]

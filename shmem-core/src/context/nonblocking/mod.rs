@@ -25,18 +25,18 @@ use core::panic::Location;
 use super::place::Place;
 use super::rma::check_len;
 use crate::data::Contents;
-use crate::endpoint::Initiator;
+use crate::endpoint::{Initiator, Stores};
 use crate::object::Here;
 use crate::observe::Family;
 
 /// Non-blocking transfers.
 ///
 /// ```
-/// use shmem_core::context::NonBlocking;
+/// use shmem_core::context::{NonBlocking, Stores};
 /// use shmem_core::object::On;
 ///
 /// /// Sends a row while it fetches another, and computes meanwhile.
-/// fn exchange(world: &impl NonBlocking, to: On<'_, [f64]>, row: &[f64], from: On<'_, [f64]>) -> Vec<f64> {
+/// fn exchange(world: &impl Stores, to: On<'_, [f64]>, row: &[f64], from: On<'_, [f64]>) -> Vec<f64> {
 ///     let mut other = vec![0.0; from.len()];
 ///     let energy = world.scope(|s| {
 ///         s.put(to, row);
@@ -73,7 +73,10 @@ pub trait NonBlocking: Initiator {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[track_caller]
-    fn put_owned<B: Buffer, P: Place<Contents = [B::Item]>>(&self, place: P, buffer: B) -> Pending<'_, B> {
+    fn put_owned<B: Buffer, P: Place<Contents = [B::Item]>>(&self, place: P, buffer: B) -> Pending<'_, B>
+    where
+        Self: Stores,
+    {
         Pending::put(self.endpoint(), place, buffer)
     }
 
@@ -99,7 +102,10 @@ pub trait NonBlocking: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
     #[track_caller]
-    fn put_from<P: Place>(&self, place: P, source: Here<'_, P::Contents>) {
+    fn put_from<P: Place>(&self, place: P, source: Here<'_, P::Contents>)
+    where
+        Self: Stores,
+    {
         check_len::<P::Contents>(place.len_of(), source.len());
         let from = source.as_ptr().cast::<<P::Contents as Contents>::Item>();
         // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is.

@@ -9,7 +9,7 @@ use crate::context::raw::{get_bytes, put_bytes};
 use crate::context::rma::{Rma, check_len};
 use crate::context::signal::check_pe;
 use crate::data::{Contents, PlainData};
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{On, Signal, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
@@ -82,7 +82,10 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
     #[track_caller]
-    pub fn put<P: Place>(&self, place: P, source: &'env P::Contents) {
+    pub fn put<P: Place>(&self, place: P, source: &'env P::Contents)
+    where
+        I: Stores,
+    {
         check_len::<P::Contents>(place.len_of(), source.len_of());
         // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a quiet.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
@@ -110,7 +113,10 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
     #[track_caller]
-    pub fn p<T: PlainData>(&self, place: On<'_, T>, value: T) {
+    pub fn p<T: PlainData>(&self, place: On<'_, T>, value: T)
+    where
+        I: Stores,
+    {
         self.token.p(place, value);
     }
 
@@ -130,7 +136,9 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         source: &'env P::Contents,
         signal: On<'_, Signal>,
         op: SignalOp,
-    ) {
+    ) where
+        I: Stores,
+    {
         check_len::<P::Contents>(place.len_of(), source.len_of());
         check_pe(place.pe_of(), signal.pe());
         // SAFETY: as in `put`; the signal is on the place's PE.
@@ -148,7 +156,10 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     /// Source: OpenSHMEM 1.6, `shmem_putmem_nbi`.
     #[inline]
     #[track_caller]
-    pub fn putmem(&self, to: SymAddr, source: &'env [u8], pe: Pe) {
+    pub fn putmem(&self, to: SymAddr, source: &'env [u8], pe: Pe)
+    where
+        I: Stores,
+    {
         put_bytes(self.endpoint(), to, source, pe, Family::PutmemNbi);
     }
 

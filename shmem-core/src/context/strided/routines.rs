@@ -14,13 +14,12 @@ use crate::strided::Level;
 /// The routines of the specification that are named after the size of their elements: methods of a trait, or
 /// visible ones, whose buffers are borrowed in the way that is given.
 macro_rules! sized_routines {
-    (
-        $visible:tt $borrow:tt
-        $($bits:literal: $iput:ident, $iget:ident, $ibput:ident, $ibget:ident;)*
-    ) => {$(
+    ($visible:tt put $borrow:tt $($bits:literal: $iput:ident, $ibput:ident;)*) => {$(
         sized_routine! { $visible put $borrow $bits: $iput = iput(to_stride, source_stride, count) }
-        sized_routine! { $visible get $borrow $bits: $iget = iget(into_stride, from_stride, count) }
         sized_routine! { $visible put $borrow $bits: $ibput = ibput(to_stride, source_stride, block, count) }
+    )*};
+    ($visible:tt get $borrow:tt $($bits:literal: $iget:ident, $ibget:ident;)*) => {$(
+        sized_routine! { $visible get $borrow $bits: $iget = iget(into_stride, from_stride, count) }
         sized_routine! { $visible get $borrow $bits: $ibget = ibget(into_stride, from_stride, block, count) }
     )*};
 }
@@ -228,12 +227,21 @@ pub trait Strided: Initiator {
     }
 
     sized_routines! {
-        [] [&]
-        8: iput8, iget8, ibput8, ibget8;
-        16: iput16, iget16, ibput16, ibget16;
-        32: iput32, iget32, ibput32, ibget32;
-        64: iput64, iget64, ibput64, ibget64;
-        128: iput128, iget128, ibput128, ibget128;
+        [] put [&]
+        8: iput8, ibput8;
+        16: iput16, ibput16;
+        32: iput32, ibput32;
+        64: iput64, ibput64;
+        128: iput128, ibput128;
+    }
+
+    sized_routines! {
+        [] get [&]
+        8: iget8, ibget8;
+        16: iget16, ibget16;
+        32: iget32, ibget32;
+        64: iget64, ibget64;
+        128: iget128, ibget128;
     }
 }
 

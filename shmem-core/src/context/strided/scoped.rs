@@ -5,14 +5,14 @@ use super::routines::{
 };
 use crate::context::nonblocking::Scope;
 use crate::data::PlainData;
-use crate::endpoint::Initiator;
+use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 
-/// Strided transfers, as those of [`Strided`](super::Strided), which may go on until the end of the scope.
-/// `strided!` takes a scope, too.
-impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+/// Strided puts, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
+/// takes a scope, too.
+impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
     /// Starts writing `count` elements.
     ///
     /// # Panics
@@ -30,25 +30,6 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     ) {
         let strides = (to_stride, source_stride);
         put_elements(self.endpoint(), to, source, strides, 1, count, Family::IputNbi);
-    }
-
-    /// Starts reading `count` elements.
-    ///
-    /// # Panics
-    ///
-    /// As [`iput`](Self::iput).
-    #[inline]
-    #[track_caller]
-    pub fn iget<T: PlainData>(
-        &self,
-        into: &'env mut [T],
-        from: On<'_, [T]>,
-        into_stride: usize,
-        from_stride: usize,
-        count: usize,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_elements(self.endpoint(), into, from, strides, 1, count, Family::IgetNbi);
     }
 
     /// Starts writing `count` blocks of `block` elements.
@@ -69,26 +50,6 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     ) {
         let strides = (to_stride, source_stride);
         put_elements(self.endpoint(), to, source, strides, block, count, Family::IbputNbi);
-    }
-
-    /// Starts reading `count` blocks of `block` elements.
-    ///
-    /// # Panics
-    ///
-    /// As [`ibput`](Self::ibput).
-    #[inline]
-    #[track_caller]
-    pub fn ibget<T: PlainData>(
-        &self,
-        into: &'env mut [T],
-        from: On<'_, [T]>,
-        into_stride: usize,
-        from_stride: usize,
-        block: usize,
-        count: usize,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_elements(self.endpoint(), into, from, strides, block, count, Family::IbgetNbi);
     }
 
     /// Starts writing `count` blocks of `block` bytes.
@@ -114,11 +75,64 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         put_mem(self.endpoint(), to, source, strides, block, count, pe, Family::IputmemNbi);
     }
 
+    sized_routines! {
+        [pub] put [&'env]
+        8: iput8, ibput8;
+        16: iput16, ibput16;
+        32: iput32, ibput32;
+        64: iput64, ibput64;
+        128: iput128, ibput128;
+    }
+}
+
+/// Strided gets, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
+/// takes a scope, too.
+impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+    /// Starts reading `count` elements.
+    ///
+    /// # Panics
+    ///
+    /// If a stride is 0, or the last element does not lie in the place or the destination.
+    #[inline]
+    #[track_caller]
+    pub fn iget<T: PlainData>(
+        &self,
+        into: &'env mut [T],
+        from: On<'_, [T]>,
+        into_stride: usize,
+        from_stride: usize,
+        count: usize,
+    ) {
+        let strides = (into_stride, from_stride);
+        get_elements(self.endpoint(), into, from, strides, 1, count, Family::IgetNbi);
+    }
+
+    /// Starts reading `count` blocks of `block` elements.
+    ///
+    /// # Panics
+    ///
+    /// If a stride is less than the block, or the last block does not lie in the place or the destination.
+    #[inline]
+    #[track_caller]
+    pub fn ibget<T: PlainData>(
+        &self,
+        into: &'env mut [T],
+        from: On<'_, [T]>,
+        into_stride: usize,
+        from_stride: usize,
+        block: usize,
+        count: usize,
+    ) {
+        let strides = (into_stride, from_stride);
+        get_elements(self.endpoint(), into, from, strides, block, count, Family::IbgetNbi);
+    }
+
     /// Starts reading `count` blocks of `block` bytes.
     ///
     /// # Panics
     ///
-    /// As [`iputmem`](Self::iputmem).
+    /// If a stride is less than the block, the last block does not lie in the destination, or the blocks do
+    /// not lie in one partition.
     #[inline]
     #[track_caller]
     #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
@@ -137,11 +151,11 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     }
 
     sized_routines! {
-        [pub] [&'env]
-        8: iput8, iget8, ibput8, ibget8;
-        16: iput16, iget16, ibput16, ibget16;
-        32: iput32, iget32, ibput32, ibget32;
-        64: iput64, iget64, ibput64, ibget64;
-        128: iput128, iget128, ibput128, ibget128;
+        [pub] get [&'env]
+        8: iget8, ibget8;
+        16: iget16, ibget16;
+        32: iget32, ibget32;
+        64: iget64, ibget64;
+        128: iget128, ibget128;
     }
 }

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::context::nonblocking::Scope;
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::Family;
 
 /// What `strided!` takes as its first argument: a token, through which a transfer is over when it returns
@@ -19,15 +19,16 @@ pub trait Token<'b> {
     type Initiator: Initiator + ?Sized;
 
     /// What the transfer goes through.
-    fn through(&self) -> Through<'_, 'b, Self::Initiator>;
+    fn through(&self) -> Through<'_, 'b>;
 }
 
 /// The endpoint of a token, and how it is used. Buffers are borrowed for `'b`, neither less nor more.
-pub struct Through<'t, 'b, I: ?Sized> {
+#[derive(Clone, Copy)]
+pub struct Through<'t, 'b> {
     pub(super) endpoint: &'t Endpoint,
     pub(super) put: Family,
     pub(super) get: Family,
-    _buffers: PhantomData<(fn(&'b ()) -> &'b (), fn() -> *const I)>,
+    _buffers: PhantomData<fn(&'b ()) -> &'b ()>,
 }
 
 #[diagnostic::do_not_recommend]
@@ -35,7 +36,7 @@ impl<'b, I: Initiator + ?Sized> Token<'b> for I {
     type Initiator = I;
 
     #[inline(always)]
-    fn through(&self) -> Through<'_, 'b, I> {
+    fn through(&self) -> Through<'_, 'b> {
         let (put, get) = (Family::StridedPut, Family::StridedGet);
         Through { endpoint: self.endpoint(), put, get, _buffers: PhantomData }
     }
@@ -46,7 +47,7 @@ impl<'env, I: Initiator + ?Sized> Token<'env> for Scope<'_, 'env, I> {
     type Initiator = I;
 
     #[inline(always)]
-    fn through(&self) -> Through<'_, 'env, I> {
+    fn through(&self) -> Through<'_, 'env> {
         let (put, get) = (Family::StridedPutNbi, Family::StridedGetNbi);
         Through { endpoint: self.endpoint(), put, get, _buffers: PhantomData }
     }
@@ -57,13 +58,19 @@ impl<'env, I: Initiator + ?Sized> Token<'env> for &Scope<'_, 'env, I> {
     type Initiator = I;
 
     #[inline(always)]
-    fn through(&self) -> Through<'_, 'env, I> {
+    fn through(&self) -> Through<'_, 'env> {
         (**self).through()
     }
 }
 
-/// What the token that is the first argument lets a transfer go through.
+/// What a put goes through.
 #[inline(always)]
-pub fn token<'t, 'b, T: Token<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b, T::Initiator> {
+pub fn storing<'t, 'b, T: Token<'b, Initiator: Stores> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
+    token.through()
+}
+
+/// What a get goes through.
+#[inline(always)]
+pub fn loading<'t, 'b, T: Token<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
     token.through()
 }

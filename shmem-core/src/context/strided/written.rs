@@ -20,14 +20,13 @@ use super::planned::Planned;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{Place, get_planned, put_planned};
 use crate::data::PlainData;
-use crate::endpoint::Initiator;
 use crate::pe::Pe;
 use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, settings};
 
 pub use super::elements::{Run, field, run};
 pub use super::lend::Lend;
 pub use super::region::Region;
-pub use super::token::{Through, Token, token};
+pub use super::token::{Through, Token, loading, storing};
 
 /// A region of an object that a constant can name, while compiling. Nothing, if an element has no such
 /// field: that is said where the field is named.
@@ -83,7 +82,7 @@ pub trait Written {
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
 pub fn put<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
-    through: Through<'_, 'b, impl Initiator + ?Sized>,
+    through: Through<'_, 'b>,
     to: &D,
     pe: Pe,
     from: &'b S,
@@ -128,7 +127,7 @@ pub fn put<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: u
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
 pub fn get<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
-    through: Through<'_, 'b, impl Initiator + ?Sized>,
+    through: Through<'_, 'b>,
     mut to: D,
     from: &S,
     pe: Pe,
@@ -173,7 +172,7 @@ pub fn get<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: u
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
 pub fn put_later<'b, D, S, To, From, ToField, FromField>(
-    through: Through<'_, 'b, impl Initiator + ?Sized>,
+    through: Through<'_, 'b>,
     to: &D,
     pe: Pe,
     from: &'b S,
@@ -209,7 +208,7 @@ pub fn put_later<'b, D, S, To, From, ToField, FromField>(
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
 pub fn get_later<'b, D, S, To, From, ToField, FromField>(
-    through: Through<'_, 'b, impl Initiator + ?Sized>,
+    through: Through<'_, 'b>,
     mut to: D,
     from: &S,
     pe: Pe,
