@@ -9,7 +9,7 @@ use super::token::HaloToken;
 use super::{Halo, no_edge};
 use crate::context::{Amo, Order, Rma, Strided};
 use crate::data::PlainData;
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::sync::Turn;
 use crate::system::Activity;
 use crate::text::Text;
@@ -165,6 +165,8 @@ unsafe impl Initiator for Through<'_> {
         self.0
     }
 }
+
+impl Stores for Through<'_> {}
 
 /// Writes cells to a neighbour, then their signal.
 #[inline(always)]

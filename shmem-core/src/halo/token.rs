@@ -3,7 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Stores};
 
 /// What a halo can be exchanged through: any token, and an exclusive phase that allows it.
 ///
@@ -23,7 +23,7 @@ pub unsafe trait HaloToken {
 }
 
 // SAFETY: an initiator exists only while operations are allowed.
-unsafe impl<I: Initiator + ?Sized> HaloToken for I {
+unsafe impl<I: Stores + ?Sized> HaloToken for I {
     #[inline(always)]
     fn __endpoint(&self) -> &Endpoint {
         self.endpoint()
