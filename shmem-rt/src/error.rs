@@ -26,6 +26,14 @@ pub enum Error {
     /// The launcher could not be reached, or did not do its part.
     #[error("the launcher is lost: {0}")]
     Launcher(String),
+    /// The file of the trace cannot be written.
+    #[error("SHMEM_TRACE={path}: {error}; name a file that can be written, or unset it")]
+    Trace {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: String,
+    },
     /// The PEs run different programs, or in different environments.
     #[error(
         "the PEs do not agree on the layout of symmetric memory: PE {me} has `{here}` where PE {pe} has \

@@ -20,6 +20,7 @@ use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
 use crate::context::{Holdings, Threads};
 use crate::env::Settings;
+use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent::Shelf;
 use crate::segments::Later;
@@ -42,6 +43,8 @@ pub(crate) struct Job {
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
+    /// Who is told of operations, if anybody.
+    pub(crate) observers: Option<Arc<Observers>>,
     /// Who has what of it.
     pub(crate) holdings: Mutex<Holdings>,
     pub(crate) threads: Mutex<Threads>,
@@ -66,6 +69,9 @@ pub(crate) struct Job {
 impl Job {
     /// Ends the job on all PEs, with a message of this one.
     pub(crate) fn abort(&self, code: i32, message: &str) -> ! {
+        if let Some(observers) = &self.observers {
+            observers.save();
+        }
         self.bootstrap.abort(code, message)
     }
 

@@ -22,6 +22,7 @@ pub mod launch;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod observe;
 mod partitions;
 pub mod perf;
 mod persistent;
@@ -58,6 +59,7 @@ pub use shmem_core::context::{
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
+pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
@@ -86,8 +88,6 @@ pub mod mapping {
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
     pub use shmem_core::context::strided::{Destination, Object, Remote, SameElements, Source};
-    #[cfg(feature = "statistics")]
-    pub use shmem_core::strided::Statistics;
     pub use shmem_core::strided::{
         Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
         Thresholds, lower, published,

@@ -67,8 +67,6 @@ impl<L: ThreadLevel> World<L> {
                 let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);
             }
         }
-        #[cfg(feature = "statistics")]
-        let _ = write!(text, "; {}", shmem_core::strided::Statistics::now());
         say(&text);
     }
 }

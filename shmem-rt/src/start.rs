@@ -20,6 +20,7 @@ use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
+use shmem_core::observe::Observer;
 use shmem_core::partition::{Environment, Grant, ObjectWish, PartitionSpec, Policy, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::section;
@@ -36,6 +37,7 @@ use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::job::Job;
+use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent;
 use crate::report;
@@ -257,6 +259,12 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let Plan { settings, table, statics, layout, .. } = plan;
     let Members { pes, hosts, cores, cpus, files } = members;
     let number = bootstrap.number();
+    let observers =
+        Observers::new(&settings, number).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let pes: Vec<Pe> = match observers {
+        Some(_) => pes.into_iter().map(Pe::observed).collect(),
+        None => pes,
+    };
     let me = pes[number];
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let mine = arena.place(slot);
@@ -309,6 +317,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         let (far, segments) = (transport.clone(), Arc::clone(&segments));
         Endpoints::new(base, stride, mine, me, far, segments, waiting)
     };
+    let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
     let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     let endpoint = resource.open(holdings.of_the_world());
@@ -337,6 +346,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         most_homes: OnceLock::new(),
         statics: names,
         resource: Box::new(resource),
+        observers,
         holdings: Mutex::new(holdings),
         threads,
         transport: transport_name,

@@ -171,6 +171,9 @@ impl<L: ThreadLevel> Drop for World<L> {
         job.quiet_all();
         self.take_leave();
         team.part(endpoint);
+        if let Some(observers) = &job.observers {
+            observers.conclude(job);
+        }
         job.close_files();
         job.finish(endpoint);
     }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::fingerprint::fingerprint;
+use shmem_core::observe::{Call, Effect, Family, Meeting};
 use shmem_core::sync::Arrival;
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
 use shmem_core::text::Text;
@@ -45,6 +46,14 @@ impl Purpose<'_> {
         hash ^= hash >> 29;
         hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (hash >> 32) << 16 | u64::from(self.opens)
+    }
+
+    /// The row of the table of operations.
+    fn family(&self) -> Family {
+        let name = self.operation.split(',').next().unwrap_or(self.operation);
+        let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
+        let found = Family::ALL.iter().filter(meets).find(|family| family.name() == name);
+        found.copied().unwrap_or(Family::Memory)
     }
 
     fn activity(&self, team: &Team, count: u64) -> Activity {
@@ -102,6 +111,17 @@ impl Collective<'_> {
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
         let Self { team, endpoint } = *self;
         let count = self.count();
+        let Some(location) = purpose.location.filter(|_| endpoint.observer().is_some()) else {
+            return self.meet_as(purpose, count);
+        };
+        let meeting = Meeting { team: team.index(), members: team.members(), count };
+        let call = Call::new(purpose.family(), location).meets(meeting);
+        endpoint.tell(call, || self.meet_as(purpose, count));
+    }
+
+    /// Meets, as meeting number `count`.
+    fn meet_as(&self, purpose: &Purpose<'_>, count: u64) {
+        let Self { team, endpoint } = *self;
         let area = team.area(endpoint);
         let mark = purpose.fingerprint();
         match area.node.arrive(team.neighbours().len(), mark) {

@@ -10,8 +10,8 @@ use shmem_core::strided::Algorithm;
 use super::given::Given;
 use super::variable::{
     ARRAY_STORAGE, ATTACH_WAIT, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE, MAX_NUM_THREADS,
-    MAX_RESOURCES, NPES, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TRANSPORT, VERSION, Variable,
-    WAIT_WARN,
+    MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TRACE, TRANSPORT, VERSION,
+    Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -45,6 +45,10 @@ pub struct Settings {
     pub strided_advice: bool,
     /// `SHMEM_ARRAY_STORAGE`; `None`: in the heap where it has room.
     pub array_storage: Option<StorageKind>,
+    /// `SHMEM_STATS`.
+    pub stats: bool,
+    /// `SHMEM_TRACE`.
+    pub trace: Option<String>,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -76,6 +80,8 @@ impl Settings {
             strided_table: given.text(&STRIDED_TABLE),
             strided_advice: given.flag(&STRIDED_ADVICE),
             array_storage: given.storage(&ARRAY_STORAGE)?,
+            stats: given.flag(&STATS),
+            trace: given.text(&TRACE),
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),

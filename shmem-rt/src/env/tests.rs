@@ -37,6 +37,8 @@ fn defaults_are_those_of_the_table() {
             strided_algorithm: Algorithm::Auto,
             strided_table: None,
             strided_advice: true,
+            stats: false,
+            trace: None,
             warnings: vec![],
         }
     );
@@ -63,6 +65,8 @@ fn values_are_read() {
         ("SHMEM_ARRAY_STORAGE", "Cyclic=64K"),
         ("SHMEM_LATER_SIZE", "1.5T"),
         ("SHMEM_ATTACH_WAIT", "on"),
+        ("SHMEM_STATS", "1"),
+        ("SHMEM_TRACE", "/var/trace.%p.json"),
         ("SHMEM_STRIDED_ALGORITHM", "3"),
         ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
         ("SHMEM_STRIDED_ADVICE", "0"),
@@ -88,6 +92,8 @@ fn values_are_read() {
             strided_algorithm: Algorithm::Three,
             strided_table: Some("/etc/strided.json".into()),
             strided_advice: false,
+            stats: true,
+            trace: Some("/var/trace.%p.json".into()),
             warnings: vec![],
         }
     );
@@ -218,6 +224,8 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_STRIDED_TABLE", "-", None),
             ("SHMEM_STRIDED_ADVICE", "1", None),
             ("SHMEM_ARRAY_STORAGE", "-", None),
+            ("SHMEM_STATS", "0", None),
+            ("SHMEM_TRACE", "-", None),
             ("SHMEM_LATER_SIZE", "16G", None),
             ("SHMEM_ATTACH_WAIT", "0", None),
         ]

@@ -90,6 +90,10 @@ variables! {
         "PE 0 says once for each call of a strided transfer what its arrays make slow";
     ARRAY_STORAGE = "SHMEM_ARRAY_STORAGE", None, ValueKind::Choice(&["single", "separate", "cyclic", "multi"]), "",
         "storage of NUMA-aware arrays that name none: single (in the heap), separate (memory of its own), cyclic or cyclic=<block> (nodes in turn), multi (a piece per chunk); not set: single where the heap has room";
+    STATS = "SHMEM_STATS", None, ValueKind::Flag, "0",
+        "PE 0 prints at the end how often each operation was called, what it moved, and how long it took";
+    TRACE = "SHMEM_TRACE", None, ValueKind::Path, "",
+        "file for a trace of every operation, for chrome://tracing or Perfetto; %p in it is the PE's number";
     LATER_SIZE = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",
