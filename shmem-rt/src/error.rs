@@ -97,6 +97,9 @@ pub enum Error {
     /// An array cannot be as it was asked for.
     #[error(transparent)]
     Array(Box<shmem_core::array::ArrayError>),
+    /// The edges of a halo do not fit together.
+    #[error(transparent)]
+    Halo(Box<shmem_core::halo::HaloError>),
     /// The memory of an array cannot be placed.
     #[error("{what}: {reason}")]
     Placed {
@@ -172,5 +175,6 @@ boxed! {
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
     Context(crate::context::ContextError);
+    Halo(shmem_core::halo::HaloError);
     Team(crate::team::TeamError);
 }

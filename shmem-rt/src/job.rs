@@ -24,6 +24,7 @@ use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent::Shelf;
 use crate::segments::Later;
+use crate::team::{Indexes, Room};
 
 /// One PE's part of a running job.
 pub(crate) struct Job {
@@ -50,6 +51,10 @@ pub(crate) struct Job {
     pub(crate) threads: Mutex<Threads>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
+    /// Which teams this PE is in.
+    pub(crate) indexes: Mutex<Indexes>,
+    /// Which parts of its memory of teams are free.
+    pub(crate) room: Mutex<Room>,
     pub(crate) released: Arc<Released>,
     pub(crate) ledger: Mutex<Ledger>,
     /// Partitions that outlive the job.
@@ -108,6 +113,14 @@ impl Job {
 
     pub(crate) fn shelves(&self) -> MutexGuard<'_, Vec<Shelf>> {
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn indexes(&self) -> MutexGuard<'_, Indexes> {
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn room(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {

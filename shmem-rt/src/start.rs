@@ -42,7 +42,7 @@ use crate::partitions::Partitions;
 use crate::persistent;
 use crate::report;
 use crate::segments::Later;
-use crate::team::Team;
+use crate::team::{Indexes, Room, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -96,8 +96,12 @@ impl Plan {
         let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
         let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
         let statics = statics::layout(&entries, table.specs())?;
-        let layout =
-            PlaceLayout::new(table.specs(), settings.later_size as usize, &Machine::default().topology())?;
+        let layout = PlaceLayout::with_teams(
+            table.specs(),
+            settings.team_size as usize,
+            settings.later_size as usize,
+            &Machine::default().topology(),
+        )?;
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
@@ -123,6 +127,8 @@ impl Plan {
             crate::version::NAME.into(),
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
             format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
+            format!("memory of teams: {}", show_size(self.settings.team_size)),
+            format!("barrier of a node: {}", self.settings.barrier.name()),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
         ];
@@ -350,6 +356,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
         holdings: Mutex::new(holdings),
         threads,
         transport: transport_name,
+        indexes: Mutex::new(Indexes::new()),
+        room: Mutex::new(Room::new(layout.teams())),
         released: Arc::clone(ledger.released()),
         ledger: Mutex::new(ledger),
         shelves: Mutex::new(shelves),
@@ -360,9 +368,9 @@ pub(crate) fn assemble<L: ThreadLevel>(
         far: transport,
         later: Mutex::new(Later::new(&layout)),
     });
-    let team = Team::world(Arc::clone(&job), &pes, hosts, number);
+    let (team, node) = Team::first(&job, &endpoint, hosts);
     team.assemble(&endpoint);
-    let world = World::new(job, team, endpoint);
+    let world = World::new(job, (team, node), endpoint);
     world.introduce();
     world
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use crate::endpoint::{Endpoint, Stores};
 
-/// What a halo can be exchanged through: any token, and an exclusive phase that allows it.
+/// What a halo can be exchanged through: any token that writes, and an exclusive phase that allows it.
 ///
 /// # Safety
 ///
@@ -22,7 +22,7 @@ pub unsafe trait HaloToken {
     fn __endpoint(&self) -> &Endpoint;
 }
 
-// SAFETY: an initiator exists only while operations are allowed.
+// SAFETY: a token exists only while operations are allowed.
 unsafe impl<I: Stores + ?Sized> HaloToken for I {
     #[inline(always)]
     fn __endpoint(&self) -> &Endpoint {

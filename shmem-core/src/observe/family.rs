@@ -214,6 +214,8 @@ families! {
     TestAny = "test_any", Wait, false, "shmem_test_any";
     /// Looks at several words, for some of them.
     TestSome = "test_some", Wait, false, "shmem_test_some";
+    /// Ghost cells of all neighbours, in an exchange of a halo.
+    Halo = "halo", Wait, false, "";
     /// Reads the calling PE's own copy.
     HereLoad = "here load", Load, false, "";
     /// Writes the calling PE's own copy.

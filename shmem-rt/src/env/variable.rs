@@ -4,7 +4,7 @@ use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{PARTITION_VARIABLE, nearest};
 use shmem_core::strided::Algorithm;
 
-use super::TransportChoice;
+use super::{BarrierChoice, TransportChoice};
 
 const PREFIX: &str = "SHMEM_";
 
@@ -82,6 +82,10 @@ variables! {
         "threads that each PE may have registered at a time; not set: as many as it likes";
     TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
         "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
+    BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
+        "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
+    TEAM_SIZE = "SHMEM_TEAM_SIZE", None, ValueKind::Size, "64M",
+        "bytes on each PE for what teams allocate";
     STRIDED_ALGORITHM = "SHMEM_STRIDED_ALGORITHM", None, ValueKind::Choice(&Algorithm::NAMES), "auto",
         "how strided transfers planned at run time are carried out: 1 (putmem for each block), 2 (iput of columns), 3 (the published table), auto";
     STRIDED_TABLE = "SHMEM_STRIDED_TABLE", None, ValueKind::Path, "",
