@@ -23,9 +23,12 @@ pub struct Rounds {
     threads: usize,
     /// The first word of each thread's row, as an address.
     rows: Vec<usize>,
-    /// When each thread has begun and ended: of puts, and of stores, for each round.
-    times: Mutex<Vec<[Vec<(Instant, Instant)>; 2]>>,
+    /// Those of puts, and of stores, for each round.
+    times: Mutex<Vec<[Vec<Span>; 2]>>,
 }
+
+/// When a thread has begun and ended.
+type Span = (Instant, Instant);
 
 /// Puts of `threads` threads to rows of their own, against stores of as many threads to the same rows:
 /// nanoseconds for each, from the start of the first thread to the end of the last.
@@ -70,7 +73,7 @@ pub unsafe fn against_stores(
 }
 
 /// Nanoseconds of one operation of one thread, while the others do as many.
-fn each(times: &[(Instant, Instant)]) -> f64 {
+fn each(times: &[Span]) -> f64 {
     let (starts, ends) = (times.iter().map(|time| time.0), times.iter().map(|time| time.1));
     let all = ends.max().zip(starts.min()).map(|(end, start)| end - start);
     all.unwrap_or_default().as_nanos() as f64 / (PASSES * LINES as u64) as f64
