@@ -4,6 +4,7 @@
 //! offset 0   Doorbell            rung by whoever changes a word of this PE
 //!        +   PeRecord            who this PE is and what it is doing, for peers and the launcher
 //!        +   TeamArea x MAX      each team's barrier words, and room for contributions
+//! 4M         memory of teams     what members of a team allocate together
 //! ```
 //!
 //! It is the first segment of every place, and memory that no handle and no raw address can name.
@@ -11,10 +12,10 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::sync::{Doorbell, NodeBarrier};
+use crate::sync::{Doorbell, MeetingLine, NodeBarrier};
 use crate::text::Text;
 
-/// Bytes reserved for the system area; only what is touched costs memory.
+/// Bytes reserved for the system area; only what is touched costs memory. The memory of teams lies behind it.
 pub const SYSTEM_BYTES: usize = 4 << 20;
 
 /// Most teams alive at once, the world included.
@@ -42,6 +43,8 @@ const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
 /// One team's words on one PE.
 #[repr(C, align(128))]
 pub struct TeamArea {
+    /// What this PE shows to the others, where members meet in lines. Two, used in turn.
+    pub lines: [MeetingLine; 2],
     /// The node's barrier: that of the node's first member is used.
     pub node: NodeBarrier,
     /// What has arrived in the rounds between nodes, on a node's first member. Two sets, used in

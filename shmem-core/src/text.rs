@@ -57,6 +57,11 @@ impl<const N: usize> Text<N> {
         Self(bytes)
     }
 
+    /// The bytes that [`from_bytes`](Self::from_bytes) takes.
+    pub const fn into_bytes(self) -> [u8; N] {
+        self.0
+    }
+
     /// Whether there is no text.
     pub const fn is_empty(&self) -> bool {
         N == 0 || self.0[0] == 0

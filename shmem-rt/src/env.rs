@@ -14,7 +14,7 @@ mod settings;
 mod variable;
 
 pub use row::{Row, rows};
-pub use settings::{EnvError, Settings, TransportChoice};
+pub use settings::{BarrierChoice, EnvError, Settings, TransportChoice};
 pub(crate) use variable::{ATTACH_WAIT, LATER_SIZE, NPES, STRIDED_ADVICE, TRANSPORT, WAIT_WARN};
 pub use variable::{VARIABLES, ValueKind, Variable, unknown};
 

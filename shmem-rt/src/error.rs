@@ -26,6 +26,14 @@ pub enum Error {
     /// The launcher could not be reached, or did not do its part.
     #[error("the launcher is lost: {0}")]
     Launcher(String),
+    /// The file of the trace cannot be written.
+    #[error("SHMEM_TRACE={path}: {error}; name a file that can be written, or unset it")]
+    Trace {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: String,
+    },
     /// The PEs run different programs, or in different environments.
     #[error(
         "the PEs do not agree on the layout of symmetric memory: PE {me} has `{here}` where PE {pe} has \
@@ -89,6 +97,9 @@ pub enum Error {
     /// An array cannot be as it was asked for.
     #[error(transparent)]
     Array(Box<shmem_core::array::ArrayError>),
+    /// The edges of a halo do not fit together.
+    #[error(transparent)]
+    Halo(Box<shmem_core::halo::HaloError>),
     /// The memory of an array cannot be placed.
     #[error("{what}: {reason}")]
     Placed {
@@ -164,5 +175,6 @@ boxed! {
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
     Context(crate::context::ContextError);
+    Halo(shmem_core::halo::HaloError);
     Team(crate::team::TeamError);
 }

@@ -20,9 +20,11 @@ use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
 use crate::context::{Holdings, Threads};
 use crate::env::Settings;
+use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent::Shelf;
 use crate::segments::Later;
+use crate::team::{Indexes, Room};
 
 /// One PE's part of a running job.
 pub(crate) struct Job {
@@ -42,11 +44,17 @@ pub(crate) struct Job {
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
+    /// Who is told of operations, if anybody.
+    pub(crate) observers: Option<Arc<Observers>>,
     /// Who has what of it.
     pub(crate) holdings: Mutex<Holdings>,
     pub(crate) threads: Mutex<Threads>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
+    /// Which teams this PE is in.
+    pub(crate) indexes: Mutex<Indexes>,
+    /// Which parts of its memory of teams are free.
+    pub(crate) room: Mutex<Room>,
     pub(crate) released: Arc<Released>,
     pub(crate) ledger: Mutex<Ledger>,
     /// Partitions that outlive the job.
@@ -66,6 +74,9 @@ pub(crate) struct Job {
 impl Job {
     /// Ends the job on all PEs, with a message of this one.
     pub(crate) fn abort(&self, code: i32, message: &str) -> ! {
+        if let Some(observers) = &self.observers {
+            observers.save();
+        }
         self.bootstrap.abort(code, message)
     }
 
@@ -102,6 +113,14 @@ impl Job {
 
     pub(crate) fn shelves(&self) -> MutexGuard<'_, Vec<Shelf>> {
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn indexes(&self) -> MutexGuard<'_, Indexes> {
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn room(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {

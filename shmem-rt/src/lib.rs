@@ -14,14 +14,17 @@ pub mod env;
 mod error;
 mod free;
 mod grants;
+mod halo;
 mod heap;
 pub mod info;
 mod initial;
 mod job;
 pub mod launch;
+mod lock;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod observe;
 mod partitions;
 pub mod perf;
 mod persistent;
@@ -39,7 +42,7 @@ pub mod thread;
 pub mod version;
 mod world;
 
-pub use collective::{Number, Reducible};
+pub use collective::{BitNumber, Number, Reducible};
 pub use context::{
     Context, ContextError, ContextTeam, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn,
 };
@@ -49,6 +52,7 @@ pub use free::Free;
 pub use grants::PartitionReport;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
+pub use lock::{LockGuard, LockPlace};
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
@@ -56,15 +60,19 @@ pub use shmem_core::context::{
     Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
+pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
-pub use shmem_core::object::{Atomic, Here, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable};
+pub use shmem_core::object::{
+    Atomic, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
+};
+pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
 pub use shmem_core::transport::SessionOptions;
 pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
-pub use team::{Team, TeamConfig, TeamError};
+pub use team::{Team, TeamBox, TeamConfig, TeamError, TeamObjects};
 pub use world::World;
 
 /// `Symmetric`: the type of a symmetric static, and the derive for structs that may live in one.
@@ -86,8 +94,6 @@ pub mod mapping {
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
     pub use shmem_core::context::strided::{Destination, Object, Remote, SameElements, Source};
-    #[cfg(feature = "statistics")]
-    pub use shmem_core::strided::Statistics;
     pub use shmem_core::strided::{
         Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
         Thresholds, lower, published,
@@ -98,8 +104,9 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions,
-        Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Edge, Halo, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma,
+        Sessions, Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided,
+        symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

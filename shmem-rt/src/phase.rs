@@ -13,7 +13,8 @@
 //! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
 //!    earlier arrives later.
 //! 4. The barrier in front of the body is checked: all PEs must come to open a phase, or the job ends.
-//!    That is certain, and no matter of hashes: the barrier counts those who do. So when it opens, every
+//!    That is certain, and no matter of hashes: the barrier counts those who do, or each PE sees of each
+//!    other that it does. So when it opens, every
 //!    PE is in (2) and (3), and none can leave before all have come to the barrier behind the body,
 //!    which is the only thing a PE in a phase can come to. (That all come for the same objects is
 //!    checked, too, by a hash. It finds mistakes; nothing here rests on it.)
@@ -26,16 +27,24 @@
 //! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
 //!    while others still hold references. So does one in the barriers.
 //!
+//! 8. Where halos are exchanged during the body ([`World::local_with_halos`]), a PE writes messages of halos,
+//!    which are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and nothing
+//!    else: what it is given for that is no token. It still can come to nothing but the barrier behind
+//!    the body.
+//!
 //! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
 //! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
 
 use std::panic::Location;
+use std::sync::Arc;
 
-use shmem_core::context::Initiator;
+use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::halo::OpenPhase;
 use shmem_core::object::{Extent, Objects};
 
 use crate::collective::Purpose;
 use crate::job::Job;
+use crate::team::Team;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -53,13 +62,65 @@ impl<L: ThreadLevel> World<L> {
     /// If two of the objects overlap. A panic inside `body` ends the job.
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
-        let phase = Phase::enter(self, "local", objects, Location::caller());
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
         // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
         // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
         // PE's place.
         let opened = unsafe { objects.open(self.endpoint().mine(0)) };
         let result = body(opened);
-        phase.leave(self);
+        phase.leave(self.team(), self.endpoint());
+        result
+    }
+
+    /// As [`local`](Self::local), with halos exchanged in between: a whole run of a stencil on symmetric
+    /// objects as `&mut`, without a barrier inside.
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// #[symmetric]
+    /// static ROD: [f64; 1000];
+    ///
+    /// /// Moves heat to the next cell, round the ring of PEs.
+    /// fn advect(world: &mut World, halo: &mut Halo<f64>, steps: usize) {
+    ///     world.local_with_halos(&ROD, |rod, phase| {
+    ///         for _ in 0..steps {
+    ///             let mut flight = halo.begin(phase);
+    ///             flight.send(1, &rod[999..]);
+    ///             flight.send(0, &[]);
+    ///             rod.copy_within(..999, 1);
+    ///             rod[0] = flight.finish()[0][0];
+    ///         }
+    ///     });
+    /// }
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let (west, east) = world.ring_neighbours();
+    ///     let mut halo = world.halo(&[Edge::new(west, 1, 1), Edge::new(east, 0, 0)])?;
+    ///     ROD.here(world).index(0).store(1.0);
+    ///     advect(world, &mut halo, 2003);
+    ///     assert_eq!(ROD.here(world).index(3).load(), if world.my_pe() == 2003 / 1000 % world.n_pes() { 1.0 } else { 0.0 });
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`local`](Self::local).
+    #[track_caller]
+    pub fn local_with_halos<O: Objects, R>(
+        &mut self,
+        objects: O,
+        body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
+    ) -> R {
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
+        // SAFETY: as in `local`.
+        let opened = unsafe { objects.open(self.endpoint().mine(0)) };
+        // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
+        let open = unsafe { OpenPhase::__new(self.endpoint()) };
+        let result = body(opened, &open);
+        phase.leave(self.team(), self.endpoint());
         result
     }
 
@@ -71,57 +132,71 @@ impl<L: ThreadLevel> World<L> {
     /// A panic inside `body` ends the job.
     #[track_caller]
     pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
-        let phase = Phase::enter(self, "frozen", objects, Location::caller());
+        let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects, Location::caller());
         // SAFETY: as in `local`, for shared references: nobody writes until `leave`.
         let opened = unsafe { objects.freeze(self.endpoint().mine(0)) };
         let result = body(opened);
-        phase.leave(self);
+        phase.leave(self.team(), self.endpoint());
         result
     }
 }
 
+/// How objects are opened.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    begin: &'static str,
+    end: &'static str,
+    /// Whether nobody else may have a reference to any of them.
+    exclusive: bool,
+}
+
+pub(crate) const LOCAL: Kind = Kind { begin: "local", end: "local, at its end", exclusive: true };
+pub(crate) const FROZEN: Kind = Kind { begin: "frozen", end: "frozen, at its end", exclusive: false };
+
 /// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
-struct Phase {
-    kind: &'static str,
+pub(crate) struct Phase {
+    kind: Kind,
     arguments: Vec<u64>,
     subject: String,
     location: &'static Location<'static>,
-    job: std::sync::Arc<Job>,
+    job: Arc<Job>,
     left: bool,
 }
 
 impl Phase {
-    fn enter<L: ThreadLevel, O: Objects>(
-        world: &mut World<L>,
-        kind: &'static str,
+    /// Begins a phase of a team's members. Each of them has lent its world to the caller exclusively.
+    pub(crate) fn enter<O: Objects>(
+        team: &Team,
+        endpoint: &Endpoint,
+        kind: Kind,
         objects: O,
         location: &'static Location<'static>,
     ) -> Self {
         let mut extents = Vec::new();
-        objects.extents(world.endpoint(), &mut extents);
-        let job = std::sync::Arc::clone(world.job());
-        if kind == "local" {
+        objects.extents(endpoint, &mut extents);
+        let job = Arc::clone(&team.job);
+        if kind.exclusive {
             refuse_overlap(&job, &extents, location);
         }
         let arguments: Vec<u64> = extents.iter().flat_map(|e| [e.offset as u64, e.bytes as u64]).collect();
         let subject = extents.iter().map(|e| job.name_of(*e)).collect::<Vec<_>>().join(", ");
         job.quiet_all();
         let phase = Self { kind, arguments, subject, location, job, left: false };
-        phase.meet(world, kind, true);
+        phase.meet(team, endpoint, kind.begin, true);
         phase
     }
 
-    fn leave<L: ThreadLevel>(mut self, world: &mut World<L>) {
-        let end = if self.kind == "local" { "local, at its end" } else { "frozen, at its end" };
-        self.meet(world, end, false);
+    /// Ends it.
+    pub(crate) fn leave(mut self, team: &Team, endpoint: &Endpoint) {
+        self.meet(team, endpoint, self.kind.end, false);
         self.left = true;
     }
 
-    fn meet<L: ThreadLevel>(&self, world: &World<L>, operation: &'static str, opens: bool) {
+    fn meet(&self, team: &Team, endpoint: &Endpoint, operation: &'static str, opens: bool) {
         let subject = || self.subject.clone();
         let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
         let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
-        world.team().enter(world.endpoint()).meet(&purpose);
+        team.enter(endpoint).meet(&purpose);
     }
 }
 
@@ -130,11 +205,11 @@ impl Drop for Phase {
         if self.left {
             return;
         }
-        let Self { kind, subject, location, job, .. } = self;
+        let Self { kind: Kind { begin, .. }, subject, location, job, .. } = self;
         job.abort(
             101,
             &format!(
-                "a panic inside `{kind}({subject})` at {}:{} ends the job: other PEs are in the same phase",
+                "a panic inside `{begin}({subject})` at {}:{} ends the job: other PEs are in the same phase",
                 location.file(),
                 location.line()
             ),

@@ -67,8 +67,6 @@ impl<L: ThreadLevel> World<L> {
                 let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);
             }
         }
-        #[cfg(feature = "statistics")]
-        let _ = write!(text, "; {}", shmem_core::strided::Statistics::now());
         say(&text);
     }
 }
@@ -114,7 +112,8 @@ pub(crate) struct Peer<'a> {
 pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator<Item = Peer<'a>>) -> String {
     let activity = &report.activity;
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
-    let in_collective = activity.count != 0;
+    // Of other teams' collectives the records say only what each PE is in now.
+    let in_collective = activity.count != 0 && activity.team == 0;
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for Peer { number, record } in peers.filter(|peer| peer.number != me) {
         if in_collective && record.collectives() >= activity.count {

@@ -20,6 +20,7 @@ use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
+use shmem_core::observe::Observer;
 use shmem_core::partition::{Environment, Grant, ObjectWish, PartitionSpec, Policy, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::section;
@@ -36,11 +37,12 @@ use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::job::Job;
+use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent;
 use crate::report;
 use crate::segments::Later;
-use crate::team::Team;
+use crate::team::{Indexes, Room, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -94,8 +96,12 @@ impl Plan {
         let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
         let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
         let statics = statics::layout(&entries, table.specs())?;
-        let layout =
-            PlaceLayout::new(table.specs(), settings.later_size as usize, &Machine::default().topology())?;
+        let layout = PlaceLayout::with_teams(
+            table.specs(),
+            settings.team_size as usize,
+            settings.later_size as usize,
+            &Machine::default().topology(),
+        )?;
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
@@ -121,6 +127,8 @@ impl Plan {
             crate::version::NAME.into(),
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
             format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
+            format!("memory of teams: {}", show_size(self.settings.team_size)),
+            format!("barrier of a node: {}", self.settings.barrier.name()),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
         ];
@@ -257,6 +265,12 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let Plan { settings, table, statics, layout, .. } = plan;
     let Members { pes, hosts, cores, cpus, files } = members;
     let number = bootstrap.number();
+    let observers =
+        Observers::new(&settings, number).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let pes: Vec<Pe> = match observers {
+        Some(_) => pes.into_iter().map(Pe::observed).collect(),
+        None => pes,
+    };
     let me = pes[number];
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let mine = arena.place(slot);
@@ -309,6 +323,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         let (far, segments) = (transport.clone(), Arc::clone(&segments));
         Endpoints::new(base, stride, mine, me, far, segments, waiting)
     };
+    let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
     let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     let endpoint = resource.open(holdings.of_the_world());
@@ -337,9 +352,12 @@ pub(crate) fn assemble<L: ThreadLevel>(
         most_homes: OnceLock::new(),
         statics: names,
         resource: Box::new(resource),
+        observers,
         holdings: Mutex::new(holdings),
         threads,
         transport: transport_name,
+        indexes: Mutex::new(Indexes::new()),
+        room: Mutex::new(Room::new(layout.teams())),
         released: Arc::clone(ledger.released()),
         ledger: Mutex::new(ledger),
         shelves: Mutex::new(shelves),
@@ -350,9 +368,9 @@ pub(crate) fn assemble<L: ThreadLevel>(
         far: transport,
         later: Mutex::new(Later::new(&layout)),
     });
-    let team = Team::world(Arc::clone(&job), &pes, hosts, number);
+    let (team, node) = Team::first(&job, &endpoint, hosts);
     team.assemble(&endpoint);
-    let world = World::new(job, team, endpoint);
+    let world = World::new(job, (team, node), endpoint);
     world.introduce();
     world
 }

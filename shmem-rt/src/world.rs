@@ -7,10 +7,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator, Stores};
-use shmem_core::data::{Contents, PlainData};
 use shmem_core::pe::Pe;
 
-use crate::collective::Reducible;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::start::Counted;
@@ -32,6 +30,7 @@ pub struct World<L: ThreadLevel = Single> {
 struct Inner {
     job: Arc<Job>,
     team: Team,
+    node: Team,
     _counted: Counted,
 }
 
@@ -47,8 +46,10 @@ unsafe impl<L: ThreadLevel> Initiator for World<L> {
 impl<L: ThreadLevel> Stores for World<L> {}
 
 impl<L: ThreadLevel> World<L> {
-    pub(crate) fn new(job: Arc<Job>, team: Team, endpoint: Endpoint) -> Self {
-        Self { endpoint, inner: Box::new(Inner { job, team, _counted: Counted::new() }), _level: PhantomData }
+    /// `teams` are that of all PEs, and that of the node.
+    pub(crate) fn new(job: Arc<Job>, teams: (Team, Team), endpoint: Endpoint) -> Self {
+        let ((team, node), _counted) = (teams, Counted::new());
+        Self { endpoint, inner: Box::new(Inner { job, team, node, _counted }), _level: PhantomData }
     }
 
     pub(crate) fn job(&self) -> &Arc<Job> {
@@ -107,8 +108,17 @@ impl<L: ThreadLevel> World<L> {
     }
 
     /// The team of all PEs.
+    ///
+    /// Source: OpenSHMEM 1.6, `SHMEM_TEAM_WORLD`.
     pub fn team(&self) -> &Team {
         &self.inner.team
+    }
+
+    /// The team of the PEs on the calling PE's node: those whose memory it reaches by loads and stores.
+    ///
+    /// Source: OpenSHMEM 1.6, `SHMEM_TEAM_SHARED`.
+    pub fn node_team(&self) -> &Team {
+        &self.inner.node
     }
 
     /// Waits until all PEs are here, and all they have done is visible to all.
@@ -126,30 +136,6 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn sync_all(&self) {
         self.team().sync(self);
-    }
-
-    /// Gives every PE what `root` has in `data`; see [`Team::broadcast`].
-    #[track_caller]
-    pub fn broadcast<T: Contents<Item: PlainData> + ?Sized>(&self, data: &mut T, root: Pe) {
-        self.team().broadcast(self, data, root);
-    }
-
-    /// Sum over all PEs, in place; see [`Team::sum`].
-    #[track_caller]
-    pub fn sum<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
-        self.team().sum(self, data);
-    }
-
-    /// Minimum over all PEs, in place; see [`Team::min`].
-    #[track_caller]
-    pub fn min<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
-        self.team().min(self, data);
-    }
-
-    /// Maximum over all PEs, in place; see [`Team::max`].
-    #[track_caller]
-    pub fn max<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
-        self.team().max(self, data);
     }
 
     /// Ends the job on all PEs.
@@ -171,6 +157,9 @@ impl<L: ThreadLevel> Drop for World<L> {
         job.quiet_all();
         self.take_leave();
         team.part(endpoint);
+        if let Some(observers) = &job.observers {
+            observers.conclude(job);
+        }
         job.close_files();
         job.finish(endpoint);
     }

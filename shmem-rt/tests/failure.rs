@@ -10,6 +10,7 @@ use shmem::MemoryHints;
 use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::Single;
+use shmem::{Lock, TeamConfig};
 
 #[symmetric]
 static GRID: [f64; 8];
@@ -17,6 +18,8 @@ static GRID: [f64; 8];
 static OTHER: [f64; 8];
 #[symmetric]
 static READY: Signal;
+#[symmetric]
+static LOCK: Lock;
 
 const SCENARIO: &str = "FAILURE_SCENARIO";
 
@@ -32,6 +35,56 @@ fn run(scenario: &str, world: &mut World) {
         "different hints" => {
             let hints = if me == 0 { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
             drop(world.malloc_with_hints(100, hints));
+        }
+        "different splits" => {
+            let size = if me == 1 { 1 } else { 2 };
+            let team = world.team();
+            if me == 2 {
+                drop(team.split_strided(world, 0, 1, 2, &TeamConfig::with_contexts(1)));
+            } else {
+                drop(team.split_strided(world, 0, 1, size, &TeamConfig::default()));
+            }
+        }
+        "different order on a team" => {
+            let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
+            let team = team.unwrap().unwrap();
+            let mut value = 1_u32;
+            if me == 3 {
+                team.max(world, &mut value);
+            }
+            team.sum(world, &mut value);
+            team.max(world, &mut value);
+        }
+        "holder dies" => {
+            if me == 1 {
+                std::mem::forget(world.lock(&LOCK));
+            }
+            world.barrier_all();
+            if me == 1 {
+                std::thread::sleep(Duration::from_millis(300));
+                let pid = rustix::process::getpid();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+            }
+            drop(world.lock(&LOCK));
+        }
+        "long lock" => {
+            let held = (me == 1).then(|| world.lock(&LOCK));
+            world.barrier_all();
+            if held.is_some() {
+                std::thread::sleep(Duration::from_millis(1500));
+            }
+            drop(held);
+            if me != 1 {
+                drop(world.lock(&LOCK));
+            }
+        }
+        "panic inside local of a team" => {
+            let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
+            let team = team.unwrap().unwrap();
+            let object = team.alloc(world, [0_u64; 4]).unwrap();
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                object.local(world, &team, |_| assert!(me != 2, "the body fails"));
+            }));
         }
         "panic inside local" => world.local(&GRID, |_| {
             let inner = std::panic::catch_unwind(|| ());
@@ -178,6 +231,51 @@ fn one_collective_for_different_objects_is_a_mistake_too() {
 }
 
 #[test]
+fn splits_with_different_arguments_are_named_with_all_lines() {
+    let (outcome, _) = fails(job("different splits", 3));
+    let report = &outcome.report;
+    assert_says(report, &["PE 0 is in `split_strided(start 0, stride 1, size 2)` at", "tests/failure.rs:"]);
+    assert_says(
+        report,
+        &["PE 1 is in `split_strided(start 0, stride 1, size 1)` at", "PE 2 is in `split_st"],
+    );
+}
+
+#[test]
+fn members_of_a_team_in_different_collectives_are_named() {
+    for meeting in ["auto", "lines", "counter"] {
+        let (outcome, _) = fails(job("different order on a team", 4).env("SHMEM_BARRIER_ALGORITHM", meeting));
+        let report = &outcome.report;
+        assert_says(report, &["PE 1 is in `sum(1 x u32)` at", "PE 3 is in `max(1 x u32)` at"]);
+        assert!(
+            !report.contains("PE 0 is") && !report.contains("PE 2 is"),
+            "they are in another team: {report}"
+        );
+    }
+}
+
+#[test]
+fn a_holder_of_a_lock_that_dies_ends_the_job() {
+    let (outcome, _) = fails(job("holder dies", 3));
+    assert_eq!(outcome.code, 137);
+    assert_says(
+        &outcome.report,
+        &["PE 1", "was killed by signal 9 (SIGKILL)", "wait in `lock(LOCK, held by"],
+    );
+}
+
+#[test]
+fn a_long_wait_for_a_lock_says_who_holds_it_and_since_where() {
+    let outcome = job("long lock", 3).env("SHMEM_WAIT_WARN", "0.4").run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    for pe in [0, 2] {
+        let said = String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned();
+        let waits = format!("PE {pe} has waited 0.");
+        assert_says(&said, &[&waits, "in `lock(LOCK, held by PE 1 since shmem-rt/tests/failure.rs:"]);
+    }
+}
+
+#[test]
 fn a_panic_in_the_first_elements_of_an_array_ends_the_job_even_when_caught() {
     let (outcome, said) = fails(job("caught panic in first elements", 3));
     assert_eq!(outcome.code, 101);
@@ -193,6 +291,9 @@ fn a_panic_inside_local_ends_the_job_even_when_caught() {
         assert_says(&said, &["the body fails", "a panic inside `local(GRID)` at", "ends the job"]);
         assert_says(&outcome.report, &[&format!("PE {pe}")]);
     }
+    let (outcome, said) = fails(job("panic inside local of a team", 4));
+    assert_eq!(outcome.code, 101);
+    assert_says(&said, &["the body fails", "a panic inside `local(32 bytes at offset", "ends the job"]);
 }
 
 #[test]

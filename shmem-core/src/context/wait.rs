@@ -83,7 +83,7 @@ pub(super) fn wait(
     family: Family,
     location: &'static Location<'static>,
     done: impl FnMut() -> bool,
-    subject: impl FnOnce() -> String,
+    subject: impl Fn() -> String,
 ) {
     endpoint.waiting().until(
         endpoint,

@@ -99,6 +99,7 @@ impl Endpoint {
     }
 
     /// The address of `offset` in the place of `pe`, if it is on this node.
+    #[inline]
     pub fn mapped(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
         let slot = pe.on_node()?;
         Some(self.place(slot).wrapping_add(offset))
@@ -158,6 +159,7 @@ impl Endpoint {
     ///
     /// Its words are the runtime's: whoever changes them keeps to the protocols of barrier, doorbell
     /// and record, on which exclusive phases rest.
+    #[inline]
     pub unsafe fn system(&self) -> &SystemArea {
         // SAFETY: every place starts with a system area (`new`), which all zeroes initialise and
         // which is shared by atomics only.
@@ -169,6 +171,7 @@ impl Endpoint {
     /// # Safety
     ///
     /// As [`system`](Self::system).
+    #[inline]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
         let area = self.mapped(pe, 0)?;
         // SAFETY: as in `system`.
@@ -210,18 +213,18 @@ impl Endpoint {
 struct Told<'a> {
     observer: &'a dyn Observer,
     call: Call<'a>,
+    begun: u64,
 }
 
 impl<'a> Told<'a> {
     fn begin(observer: &'a dyn Observer, call: Call<'a>) -> Self {
-        observer.begin(&call);
-        Self { observer, call }
+        Self { observer, call, begun: observer.begin(&call) }
     }
 }
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
-        self.observer.end(&self.call);
+        self.observer.end(&self.call, self.begun);
     }
 }
 

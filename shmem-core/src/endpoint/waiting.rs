@@ -38,20 +38,25 @@ impl Waiting {
         Self { patience, warn_after, name: Box::new(name), report: Box::new(report) }
     }
 
+    /// Whether a PE spins before it sleeps: the same on all PEs of a node.
+    pub fn spins(&self) -> bool {
+        self.patience.spins()
+    }
+
     /// What lies at an offset, for messages.
-    pub(crate) fn name_of(&self, offset: usize) -> String {
+    pub fn name_of(&self, offset: usize) -> String {
         (self.name)(offset)
     }
 
     /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed;
-    /// `activity` describes the wait, and is only called when it is long enough to sleep.
+    /// `activity` describes the wait; it is called when that is long enough to sleep, and for each report.
     #[inline]
     pub fn until(
         &self,
         endpoint: &Endpoint,
         mut done: impl FnMut() -> bool,
         sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
-        activity: impl FnOnce() -> Activity,
+        activity: impl Fn() -> Activity,
     ) {
         let far = endpoint.far_if_any();
         let mut done = || {
@@ -61,7 +66,7 @@ impl Waiting {
             done()
         };
         if !self.patience.spin_until(&mut done) {
-            self.sleep_until(endpoint, &mut done, sleep, &activity());
+            self.sleep_until(endpoint, &mut done, sleep, &activity);
         }
     }
 
@@ -71,11 +76,11 @@ impl Waiting {
         endpoint: &Endpoint,
         done: &mut dyn FnMut() -> bool,
         mut sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
-        activity: &Activity,
+        activity: &dyn Fn() -> Activity,
     ) {
         // SAFETY: the record of this PE, described here by whoever waits, as it is meant.
         let record = &unsafe { endpoint.system() }.record;
-        record.describe(activity);
+        record.describe(&activity());
         record.set_waiting_since(monotonic_now());
         let start = Instant::now();
         let mut warn_after = self.warn_after;
@@ -84,7 +89,9 @@ impl Waiting {
             if let Some(limit) = warn_after
                 && waited >= limit
             {
-                (self.report)(&WaitReport { activity: *activity, waited });
+                let activity = activity();
+                record.describe(&activity);
+                (self.report)(&WaitReport { activity, waited });
                 warn_after = Some(limit * 2);
             }
             let mut timeout = warn_after.map(|limit| limit.saturating_sub(waited));

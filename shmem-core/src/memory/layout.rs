@@ -1,7 +1,7 @@
 //! How one PE's place is divided.
 //!
 //! ```text
-//! 0          system area
+//! 0          system area, memory of teams
 //! granule    partition, partition, ..      in the order of their IDs
 //!            later segments                 run-time partitions, registered arrays
 //! stride     the next PE's place
@@ -38,6 +38,7 @@ pub struct PlaceLayout {
     unit: usize,
     requests: Vec<Request>,
     names: Vec<(u32, Text<32>)>,
+    system: usize,
     starts: Vec<usize>,
     bytes: usize,
     place: usize,
@@ -62,6 +63,24 @@ impl PlaceLayout {
         later_bytes: usize,
         topology: &Topology,
     ) -> Result<Self, MemoryError> {
+        Self::with_teams(partitions, 0, later_bytes, topology)
+    }
+
+    /// As [`new`](Self::new), with at least `team_bytes` bytes for what teams allocate.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    pub fn with_teams(
+        partitions: &[PartitionSpec],
+        team_bytes: usize,
+        later_bytes: usize,
+        topology: &Topology,
+    ) -> Result<Self, MemoryError> {
         assert!(partitions.len() <= MAX_PARTITIONS, "more partitions than a job can have");
         assert!(partitions.is_sorted_by(|a, b| a.id < b.id), "partitions come in the order of their IDs");
         let requests = partitions
@@ -69,13 +88,17 @@ impl PlaceLayout {
             .map(|spec| Request::partition(spec, topology))
             .collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
+        let system = SYSTEM_BYTES.checked_add(team_bytes).ok_or_else(|| MemoryError::TooLarge {
+            what: "memory of teams".into(),
+            asked: team_bytes as u64,
+        })?;
         let mut granule = HUGE;
         loop {
-            let (starts, bytes, place) = arrange(&requests, later_bytes, granule)?;
+            let (starts, bytes, place) = arrange(system, &requests, later_bytes, granule)?;
             if place.div_ceil(granule) <= MOST_GRANULES {
                 let stride = odd_multiple(place, unit).ok_or_else(|| too_large(&requests))?;
                 let names = partitions.iter().map(|spec| (spec.id, spec.name)).collect();
-                return Ok(Self { granule, unit, requests, names, starts, bytes, place, stride });
+                return Ok(Self { granule, unit, requests, names, system, starts, bytes, place, stride });
             }
             granule *= 2;
         }
@@ -84,7 +107,7 @@ impl PlaceLayout {
     /// The table of segments, with the system area and all partitions entered.
     pub fn segments(&self) -> Segments {
         let segments = Segments::new(self.place, self.granule.trailing_zeros());
-        let system = Segment { start: 0, bytes: SYSTEM_BYTES, partition: 0, name: Text::head("system") };
+        let system = Segment { start: 0, bytes: self.system, partition: 0, name: Text::head("system") };
         segments.insert(SYSTEM, system);
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
             let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };
@@ -115,6 +138,12 @@ impl PlaceLayout {
     /// If there is no such partition.
     pub fn partition(&self, k: usize) -> Range<usize> {
         self.starts[k]..self.starts[k] + self.requests[k].bytes
+    }
+
+    /// The memory of teams: bytes from the start of a place. Part of the segment of the system, so that no
+    /// address names it.
+    pub fn teams(&self) -> Range<usize> {
+        SYSTEM_BYTES..self.system
     }
 
     /// Bytes of addresses for the system area and the partitions.
@@ -150,11 +179,12 @@ impl PlaceLayout {
 
 /// Starts of the partitions, the end of the last one, and the end of the place.
 fn arrange(
+    system: usize,
     requests: &[Request],
     later: usize,
     granule: usize,
 ) -> Result<(Vec<usize>, usize, usize), MemoryError> {
-    let mut end = Some(SYSTEM_BYTES);
+    let mut end = Some(system);
     let mut starts = Vec::with_capacity(requests.len());
     for request in requests {
         let room = request.room().max(granule);

@@ -10,12 +10,14 @@
 //! * [`On`]: either of them, or a part, on one PE: what put and get take
 //! * [`Here`]: the same on the calling PE, read and written by value
 //! * [`Atomic`], [`Signal`]: words for atomic operations and waiting
+//! * [`Lock`]: a lock of the job
 //! * [`SymAddr`]: an untyped symmetric address
 
 mod address;
 mod boxed;
 mod here;
 mod index;
+mod lock;
 mod objects;
 mod on;
 mod statics;
@@ -26,6 +28,7 @@ pub use boxed::SymBox;
 pub use here::Here;
 pub use index::PlaceIndex;
 pub(crate) use index::{many, one};
+pub use lock::{LOCK_FILE_BYTES, Lock, LockWord};
 pub use objects::{Extent, Objects};
 pub use on::On;
 pub use statics::{Descriptor, Position, Symmetric};

@@ -21,16 +21,22 @@ impl Patience {
         Self { spin: if pes > cores { Duration::ZERO } else { SPIN } }
     }
 
+    /// Whether it spins at all: there is a core for each PE.
+    pub fn spins(self) -> bool {
+        !self.spin.is_zero()
+    }
+
     /// Spins until `done`, or until patience ends; says which.
     #[inline]
     pub fn spin_until(self, mut done: impl FnMut() -> bool) -> bool {
         if done() {
             return true;
         }
-        if self.spin.is_zero() {
+        if !self.spins() {
             return false;
         }
-        let start = Instant::now();
+        // Not before the first round: reading a clock takes as long as many a wait.
+        let mut start = None;
         loop {
             for _ in 0..32 {
                 if done() {
@@ -38,7 +44,7 @@ impl Patience {
                 }
                 crate::primitive::spin_loop();
             }
-            if start.elapsed() >= self.spin {
+            if start.get_or_insert_with(Instant::now).elapsed() >= self.spin {
                 return false;
             }
         }

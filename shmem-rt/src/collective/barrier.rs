@@ -1,24 +1,31 @@
 //! The checked barrier.
 //!
-//! On a node the members meet in the words of the node's first member
-//! ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The last one to come acts for the node: in
-//! round k of a dissemination it tells the node 2^k further on and waits for the node 2^k before it;
-//! after log2(nodes) rounds all nodes are there, and it lets its node go. Every step carries the
-//! fingerprint of what the PE came for: a hash, and a mark for what opens an exclusive phase, which no
-//! hash can imitate. Between nodes it travels inside the counter: a word grows by
+//! On a node the members meet in one of two ways ([`Meeting`]): in lines, where each looks at all others
+//! ([`MeetingLine`](shmem_core::sync::MeetingLine)), or in the words of the node's first member, which count
+//! them ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). With several nodes they count, and the last one to
+//! come acts for the node: in round k of a dissemination it tells the node 2^k further on and waits for the
+//! node 2^k before it; after log2(nodes) rounds all nodes are there, and it lets its node go. Every step
+//! carries the fingerprint of what the PE came for: a hash, and a mark for what opens an exclusive phase,
+//! which no hash can imitate. Between nodes it travels inside the counter: a word grows by
 //! `fingerprint * 2^16 + 1`, so one comparison with what it must be shows both arrival and purpose.
+//!
+//! How members meet depends on the team alone, not on what they do: whoever comes for something else comes
+//! to the same words, and is found there.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Initiator};
-use shmem_core::fingerprint::fingerprint;
-use shmem_core::sync::Arrival;
+use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::observe::{Call, Effect, Family, Meeting as Met};
+use shmem_core::pe::Pe;
+use shmem_core::sync::{Arrival, Shown};
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
 use shmem_core::text::Text;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
+use super::meeting::Meeting;
 use crate::team::{Collective, Team};
 
 /// What a PE enters a collective for: what all members must agree on.
@@ -37,14 +44,24 @@ pub(crate) struct Purpose<'a> {
 
 impl Purpose<'_> {
     /// 32 bits of a hash above 16 bits that are 1 or 0; see
-    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier). The low bits of FNV-1a depend on the low bits of
-    /// the bytes alone: the others are mixed into them.
+    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier).
+    #[inline]
     fn fingerprint(&self) -> u64 {
-        let arguments = self.arguments.iter().flat_map(|argument| argument.to_le_bytes());
-        let mut hash = fingerprint(self.operation.bytes().chain(arguments));
-        hash ^= hash >> 29;
-        hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let name = self.operation.as_bytes().chunks(8).map(|part| {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            u64::from_le_bytes(word)
+        });
+        let hash = fingerprint_of_words(name.chain(self.arguments.iter().copied()));
         (hash >> 32) << 16 | u64::from(self.opens)
+    }
+
+    /// The row of the table of operations.
+    fn family(&self) -> Family {
+        let name = self.operation.split(',').next().unwrap_or(self.operation);
+        let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
+        let found = Family::ALL.iter().filter(meets).find(|family| family.name() == name);
+        found.copied().unwrap_or(Family::Memory)
     }
 
     fn activity(&self, team: &Team, count: u64) -> Activity {
@@ -66,7 +83,7 @@ const TESTIMONY: Duration = Duration::from_millis(500);
 impl Team {
     /// Waits until all members are here, and all they have done is visible to all.
     ///
-    /// Source: OpenSHMEM 1.6, `shmem_barrier_all`.
+    /// Source: OpenSHMEM 1.6, `shmem_barrier_all`, `shmem_quiet` and `shmem_team_sync`.
     #[track_caller]
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
         self.job.quiet_all();
@@ -77,7 +94,7 @@ impl Team {
     /// Waits until all members are here. Stores to this node are visible, transfers to others may
     /// still be on their way.
     ///
-    /// Source: OpenSHMEM 1.6, `shmem_sync`.
+    /// Source: OpenSHMEM 1.6, `shmem_team_sync`.
     #[track_caller]
     pub fn sync(&self, token: &(impl Initiator + ?Sized)) {
         let location = Location::caller();
@@ -102,8 +119,58 @@ impl Collective<'_> {
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
         let Self { team, endpoint } = *self;
         let count = self.count();
-        let area = team.area(endpoint);
+        let Some(location) = purpose.location.filter(|_| endpoint.observer().is_some()) else {
+            return self.meet_as(purpose, count);
+        };
+        let meeting = Met { team: team.index(), members: team.members(), count };
+        let call = Call::new(purpose.family(), location).meets(meeting);
+        endpoint.tell(call, || self.meet_as(purpose, count));
+    }
+
+    /// Meets, as meeting number `count`.
+    fn meet_as(&self, purpose: &Purpose<'_>, count: u64) {
         let mark = purpose.fingerprint();
+        match self.team.meeting() {
+            Meeting::Lines => self.meet_in_lines(purpose, mark, count),
+            Meeting::Counter => self.meet_at_counter(purpose, mark, count),
+        }
+    }
+
+    fn meet_in_lines(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
+        let Self { team, endpoint } = *self;
+        let line = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines[(count % 2) as usize];
+        let mine = team.system_at(endpoint, endpoint.me());
+        line(endpoint.me()).show(count, mark);
+        let mut missing = team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me());
+        missing.clone().for_each(|pe| team.system_at(endpoint, pe).doorbell.ring());
+        let (mut next, mut differs) = (missing.next(), false);
+        let arrived = || {
+            while let Some(pe) = next {
+                match line(pe).shown(count, mark) {
+                    Shown::Nothing => return false,
+                    Shown::Equal => next = missing.next(),
+                    Shown::Different => {
+                        differs = true;
+                        return true;
+                    }
+                }
+            }
+            true
+        };
+        endpoint.waiting().until(
+            endpoint,
+            arrived,
+            |timeout, done| mine.doorbell.sleep(timeout, done),
+            || purpose.activity(team, count),
+        );
+        if differs {
+            self.disagree(purpose, count);
+        }
+    }
+
+    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
+        let Self { team, endpoint } = *self;
+        let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
             Arrival::Early(generation) => endpoint.waiting().until(
                 endpoint,
@@ -127,7 +194,7 @@ impl Collective<'_> {
         let nodes = team.leaders().len();
         let parity = (count % 2) as usize;
         let step = (mark << 16) | 1;
-        let system = team.leader_system(endpoint);
+        let system = team.system_at(endpoint, team.leaders()[team.node()]);
         let far = endpoint.far_if_any().unwrap_or_else(|| unreachable!("several nodes have a transport"));
         for round in 0..ROUNDS {
             let distance = 1 << round;

@@ -6,10 +6,13 @@ use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, PlainData};
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::system::SCRATCH_BYTES;
 
 use super::barrier::Purpose;
-use super::reduce::Steps;
+use super::step::Step;
 use crate::team::Team;
+use crate::thread::ThreadLevel;
+use crate::world::World;
 
 impl Team {
     /// Gives every member what `root` has in `data`, a value or a slice of the same length on all.
@@ -31,26 +34,37 @@ impl Team {
         );
         let endpoint = token.endpoint();
         let bytes = size_of_val(data);
-        let arguments = [root.number() as u64, bytes as u64];
         let subject = || format!("{} from PE {root}", show_size(bytes as u64));
         let purpose = Purpose {
             operation: "broadcast",
             opens: false,
-            arguments: &arguments,
+            arguments: &[root.number() as u64, bytes as u64],
             subject: &subject,
             location: Some(location),
         };
         let data = bytes_of(data);
         let collective = self.enter(endpoint);
-        for (step, piece) in Steps::of(&collective, data) {
+        // At least one piece, so that empty data meets as well.
+        let empty = data.is_empty().then(Default::default);
+        for piece in data.chunks_mut(SCRATCH_BYTES).chain(empty) {
+            let step = Step::next(&collective, piece.len());
             if root == endpoint.me() {
-                step.contribute(endpoint, piece);
+                step.contribute(endpoint, 0, piece);
             }
             collective.meet(&purpose);
+            // The root writes the next piece while the others read this one.
             if root != endpoint.me() {
-                step.read(endpoint, root, piece);
+                step.read(endpoint, root, 0, piece);
             }
         }
+    }
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// Gives every PE what `root` has in `data`; see [`Team::broadcast`].
+    #[track_caller]
+    pub fn broadcast<T: Contents<Item: PlainData> + ?Sized>(&self, data: &mut T, root: Pe) {
+        self.team().broadcast(self, data, root);
     }
 }
 
@@ -60,4 +74,10 @@ pub(super) fn bytes_of<T: Contents<Item: PlainData> + ?Sized>(data: &mut T) -> &
     // SAFETY: `data` is an exclusive reference to `bytes` bytes of a type without padding, for
     // which every bit pattern is a value.
     unsafe { core::slice::from_raw_parts_mut(start, bytes) }
+}
+
+/// The items of plain data.
+pub(super) fn items_of<T: Contents<Item: PlainData> + ?Sized>(data: &T) -> &[T::Item] {
+    // SAFETY: `data` is a reference to that many items, one behind the other (`Contents`).
+    unsafe { core::slice::from_raw_parts(data.start_of(), data.len_of()) }
 }

@@ -3,7 +3,7 @@
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::barrier::Purpose;
-use super::reduce::Step;
+use super::step::Step;
 use crate::error::{Error, Result};
 use crate::team::Collective;
 
@@ -20,24 +20,24 @@ impl Collective<'_> {
         let mut all = vec![Vec::new(); team.size()];
         let (mut round, mut rounds) = (0, 1);
         while round < rounds {
-            let step = Step::next(self);
-            step.contribute(endpoint, mine.next().unwrap_or_default());
+            let step = Step::next(self, SCRATCH_BYTES);
+            step.contribute(endpoint, 0, mine.next().unwrap_or_default());
             self.meet(purpose);
             for (said, pe) in all.iter_mut().zip(team.members()) {
                 if round == 0 {
                     let mut length = [0; LENGTH];
-                    step.read(endpoint, *pe, &mut length);
+                    step.read(endpoint, *pe, 0, &mut length);
                     let framed = LENGTH + u64::from_le_bytes(length) as usize;
                     rounds = rounds.max(framed.div_ceil(SCRATCH_BYTES));
                     said.reserve(framed);
                     said.resize(framed.min(SCRATCH_BYTES), 0);
-                    step.read(endpoint, *pe, said);
+                    step.read(endpoint, *pe, 0, said);
                 } else {
                     let length = said.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
                     let rest = (LENGTH + length as usize).saturating_sub(said.len()).min(SCRATCH_BYTES);
                     let from = said.len();
                     said.resize(from + rest, 0);
-                    step.read(endpoint, *pe, &mut said[from..]);
+                    step.read(endpoint, *pe, 0, &mut said[from..]);
                 }
             }
             round += 1;

@@ -1,14 +1,22 @@
 //! What the PEs of a team do together.
 //!
 //! Everything stands on the checked [`barrier`]: all members must enter the same operation with the
-//! same arguments, or the job ends and says who is where. Data goes through each member's scratch:
-//! write the own contribution, meet, read the others'. Two halves in turn make one meeting per step
-//! enough. Contributions are combined in the order of ranks, so results do not depend on timing.
+//! same arguments, or the job ends and says who is where. Data goes through room that each member has
+//! for the team ([`step`]): write the own contribution, meet, read the others'. Two halves in turn make one
+//! meeting per step enough, and let a piece be written while the one before is read. Contributions are
+//! combined in the order of ranks, so results depend neither on timing nor on the algorithm.
 
+mod algorithm;
+mod alltoall;
 mod barrier;
 mod broadcast;
+mod collect;
 mod gather;
+mod meeting;
+mod number;
 mod reduce;
+mod step;
 
 pub(crate) use barrier::Purpose;
-pub use reduce::{Number, Reducible};
+pub(crate) use meeting::Meeting;
+pub use number::{BitNumber, Number, Reducible};

@@ -9,9 +9,9 @@ use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE, MAX_NUM_THREADS,
-    MAX_RESOURCES, NPES, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TRANSPORT, VERSION, Variable,
-    WAIT_WARN,
+    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE,
+    MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TEAM_SIZE,
+    TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -37,6 +37,10 @@ pub struct Settings {
     pub max_num_threads: Option<usize>,
     /// `SHMEM_TRANSPORT`.
     pub transport: TransportChoice,
+    /// `SHMEM_BARRIER_ALGORITHM`.
+    pub barrier: BarrierChoice,
+    /// `SHMEM_TEAM_SIZE`, in bytes.
+    pub team_size: u64,
     /// `SHMEM_STRIDED_ALGORITHM`.
     pub strided_algorithm: Algorithm,
     /// `SHMEM_STRIDED_TABLE`; `None`: where `shmem-perf calibrate` leaves it.
@@ -45,6 +49,10 @@ pub struct Settings {
     pub strided_advice: bool,
     /// `SHMEM_ARRAY_STORAGE`; `None`: in the heap where it has room.
     pub array_storage: Option<StorageKind>,
+    /// `SHMEM_STATS`.
+    pub stats: bool,
+    /// `SHMEM_TRACE`.
+    pub trace: Option<String>,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -72,10 +80,14 @@ impl Settings {
             context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
             max_num_threads: given.count(&MAX_NUM_THREADS)?,
             transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
+            barrier: given.choice(&BARRIER_ALGORITHM, &BarrierChoice::ALL, BarrierChoice::name)?,
+            team_size: given.size(&TEAM_SIZE)?,
             strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,
             strided_table: given.text(&STRIDED_TABLE),
             strided_advice: given.flag(&STRIDED_ADVICE),
             array_storage: given.storage(&ARRAY_STORAGE)?,
+            stats: given.flag(&STATS),
+            trace: given.text(&TRACE),
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),
@@ -113,6 +125,31 @@ impl TransportChoice {
             Self::Auto => "auto",
             Self::Shm => "shm",
             Self::Loopback => "loopback",
+        }
+    }
+}
+
+/// How the PEs of a node meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierChoice {
+    /// By the number of PEs and of cores.
+    Auto,
+    /// Each looks at a line of each other, where they are on one node.
+    Lines,
+    /// Each counts itself at the first one.
+    Counter,
+}
+
+impl BarrierChoice {
+    const ALL: [Self; 3] = [Self::Auto, Self::Lines, Self::Counter];
+    pub(super) const NAMES: [&'static str; 3] = [Self::Auto.name(), Self::Lines.name(), Self::Counter.name()];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Lines => "lines",
+            Self::Counter => "counter",
         }
     }
 }

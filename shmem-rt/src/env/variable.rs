@@ -4,7 +4,7 @@ use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{PARTITION_VARIABLE, nearest};
 use shmem_core::strided::Algorithm;
 
-use super::TransportChoice;
+use super::{BarrierChoice, TransportChoice};
 
 const PREFIX: &str = "SHMEM_";
 
@@ -82,6 +82,10 @@ variables! {
         "threads that each PE may have registered at a time; not set: as many as it likes";
     TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
         "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
+    BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
+        "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
+    TEAM_SIZE = "SHMEM_TEAM_SIZE", None, ValueKind::Size, "64M",
+        "bytes on each PE for what teams allocate";
     STRIDED_ALGORITHM = "SHMEM_STRIDED_ALGORITHM", None, ValueKind::Choice(&Algorithm::NAMES), "auto",
         "how strided transfers planned at run time are carried out: 1 (putmem for each block), 2 (iput of columns), 3 (the published table), auto";
     STRIDED_TABLE = "SHMEM_STRIDED_TABLE", None, ValueKind::Path, "",
@@ -90,6 +94,10 @@ variables! {
         "PE 0 says once for each call of a strided transfer what its arrays make slow";
     ARRAY_STORAGE = "SHMEM_ARRAY_STORAGE", None, ValueKind::Choice(&["single", "separate", "cyclic", "multi"]), "",
         "storage of NUMA-aware arrays that name none: single (in the heap), separate (memory of its own), cyclic or cyclic=<block> (nodes in turn), multi (a piece per chunk); not set: single where the heap has room";
+    STATS = "SHMEM_STATS", None, ValueKind::Flag, "0",
+        "PE 0 prints at the end how often each operation was called, what it moved, and how long it took";
+    TRACE = "SHMEM_TRACE", None, ValueKind::Path, "",
+        "file for a trace of every operation, for chrome://tracing or Perfetto; %p in it is the PE's number";
     LATER_SIZE = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",

@@ -1,31 +1,54 @@
-//! A set of PEs that act together. The world is team 0.
+//! Sets of PEs that act together. The world is team 0, the PEs of a node are team 1.
 //!
 //! A team knows its members by node, because every collective runs in two levels: the members of a
 //! node meet in shared memory, and whoever comes last there acts for the node towards the others.
+//!
+//! A team has an index, the same on all its members, which names its words in the system area of each:
+//! what its members meet in and pass contributions through is the team's own. [`indexes`] says which ones
+//! are free, [`split`] how members come to one. What members allocate together lies in the memory of teams,
+//! a range of every PE's place that is found in the same way ([`memory`]); [`phase`] says why it can be
+//! opened by the members alone.
 
 mod config;
 mod error;
+mod indexes;
+mod memory;
+mod object;
+mod phase;
+mod room;
+mod split;
 mod uses;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use shmem_core::context::Endpoint;
+use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::object::SymAddr;
 use shmem_core::pe::Pe;
 use shmem_core::system::{SystemArea, TeamArea};
 
 pub use config::TeamConfig;
 pub use error::TeamError;
+pub(crate) use indexes::Indexes;
+pub use object::{TeamBox, TeamObjects};
+pub(crate) use room::Room;
 pub(crate) use uses::{ContextClaim, Uses};
 
+use crate::collective::Meeting;
 use crate::error::Result;
 use crate::job::Job;
 
 /// A set of PEs with a number of its own for each: its rank.
+///
+/// A handle owns and borrows nothing. Dropping it is local: the team's index is used again when all members
+/// have dropped it, its contexts and its objects, and a later split brings them together.
+/// [`destroy`](Self::destroy) checks that nothing is left. Forgetting a handle keeps the index for ever.
 pub struct Team {
     pub(crate) job: Arc<Job>,
     index: usize,
     members: Vec<Pe>,
+    /// The host of each member.
+    hosts: Vec<u32>,
     rank: usize,
     /// The first member of each node.
     leaders: Vec<Pe>,
@@ -33,40 +56,71 @@ pub struct Team {
     node: usize,
     /// Members on our node.
     neighbours: Vec<Pe>,
+    meeting: Meeting,
     /// Meetings so far.
     count: AtomicU64,
-    /// Steps through scratch taken.
-    steps: AtomicU64,
     /// Whether a thread is in a collective.
     entered: AtomicBool,
     uses: Arc<Uses>,
 }
 
 impl Team {
-    /// The team of all PEs. `hosts` is the host of each, by number.
-    pub(crate) fn world(job: Arc<Job>, pes: &[Pe], hosts: &[u32], me: usize) -> Self {
+    /// Index of the team of all PEs.
+    pub(crate) const WORLD: usize = 0;
+    /// Index of the teams of each node's PEs.
+    pub(crate) const NODE: usize = 1;
+
+    /// The team of all PEs, and that of the calling PE's node. `hosts` is the host of each PE, by number.
+    pub(crate) fn first(job: &Arc<Job>, endpoint: &Endpoint, hosts: &[u32]) -> (Self, Self) {
+        let all: Vec<(Pe, u32)> = job.pes.iter().copied().zip(hosts.iter().copied()).collect();
+        let here = hosts[endpoint.me().number()];
+        let near = all.iter().filter(|(_, host)| *host == here).copied().collect();
+        let team = |index, members: Vec<(Pe, u32)>| {
+            let numbers = members.iter().map(|(pe, _)| pe.number());
+            let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), numbers);
+            Self::new(Arc::clone(job), endpoint, index, members, uses)
+        };
+        (team(Self::WORLD, all), team(Self::NODE, near))
+    }
+
+    /// A team of `members` with their hosts, in the order of ranks. The calling PE is one of them.
+    fn new(
+        job: Arc<Job>,
+        endpoint: &Endpoint,
+        index: usize,
+        members: Vec<(Pe, u32)>,
+        uses: Arc<Uses>,
+    ) -> Self {
+        let me = endpoint.me();
+        let (members, hosts): (Vec<Pe>, Vec<u32>) = members.into_iter().unzip();
+        let rank = members.iter().position(|pe| *pe == me);
+        let rank = rank.unwrap_or_else(|| unreachable!("who makes a team is a member"));
         let mut seen: Vec<u32> = Vec::new();
         let mut leaders = Vec::new();
-        for (pe, host) in pes.iter().zip(hosts) {
+        for (pe, host) in members.iter().zip(&hosts) {
             if !seen.contains(host) {
                 seen.push(*host);
                 leaders.push(*pe);
             }
         }
-        let node = seen.iter().position(|h| *h == hosts[me]).unwrap_or_default();
-        let neighbours = pes.iter().zip(hosts).filter(|(_, h)| **h == hosts[me]).map(|(pe, _)| *pe).collect();
+        let node = seen.iter().position(|host| *host == hosts[rank]).unwrap_or_default();
+        let near = members.iter().zip(&hosts).filter(|(_, host)| **host == hosts[rank]);
+        let neighbours: Vec<Pe> = near.map(|(pe, _)| *pe).collect();
+        let spins = endpoint.waiting().spins();
+        let meeting = Meeting::choose(job.settings.barrier, members.len(), leaders.len(), spins);
         Self {
             job,
-            index: 0,
-            members: pes.to_vec(),
-            rank: me,
+            index,
+            members,
+            hosts,
+            rank,
             leaders,
             node,
             neighbours,
+            meeting,
             count: AtomicU64::new(0),
-            steps: AtomicU64::new(0),
             entered: AtomicBool::new(false),
-            uses: Uses::new(TeamConfig::with_contexts(usize::MAX)),
+            uses,
         }
     }
 
@@ -81,11 +135,15 @@ impl Team {
     }
 
     /// Number of members.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_n_pes`.
     pub fn size(&self) -> usize {
         self.members.len()
     }
 
     /// The calling PE's rank.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_my_pe`.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -98,6 +156,13 @@ impl Team {
     /// The rank of a PE, if it is a member.
     pub fn rank_of(&self, pe: Pe) -> Option<usize> {
         self.members.iter().position(|member| *member == pe)
+    }
+
+    /// The rank in another team of the member with a rank in this one, if it is in both.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_translate_pe`.
+    pub fn translate(&self, rank: usize, other: &Self) -> Option<usize> {
+        other.rank_of(self.pe(rank)?)
     }
 
     /// The members, in the order of their ranks.
@@ -115,6 +180,23 @@ impl Team {
     /// Source: OpenSHMEM 1.6, `shmem_team_get_config`.
     pub fn config(&self) -> TeamConfig {
         self.uses.config()
+    }
+
+    /// A symmetric address on the member with a rank, as a pointer of this process: `None` if there is no
+    /// such member, or it is on another node. For typed objects, [`On::ptr`](crate::On::ptr) does the same.
+    ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_ptr`.
+    #[track_caller]
+    pub fn ptr(&self, token: &(impl Initiator + ?Sized), address: SymAddr, rank: usize) -> Option<*mut u8> {
+        let endpoint = token.endpoint();
+        let (segments, here) = (endpoint.segments(), address.as_ptr() as usize);
+        let offset = here.wrapping_sub(endpoint.mine(0) as usize);
+        assert!(segments.find(offset, 1).is_some(), "{}", segments.miss("ptr", here, offset, 1));
+        endpoint.mapped(self.pe(rank)?, offset)
     }
 
     /// Counts a context of this team, for as long as the result lives.
@@ -138,17 +220,20 @@ impl Team {
         self.node
     }
 
-    /// The words of this team on its node: those of the node's first member.
-    pub(crate) fn area<'e>(&self, endpoint: &'e Endpoint) -> &'e TeamArea {
-        &self.leader_system(endpoint).teams[self.index]
+    pub(crate) fn meeting(&self) -> Meeting {
+        self.meeting
     }
 
-    /// The system area of the first member of this node.
-    pub(crate) fn leader_system<'e>(&self, endpoint: &'e Endpoint) -> &'e SystemArea {
-        let leader = self.leaders[self.node];
-        // SAFETY: only `meet` and its rounds use it, by the barrier's protocol.
-        let system = unsafe { endpoint.system_of(leader) };
-        system.unwrap_or_else(|| unreachable!("the first member of this node is on this node"))
+    /// The words of this team on its node: those of the node's first member.
+    pub(crate) fn area<'e>(&self, endpoint: &'e Endpoint) -> &'e TeamArea {
+        &self.system_at(endpoint, self.leaders[self.node]).teams[self.index]
+    }
+
+    /// The system area of a member on this node.
+    pub(crate) fn system_at<'e>(&self, endpoint: &'e Endpoint, member: Pe) -> &'e SystemArea {
+        // SAFETY: only meetings use it, by their protocol.
+        let system = unsafe { endpoint.system_of(member) };
+        system.unwrap_or_else(|| unreachable!("a neighbour is on this node"))
     }
 
     /// Begins a collective. A second thread of this PE in one is refused: what a PE does between the
@@ -174,17 +259,17 @@ pub(crate) struct Collective<'c> {
 }
 
 impl Collective<'_> {
-    /// Number of the next step through scratch.
-    pub(crate) fn next_step(&self) -> u64 {
-        self.team.steps.fetch_add(1, Ordering::Relaxed)
+    /// The number of the next meeting, from 1.
+    pub(crate) fn next_meeting(&self) -> u64 {
+        self.team.count.load(Ordering::Relaxed) + 1
     }
 
     /// Counts a meeting.
     pub(crate) fn count(&self) -> u64 {
         let Self { team, endpoint } = self;
-        let count = team.count.load(Ordering::Relaxed) + 1;
+        let count = self.next_meeting();
         team.count.store(count, Ordering::Relaxed);
-        if team.index == 0 {
+        if team.index == Team::WORLD {
             // SAFETY: the record of this PE, told what it is meant for.
             unsafe { endpoint.system() }.record.enter_collective(count);
         }
@@ -195,6 +280,12 @@ impl Collective<'_> {
 impl Drop for Collective<'_> {
     fn drop(&mut self) {
         self.team.entered.store(false, Ordering::Release);
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.uses.drop_handle();
     }
 }
 

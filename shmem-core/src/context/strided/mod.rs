@@ -52,8 +52,6 @@ pub(super) unsafe fn put_planned(
     family: Family,
     location: &'static Location<'static>,
 ) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(plan);
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
@@ -79,8 +77,6 @@ pub(super) unsafe fn get_planned(
     family: Family,
     location: &'static Location<'static>,
 ) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(plan);
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
@@ -108,7 +104,9 @@ unsafe fn put_blocks(
     align: usize,
     family: Family,
 ) {
-    note(block, level, align);
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
@@ -135,7 +133,9 @@ unsafe fn get_blocks(
     align: usize,
     family: Family,
 ) {
-    note(block, level, align);
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
@@ -145,18 +145,6 @@ unsafe fn get_blocks(
         unsafe {
             get_slow(endpoint, to, from.pe, from.segment, from.offset, &plan, family, Location::caller())
         };
-    }
-}
-
-/// What is counted and said of blocks in one loop, whichever way they go.
-#[inline(always)]
-#[track_caller]
-#[cfg_attr(not(feature = "statistics"), expect(unused_variables, reason = "what is counted is a plan"))]
-fn note(block: usize, level: Level, align: usize) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(&Plan::blocks(block, level, align));
-    if let Some(advice) = Advice::of_blocks(block, level) {
-        advice.give();
     }
 }
 

@@ -1,0 +1,89 @@
+//! The words of a lock.
+
+use super::{Atomic, On};
+use crate::data::SymmetricData;
+use crate::pe::Pe;
+use crate::strided::{Shape, Shaped};
+
+/// Bytes of the name of a file, in a lock.
+pub const LOCK_FILE_BYTES: usize = 64;
+
+/// A lock of the job: `#[symmetric] static LOCK: Lock;` and then `world.lock(&LOCK)`.
+///
+/// It is fair: PEs get it in the order in which they came, and threads of one PE in the order in which these
+/// came. All zeroes is an open lock, so it needs no initial value.
+///
+/// Source: OpenSHMEM 1.6, `shmem_set_lock`.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Lock {
+    words: [u64; 8],
+    /// Where the holder has got it, on the holder.
+    file: [u8; LOCK_FILE_BYTES],
+}
+
+// SAFETY: numbers without padding.
+unsafe impl SymmetricData for Lock {}
+
+// SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
+unsafe impl Shaped for Lock {
+    type Element = Self;
+    const SHAPE: Shape = Shape::element(size_of::<Self>());
+}
+
+const _: () = assert!(size_of::<Lock>() == 8 * 8 + LOCK_FILE_BYTES, "a lock has no padding");
+
+/// A word of a lock. All but the first are used by each PE in its own copy.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum LockWord {
+    /// The last PE in the queue; in the copy of the lock's home.
+    Last,
+    /// The PE behind this one.
+    Behind,
+    /// The PE before this one.
+    Before,
+    /// 1: the PE before has left the lock to this one.
+    Granted,
+    /// How many threads of this PE have come.
+    Tickets,
+    /// How many of them have left.
+    Served,
+    /// The thread of this PE that holds the lock.
+    Thread,
+    /// The line at which it has got it.
+    Line,
+}
+
+impl Lock {
+    /// An open lock, for the image of a static.
+    pub const fn new() -> Self {
+        Self { words: [0; 8], file: [0; LOCK_FILE_BYTES] }
+    }
+}
+
+impl Default for Lock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a> On<'a, Lock> {
+    /// A word of the lock's copy on a PE.
+    #[doc(hidden)]
+    pub fn __word(self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
+        let offset = self.offset() + core::mem::offset_of!(Lock, words) + word as usize * 8;
+        // SAFETY: a lock lies at this offset on every PE for `'a`, and the word is one of its eight, laid out
+        // as its number.
+        unsafe { On::new(pe, self.segment(), offset, 1) }
+    }
+
+    /// The name of the file in the lock's copy on a PE.
+    #[doc(hidden)]
+    pub fn __file(self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
+        let offset = self.offset() + core::mem::offset_of!(Lock, file);
+        // SAFETY: as above, for the bytes behind the words.
+        unsafe { On::new(pe, self.segment(), offset, 1) }
+    }
+}

@@ -1,0 +1,117 @@
+//! collect and fcollect: what all members have, on all of them.
+
+use std::panic::Location;
+
+use shmem_core::context::Initiator;
+use shmem_core::data::{Contents, PlainData};
+use shmem_core::system::SCRATCH_BYTES;
+
+use super::barrier::Purpose;
+use super::broadcast::items_of;
+use super::step::Step;
+use crate::team::{Collective, Team};
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl Team {
+    /// Writes what all members have, of the same length on each, to `all` in the order of ranks.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let mut loads = vec![0.0; world.n_pes()];
+    /// world.fcollect(&0.75, &mut loads);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `all` has not room for exactly that.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
+    #[track_caller]
+    pub fn fcollect<T>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: &mut [T::Item])
+    where
+        T: Contents<Item: PlainData> + ?Sized,
+    {
+        let location = Location::caller();
+        let (mine, members) = (items_of(mine), self.size());
+        let items = mine.len();
+        assert!(
+            all.len() == items * members,
+            "{members} members have {items} elements each, the destination has {}",
+            all.len()
+        );
+        let subject = || format!("{items} x {}", core::any::type_name::<T::Item>());
+        let purpose = Purpose {
+            operation: "fcollect",
+            opens: false,
+            arguments: &[items as u64, size_of::<T::Item>() as u64],
+            subject: &subject,
+            location: Some(location),
+        };
+        let collective = self.enter(token.endpoint());
+        collective.gather_equal(&purpose, bytemuck::cast_slice(mine), bytemuck::cast_slice_mut(all));
+    }
+
+    /// What all members have, of any length on each, one behind the other in the order of ranks. Where that
+    /// of a member begins is the [`sum_exscan`](Self::sum_exscan) of the lengths.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_collect`.
+    #[track_caller]
+    pub fn collect<T>(&self, token: &(impl Initiator + ?Sized), mine: &T) -> Vec<T::Item>
+    where
+        T: Contents<Item: PlainData> + ?Sized,
+    {
+        let location = Location::caller();
+        let mine = items_of(mine);
+        let subject = || format!("{} x {}", mine.len(), core::any::type_name::<T::Item>());
+        let purpose = Purpose {
+            operation: "collect",
+            opens: false,
+            arguments: &[size_of::<T::Item>() as u64],
+            subject: &subject,
+            location: Some(location),
+        };
+        let collective = self.enter(token.endpoint());
+        let said = collective.gather(&purpose, bytemuck::cast_slice(mine)).concat();
+        let mut all = vec![bytemuck::Zeroable::zeroed(); said.len() / size_of::<T::Item>().max(1)];
+        bytemuck::cast_slice_mut(&mut all).copy_from_slice(&said);
+        all
+    }
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// Writes what all PEs have, of the same length on each, to `all`; see [`Team::fcollect`].
+    #[track_caller]
+    pub fn fcollect<T: Contents<Item: PlainData> + ?Sized>(&self, mine: &T, all: &mut [T::Item]) {
+        self.team().fcollect(self, mine, all);
+    }
+
+    /// What all PEs have, of any length on each; see [`Team::collect`].
+    #[track_caller]
+    pub fn collect<T: Contents<Item: PlainData> + ?Sized>(&self, mine: &T) -> Vec<T::Item> {
+        self.team().collect(self, mine)
+    }
+}
+
+impl Collective<'_> {
+    /// Writes what each member has, as many bytes as the others, to `all` in the order of ranks.
+    pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
+        let Self { team, endpoint } = *self;
+        let (members, bytes) = (team.size(), mine.len());
+        let empty: Option<&[u8]> = mine.is_empty().then_some(&[]);
+        for (k, piece) in mine.chunks(SCRATCH_BYTES).chain(empty).enumerate() {
+            let step = Step::next(self, piece.len());
+            step.contribute(endpoint, 0, piece);
+            self.meet(purpose);
+            for turn in 0..members {
+                // Each begins with itself, so that not all read the same.
+                let from = (team.rank() + turn) % members;
+                let start = from * bytes + k * SCRATCH_BYTES;
+                step.read(endpoint, team.members()[from], 0, &mut all[start..start + piece.len()]);
+            }
+        }
+    }
+}

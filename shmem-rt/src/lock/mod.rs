@@ -1,0 +1,287 @@
+//! Locks of the job.
+//!
+//! The PEs that want a lock form a queue. Its last PE stands in a word of the lock's home, a PE that follows
+//! from where the lock lies; who comes puts itself there, and finds who came before. It tells that one, and
+//! waits for a word of its own until the lock is left to it. So each PE waits on its own memory, asleep if
+//! it takes long, and is woken once; and PEs get the lock in the order in which they came. This is the
+//! queue of Mellor-Crummey and Scott, with one place for each PE. Threads of one PE take their turns at
+//! that place in front of it, by tickets.
+//!
+//! Whoever leaves a lock has made all it has done visible before.
+
+mod place;
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use shmem_core::context::{Amo, Initiator, Rma};
+use shmem_core::object::{Lock, LockWord, On};
+use shmem_core::pe::Pe;
+use shmem_core::system::Activity;
+use shmem_core::text::Text;
+
+pub use place::LockPlace;
+
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// Waits for a lock, and holds it until the guard is dropped. Not collective.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// use shmem::Lock;
+    ///
+    /// #[symmetric]
+    /// static LOCK: Lock;
+    /// #[symmetric]
+    /// static TOTAL: f64;
+    ///
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let first = world.pe(0).unwrap();
+    /// let guard = world.lock(&LOCK);
+    /// world.p(TOTAL.on(first), world.g(TOTAL.on(first)) + 1.5);
+    /// drop(guard);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the calling thread holds it already.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
+    #[track_caller]
+    pub fn lock<'a>(&'a self, lock: impl LockPlace<'a>) -> LockGuard<'a, L> {
+        let queue = Queue::of(self, lock);
+        queue.set(Location::caller());
+        LockGuard { queue, _thread: PhantomData }
+    }
+
+    /// Takes a lock if nobody holds it or waits for it; `None` otherwise.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_lock`.
+    #[track_caller]
+    pub fn try_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> Option<LockGuard<'a, L>> {
+        let queue = Queue::of(self, lock);
+        queue.test(Location::caller()).then(|| LockGuard { queue, _thread: PhantomData })
+    }
+
+    /// Waits for a lock and holds it until [`clear_lock`](Self::clear_lock), for programs whose locks do not
+    /// follow blocks. See [`lock`](Self::lock).
+    ///
+    /// # Panics
+    ///
+    /// If the calling thread holds it already.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
+    #[track_caller]
+    pub fn set_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
+        Queue::of(self, lock).set(Location::caller());
+    }
+
+    /// Takes a lock, as [`set_lock`](Self::set_lock), if nobody holds it or waits for it; says whether it has.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_test_lock`, which is 0 where this is `true`.
+    #[track_caller]
+    pub fn test_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> bool {
+        Queue::of(self, lock).test(Location::caller())
+    }
+
+    /// Leaves a lock that [`set_lock`](Self::set_lock) or [`test_lock`](Self::test_lock) has taken. All that
+    /// this PE has done is visible to who gets it next.
+    ///
+    /// # Panics
+    ///
+    /// If the calling PE does not hold it.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_clear_lock`.
+    #[track_caller]
+    pub fn clear_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
+        let queue = Queue::of(self, lock);
+        assert!(
+            queue.mine(LockWord::Thread) != 0,
+            "`clear_lock({})`: PE {} does not hold the lock",
+            queue.name(),
+            self.me()
+        );
+        queue.clear();
+    }
+}
+
+/// A lock that is held. Dropping it leaves the lock, and makes what this PE has done visible before.
+#[must_use = "the lock is left when the guard is dropped"]
+pub struct LockGuard<'a, L: ThreadLevel> {
+    queue: Queue<'a, L>,
+    /// Dropped by the thread that holds the lock.
+    _thread: PhantomData<*mut ()>,
+}
+
+impl<L: ThreadLevel> Drop for LockGuard<'_, L> {
+    fn drop(&mut self) {
+        self.queue.clear();
+    }
+}
+
+impl<L: ThreadLevel> std::fmt::Debug for LockGuard<'_, L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LockGuard ({})", self.queue.name())
+    }
+}
+
+/// The PEs that want a lock, as one of them.
+struct Queue<'a, L: ThreadLevel> {
+    world: &'a World<L>,
+    lock: On<'a, Lock>,
+}
+
+impl<'a, L: ThreadLevel> Queue<'a, L> {
+    fn of(world: &'a World<L>, lock: impl LockPlace<'a>) -> Self {
+        Self { world, lock: lock.__on(world.me()) }
+    }
+
+    /// Waits until this thread holds the lock.
+    fn set(&self, location: &'static Location<'static>) {
+        let thread = thread_number();
+        assert!(
+            self.mine(LockWord::Thread) != thread,
+            "`lock({})` at {}:{}: the thread holds the lock since {}; drop the guard first",
+            self.name(),
+            location.file(),
+            location.line(),
+            self.place_of(self.world.me())
+        );
+        let ticket = self.world.fetch_inc(self.my(LockWord::Tickets));
+        self.wait(location, || self.mine(LockWord::Served) == ticket);
+        let before = self.world.swap(self.last(), self.me());
+        if before != 0 {
+            self.world.set(self.my(LockWord::Before), before);
+            self.world.set(self.lock.__word(self.pe(before), LockWord::Behind), self.me());
+            self.wait(location, || self.mine(LockWord::Granted) != 0);
+            self.world.set(self.my(LockWord::Granted), 0);
+        }
+        self.hold(thread, location);
+    }
+
+    /// Takes the lock if nobody wants it.
+    fn test(&self, location: &'static Location<'static>) -> bool {
+        let served = self.mine(LockWord::Served);
+        if self.world.compare_swap(self.my(LockWord::Tickets), served, served + 1) != served {
+            return false;
+        }
+        let free = self.world.compare_swap(self.last(), 0, self.me()) == 0;
+        if free {
+            self.hold(thread_number(), location);
+        } else {
+            self.world.inc(self.my(LockWord::Served));
+        }
+        free
+    }
+
+    /// Says who holds the lock, and where it has got it.
+    fn hold(&self, thread: u64, location: &'static Location<'static>) {
+        let me = self.world.me();
+        let file = Text::<{ shmem_core::object::LOCK_FILE_BYTES }>::tail(location.file());
+        self.world.put(self.lock.__file(me), &file.into_bytes());
+        self.world.set(self.my(LockWord::Line), u64::from(location.line()));
+        self.world.set(self.my(LockWord::Thread), thread);
+    }
+
+    /// Leaves the lock to who is next.
+    fn clear(&self) {
+        self.world.job().quiet_all();
+        self.world.set(self.my(LockWord::Thread), 0);
+        let nobody_behind = || self.mine(LockWord::Behind) == 0;
+        if nobody_behind() && self.world.compare_swap(self.last(), self.me(), 0) == self.me() {
+            self.world.inc(self.my(LockWord::Served));
+            return;
+        }
+        // Who is behind has come, and is about to say so.
+        self.wait(Location::caller(), || !nobody_behind());
+        let behind = self.world.swap(self.my(LockWord::Behind), 0);
+        self.world.set(self.lock.__word(self.pe(behind), LockWord::Granted), 1);
+        self.world.inc(self.my(LockWord::Served));
+    }
+
+    fn wait(&self, location: &'static Location<'static>, done: impl FnMut() -> bool) {
+        let endpoint = self.world.endpoint();
+        // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
+        let bell = &unsafe { endpoint.system() }.doorbell;
+        endpoint.waiting().until(
+            endpoint,
+            done,
+            |timeout, done| bell.sleep(timeout, done),
+            || Activity {
+                operation: Text::head("lock"),
+                subject: Text::head(&self.situation()),
+                file: Text::tail(location.file()),
+                line: location.line(),
+                ..Activity::NONE
+            },
+        );
+    }
+
+    /// Which lock it is, and who holds it now, for who waits.
+    fn situation(&self) -> String {
+        // From this PE on towards the head of the queue. It moves meanwhile: then nobody is named.
+        let mut pe = self.world.me();
+        for _ in 0..self.world.n_pes() {
+            if self.world.fetch(self.lock.__word(pe, LockWord::Thread)) != 0 {
+                return format!("{}, held by PE {pe} since {}", self.name(), self.place_of(pe));
+            }
+            match self.world.fetch(self.lock.__word(pe, LockWord::Before)) {
+                0 => break,
+                before => pe = self.pe(before),
+            }
+        }
+        self.name()
+    }
+
+    /// Where a PE has got the lock.
+    fn place_of(&self, pe: Pe) -> String {
+        let mut file = [0; shmem_core::object::LOCK_FILE_BYTES];
+        self.world.get(&mut file, self.lock.__file(pe));
+        let line = self.world.fetch(self.lock.__word(pe, LockWord::Line));
+        format!("{}:{line}", Text::from_bytes(file))
+    }
+
+    fn name(&self) -> String {
+        self.world.endpoint().waiting().name_of(self.lock.offset())
+    }
+
+    /// A word of this PE's copy.
+    fn my(&self, word: LockWord) -> On<'a, shmem_core::object::Atomic<u64>> {
+        self.lock.__word(self.world.me(), word)
+    }
+
+    fn mine(&self, word: LockWord) -> u64 {
+        self.world.fetch(self.my(word))
+    }
+
+    /// The word of the last PE in the queue. Different locks have different homes.
+    fn last(&self) -> On<'a, shmem_core::object::Atomic<u64>> {
+        let home = self.lock.offset() / size_of::<Lock>() % self.world.n_pes();
+        self.lock.__word(self.pe(home as u64 + 1), LockWord::Last)
+    }
+
+    /// This PE, as it stands in words: 0 is nobody.
+    fn me(&self) -> u64 {
+        self.world.my_pe() as u64 + 1
+    }
+
+    /// The PE that a word names.
+    fn pe(&self, word: u64) -> Pe {
+        let pe = usize::try_from(word - 1).ok().and_then(|number| self.world.pe(number).ok());
+        pe.unwrap_or_else(|| panic!("the words of the lock {} were overwritten: {word:#x}", self.name()))
+    }
+}
+
+/// A number for the calling thread, from 1.
+fn thread_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static MINE: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    MINE.with(|number| *number)
+}

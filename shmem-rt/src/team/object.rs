@@ -1,0 +1,160 @@
+//! Objects that the members of a team have allocated together.
+
+use std::fmt;
+use std::sync::Arc;
+
+use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::data::{Contents, SymmetricData};
+use shmem_core::object::{Extent, Here, Objects, On, SymBox};
+use shmem_core::pe::Pe;
+
+use super::{Team, Uses};
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// An object in the memory of a team: the same offset on every member, and nothing on other PEs.
+///
+/// It owns its allocation, as a [`SymBox`] does, and is used in the same way; but it lies on the members
+/// only, and the members alone can open it ([`local`](Self::local)). Dropping it is local: the memory is
+/// used again when every member has dropped its handle and takes part in the next allocation of the team.
+pub struct TeamBox<T: ?Sized> {
+    object: SymBox<T>,
+    uses: Arc<Uses>,
+}
+
+impl<T: Contents + ?Sized> TeamBox<T> {
+    /// `object` is an allocation of the team with these `uses`.
+    pub(super) fn new(object: SymBox<T>, uses: Arc<Uses>) -> Self {
+        Self { object, uses }
+    }
+
+    /// The object on a member.
+    ///
+    /// # Panics
+    ///
+    /// If `pe` is not a member of the team.
+    #[inline]
+    #[track_caller]
+    pub fn on(&self, pe: Pe) -> On<'_, T> {
+        assert!(
+            self.uses.has_member(pe.number()),
+            "PE {pe} is not a member of the team that has allocated this object, and has none"
+        );
+        self.object.on(pe)
+    }
+
+    /// The calling PE's own copy.
+    #[inline(always)]
+    pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
+        self.object.here(token)
+    }
+
+    /// Opens the object exclusively on all members of `team`, which has allocated it; see [`Team::local`].
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn local<L: ThreadLevel, R>(
+        &self,
+        world: &mut World<L>,
+        team: &Team,
+        body: impl for<'x> FnOnce(&'x mut T) -> R,
+    ) -> R
+    where
+        T: 'static,
+    {
+        team.local(world, self, body)
+    }
+}
+
+impl<T: SymmetricData> TeamBox<[T]> {
+    /// Number of elements.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.object.len()
+    }
+
+    /// Whether it has no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.object.is_empty()
+    }
+}
+
+// SAFETY: those of the box inside.
+unsafe impl<T: Contents + ?Sized + 'static> Objects for &TeamBox<T> {
+    type Mut<'x> = &'x mut T;
+    type Ref<'x> = &'x T;
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        (&self.object).extents(token, list);
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> &'x mut T {
+        // SAFETY: the caller's promise.
+        unsafe { (&self.object).open(mine) }
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
+        // SAFETY: the caller's promise.
+        unsafe { (&self.object).freeze(mine) }
+    }
+}
+
+/// What [`Team::local`] opens: `&object`, or a tuple of them, of [`TeamBox`]es.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an object of a team",
+    label = "not allocated by a team",
+    note = "the members of a team open what `team.alloc` gave them: other PEs can write all other symmetric objects; `world.local` opens those"
+)]
+pub trait TeamObjects: Objects + sealed::Sealed {
+    /// Whether the team with these uses has allocated all of them.
+    #[doc(hidden)]
+    fn __are_of(self, team: &TeamKey) -> bool;
+}
+
+/// Stands for a team in the methods of [`TeamObjects`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct TeamKey(pub(super) Arc<Uses>);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<T: Contents + ?Sized + 'static> sealed::Sealed for &TeamBox<T> {}
+
+impl<T: Contents + ?Sized + 'static> TeamObjects for &TeamBox<T> {
+    fn __are_of(self, team: &TeamKey) -> bool {
+        Arc::ptr_eq(&self.uses, &team.0)
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident)+) => {
+        impl<$($name: TeamObjects),+> sealed::Sealed for ($($name,)+) {}
+
+        impl<$($name: TeamObjects),+> TeamObjects for ($($name,)+) {
+            fn __are_of(self, team: &TeamKey) -> bool {
+                #[expect(non_snake_case, reason = "one binding per type parameter")]
+                let ($($name,)+) = self;
+                $($name.__are_of(team))&&+
+            }
+        }
+    };
+}
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);
+
+impl<T: Contents + ?Sized> fmt::Debug for TeamBox<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TeamBox #{} (offset {:#x})", self.object.id(), self.object.offset())
+    }
+}

@@ -1,0 +1,98 @@
+//! Phases of a team: references into objects of a team, opened by its members alone.
+//!
+//! A phase of the world is sound because no PE has a token while any PE is in it ([`phase`](crate::phase)).
+//! In a phase of a team only its members have none; other PEs go on. It is sound all the same, because they
+//! cannot name what is opened:
+//!
+//! 1. Only objects that this very team has allocated are opened (checked when the phase begins).
+//! 2. These lie in the memory of teams, which belongs to the segment of the system: no address names it
+//!    (`Segments::find` never gives that segment), and there is no handle of it but a [`TeamBox`].
+//! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE that
+//!    can name bytes of the memory of teams on PE p, through any box, is in the team of that box together
+//!    with p.
+//! 4. Bytes on p belong to one object at a time: p itself keeps what is free. They come to another object
+//!    only when all members of the first one's team have dropped it, have been quiet since, and have met p.
+//!    So whoever can name the bytes of an object of this team on p has a box of this very object, and is
+//!    a member.
+//! 5. No member has a token: each has lent its world exclusively to this call. All endpoints of members are
+//!    quiet, and the barriers in front of the body and behind it are the checked ones of the team, so (2) to
+//!    (7) of the argument for the world hold for the members.
+//!
+//! Where PEs are threads of one process, a box could be handed from one to another by other means than this
+//! library; PEs are processes, and the transport that makes them threads is one for tests.
+//!
+//! [`TeamBox`]: super::TeamBox
+//! [`TeamBox::on`]: super::TeamBox::on
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use shmem_core::context::Initiator;
+
+use super::Team;
+use super::object::{TeamKey, TeamObjects};
+use crate::phase::{FROZEN, Kind, LOCAL, Phase};
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl Team {
+    /// Opens objects of this team exclusively on all members: two barriers of the team, and in between `body`
+    /// with a `&mut` to the calling PE's own copy of each. PEs outside take no part.
+    ///
+    /// # Panics
+    ///
+    /// If an object was not allocated by this team, or two of them overlap. A panic inside `body` ends the job.
+    #[track_caller]
+    pub fn local<L: ThreadLevel, O: TeamObjects, R>(
+        &self,
+        world: &mut World<L>,
+        objects: O,
+        body: impl for<'x> FnOnce(O::Mut<'x>) -> R,
+    ) -> R {
+        let phase = self.phase(world, LOCAL, objects, Location::caller());
+        // SAFETY: the module's argument excludes all other accesses until `leave`; the extents do not overlap
+        // (`enter`), the handles stay borrowed, and `mine(0)` is the start of this PE's place.
+        let opened = unsafe { objects.open(world.endpoint().mine(0)) };
+        let result = body(opened);
+        phase.leave(self, world.endpoint());
+        result
+    }
+
+    /// Opens objects of this team for reading on all members, as `&`; otherwise as [`local`](Self::local).
+    ///
+    /// # Panics
+    ///
+    /// If an object was not allocated by this team. A panic inside `body` ends the job.
+    #[track_caller]
+    pub fn frozen<L: ThreadLevel, O: TeamObjects, R>(
+        &self,
+        world: &mut World<L>,
+        objects: O,
+        body: impl for<'x> FnOnce(O::Ref<'x>) -> R,
+    ) -> R {
+        let phase = self.phase(world, FROZEN, objects, Location::caller());
+        // SAFETY: as in `local`, for shared references: nobody writes until `leave`.
+        let opened = unsafe { objects.freeze(world.endpoint().mine(0)) };
+        let result = body(opened);
+        phase.leave(self, world.endpoint());
+        result
+    }
+
+    #[track_caller]
+    fn phase<L: ThreadLevel, O: TeamObjects>(
+        &self,
+        world: &World<L>,
+        kind: Kind,
+        objects: O,
+        location: &'static Location<'static>,
+    ) -> Phase {
+        // A phase of the job quiets that job's endpoints.
+        assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
+        assert!(
+            objects.__are_of(&TeamKey(Arc::clone(&self.uses))),
+            "an object that this team has not allocated cannot be opened by its members alone: other PEs may \
+             write it; allocate it with `team.alloc`, or open it on all PEs with `world.local`"
+        );
+        Phase::enter(self, world.endpoint(), kind, objects, location)
+    }
+}

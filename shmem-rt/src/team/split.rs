@@ -1,0 +1,337 @@
+//! How teams are made and destroyed: by all members of the team that is split.
+//!
+//! Whoever is a member of a new one follows from the arguments, which the checked barrier compares, and from
+//! what members say of themselves (colours). Then the PEs come to an index for it:
+//!
+//! ```text
+//! 1  what each has dropped          indexes of teams that are gone everywhere are free
+//! 2  what each has free             the first index that all members of a new team have free
+//! 3  whether each could take it     a thread may have taken it for another team meanwhile: then from 2 on
+//! ```
+//!
+//! Disjoint teams that are made at the same time may have the same index. What fails for one of them fails
+//! on all PEs that split, with the same error.
+
+use std::panic::Location;
+
+use shmem_core::context::Initiator;
+use shmem_core::pe::Pe;
+use shmem_core::sync::MeetingLine;
+
+use super::indexes::Set;
+use super::{Collective, Team, TeamConfig, TeamError, Uses};
+use crate::collective::Purpose;
+use crate::error::Result;
+
+/// New teams by the ranks of their members, in order; disjoint.
+type Groups = Vec<Vec<usize>>;
+
+impl Team {
+    /// Makes a team of the members with ranks `start`, `start + stride`, and so on; `size` of them. Their
+    /// ranks in it follow this order; the stride may be negative. Collective over this team, and `None` on
+    /// members that are not in the new one.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// use shmem::TeamConfig;
+    ///
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) -> Result<()> {
+    /// let half = world.n_pes().div_ceil(2);
+    /// let even = world.team().split_strided(world, 0, 2, half, &TeamConfig::default())?;
+    /// if let Some(even) = &even {
+    ///     let mut sum = world.my_pe();
+    ///     even.sum(world, &mut sum);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a rank is not in this team, none is, one is in it twice, or no index is left: the same error on
+    /// every member.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_split_strided`.
+    #[track_caller]
+    pub fn split_strided(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        start: usize,
+        stride: isize,
+        size: usize,
+        config: &TeamConfig,
+    ) -> Result<Option<Self>> {
+        let subject = || format!("start {start}, stride {stride}, size {size}");
+        let purpose = Purpose {
+            operation: "split_strided",
+            opens: false,
+            arguments: &[start as u64, stride as u64, size as u64, config.contexts as u64],
+            subject: &subject,
+            location: Some(Location::caller()),
+        };
+        let collective = self.enter(token.endpoint());
+        let groups = strided(self.size(), start, stride, size).map(|ranks| vec![ranks]);
+        collective.divide(&purpose, config, groups)
+    }
+
+    /// Makes the rows and the columns of a grid: the members with equal quotients of their ranks by `width`,
+    /// and those with equal remainders. Every member is in one of each; its rank in a row is its column.
+    /// A `width` beyond the number of members is that number. Collective over this team.
+    ///
+    /// # Errors
+    ///
+    /// If `width` is 0, or no index is left: the same error on every member.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_split_2d`.
+    #[track_caller]
+    pub fn split_2d(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        width: usize,
+        rows: &TeamConfig,
+        columns: &TeamConfig,
+    ) -> Result<(Self, Self)> {
+        let subject = || format!("width {width}");
+        let purpose = Purpose {
+            operation: "split_2d",
+            opens: false,
+            arguments: &[width as u64, rows.contexts as u64, columns.contexts as u64],
+            subject: &subject,
+            location: Some(Location::caller()),
+        };
+        let collective = self.enter(token.endpoint());
+        let n = self.size();
+        let width_in = width.min(n);
+        let by = |group: &dyn Fn(usize) -> usize| match width {
+            0 => Err(TeamError::Empty { what: "a row of a grid of width 0" }),
+            _ => Ok(grouped((0..n).map(|rank| (group(rank), rank)))),
+        };
+        let row = collective.divide(&purpose, rows, by(&|rank| rank / width_in))?;
+        let column = collective.divide(&purpose, columns, by(&|rank| rank % width_in))?;
+        match (row, column) {
+            (Some(row), Some(column)) => Ok((row, column)),
+            _ => unreachable!("every rank has a quotient and a remainder"),
+        }
+    }
+
+    /// Makes a team of each colour: of the members that name the same one. Ranks follow `key`, and among equal
+    /// keys the ranks in this team. Who names no colour is in none. Collective over this team.
+    ///
+    /// # Errors
+    ///
+    /// If no index is left: the same error on every member.
+    #[track_caller]
+    pub fn split_by(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        colour: Option<u64>,
+        key: i64,
+        config: &TeamConfig,
+    ) -> Result<Option<Self>> {
+        let subject = || colour.map_or_else(|| "no colour".to_owned(), |colour| format!("colour {colour}"));
+        let purpose = Purpose {
+            operation: "split_by",
+            opens: false,
+            arguments: &[config.contexts as u64],
+            subject: &subject,
+            location: Some(Location::caller()),
+        };
+        let collective = self.enter(token.endpoint());
+        let said = collective.tell(&purpose, [u64::from(colour.is_some()), colour.unwrap_or(0), key as u64]);
+        let mut members: Vec<(u64, i64, usize)> = said
+            .iter()
+            .enumerate()
+            .filter(|(_, [named, ..])| *named == 1)
+            .map(|(rank, [_, colour, key])| (*colour, *key as i64, rank))
+            .collect();
+        members.sort_unstable();
+        let groups = grouped(members.into_iter().map(|(colour, _, rank)| (colour, rank)));
+        collective.divide(&purpose, config, Ok(groups))
+    }
+
+    /// Ends a team. Collective over its members; what they have started is complete behind it. (Dropping the
+    /// handle ends it without a meeting, and without a check.)
+    ///
+    /// # Errors
+    ///
+    /// If a member has contexts or objects of the team still: the same error on every member. The handle is
+    /// gone then, too, and the rest follows when they are dropped.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_destroy`.
+    #[track_caller]
+    pub fn destroy(self, token: &(impl Initiator + ?Sized)) -> Result<()> {
+        let purpose = Purpose {
+            operation: "destroy",
+            opens: false,
+            arguments: &[],
+            subject: &String::new,
+            location: Some(Location::caller()),
+        };
+        self.job.quiet_all();
+        let mine = [self.uses.contexts() as u64, self.uses.objects() as u64];
+        let said = self.enter(token.endpoint()).tell(&purpose, mine);
+        match said.iter().position(|said| *said != [0, 0]) {
+            None => Ok(()),
+            Some(rank) => {
+                let [contexts, objects] = said[rank].map(|n| n as usize);
+                Err(TeamError::InUse { pe: self.members[rank].number(), contexts, objects }.into())
+            }
+        }
+    }
+}
+
+impl Collective<'_> {
+    /// Makes the teams of `groups`, and gives the one that the calling PE is in.
+    fn divide(
+        &self,
+        purpose: &Purpose<'_>,
+        config: &TeamConfig,
+        groups: Result<Groups, TeamError>,
+    ) -> Result<Option<Team>> {
+        let Self { team, endpoint } = *self;
+        let dropped = team.job.indexes().dropped();
+        // What is used again may be the target of what is under way. Not before: another thread may have
+        // written an object and dropped it just now.
+        team.job.quiet_all();
+        let dropped = self.tell(purpose, [dropped]);
+        self.reclaim(&dropped);
+        let groups = groups?;
+        loop {
+            let free: Vec<Set> = self.tell(purpose, [team.job.indexes().free()]).concat();
+            let mut mine = None;
+            for group in &groups {
+                let index = self.common(group, &free)?;
+                if group.contains(&team.rank) {
+                    mine = Some((index, group));
+                }
+            }
+            let made = mine.map(|(index, group)| {
+                let members: Vec<(Pe, u32)> =
+                    group.iter().map(|rank| (team.members[*rank], team.hosts[*rank])).collect();
+                let numbers: Vec<usize> = members.iter().map(|(pe, _)| pe.number()).collect();
+                let uses = Uses::new(*config, numbers.iter().copied());
+                let taken = team.job.indexes().take(index, numbers, &uses);
+                (index, members, uses, taken)
+            });
+            if let Some((index, .., true)) = &made {
+                // Nobody looks for a meeting of the new team yet, and of the old one nobody is left.
+                let mine = &team.system_at(endpoint, endpoint.me()).teams[*index];
+                mine.lines.iter().for_each(MeetingLine::clear);
+            }
+            let failed = made.as_ref().is_some_and(|(.., taken)| !taken);
+            if self.tell(purpose, [u64::from(failed)]).iter().all(|failed| *failed == [0]) {
+                return Ok(made.map(|(index, members, uses, _)| {
+                    Team::new(std::sync::Arc::clone(&team.job), endpoint, index, members, uses)
+                }));
+            }
+            if let Some((index, .., true)) = made {
+                team.job.indexes().give(index);
+            }
+        }
+    }
+
+    /// Frees what no member of any team that lies in this one has any more.
+    fn reclaim(&self, dropped: &[[Set; 1]]) {
+        let job = &self.team.job;
+        let rank_of = |number: usize| self.team.members.iter().position(|pe| pe.number() == number);
+        let gone = job.indexes().reclaim(|pe| rank_of(pe).map(|rank| dropped[rank][0]));
+        for uses in gone {
+            let all = vec![!0; uses.dropped_objects().len()];
+            let ranges = uses.take_objects(&all);
+            ranges.into_iter().for_each(|range| job.room().give(range));
+        }
+    }
+
+    /// The first index that all members of a new team have free.
+    fn common(&self, group: &[usize], free: &[Set]) -> Result<usize, TeamError> {
+        let set = group.iter().fold(!0, |set, rank| set & free[*rank]);
+        if set != 0 {
+            return Ok(set.trailing_zeros() as usize);
+        }
+        let fullest = group.iter().copied().min_by_key(|rank| free[*rank].count_ones()).unwrap_or_default();
+        let pe = self.team.members[fullest].number();
+        Err(TeamError::Exhausted { pe, used: free[fullest].count_zeros() as usize })
+    }
+
+    /// What each member says in a few words, in the order of ranks.
+    pub(super) fn tell<const N: usize>(&self, purpose: &Purpose<'_>, words: [u64; N]) -> Vec<[u64; N]> {
+        let mut all = vec![[0; N]; self.team.size()];
+        self.gather_equal(
+            purpose,
+            bytemuck::cast_slice(&words),
+            bytemuck::cast_slice_mut(all.as_flattened_mut()),
+        );
+        all
+    }
+}
+
+/// The ranks of a strided team out of `parent` ranks.
+fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Vec<usize>, TeamError> {
+    if size == 0 {
+        return Err(TeamError::Empty { what: "a team of size 0" });
+    }
+    if stride == 0 && size > 1 {
+        return Err(TeamError::Repeated { size });
+    }
+    let last = isize::try_from(size - 1).ok().and_then(|steps| stride.checked_mul(steps));
+    let last = last.and_then(|distance| start.checked_add_signed(distance));
+    if start >= parent || last.is_none_or(|last| last >= parent) {
+        return Err(TeamError::Outside { start, stride, size, parent });
+    }
+    let ranks = (0..size).scan(start, |next, _| {
+        let rank = *next;
+        *next = next.wrapping_add_signed(stride);
+        Some(rank)
+    });
+    Ok(ranks.collect())
+}
+
+/// Ranks with equal keys, in the order in which keys first come.
+fn grouped<K: PartialEq>(ranks: impl IntoIterator<Item = (K, usize)>) -> Groups {
+    let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
+    for (key, rank) in ranks {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(rank),
+            None => groups.push((key, vec![rank])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn strided_ranks_are_those_that_lie_inside(
+            parent in 1_usize..20,
+            start in 0_usize..25,
+            stride in -6_isize..7,
+            size in 0_usize..25,
+        ) {
+            let wanted: Vec<isize> = (0..size as isize).map(|k| start as isize + k * stride).collect();
+            let inside = wanted.iter().all(|rank| (0..parent as isize).contains(rank));
+            let distinct = stride != 0 || size < 2;
+            match strided(parent, start, stride, size) {
+                Ok(ranks) => {
+                    prop_assert!(inside && distinct && size > 0);
+                    prop_assert_eq!(ranks.iter().map(|rank| *rank as isize).collect::<Vec<_>>(), wanted);
+                }
+                Err(_) => prop_assert!(!inside || !distinct || size == 0),
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_a_number_is_outside() {
+        for (start, stride, size) in
+            [(0, isize::MAX, 3), (0, isize::MIN, 2), (usize::MAX, 1, 1), (1, 1, usize::MAX)]
+        {
+            assert!(matches!(strided(4, start, stride, size), Err(TeamError::Outside { .. })));
+        }
+    }
+}
