@@ -8,6 +8,7 @@
 //! put, get, lookup, barrier, alloc      measures inside a job
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
+//! threads, tracking                     measures of contexts
 //! strided                               measures of layouts, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
@@ -33,6 +34,8 @@ mod sequence;
 pub mod startup;
 pub mod strided;
 pub mod table;
+pub mod threads;
+pub mod tracking;
 
 pub use case::{Case, Record, Site};
 pub use goal::Goal;

@@ -19,9 +19,10 @@ struct Work {
     data: [u8; INLINE],
 }
 
-/// Writes descriptors to a queue in memory and copies what does not fit into one to a window of its own:
-/// what the processor does for an operation, and nothing of what an interface does. Every operation is
-/// complete at once; what is to be reported is written to a completion queue, which `poll` reads.
+/// Writes descriptors to a queue in memory and copies what does not fit into one to the target, which is in
+/// this process: what the processor does for an operation, and nothing of what an interface does. Every
+/// operation is complete at once; what is to be reported is written to a completion queue, which `poll`
+/// reads.
 pub struct NullProvider {
     queues: UnsafeCell<Queues>,
     completed: AtomicU64,
@@ -33,18 +34,24 @@ struct Queues {
     events: Box<[Event]>,
     reported: usize,
     read: usize,
-    /// The target of every operation.
-    window: Box<[u8]>,
+    /// The memory of every target PE.
+    memory: *mut u8,
+    bytes: usize,
 }
 
 // SAFETY: the queues are used by one thread at a time (`Provider::post`), the counter is atomic.
 unsafe impl Sync for NullProvider {}
-// SAFETY: the only pointers are sources in descriptors that were written, which nobody follows.
+// SAFETY: sources in descriptors that were written are followed by nobody; the memory is for any thread (`new`).
 unsafe impl Send for NullProvider {}
 
 impl NullProvider {
-    /// With a window of so many bytes: operations of at most as many can be made.
-    pub fn new(window: usize) -> Self {
+    /// Writes to `bytes` bytes of `memory`, whichever PE and segment a descriptor names.
+    ///
+    /// # Safety
+    ///
+    /// They must be writable for as long as the provider lives, from any thread, and nobody else may use
+    /// them during [`post`](Provider::post).
+    pub unsafe fn new(memory: *mut u8, bytes: usize) -> Self {
         let nothing = Descriptor { pe: 0, segment: 0, offset: 0, source: core::ptr::null(), bytes: 0 };
         let queues = Queues {
             work: vec![Work { descriptor: nothing, data: [0; INLINE] }; ENTRIES].into(),
@@ -52,21 +59,17 @@ impl NullProvider {
             events: vec![Event { stream: 0, place: 0 }; ENTRIES].into(),
             reported: 0,
             read: 0,
-            window: vec![0; window].into(),
+            memory,
+            bytes,
         };
         Self { queues: UnsafeCell::new(queues), completed: AtomicU64::new(0) }
-    }
-
-    /// The bytes that the last operation of more than a few has left in the window.
-    pub fn window(&mut self) -> &[u8] {
-        &self.queues.get_mut().window
     }
 }
 
 impl Queues {
     /// # Safety
     ///
-    /// The source must be readable.
+    /// The source must be readable, and no part of the memory.
     #[inline(always)]
     unsafe fn write(&mut self, descriptor: &Descriptor) {
         let mut data = [0; INLINE];
@@ -75,9 +78,10 @@ impl Queues {
             // SAFETY: readable for `bytes` bytes (caller), and at most `INLINE`.
             unsafe { core::ptr::copy_nonoverlapping(descriptor.source, data.as_mut_ptr(), bytes) };
         } else {
-            let window = &mut self.window[..bytes];
-            // SAFETY: readable for `bytes` bytes (caller); the window is the provider's own.
-            unsafe { core::ptr::copy_nonoverlapping(descriptor.source, window.as_mut_ptr(), bytes) };
+            assert!(descriptor.offset + bytes <= self.bytes, "an operation ends beyond the memory");
+            let to = self.memory.wrapping_add(descriptor.offset);
+            // SAFETY: readable for `bytes` bytes (caller), and writable (`new`); the source is other memory.
+            unsafe { core::ptr::copy_nonoverlapping(descriptor.source, to, bytes) };
         }
         let entry: *mut Work = &raw mut self.work[self.posted % ENTRIES];
         // SAFETY: an entry of the queue. Volatile: an interface would read it.
@@ -86,7 +90,7 @@ impl Queues {
     }
 }
 
-// SAFETY: it reads the sources of its descriptors and writes only to its own memory, at once.
+// SAFETY: it reads the sources of its descriptors and writes only to the memory of the targets, at once.
 unsafe impl Provider for NullProvider {
     #[inline]
     unsafe fn post(&self, descriptor: &Descriptor) -> Result<(), Busy> {

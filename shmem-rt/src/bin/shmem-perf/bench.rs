@@ -58,6 +58,7 @@ pub(crate) fn pe(
         Measure::LookupPublished => bench.published(partitions),
         Measure::Barrier => bench.barrier(),
         Measure::Alloc => bench.alloc(),
+        Measure::Tracking => bench.tracking(),
         Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
@@ -70,6 +71,7 @@ pub(crate) fn pe(
         | Measure::ArrayParallel
         | Measure::ArrayApart
         | Measure::ArrayLayer
+        | Measure::Threads
         | Measure::Calibrate => {
             unreachable!("taken above")
         }
