@@ -38,6 +38,9 @@ impl Goal {
             "lookup" => {
                 Some(if first == "typed" { Self::RatioOr(1.01, 0.05) } else { Self::RatioOr(1.02, 0.3) })
             }
+            // Small data goes with the signal; larger takes its own time.
+            "signal" => (first == "8" && !case.shared_cores).then_some(Self::Ratio(1.15)),
+            "atomic" => Some(Self::Ratio(1.2)),
             "barrier" => match case.pes {
                 2 if !case.shared_cores => Some(Self::Ratio(3.0)),
                 16 if case.shared_cores => Some(Self::Ratio(2.0)),
@@ -177,6 +180,10 @@ mod tests {
         assert_eq!(of("lookup", "typed/7/8", 2, false), Some(Goal::RatioOr(1.01, 0.05)));
         assert_eq!(of("lookup", "raw/127/1", 2, false), Some(Goal::RatioOr(1.02, 0.3)));
         assert_eq!(of("lookup-published", "put/127/8", 2, false), None);
+        assert_eq!(of("signal", "8", 2, false), Some(Goal::Ratio(1.15)));
+        assert_eq!(of("signal", "8", 2, true), None);
+        assert_eq!(of("signal", "64", 2, false), None);
+        assert_eq!(of("atomic", "fetch-add/32", 2, false), Some(Goal::Ratio(1.2)));
         assert_eq!(of("barrier", "2", 2, false), Some(Goal::Ratio(3.0)));
         assert_eq!(of("barrier", "2", 2, true), None);
         assert_eq!(of("barrier", "16", 16, true), Some(Goal::Ratio(2.0)));

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
+//! signal, atomic                        measures of words
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
 //! threads, tracking                     measures of contexts
@@ -18,6 +19,7 @@
 pub mod affinity;
 pub mod alloc;
 pub mod array;
+pub mod atomic;
 pub mod barrier;
 pub mod baseline;
 mod case;
@@ -31,6 +33,7 @@ pub mod placing;
 pub mod put;
 mod samples;
 mod sequence;
+pub mod signal;
 pub mod startup;
 pub mod strided;
 pub mod table;

@@ -53,6 +53,10 @@ enum Command {
     Lookup,
     /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
     Barrier,
+    /// Puts with a signal to a PE that waits for it, against a cache line that goes one way.
+    Signal,
+    /// Atomic operations on a word of another PE, against the same locked instructions.
+    Atomic,
     /// Collective allocations, against the barriers that they need.
     Alloc,
     /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
@@ -116,6 +120,8 @@ enum Measure {
     Lookup,
     LookupPublished,
     Barrier,
+    Signal,
+    Atomic,
     Alloc,
     Pages,
     LaterPartitions,
@@ -146,12 +152,16 @@ fn main() -> ExitCode {
         None => {
             let mut report = Report::new(&arguments);
             use Command::{
-                Alloc, Array, Barrier, Get, Lookup, Pages, Partitions, Put, Startup, Threads, Tracking,
+                Alloc, Array, Atomic, Barrier, Get, Lookup, Pages, Partitions, Put, Signal, Startup, Threads,
+                Tracking,
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
-            [Put, Get, Lookup, Barrier, Alloc, Threads, Tracking, Array, Pages, Partitions, Startup, strided]
-                .into_iter()
-                .try_for_each(|one| report.measure(one))
+            [
+                Put, Get, Lookup, Barrier, Signal, Atomic, Alloc, Threads, Tracking, Array, Pages,
+                Partitions, Startup, strided,
+            ]
+            .into_iter()
+            .try_for_each(|one| report.measure(one))
         }
     };
     match done {
