@@ -43,6 +43,9 @@ impl Goal {
                 16 if case.shared_cores => Some(Self::Ratio(2.0)),
                 _ => None,
             },
+            // Small ones: one meeting, and no more.
+            "collective" => Self::is_small(&case.case).then_some(Self::Ratio(2.5)),
+            "collective-oshmem" => Self::is_small(&case.case).then_some(Self::Ratio(1.0)),
             // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
             "pages" => case
                 .case
@@ -70,6 +73,11 @@ impl Goal {
             "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
             _ => None,
         }
+    }
+
+    /// Whether a collective moves no more than a line: `sum/8/2`.
+    fn is_small(case: &str) -> bool {
+        case.split('/').nth(1).and_then(|bytes| bytes.parse::<usize>().ok()).is_some_and(|bytes| bytes <= 64)
     }
 
     /// The goal of a loop over an array: `multi/index`, `single/iter/2`.
@@ -167,6 +175,10 @@ mod tests {
         assert_eq!(of("barrier", "2", 2, false), Some(Goal::Ratio(3.0)));
         assert_eq!(of("barrier", "2", 2, true), None);
         assert_eq!(of("barrier", "16", 16, true), Some(Goal::Ratio(2.0)));
+        assert_eq!(of("collective", "sum/8/2", 2, false), Some(Goal::Ratio(2.5)));
+        assert_eq!(of("collective", "sum/4096/2", 2, false), None);
+        assert_eq!(of("collective-oshmem", "barrier/0/2", 2, false), Some(Goal::Ratio(1.0)));
+        assert_eq!(of("collective-oshmem", "alltoall/65536/2", 2, false), None);
         assert_eq!(of("startup", "16/127/1G", 16, true), None);
         assert_eq!(of("pages", "column/4096", 2, false), None);
         assert_eq!(of("pages", "column/8192", 2, false), Some(Goal::Ratio(1.0 / 1.3)));

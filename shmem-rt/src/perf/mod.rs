@@ -6,11 +6,13 @@
 //!
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
+//! collective                            collectives, inside a job
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
 //! strided                               measures of layouts, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
+//! peers                                 other libraries, in turn with ours
 //! samples, case, goal, table            statistics and reports
 //! ```
 
@@ -20,12 +22,14 @@ pub mod array;
 pub mod barrier;
 pub mod baseline;
 mod case;
+pub mod collective;
 pub mod get;
 mod goal;
 pub mod jobs;
 pub mod lookup;
 pub mod pages;
 pub mod partitions;
+pub mod peers;
 pub mod placing;
 pub mod put;
 mod samples;

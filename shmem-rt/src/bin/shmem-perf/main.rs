@@ -51,6 +51,9 @@ enum Command {
     Lookup,
     /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
     Barrier,
+    /// Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's
+    /// OpenSHMEM where it is installed.
+    Collective,
     /// Collective allocations, against the barriers that they need.
     Alloc,
     /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
@@ -109,6 +112,8 @@ enum Measure {
     Lookup,
     LookupPublished,
     Barrier,
+    Collective,
+    CollectivePeer,
     Alloc,
     Pages,
     LaterPartitions,
@@ -135,9 +140,9 @@ fn main() -> ExitCode {
         Some(command) => Report::new(&arguments).measure(command),
         None => {
             let mut report = Report::new(&arguments);
-            use Command::{Alloc, Array, Barrier, Get, Lookup, Pages, Partitions, Put, Startup};
+            use Command::{Alloc, Array, Barrier, Collective, Get, Lookup, Pages, Partitions, Put, Startup};
             let strided = Command::Strided { regret: false, peers: false, seed: None };
-            [Put, Get, Lookup, Barrier, Alloc, Array, Pages, Partitions, Startup, strided]
+            [Put, Get, Lookup, Barrier, Collective, Alloc, Array, Pages, Partitions, Startup, strided]
                 .into_iter()
                 .try_for_each(|one| report.measure(one))
         }
