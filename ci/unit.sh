@@ -11,7 +11,7 @@ features=$(ci/features)
 features() {
     cargo test -p shmem-rt --features "$features" --target-dir target/features "$@"
 }
-features --test statistics --test ndarray --test rayon --test array_parallel
+features --test ndarray --test rayon --test array_parallel
 features --lib ndarray::
 features --doc -- src/ndarray.rs src/rayon.rs src/array
 case $features in

@@ -39,7 +39,7 @@ fn fields(world: &World, pe: Pe) {
             _,
             _,
         >(
-            ::shmem::__private::strided::token(&world),
+            ::shmem::__private::strided::storing(&world),
             &CELLS,
             pe,
             &CELLS,

@@ -38,7 +38,7 @@ impl Solver<'_> {
                 _,
                 _,
             >(
-                ::shmem::__private::strided::token(&self.world),
+                ::shmem::__private::strided::loading(&self.world),
                 self.row.__strided_into(),
                 &FIELD,
                 self.west,

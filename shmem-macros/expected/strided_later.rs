@@ -8,7 +8,7 @@ fn later(world: &World, column: &[f64], a: usize, b: usize, s: usize) -> Result<
             _,
             _,
         >(
-            ::shmem::__private::strided::token(&world),
+            ::shmem::__private::strided::storing(&world),
             &FIELD,
             world.pe(0)?,
             &column,

@@ -47,7 +47,7 @@ fn published(world: &World, pe: Pe) {
             _,
             _,
         >(
-            ::shmem::__private::strided::token(&world),
+            ::shmem::__private::strided::storing(&world),
             &PANEL,
             pe,
             &PANEL,

@@ -36,7 +36,7 @@ fn put(world: &World, west: Pe, column: &[f64]) {
             _,
             _,
         >(
-            ::shmem::__private::strided::token(&world),
+            ::shmem::__private::strided::storing(&world),
             &FIELD,
             west,
             &column,

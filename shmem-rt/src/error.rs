@@ -26,6 +26,14 @@ pub enum Error {
     /// The launcher could not be reached, or did not do its part.
     #[error("the launcher is lost: {0}")]
     Launcher(String),
+    /// The file of the trace cannot be written.
+    #[error("SHMEM_TRACE={path}: {error}; name a file that can be written, or unset it")]
+    Trace {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: String,
+    },
     /// The PEs run different programs, or in different environments.
     #[error(
         "the PEs do not agree on the layout of symmetric memory: PE {me} has `{here}` where PE {pe} has \
@@ -89,6 +97,9 @@ pub enum Error {
     /// An array cannot be as it was asked for.
     #[error(transparent)]
     Array(Box<shmem_core::array::ArrayError>),
+    /// The edges of a halo do not fit together.
+    #[error(transparent)]
+    Halo(Box<shmem_core::halo::HaloError>),
     /// The memory of an array cannot be placed.
     #[error("{what}: {reason}")]
     Placed {
@@ -128,9 +139,21 @@ pub enum Error {
     /// A team cannot be as it was asked for.
     #[error(transparent)]
     Team(Box<crate::team::TeamError>),
-    /// No resource is left for another context.
+    /// There is no context, no domain, or no change of hints.
     #[error(transparent)]
-    Resource(#[from] shmem_core::context::Exhausted),
+    Context(Box<crate::context::ContextError>),
+    /// A node has fewer units of the resource than PEs.
+    #[error(
+        "{pes} PEs on a node need {pes} {resource}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or          unset it"
+    )]
+    TooFewResources {
+        /// What they are called.
+        resource: &'static str,
+        /// How many PEs the node has.
+        pes: usize,
+        /// How many units they may have.
+        limit: usize,
+    },
 }
 
 macro_rules! boxed {
@@ -151,5 +174,7 @@ boxed! {
     Heap(shmem_core::heap::HeapError);
     Name(shmem_core::heap::NameError);
     Array(shmem_core::array::ArrayError);
+    Context(crate::context::ContextError);
+    Halo(shmem_core::halo::HaloError);
     Team(crate::team::TeamError);
 }

@@ -18,7 +18,9 @@ use shmem_core::transport::Transport;
 
 use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
+use crate::context::{Holdings, Threads};
 use crate::env::Settings;
+use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent::Shelf;
 use crate::segments::Later;
@@ -42,6 +44,11 @@ pub(crate) struct Job {
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     pub(crate) resource: Box<dyn Resource>,
+    /// Who is told of operations, if anybody.
+    pub(crate) observers: Option<Arc<Observers>>,
+    /// Who has what of it.
+    pub(crate) holdings: Mutex<Holdings>,
+    pub(crate) threads: Mutex<Threads>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
     /// Which teams this PE is in.
@@ -67,6 +74,9 @@ pub(crate) struct Job {
 impl Job {
     /// Ends the job on all PEs, with a message of this one.
     pub(crate) fn abort(&self, code: i32, message: &str) -> ! {
+        if let Some(observers) = &self.observers {
+            observers.save();
+        }
         self.bootstrap.abort(code, message)
     }
 
@@ -91,6 +101,14 @@ impl Job {
     pub(crate) fn first_time_at(&self, location: &'static Location<'static>) -> bool {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         warned.insert((location.file(), location.line()))
+    }
+
+    pub(crate) fn holdings(&self) -> MutexGuard<'_, Holdings> {
+        self.holdings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn threads(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn shelves(&self) -> MutexGuard<'_, Vec<Shelf>> {

@@ -14,6 +14,7 @@ pub mod env;
 mod error;
 mod free;
 mod grants;
+mod halo;
 mod heap;
 pub mod info;
 mod initial;
@@ -23,6 +24,7 @@ mod lock;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod observe;
 mod partitions;
 pub mod perf;
 mod persistent;
@@ -41,7 +43,9 @@ pub mod version;
 mod world;
 
 pub use collective::{BitNumber, Number, Reducible};
-pub use context::{Context, Ctx};
+pub use context::{
+    Context, ContextError, ContextTeam, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn,
+};
 pub use entry::{Outcome, init, initialized};
 pub use error::{Error, Result};
 pub use free::Free;
@@ -50,15 +54,18 @@ pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use shmem_core::array::NumaArray;
+pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, Condition, Initiator, Order, Place, PutSignal, Raw, Rma, Session, Sessions, SignalOp, Strided, eq,
-    ge, gt, le, lt, ne,
+    Amo, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
+    Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
+pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{
     Atomic, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
 };
+pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
@@ -79,11 +86,14 @@ pub mod partition {
     };
 }
 
+/// How contexts are mapped on units of a scarce resource.
+pub mod mapping {
+    pub use shmem_core::context::mapping::{Design, Sharing, Tracking};
+}
+
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
     pub use shmem_core::context::strided::{Destination, Object, Remote, SameElements, Source};
-    #[cfg(feature = "statistics")]
-    pub use shmem_core::strided::Statistics;
     pub use shmem_core::strided::{
         Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
         Thresholds, lower, published,
@@ -94,8 +104,9 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, Atomic, Initiator, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma, Sessions, Signal,
-        SignalOp, Strided, SymBox, Symmetric, World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Edge, Halo, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma,
+        Sessions, Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided,
+        symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

@@ -132,7 +132,13 @@ impl<L: ThreadLevel> World<L> {
         let spec = new.clone().resolve(job.partitions().table(), origin)?;
 
         let wanted = Request::partition(&spec, job.topology())
-            .map(|request| Wanted { request, partition: spec.id, name: spec.name, taken: Vec::new() })
+            .map(|request| Wanted {
+                request,
+                partition: spec.id,
+                name: spec.name,
+                taken: Vec::new(),
+                hidden: false,
+            })
             .map_err(Error::from);
         let grant = |own: Own<'_>| Ok(grants::encode(std::slice::from_ref(own.grant)));
         let made = job.make_segment(&collective, &purpose, wanted, grant)?;

@@ -27,6 +27,11 @@
 //! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
 //!    while others still hold references. So does one in the barriers.
 //!
+//! 8. Where halos are exchanged during the body ([`World::local_with_halos`]), a PE writes messages of halos,
+//!    which are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and nothing
+//!    else: what it is given for that is no token. It still can come to nothing but the barrier behind
+//!    the body.
+//!
 //! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
 //! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
 
@@ -34,6 +39,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::halo::OpenPhase;
 use shmem_core::object::{Extent, Objects};
 
 use crate::collective::Purpose;
@@ -62,6 +68,58 @@ impl<L: ThreadLevel> World<L> {
         // PE's place.
         let opened = unsafe { objects.open(self.endpoint().mine(0)) };
         let result = body(opened);
+        phase.leave(self.team(), self.endpoint());
+        result
+    }
+
+    /// As [`local`](Self::local), with halos exchanged in between: a whole run of a stencil on symmetric
+    /// objects as `&mut`, without a barrier inside.
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// #[symmetric]
+    /// static ROD: [f64; 1000];
+    ///
+    /// /// Moves heat to the next cell, round the ring of PEs.
+    /// fn advect(world: &mut World, halo: &mut Halo<f64>, steps: usize) {
+    ///     world.local_with_halos(&ROD, |rod, phase| {
+    ///         for _ in 0..steps {
+    ///             let mut flight = halo.begin(phase);
+    ///             flight.send(1, &rod[999..]);
+    ///             flight.send(0, &[]);
+    ///             rod.copy_within(..999, 1);
+    ///             rod[0] = flight.finish()[0][0];
+    ///         }
+    ///     });
+    /// }
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let (west, east) = world.ring_neighbours();
+    ///     let mut halo = world.halo(&[Edge::new(west, 1, 1), Edge::new(east, 0, 0)])?;
+    ///     ROD.here(world).index(0).store(1.0);
+    ///     advect(world, &mut halo, 2003);
+    ///     assert_eq!(ROD.here(world).index(3).load(), if world.my_pe() == 2003 / 1000 % world.n_pes() { 1.0 } else { 0.0 });
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`local`](Self::local).
+    #[track_caller]
+    pub fn local_with_halos<O: Objects, R>(
+        &mut self,
+        objects: O,
+        body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
+    ) -> R {
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
+        // SAFETY: as in `local`.
+        let opened = unsafe { objects.open(self.endpoint().mine(0)) };
+        // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
+        let open = unsafe { OpenPhase::__new(self.endpoint()) };
+        let result = body(opened, &open);
         phase.leave(self.team(), self.endpoint());
         result
     }

@@ -39,6 +39,6 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn ptr(&self, address: SymAddr, pe: Pe) -> Option<*mut u8> {
         let offset = self.offset_of("ptr", address);
-        self.endpoint().address(pe, offset)
+        self.endpoint().mapped(pe, offset)
     }
 }

@@ -43,6 +43,7 @@ impl<L: ThreadLevel> World<L> {
             let (pes, name) = (counted(self.n_pes()), job.bootstrap.name());
             let mut text = format!("shmem: {pes}, brought together by {name}, transport {}\n", job.transport);
             text.push_str(&report(table.specs(), grants));
+            let _ = writeln!(text, "shmem: {}", job.holdings().report());
             for row in crate::env::rows(crate::env::process()) {
                 let value = row.current.as_deref().unwrap_or(row.default);
                 let _ = writeln!(text, "shmem: {}={value}", row.name);
@@ -66,8 +67,6 @@ impl<L: ThreadLevel> World<L> {
                 let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);
             }
         }
-        #[cfg(feature = "statistics")]
-        let _ = write!(text, "; {}", shmem_core::strided::Statistics::now());
         say(&text);
     }
 }

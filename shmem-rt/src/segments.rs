@@ -1,5 +1,5 @@
 //! Segments that come after the start: partitions made at run time, arrays with memory of their own,
-//! pools of arrays.
+//! pools of arrays, halos.
 //!
 //! All PEs make and remove them together, and find the same index and offset for each without talking
 //! ([`LaterRange`]). Making one takes three meetings, all over symmetric memory; the launcher is asked
@@ -70,6 +70,8 @@ pub(crate) struct Wanted {
     pub(crate) name: Text<32>,
     /// What `prepare` takes of the memory there is, apart from what the request itself populates.
     pub(crate) taken: Vec<Request>,
+    /// Whether no raw address is to find it.
+    pub(crate) hidden: bool,
 }
 
 /// A segment that has been made.
@@ -135,9 +137,12 @@ impl Job {
         let made = self.make_in(collective, purpose, &wanted, place, prepare);
         match made {
             Ok(said) => {
-                let Wanted { request, partition, name, .. } = wanted;
+                let Wanted { request, partition, name, hidden, .. } = wanted;
                 let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
-                self.segments.insert(place.index, segment);
+                match hidden {
+                    true => self.segments.insert_hidden(place.index, segment),
+                    false => self.segments.insert(place.index, segment),
+                };
                 let mut later = self.later();
                 later.places.insert(place.index, place);
                 later.registrations += 1;

@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use shmem_core::context::{Endpoints, Options, Resource, Waiting};
+use shmem_core::context::{Endpoints, Resource, Waiting};
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PlaceLayout};
 use shmem_core::object::{Descriptor, Extent};
+use shmem_core::observe::Observer;
 use shmem_core::partition::{Environment, Grant, ObjectWish, PartitionSpec, Policy, Table, show_size};
 use shmem_core::pe::Pe;
 use shmem_core::section;
@@ -30,11 +31,13 @@ use shmem_core::transport::Transport;
 
 use crate::bootstrap::Bootstrap;
 use crate::calibration;
+use crate::context::{Holdings, Threads};
 use crate::cpus;
 use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::job::Job;
+use crate::observe::Observers;
 use crate::partitions::Partitions;
 use crate::persistent;
 use crate::report;
@@ -262,6 +265,12 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let Plan { settings, table, statics, layout, .. } = plan;
     let Members { pes, hosts, cores, cpus, files } = members;
     let number = bootstrap.number();
+    let observers =
+        Observers::new(&settings, number).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let pes: Vec<Pe> = match observers {
+        Some(_) => pes.into_iter().map(Pe::observed).collect(),
+        None => pes,
+    };
     let me = pes[number];
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let mine = arena.place(slot);
@@ -291,7 +300,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let neighbours: Vec<(usize, usize)> =
         pes.iter().filter_map(|pe| Some((pe.number(), arena.place(pe.on_node()?) as usize))).collect();
     let patience = Patience::for_node(neighbours.len(), cores);
-    let cpus_per_pe = (cores / neighbours.len()).max(1);
+    let (on_node, place) = (neighbours.len(), neighbours.iter().position(|(pe, _)| *pe == number));
+    let cpus_per_pe = (cores / on_node).max(1);
     let name = {
         let names = Arc::clone(&names);
         move |offset| report::name_at(&names, offset)
@@ -311,10 +321,12 @@ pub(crate) fn assemble<L: ThreadLevel>(
     // transport reaches the PEs that have none.
     let resource = unsafe {
         let (far, segments) = (transport.clone(), Arc::clone(&segments));
-        Endpoints::new(base, stride, mine, me, far, segments, waiting, settings.max_resources)
+        Endpoints::new(base, stride, mine, me, far, segments, waiting)
     };
-    let endpoint =
-        resource.open(Options::default()).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
+    let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let endpoint = resource.open(holdings.of_the_world());
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
@@ -328,6 +340,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         advice::install(report::advise);
     }
 
+    let threads = Mutex::new(Threads::new(settings.max_num_threads));
     let job = Arc::new(Job {
         bootstrap,
         settings,
@@ -339,6 +352,9 @@ pub(crate) fn assemble<L: ThreadLevel>(
         most_homes: OnceLock::new(),
         statics: names,
         resource: Box::new(resource),
+        observers,
+        holdings: Mutex::new(holdings),
+        threads,
         transport: transport_name,
         indexes: Mutex::new(Indexes::new()),
         room: Mutex::new(Room::new(layout.teams())),

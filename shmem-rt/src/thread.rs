@@ -9,6 +9,8 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 
+use shmem_core::context::mapping::Level;
+
 /// One thread, the one that started.
 #[derive(Debug)]
 pub struct Single(PhantomData<*mut ()>);
@@ -29,6 +31,16 @@ pub struct Multiple(());
 #[derive(Debug)]
 pub struct Private(PhantomData<*mut ()>);
 
+/// A context of a [`Serialized`] domain, whose contexts are used in turn: one [`Turn`](crate::Turn) at a time.
+#[derive(Debug)]
+pub struct InTurn(PhantomData<Cell<()>>);
+
+/// A context of kind `K` that only reads: puts, signals and updates through it do not compile.
+///
+/// Source: OpenSHMEM 1.6, `SHMEM_CTX_NOSTORE`.
+#[derive(Debug)]
+pub struct NoStore<K>(PhantomData<K>);
+
 mod sealed {
     pub trait Sealed {}
 }
@@ -37,48 +49,100 @@ mod sealed {
 pub trait ThreadLevel: sealed::Sealed + 'static {
     /// Its name, for reports.
     const NAME: &'static str;
+
+    /// How the world's own stream of operations is used.
+    const USE: Level;
 }
 
 macro_rules! levels {
-    ($($level:ident = $name:literal;)*) => {$(
+    ($($level:ident = $name:literal, $use:ident;)*) => {$(
         impl sealed::Sealed for $level {}
         impl ThreadLevel for $level {
             const NAME: &'static str = $name;
+            const USE: Level = Level::$use;
         }
     )*};
 }
 levels! {
-    Single = "single";
-    Funneled = "funneled";
-    Serialized = "serialized";
-    Multiple = "multiple";
+    Single = "single", Private;
+    Funneled = "funneled", Private;
+    Serialized = "serialized", Serialized;
+    Multiple = "multiple", Multiple;
 }
 
-/// How a context may be used: [`Private`], [`Serialized`] or [`Multiple`].
-pub trait ContextKind: sealed::Sealed + 'static {
-    /// Whether one thread only can use it.
-    const PRIVATE: bool;
+/// How the contexts of a domain may be used: [`Private`], [`Serialized`] or [`Multiple`].
+pub trait ContextLevel: ContextKind<Level = Self> {
+    /// The same, for the mapping.
+    const LEVEL: Level;
 }
+
+/// How a context may be used: a [`ContextLevel`], [`InTurn`], or either with the option [`NoStore`].
+pub trait ContextKind: sealed::Sealed + 'static {
+    /// That of its domain.
+    type Level: ContextLevel;
+}
+
+macro_rules! kinds {
+    ($($level:ident)*) => {$(
+        impl ContextLevel for $level {
+            const LEVEL: Level = Level::$level;
+        }
+
+        impl ContextKind for $level {
+            type Level = Self;
+        }
+
+        impl OutOfTurn for $level {}
+        impl Storing for $level {}
+    )*};
+}
+kinds!(Private Serialized Multiple);
 
 impl sealed::Sealed for Private {}
+impl sealed::Sealed for InTurn {}
+impl<K> sealed::Sealed for NoStore<K> {}
 
-impl ContextKind for Private {
-    const PRIVATE: bool = true;
+impl ContextKind for InTurn {
+    type Level = Serialized;
 }
 
-impl ContextKind for Serialized {
-    const PRIVATE: bool = false;
+impl<K: Storing> ContextKind for NoStore<K> {
+    type Level = K::Level;
 }
 
-impl ContextKind for Multiple {
-    const PRIVATE: bool = false;
-}
+/// A kind of contexts that write, too.
+pub trait Storing: ContextKind {}
+
+impl Storing for InTurn {}
+
+/// A kind of contexts that are bound to the world alone.
+#[diagnostic::on_unimplemented(
+    message = "contexts of a `Serialized` domain are used in turn",
+    label = "is bound by a turn of its domain",
+    note = "write `let turn = domain.turn(world);` and `turn.bind(&context)`: the turn borrows the domain, so that no two of its contexts are used at once"
+)]
+pub trait OutOfTurn: ContextKind {}
+
+impl<K: Storing + OutOfTurn> OutOfTurn for NoStore<K> {}
+
+/// A kind of contexts that a domain of level `K` has.
+#[diagnostic::on_unimplemented(
+    message = "a domain of level `{K}` has no contexts of kind `{Self}`",
+    label = "not a kind of this domain",
+    note = "contexts of a domain are of its level; those of a `Serialized` domain are of kind `InTurn`"
+)]
+pub trait MemberOf<K: ContextLevel>: ContextKind<Level = K> {}
+
+impl MemberOf<Self> for Private {}
+impl MemberOf<Self> for Multiple {}
+impl MemberOf<Serialized> for InTurn {}
+impl<K: ContextLevel, M: Storing + MemberOf<K>> MemberOf<K> for NoStore<M> {}
 
 /// That a world of this level can create contexts of kind `K`.
 #[diagnostic::on_unimplemented(
     message = "a world of level `{Self}` cannot create a context of kind `{K}`",
     label = "needs a world with more threads",
-    note = "`Serialized` contexts need `#[shmem::main(threads = serialized)]`, `Multiple` ones `#[shmem::main(threads = multiple)]`"
+    note = "`Serialized` contexts need `#[shmem::main(threads = serialized)]`, `Multiple` ones `#[shmem::main(threads = multiple)]`; those of kind `InTurn` are made by their domain"
 )]
 pub trait Allows<K: ContextKind>: ThreadLevel {}
 
@@ -89,3 +153,4 @@ impl Allows<Private> for Multiple {}
 impl Allows<Serialized> for Serialized {}
 impl Allows<Serialized> for Multiple {}
 impl Allows<Multiple> for Multiple {}
+impl<K: Storing, L: Allows<K>> Allows<NoStore<K>> for L {}

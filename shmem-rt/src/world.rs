@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::context::{Endpoint, Initiator, Stores};
 use shmem_core::pe::Pe;
 
 use crate::error::{Error, Result};
@@ -42,6 +42,8 @@ unsafe impl<L: ThreadLevel> Initiator for World<L> {
         &self.endpoint
     }
 }
+
+impl<L: ThreadLevel> Stores for World<L> {}
 
 impl<L: ThreadLevel> World<L> {
     /// `teams` are that of all PEs, and that of the node.
@@ -155,6 +157,9 @@ impl<L: ThreadLevel> Drop for World<L> {
         job.quiet_all();
         self.take_leave();
         team.part(endpoint);
+        if let Some(observers) = &job.observers {
+            observers.conclude(job);
+        }
         job.close_files();
         job.finish(endpoint);
     }

@@ -3,9 +3,9 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
-use shmem::Context;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Private, Serialized};
+use shmem::thread::{Multiple, NoStore, Private, Serialized};
+use shmem::{Context, ContextError};
 
 #[symmetric]
 static CELLS: [[u64; 64]; 4];
@@ -66,10 +66,111 @@ fn threads_with_their_own_contexts(world: &mut World<Multiple>) {
 fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
     // The world itself has one.
     let second = world.create_ctx::<Serialized>().unwrap();
-    let error = world.create_ctx::<Multiple>().map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("2 of 2 endpoints are in use"), "{error}");
-    drop(second);
-    assert!(world.create_ctx::<Multiple>().is_ok());
+    let line = line!() - 1;
+    let error = world.create_ctx::<Private>().unwrap_err();
+    let text = error.to_string();
+    let expected = format!(
+        "a context of level Private cannot be created: 2 of 2 endpoints of this PE are in use (1 by the world, 1 by \
+         Serialized at shmem-rt/tests/context.rs:{line}); destroy one, raise SHMEM_MAX_RESOURCES, or share one \
+         with a lock by SHMEM_CONTEXT_SHARING=efficient"
+    );
+    assert_eq!(text, expected);
+    assert!(
+        matches!(error, shmem::Error::Context(e) if matches!(*e, ContextError::Exhausted { used: 2, .. }))
+    );
+    // Those for many threads share the one that has a lock: the world's.
+    let shared = world.create_ctx::<Multiple>().unwrap();
+    let grant = shared.grant();
+    assert_eq!((grant.unit, grant.locked, grant.shared_with), (0, true, 1), "{grant}");
+    second.destroy();
+    let third = world.create_ctx::<Private>().unwrap();
+    assert_eq!((third.grant().unit, third.grant().locked), (1, false));
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
+fn who_comes_too_late_shares_with_a_lock(world: &mut World<Multiple>) {
+    let own = world.create_ctx::<Private>().unwrap();
+    assert_eq!(own.grant().to_string(), "number 1 of the endpoints, alone, no lock, a counter");
+    let late = world.create_ctx::<Private>().unwrap();
+    let granted = "number 0 of the endpoints, with 1 other context, a lock, a counter";
+    assert_eq!(late.grant().to_string(), granted);
+    let resources = world.resources();
+    assert_eq!((resources.used, resources.limit, resources.grants.len()), (2, Some(2), 3));
+}
+
+#[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "7"))]
+fn the_units_of_a_node_are_shared_out(world: &mut World) {
+    // 7 = 3 + 2 + 2; over loopback each PE is a node.
+    let on_node = world.pes().filter(|pe| pe.on_node().is_some()).count();
+    let part = if on_node == 1 { 7 } else { [3, 2, 2][world.my_pe()] };
+    let resources = world.resources();
+    assert_eq!((resources.node, resources.limit, resources.used), (Some(7), Some(part), 1));
+    let text = resources.to_string();
+    assert_eq!(
+        text,
+        format!("endpoints: 1 in use of {part} for this PE, 7 for its node; contexts by auto, conservative")
+    );
+}
+
+#[shmem::test(pes = 2)]
+fn without_a_limit_everybody_is_alone(world: &mut World) {
+    let contexts: Vec<_> = (0..100).map(|_| world.create_ctx::<Private>().unwrap()).collect();
+    assert!(contexts.iter().all(|context| context.grant().shared_with == 0));
+    assert_eq!(world.resources().used, 101);
+    drop(contexts);
+    assert_eq!(world.resources().used, 1);
+}
+
+#[shmem::test(pes = 2)]
+fn a_context_that_only_reads(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    let context = world.create_ctx::<NoStore<Private>>().unwrap();
+    let me = world.my_pe() as u64;
+    CELLS.here(world).index(0).index(..).fill(me + 1);
+    world.barrier_all();
+    let ctx = context.bind(world);
+    let mut row = [0; 64];
+    ctx.get(&mut row, CELLS.on(east).index(0));
+    assert_eq!(row, [east.number() as u64 + 1; 64]);
+    assert_eq!(ctx.g(CELLS.on(west).index(0).index(3)), west.number() as u64 + 1);
+    assert_eq!(ctx.signal_fetch(READY.on(east)), 0);
+    ctx.fence();
+    ctx.quiet();
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn dropping_a_context_completes_what_it_started(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    for round in 1..=30 {
+        let context = world.create_ctx::<Private>().unwrap();
+        context.bind(world).put(CELLS.on(east).index(2), &[round; 64]);
+        context.destroy();
+        // Ordered behind the destruction only.
+        let flag = world.create_ctx::<Private>().unwrap();
+        flag.bind(world).signal_set(READY.on(east), round);
+        drop(flag);
+        READY.wait_until(world, ge(round));
+        assert_eq!(CELLS.here(world).index(2).index(5).load(), round, "from {west}");
+        world.barrier_all();
+    }
+}
+
+#[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = "domain", "SHMEM_MAX_RESOURCES" = "4"))]
+fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
+    // One endpoint for both, whose operations are counted together.
+    let (_, east) = world.ring_neighbours();
+    let (a, b) = (world.create_ctx::<Private>().unwrap(), world.create_ctx::<Private>().unwrap());
+    assert_eq!((a.grant().unit, b.grant().unit, a.grant().shared_with), (0, 0, 2), "the world is there, too");
+    for round in 1..=30 {
+        a.bind(world).put(CELLS.on(east).index(3), &[round; 64]);
+        b.bind(world).quiet();
+        world.create_ctx::<Private>().unwrap().bind(world).signal_set(READY.on(east), round);
+        world.quiet();
+        READY.wait_until(world, ge(round));
+        assert_eq!(CELLS.here(world).index(3).index(63).load(), round);
+        world.barrier_all();
+    }
 }
 
 #[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMEM_NPES" = "2"))]

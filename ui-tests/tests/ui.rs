@@ -12,7 +12,10 @@ fn misuse_is_one_readable_error() {
     cases.compile_fail("tests/derive/*.rs");
     cases.compile_fail("tests/entry/*.rs");
     cases.compile_fail("tests/phase/*.rs");
+    cases.compile_fail("tests/context/*.rs");
+    cases.compile_fail("tests/halo/*.rs");
     cases.compile_fail("tests/array/*.rs");
+    cases.compile_fail("tests/scope/*.rs");
     // Not built, only checked: what is wrong with a region is shown while one writes.
     cases.compile_fail("tests/strided/*.rs");
 }

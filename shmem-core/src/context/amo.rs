@@ -215,6 +215,84 @@ pub(super) fn update_bits<W: SymmetricData>(
     }
 }
 
+/// As [`fetching`], with a result that is written later.
+///
+/// # Safety
+///
+/// `before` must be writable, and nobody else's, until the endpoint is quiet.
+#[inline(always)]
+#[track_caller]
+pub(super) unsafe fn fetch_later<W: AtomicWord>(
+    endpoint: &Endpoint,
+    before: *mut W::Value,
+    word: On<'_, W>,
+    op: AtomicOp,
+    family: Family,
+) {
+    let width = width_of::<W::Value>();
+    match word.pe().slot() {
+        Some(slot) => {
+            let bits = on_node(endpoint.place(slot), word.offset(), width, op);
+            // SAFETY: the caller's promise.
+            unsafe { before.write(W::Value::from_bits64(bits)) };
+        }
+        None => {
+            let ((code, a, b), location) = (op.into_words(), Location::caller());
+            let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
+            // SAFETY: the caller's promise; a value is as wide as its word.
+            unsafe {
+                fetch_later_slow(
+                    endpoint,
+                    pe,
+                    segment,
+                    offset,
+                    width,
+                    code,
+                    a,
+                    b,
+                    before.cast(),
+                    family,
+                    location,
+                );
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// `before` must be aligned for the width, writable, and nobody else's, until the endpoint is quiet.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
+unsafe fn fetch_later_slow(
+    endpoint: &Endpoint,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    width: Width,
+    code: u32,
+    a: u64,
+    b: u64,
+    before: *mut u8,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    let op = AtomicOp::from_words((code, a, b));
+    let call =
+        Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op).with(before);
+    endpoint.tell(call, || {
+        if let Some(place) = endpoint.mapped(pe, 0) {
+            let bits = on_node(place, offset, width, op);
+            // SAFETY: the caller's promise.
+            return unsafe { width.write(before, bits) };
+        }
+        let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+        // SAFETY: the caller's promise; the word is one, see `slow`.
+        unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) };
+    });
+}
+
 macro_rules! slow {
     ($($name:ident = $method:ident, $near:expr, $result:ty;)*) => {$(
         #[cold]

@@ -8,6 +8,7 @@
 mod amo;
 mod condition;
 pub mod mapping;
+pub mod nonblocking;
 mod order;
 mod place;
 mod raw;
@@ -23,10 +24,11 @@ mod wait_set;
 
 pub use amo::Amo;
 pub use condition::{Condition, eq, ge, gt, le, lt, ne};
+pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
 pub use order::Order;
 pub use place::Place;
 pub use raw::Raw;
-pub use resource::{Endpoints, Exhausted, Options, Resource};
+pub use resource::{Endpoints, Resource};
 pub use rma::Rma;
 pub use session::{Session, Sessions};
 pub use signal::PutSignal;

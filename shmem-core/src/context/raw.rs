@@ -25,16 +25,7 @@ pub trait Raw: Initiator {
     #[inline]
     #[track_caller]
     fn putmem(&self, to: SymAddr, source: &[u8], pe: Pe) {
-        let endpoint = self.endpoint();
-        let (segment, offset) = locate(endpoint, "putmem", to, source.len());
-        if let Some(to) = endpoint.address(pe, offset) {
-            // SAFETY: the range lies in a segment, so it is memory of every PE.
-            unsafe { shm::put(to, source.as_ptr(), source.len()) };
-        } else {
-            let (from, bytes, location) = (source.as_ptr(), source.len(), Location::caller());
-            // SAFETY: as for the copy.
-            unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, Family::Putmem, location) };
-        }
+        put_bytes(self.endpoint(), to, source, pe, Family::Putmem);
     }
 
     /// Reads bytes from `from` on `pe`.
@@ -47,16 +38,7 @@ pub trait Raw: Initiator {
     #[inline]
     #[track_caller]
     fn getmem(&self, into: &mut [u8], from: SymAddr, pe: Pe) {
-        let endpoint = self.endpoint();
-        let (segment, offset) = locate(endpoint, "getmem", from, into.len());
-        if let Some(from) = endpoint.address(pe, offset) {
-            // SAFETY: the range lies in a segment, so it is memory of every PE.
-            unsafe { shm::get(into.as_mut_ptr(), from, into.len()) };
-        } else {
-            let (to, bytes, location) = (into.as_mut_ptr(), into.len(), Location::caller());
-            // SAFETY: as for the copy.
-            unsafe { get_slow(endpoint, to, pe, segment, offset, bytes, Family::Getmem, location) };
-        }
+        get_bytes(self.endpoint(), into, from, pe, Family::Getmem);
     }
 
     /// A pointer as a symmetric address.
@@ -80,6 +62,36 @@ pub trait Raw: Initiator {
 
 impl<I: Initiator + ?Sized> Raw for I {}
 
+/// Writes `source`, which lives for as long as the family says.
+#[inline]
+#[track_caller]
+pub(super) fn put_bytes(endpoint: &Endpoint, to: SymAddr, source: &[u8], pe: Pe, family: Family) {
+    let (segment, offset) = locate(endpoint, family, to, source.len());
+    if let Some(to) = endpoint.address(pe, offset) {
+        // SAFETY: the range lies in a segment, so it is memory of every PE.
+        unsafe { shm::put(to, source.as_ptr(), source.len()) };
+    } else {
+        let (from, bytes, location) = (source.as_ptr(), source.len(), Location::caller());
+        // SAFETY: as for the copy.
+        unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, family, location) };
+    }
+}
+
+/// Reads into `into`, which lives for as long as the family says.
+#[inline]
+#[track_caller]
+pub(super) fn get_bytes(endpoint: &Endpoint, into: &mut [u8], from: SymAddr, pe: Pe, family: Family) {
+    let (segment, offset) = locate(endpoint, family, from, into.len());
+    if let Some(from) = endpoint.address(pe, offset) {
+        // SAFETY: the range lies in a segment, so it is memory of every PE.
+        unsafe { shm::get(into.as_mut_ptr(), from, into.len()) };
+    } else {
+        let (to, bytes, location) = (into.as_mut_ptr(), into.len(), Location::caller());
+        // SAFETY: as for the copy.
+        unsafe { get_slow(endpoint, to, pe, segment, offset, bytes, family, location) };
+    }
+}
+
 #[inline(always)]
 fn offset_of(endpoint: &Endpoint, address: SymAddr) -> usize {
     (address.as_ptr() as usize).wrapping_sub(endpoint.mine(0) as usize)
@@ -87,22 +99,17 @@ fn offset_of(endpoint: &Endpoint, address: SymAddr) -> usize {
 
 #[inline(always)]
 #[track_caller]
-pub(super) fn locate(
-    endpoint: &Endpoint,
-    operation: &'static str,
-    address: SymAddr,
-    bytes: usize,
-) -> (u32, usize) {
+pub(super) fn locate(endpoint: &Endpoint, family: Family, address: SymAddr, bytes: usize) -> (u32, usize) {
     let offset = offset_of(endpoint, address);
     match endpoint.segments().find(offset, bytes) {
         Some(segment) => (segment, offset),
-        None => missed(endpoint, operation, address, offset, bytes),
+        None => missed(endpoint, family, address, offset, bytes),
     }
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn missed(endpoint: &Endpoint, operation: &'static str, address: SymAddr, offset: usize, bytes: usize) -> ! {
-    panic!("{}", endpoint.segments().miss(operation, address.as_ptr() as usize, offset, bytes))
+fn missed(endpoint: &Endpoint, family: Family, address: SymAddr, offset: usize, bytes: usize) -> ! {
+    panic!("{}", endpoint.segments().miss(family.name(), address.as_ptr() as usize, offset, bytes))
 }

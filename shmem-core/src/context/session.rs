@@ -5,7 +5,7 @@
 //! one node are loads and stores, for which there is nothing to prepare. Several may be open on one token:
 //! what they say holds together.
 
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::transport::SessionOptions;
 
 /// Tokens of which a program can say how it will use them: all of them.
@@ -46,6 +46,8 @@ unsafe impl<I: Initiator + ?Sized> Initiator for Session<'_, I> {
         self.token.endpoint()
     }
 }
+
+impl<I: Stores + ?Sized> Stores for Session<'_, I> {}
 
 impl<I: Initiator + ?Sized> Drop for Session<'_, I> {
     fn drop(&mut self) {

@@ -6,7 +6,7 @@ use super::amo::{on_node, update_bits};
 use super::place::Place;
 use super::rma::check_len;
 use crate::data::Contents;
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{On, Signal};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
@@ -15,11 +15,11 @@ use crate::transport::{SignalOp, Width, shm};
 /// Put that ends in a signal, on which the target can wait.
 ///
 /// ```
-/// use shmem_core::context::{PutSignal, SignalOp};
+/// use shmem_core::context::{PutSignal, SignalOp, Stores};
 /// use shmem_core::object::{On, Signal};
 ///
 /// /// Sends a row, and counts it.
-/// fn send(world: &impl PutSignal, to: On<'_, [f64]>, row: &[f64], rows: On<'_, Signal>) {
+/// fn send(world: &impl Stores, to: On<'_, [f64]>, row: &[f64], rows: On<'_, Signal>) {
 ///     world.put_signal(to, row, rows, SignalOp::Add(1));
 /// }
 /// ```
@@ -35,7 +35,10 @@ pub trait PutSignal: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_put_signal`.
     #[inline(always)]
     #[track_caller]
-    fn put_signal<P: Place>(&self, place: P, source: &P::Contents, signal: On<'_, Signal>, op: SignalOp) {
+    fn put_signal<P: Place>(&self, place: P, source: &P::Contents, signal: On<'_, Signal>, op: SignalOp)
+    where
+        Self: Stores,
+    {
         check_len::<P::Contents>(place.len_of(), source.len_of());
         check_pe(place.pe_of(), signal.pe());
         // SAFETY: `source` is a reference to as many items as the place has; the signal is on its PE.

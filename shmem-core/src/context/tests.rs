@@ -169,15 +169,18 @@ fn lengths_and_indices_are_checked() {
 struct Record(Mutex<Vec<String>>);
 
 impl Observer for Record {
-    fn begin(&self, call: &Call<'_>) {
+    fn begin(&self, call: &Call<'_>) -> u64 {
         assert!(call.location.file().ends_with("context/tests.rs"), "{}", call.location);
         assert_eq!(call.endpoint, 7);
         let to = call.pe.map_or_else(String::new, |pe| format!(" {pe}+{}", call.offset - SYSTEM_BYTES));
-        self.0.lock().unwrap().push(format!("{}:{}{to}", call.family, call.bytes));
+        let mut told = self.0.lock().unwrap();
+        told.push(format!("{}:{}{to}", call.family, call.bytes));
+        told.len() as u64
     }
 
-    fn end(&self, call: &Call<'_>) {
+    fn end(&self, call: &Call<'_>, begun: u64) {
         let told = self.0.lock().unwrap();
+        assert_eq!(told.len() as u64, begun);
         assert!(told.last().unwrap().starts_with(&format!("{}:", call.family)), "{told:?}, then {call:?}");
     }
 }

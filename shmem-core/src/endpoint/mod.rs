@@ -213,18 +213,18 @@ impl Endpoint {
 struct Told<'a> {
     observer: &'a dyn Observer,
     call: Call<'a>,
+    begun: u64,
 }
 
 impl<'a> Told<'a> {
     fn begin(observer: &'a dyn Observer, call: Call<'a>) -> Self {
-        observer.begin(&call);
-        Self { observer, call }
+        Self { observer, call, begun: observer.begin(&call) }
     }
 }
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
-        self.observer.end(&self.call);
+        self.observer.end(&self.call, self.begun);
     }
 }
 

@@ -7,9 +7,10 @@ use super::ghosts::Ghosts;
 use super::plan::Link;
 use super::token::HaloToken;
 use super::{Halo, no_edge};
-use crate::context::{Amo, Order, Rma, Strided};
+use crate::context::{Amo, Order, PutSignal, SignalOp, Strided};
 use crate::data::PlainData;
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
+use crate::observe::{Call, Family};
 use crate::sync::Turn;
 use crate::system::Activity;
 use crate::text::Text;
@@ -45,7 +46,10 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(link) = self.claim(edge, cells.len()) else { return };
         // SAFETY: `T` is the type of the halo, which is borrowed.
         let place = unsafe { link.cells(turn.message()) };
-        deliver(token, turn, link, || token.put(place, cells));
+        // SAFETY: as above.
+        let signal = unsafe { link.signal(turn.message()) };
+        token.put_signal(place, cells, signal, SignalOp::Set(turn.number()));
+        link.sent = turn.number();
     }
 
     /// Sends the first cell and every one that is a multiple of `stride` behind it: a column, from a slice
@@ -76,7 +80,16 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(link) = self.claim(edge, count * block) else { return };
         // SAFETY: as in `send`.
         let place = unsafe { link.cells(turn.message()) };
-        deliver(token, turn, link, || token.ibput(place, cells, block, stride, block, count));
+        // SAFETY: as above.
+        let signal = unsafe { link.signal(turn.message()) };
+        turn.send(
+            || token.ibput(place, cells, block, stride, block, count),
+            |number| {
+                token.fence();
+                token.signal_set(signal, number);
+            },
+        );
+        link.sent = turn.number();
     }
 
     /// Sends what an iterator gives: cells from wherever they are, or computed.
@@ -121,7 +134,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         }
         for (edge, link) in halo.links.iter().enumerate() {
             let Some(link) = link else { continue };
-            if !has_come(endpoint, turn, link) {
+            if !endpoint.is_plain() || !has_come(endpoint, turn, link) {
                 wait(endpoint, turn, edge, link, Location::caller());
             }
         }
@@ -166,17 +179,7 @@ unsafe impl Initiator for Through<'_> {
     }
 }
 
-/// Writes cells to a neighbour, then their signal.
-#[inline(always)]
-fn deliver(token: Through<'_>, turn: Turn, link: &mut Link, cells: impl FnOnce()) {
-    // SAFETY: the halo is borrowed by the caller.
-    let place = unsafe { link.signal(turn.message()) };
-    turn.send(cells, |number| {
-        token.fence();
-        token.signal_set(place, number);
-    });
-    link.sent = turn.number();
-}
+impl Stores for Through<'_> {}
 
 /// Whether the cells of a neighbour are there; what it wrote is visible then.
 #[inline(always)]
@@ -187,19 +190,26 @@ fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
 }
 
 #[inline(never)]
-fn wait(endpoint: &Endpoint, turn: Turn, edge: usize, link: &Link, location: &Location<'_>) {
-    endpoint.waiting().until(
-        endpoint,
-        || has_come(endpoint, turn, link),
-        |timeout, done| endpoint.bell().sleep(timeout, done),
-        || Activity {
-            operation: Text::head("halo"),
-            subject: Text::head(&format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number())),
-            file: Text::tail(location.file()),
-            line: location.line(),
-            ..Activity::NONE
-        },
-    );
+fn wait(endpoint: &Endpoint, turn: Turn, edge: usize, link: &Link, location: &'static Location<'static>) {
+    let signal = link.ours.signal_of(turn.message());
+    let call = Call::new(Family::Halo, location)
+        .at(endpoint.me(), 0, signal, size_of::<u64>())
+        .word(Width::W8, AtomicOp::Fetch);
+    let until = || {
+        endpoint.waiting().until(
+            endpoint,
+            || has_come(endpoint, turn, link),
+            |timeout, done| endpoint.bell().sleep(timeout, done),
+            || Activity {
+                operation: Text::head(Family::Halo.name()),
+                subject: Text::head(&format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number())),
+                file: Text::tail(location.file()),
+                line: location.line(),
+                ..Activity::NONE
+            },
+        );
+    };
+    endpoint.tell(call, until);
 }
 
 #[cold]

@@ -3,9 +3,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Stores};
 
-/// What a halo can be exchanged through: any token, and an exclusive phase that allows it.
+/// What a halo can be exchanged through: any token that writes, and an exclusive phase that allows it.
 ///
 /// # Safety
 ///
@@ -22,8 +22,8 @@ pub unsafe trait HaloToken {
     fn __endpoint(&self) -> &Endpoint;
 }
 
-// SAFETY: an initiator exists only while operations are allowed.
-unsafe impl<I: Initiator + ?Sized> HaloToken for I {
+// SAFETY: a token exists only while operations are allowed.
+unsafe impl<I: Stores + ?Sized> HaloToken for I {
     #[inline(always)]
     fn __endpoint(&self) -> &Endpoint {
         self.endpoint()

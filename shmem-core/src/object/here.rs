@@ -5,11 +5,13 @@
 //! byte and may mix bytes of two writers (each of them still a value, since every bit pattern is).
 
 use core::marker::PhantomData;
+use core::panic::Location;
 
 use super::index::PlaceIndex;
 use super::{SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData};
 use crate::endpoint::{Endpoint, Initiator};
+use crate::observe::{Call, Family};
 use crate::transport::shm;
 
 /// The calling PE's own copy of a symmetric object or of a part of it.
@@ -104,19 +106,39 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     pub(crate) fn endpoint(self) -> &'a Endpoint {
         self.token
     }
+
+    /// Carries out an access, and tells the observer of it, if there is one.
+    #[inline(always)]
+    fn tell<R>(self, family: Family, location: &'static Location<'static>, access: impl FnOnce() -> R) -> R {
+        if self.token.observer().is_none() {
+            return access();
+        }
+        let bytes = self.len * size_of::<T::Item>();
+        let call = Call::new(family, location).at(self.token.me(), 0, self.offset(), bytes);
+        self.token.tell(call, access)
+    }
 }
 
 impl<T: PlainData> Here<'_, T> {
     /// Reads the value.
     #[inline(always)]
+    #[track_caller]
     pub fn load(self) -> T {
+        // In an optimised build this is one instruction, and stays it.
+        if cfg!(debug_assertions) {
+            self.tell(Family::HereLoad, Location::caller(), || ());
+        }
         // SAFETY: `start` is an aligned `T` in the mapped arena of the token.
         unsafe { shm::load(self.start) }
     }
 
     /// Writes the value.
     #[inline(always)]
+    #[track_caller]
     pub fn store(self, value: T) {
+        if cfg!(debug_assertions) {
+            self.tell(Family::HereStore, Location::caller(), || ());
+        }
         // SAFETY: as for `load`.
         unsafe { shm::store(self.start, value) }
     }
@@ -131,8 +153,10 @@ impl<T: PlainData> Here<'_, [T]> {
     #[track_caller]
     pub fn copy_to(self, to: &mut [T]) {
         assert_eq!(self.len, to.len(), "the place has {} elements, the destination {}", self.len, to.len());
-        // SAFETY: both sides have `len` elements; `to` is private memory, so they do not overlap.
-        unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
+        self.tell(Family::HereLoad, Location::caller(), || {
+            // SAFETY: both sides have `len` elements; `to` is private memory, so they do not overlap.
+            unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
+        });
     }
 
     /// Copies contents in.
@@ -143,14 +167,20 @@ impl<T: PlainData> Here<'_, [T]> {
     #[track_caller]
     pub fn copy_from(self, from: &[T]) {
         assert_eq!(self.len, from.len(), "the place has {} elements, the source {}", self.len, from.len());
-        // SAFETY: both sides have `len` elements; `from` is private memory, so they do not overlap.
-        unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }
+        self.tell(Family::HereStore, Location::caller(), || {
+            // SAFETY: both sides have `len` elements; `from` is private memory, so they do not overlap.
+            unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }
+        });
     }
 
     /// Writes `value` to every element.
+    #[track_caller]
     pub fn fill(self, value: T) {
-        for i in 0..self.len {
-            self.index(i).store(value);
-        }
+        self.tell(Family::HereStore, Location::caller(), || {
+            for i in 0..self.len {
+                // SAFETY: an aligned `T` of this place, in the mapped arena of the token.
+                unsafe { shm::store(self.start.wrapping_add(i), value) };
+            }
+        });
     }
 }

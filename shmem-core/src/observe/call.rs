@@ -1,6 +1,5 @@
 //! One operation, as an observer is told of it.
 
-use core::fmt;
 use core::panic::Location;
 
 use super::Family;
@@ -31,8 +30,10 @@ pub struct Call<'a> {
     pub plan: Option<&'a Plan>,
     /// What is done to a word.
     pub word: Option<Word>,
-    /// What a collective, or a phase, is about.
-    pub subject: Option<&'a dyn fmt::Debug>,
+    /// Bytes from the start of the PE's place to the signal that follows the data.
+    pub signal: Option<usize>,
+    /// Who meets.
+    pub meeting: Option<Meeting<'a>>,
 }
 
 /// What an atomic operation does.
@@ -42,6 +43,17 @@ pub struct Word {
     pub width: Width,
     /// The operation.
     pub op: AtomicOp,
+}
+
+/// A meeting of the PEs of a team.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting<'a> {
+    /// Index of the team; another team may have had it before.
+    pub team: usize,
+    /// Its members.
+    pub members: &'a [Pe],
+    /// Number of the meeting in the team, from 1.
+    pub count: u64,
 }
 
 impl<'a> Call<'a> {
@@ -58,7 +70,8 @@ impl<'a> Call<'a> {
             local: 0,
             plan: None,
             word: None,
-            subject: None,
+            signal: None,
+            meeting: None,
         }
     }
 
@@ -85,14 +98,27 @@ impl<'a> Call<'a> {
     pub fn word(self, width: Width, op: AtomicOp) -> Self {
         Self { word: Some(Word { width, op }), ..self }
     }
+
+    /// The call, with a signal behind the data, on the same PE.
+    #[must_use]
+    pub fn signalled(self, offset: usize, op: AtomicOp) -> Self {
+        Self { signal: Some(offset), word: Some(Word { width: Width::W8, op }), ..self }
+    }
+
+    /// The call, of a meeting.
+    #[must_use]
+    pub fn meets(self, meeting: Meeting<'a>) -> Self {
+        Self { meeting: Some(meeting), ..self }
+    }
 }
 
 /// Who is told of every operation of a PE. Threads tell it at the same time.
 pub trait Observer: Send + Sync {
-    /// A call begins. Nothing of it has happened yet.
-    fn begin(&self, call: &Call<'_>);
+    /// A call begins. Nothing of it has happened yet. Gives a number of its own, which [`end`](Self::end)
+    /// gets back.
+    fn begin(&self, call: &Call<'_>) -> u64;
 
     /// It has returned, or was unwound. Told by the same thread, with the same call; calls that have
     /// begun in between have ended.
-    fn end(&self, call: &Call<'_>);
+    fn end(&self, call: &Call<'_>, begun: u64);
 }

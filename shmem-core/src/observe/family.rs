@@ -25,6 +25,8 @@ pub enum Effect {
     Store,
     /// Meets the other PEs of a team.
     Collective,
+    /// Completes what all endpoints of the PE have issued, and meets the other PEs of a team.
+    Barrier,
 }
 
 impl fmt::Display for Effect {
@@ -40,6 +42,7 @@ impl fmt::Display for Effect {
             Self::Load => "load",
             Self::Store => "store",
             Self::Collective => "collective",
+            Self::Barrier => "barrier",
         })
     }
 }
@@ -211,6 +214,30 @@ families! {
     TestAny = "test_any", Wait, false, "shmem_test_any";
     /// Looks at several words, for some of them.
     TestSome = "test_some", Wait, false, "shmem_test_some";
+    /// Ghost cells of all neighbours, in an exchange of a halo.
+    Halo = "halo", Wait, false, "";
+    /// Reads the calling PE's own copy.
+    HereLoad = "here load", Load, false, "";
+    /// Writes the calling PE's own copy.
+    HereStore = "here store", Store, false, "";
+    /// Meets, with all that was issued complete.
+    TeamBarrier = "barrier", Barrier, false, "shmem_barrier_all";
+    /// Meets.
+    TeamSync = "sync", Collective, false, "shmem_team_sync";
+    /// Gives every PE what one has.
+    Broadcast = "broadcast", Collective, false, "shmem_broadcast";
+    /// Sums.
+    Sum = "sum", Collective, false, "shmem_sum_reduce";
+    /// Least values.
+    Min = "min", Collective, false, "shmem_min_reduce";
+    /// Largest values.
+    Max = "max", Collective, false, "shmem_max_reduce";
+    /// Opens objects exclusively.
+    Local = "local", Barrier, false, "";
+    /// Opens objects for reading.
+    Frozen = "frozen", Barrier, false, "";
+    /// Makes, frees or keeps symmetric memory.
+    Memory = "memory", Barrier, false, "shmem_malloc";
 }
 
 impl fmt::Display for Family {

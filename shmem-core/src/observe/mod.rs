@@ -8,7 +8,9 @@
 //! instruction of it.
 
 mod call;
+mod counters;
 mod family;
 
-pub use call::{Call, Observer, Word};
+pub use call::{Call, Meeting, Observer, Word};
+pub use counters::{Counters, Statistics, Tally};
 pub use family::{Effect, Family};

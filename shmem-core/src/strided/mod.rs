@@ -28,8 +28,6 @@ mod predicate;
 mod region;
 mod settings;
 mod shape;
-#[cfg(feature = "statistics")]
-pub(crate) mod statistics;
 
 pub use advice::Advice;
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
@@ -45,8 +43,6 @@ pub use predicate::{Thresholds, choose};
 pub use region::{Axis, Part, lower};
 pub use settings::{Settings, settings};
 pub use shape::{Dim, MAX_DIMS, Shape, Shaped};
-#[cfg(feature = "statistics")]
-pub use statistics::Statistics;
 
 #[cfg(test)]
 mod tests;

@@ -24,6 +24,39 @@ pub enum Method {
     Kernel(Kernel),
 }
 
+impl Method {
+    /// The ways of moving that statistics tell apart.
+    pub const WAYS: [&'static str; 10] = [
+        "copies",
+        "putmem",
+        "columns",
+        "rows",
+        "throttled",
+        "streamed",
+        "library",
+        "string",
+        "spans",
+        "shuffles",
+    ];
+
+    /// Which of the [`WAYS`](Self::WAYS) it is; none, if nothing is moved.
+    pub const fn way(self) -> Option<usize> {
+        Some(match self {
+            Self::Nothing => return None,
+            Self::Contiguous => 0,
+            Self::Putmem => 1,
+            Self::Columns(_) => 2,
+            Self::Kernel(Kernel::Rows) => 3,
+            Self::Kernel(Kernel::Throttled(_)) => 4,
+            Self::Kernel(Kernel::Stream) => 5,
+            Self::Kernel(Kernel::Library) => 6,
+            Self::Kernel(Kernel::StringMove) => 7,
+            Self::Kernel(Kernel::Span) => 8,
+            Self::Kernel(Kernel::Shuffle) => 9,
+        })
+    }
+}
+
 /// What is moved, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {

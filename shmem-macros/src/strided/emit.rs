@@ -125,10 +125,11 @@ fn call(
     };
     let lend = (!is_put).then(|| quote!(use #strided::Lend as _;));
     let token = quote_spanned!(first(token)=> &#token);
+    let through = format_ident!("{}", if *is_put { "storing" } else { "loading" });
     quote! {
         #lend
         #at::#name #generics(
-            #strided::token(#token),
+            #strided::#through(#token),
             #objects,
             #regions
             #to_elements,

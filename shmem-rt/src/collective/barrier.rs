@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::observe::{Call, Effect, Family, Meeting as Met};
 use shmem_core::pe::Pe;
 use shmem_core::sync::{Arrival, LINES, Shown};
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
@@ -53,6 +54,14 @@ impl Purpose<'_> {
         });
         let hash = fingerprint_of_words(name.chain(self.arguments.iter().copied()));
         (hash >> 32) << 16 | u64::from(self.opens)
+    }
+
+    /// The row of the table of operations.
+    fn family(&self) -> Family {
+        let name = self.operation.split(',').next().unwrap_or(self.operation);
+        let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
+        let found = Family::ALL.iter().filter(meets).find(|family| family.name() == name);
+        found.copied().unwrap_or(Family::Memory)
     }
 
     fn activity(&self, team: &Team, count: u64) -> Activity {
@@ -111,7 +120,19 @@ impl Team {
 impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
-        let (count, mark) = (self.count(), purpose.fingerprint());
+        let Self { team, endpoint } = *self;
+        let count = self.count();
+        let Some(location) = purpose.location.filter(|_| endpoint.observer().is_some()) else {
+            return self.meet_as(purpose, count);
+        };
+        let meeting = Met { team: team.index(), members: team.members(), count };
+        let call = Call::new(purpose.family(), location).meets(meeting);
+        endpoint.tell(call, || self.meet_as(purpose, count));
+    }
+
+    /// Meets, as meeting number `count`.
+    fn meet_as(&self, purpose: &Purpose<'_>, count: u64) {
+        let mark = purpose.fingerprint();
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
             Meeting::Counter => self.meet_at_counter(purpose, mark, count),

@@ -40,19 +40,6 @@ macro_rules! reductions {
                 self.reduce(token.endpoint(), stringify!($name), extent, data, $op, location);
             }
         )*}
-
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<T>(&self, data: &mut T)
-            where
-                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
-            {
-                self.team().$name(self, data);
-            }
-        )*}
     };
 }
 reductions! {
@@ -72,6 +59,38 @@ reductions! {
     xor(BitNumber) = BitNumber::xored;
 }
 
+/// Those that a world has by the same name. It is a token, too, whose `and`, `or` and `xor` are atomic operations.
+macro_rules! of_the_world {
+    ($($(#[$doc:meta])* $name:ident($number:ident);)*) => {
+        impl<L: ThreadLevel> World<L> {$(
+            $(#[$doc])*
+            ///
+            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name<T>(&self, data: &mut T)
+            where
+                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
+            {
+                self.team().$name(self, data);
+            }
+        )*}
+    };
+}
+of_the_world! {
+    /// Sum; integers wrap.
+    sum(Number);
+    /// Product; integers wrap.
+    prod(Number);
+    /// Minimum.
+    min(Number);
+    /// Maximum.
+    max(Number);
+    /// Each element becomes its sum over the members up to the calling one, which is included.
+    sum_inscan(Number);
+    /// Each element becomes its sum over the members before the calling one: zero on the first.
+    sum_exscan(Number);
+}
+
 macro_rules! scans {
     ($($(#[$doc:meta])* $name:ident = $extent:expr;)*) => {
         impl Team {$(
@@ -88,16 +107,6 @@ macro_rules! scans {
             {
                 let location = Location::caller();
                 self.reduce(token.endpoint(), stringify!($name), $extent, data, Number::added, location);
-            }
-        )*}
-
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
-                self.team().$name(self, data);
             }
         )*}
     };

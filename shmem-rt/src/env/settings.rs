@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use shmem_core::array::{ArrayError, StorageKind};
+use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{SizeError, parse_size};
 use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, DEBUG, INFO, LATER_SIZE, MAX_RESOURCES, NPES,
-    STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TEAM_SIZE, TRANSPORT, VERSION, Variable, WAIT_WARN,
+    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE,
+    MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TEAM_SIZE,
+    TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -27,6 +29,12 @@ pub struct Settings {
     pub wait_warn: Option<Duration>,
     /// `SHMEM_MAX_RESOURCES`.
     pub max_resources: Option<usize>,
+    /// `SHMEM_CONTEXT_MAPPING`.
+    pub context_mapping: Design,
+    /// `SHMEM_CONTEXT_SHARING`.
+    pub context_sharing: Sharing,
+    /// `SHMEM_MAX_NUM_THREADS`.
+    pub max_num_threads: Option<usize>,
     /// `SHMEM_TRANSPORT`.
     pub transport: TransportChoice,
     /// `SHMEM_BARRIER_ALGORITHM`.
@@ -41,6 +49,10 @@ pub struct Settings {
     pub strided_advice: bool,
     /// `SHMEM_ARRAY_STORAGE`; `None`: in the heap where it has room.
     pub array_storage: Option<StorageKind>,
+    /// `SHMEM_STATS`.
+    pub stats: bool,
+    /// `SHMEM_TRACE`.
+    pub trace: Option<String>,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -64,6 +76,9 @@ impl Settings {
             version: given.flag(&VERSION),
             wait_warn: given.seconds(&WAIT_WARN)?,
             max_resources: given.count(&MAX_RESOURCES)?,
+            context_mapping: given.choice(&CONTEXT_MAPPING, &Design::ALL, Design::name)?,
+            context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
+            max_num_threads: given.count(&MAX_NUM_THREADS)?,
             transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
             barrier: given.choice(&BARRIER_ALGORITHM, &BarrierChoice::ALL, BarrierChoice::name)?,
             team_size: given.size(&TEAM_SIZE)?,
@@ -71,6 +86,8 @@ impl Settings {
             strided_table: given.text(&STRIDED_TABLE),
             strided_advice: given.flag(&STRIDED_ADVICE),
             array_storage: given.storage(&ARRAY_STORAGE)?,
+            stats: given.flag(&STATS),
+            trace: given.text(&TRACE),
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use shmem_core::array::StorageKind;
+use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{DEFAULT_HEAP_BYTES, parse_size};
 use shmem_core::strided::Algorithm;
 use std::time::Duration;
@@ -26,6 +27,9 @@ fn defaults_are_those_of_the_table() {
             version: false,
             wait_warn: Some(Duration::from_secs(5)),
             max_resources: None,
+            context_mapping: Design::Auto,
+            context_sharing: Sharing::Conservative,
+            max_num_threads: None,
             transport: TransportChoice::Auto,
             array_storage: None,
             later_size: 16 << 30,
@@ -35,6 +39,8 @@ fn defaults_are_those_of_the_table() {
             strided_algorithm: Algorithm::Auto,
             strided_table: None,
             strided_advice: true,
+            stats: false,
+            trace: None,
             warnings: vec![],
         }
     );
@@ -54,10 +60,15 @@ fn values_are_read() {
         ("SHMEM_VERSION", "anything"),
         ("SHMEM_WAIT_WARN", "2.5"),
         ("SHMEM_MAX_RESOURCES", "120"),
+        ("SHMEM_CONTEXT_MAPPING", "Hybrid"),
+        ("SHMEM_CONTEXT_SHARING", "efficient"),
+        ("SHMEM_MAX_NUM_THREADS", "36"),
         ("SHMEM_TRANSPORT", "Loopback"),
         ("SHMEM_ARRAY_STORAGE", "Cyclic=64K"),
         ("SHMEM_LATER_SIZE", "1.5T"),
         ("SHMEM_ATTACH_WAIT", "on"),
+        ("SHMEM_STATS", "1"),
+        ("SHMEM_TRACE", "/var/trace.%p.json"),
         ("SHMEM_BARRIER_ALGORITHM", "LINES"),
         ("SHMEM_TEAM_SIZE", "3G"),
         ("SHMEM_STRIDED_ALGORITHM", "3"),
@@ -75,6 +86,9 @@ fn values_are_read() {
             version: true,
             wait_warn: Some(Duration::from_millis(2500)),
             max_resources: Some(120),
+            context_mapping: Design::Hybrid,
+            context_sharing: Sharing::Efficient,
+            max_num_threads: Some(36),
             transport: TransportChoice::Loopback,
             array_storage: Some(StorageKind::Cyclic { block: 65536 }),
             later_size: 3 << 39,
@@ -84,6 +98,8 @@ fn values_are_read() {
             strided_algorithm: Algorithm::Three,
             strided_table: Some("/etc/strided.json".into()),
             strided_advice: false,
+            stats: true,
+            trace: Some("/var/trace.%p.json".into()),
             warnings: vec![],
         }
     );
@@ -120,6 +136,9 @@ fn bad_values_say_what_is_allowed() {
         ("SHMEM_NPES", "1.5", count),
         ("SHMEM_NPES", "99999999999999999999", count),
         ("SHMEM_MAX_RESOURCES", "all", "SHMEM_MAX_RESOURCES=4, or unset it"),
+        ("SHMEM_CONTEXT_MAPPING", "contexts", "not one of auto, events, hybrid, domain, context; write one"),
+        ("SHMEM_CONTEXT_SHARING", "", "not one of conservative, efficient"),
+        ("SHMEM_MAX_NUM_THREADS", "0", count),
         ("SHMEM_WAIT_WARN", "5s", "not a number of seconds; write a number from 0 up without a unit"),
         ("SHMEM_WAIT_WARN", "-1", "not a number of seconds"),
         ("SHMEM_WAIT_WARN", "nan", "not a number of seconds"),
@@ -203,6 +222,9 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_VERSION", "0", None),
             ("SHMEM_WAIT_WARN", "5", None),
             ("SHMEM_MAX_RESOURCES", "-", None),
+            ("SHMEM_CONTEXT_MAPPING", "auto", None),
+            ("SHMEM_CONTEXT_SHARING", "conservative", None),
+            ("SHMEM_MAX_NUM_THREADS", "-", None),
             ("SHMEM_TRANSPORT", "auto", None),
             ("SHMEM_BARRIER_ALGORITHM", "auto", None),
             ("SHMEM_TEAM_SIZE", "64M", None),
@@ -210,6 +232,8 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_STRIDED_TABLE", "-", None),
             ("SHMEM_STRIDED_ADVICE", "1", None),
             ("SHMEM_ARRAY_STORAGE", "-", None),
+            ("SHMEM_STATS", "0", None),
+            ("SHMEM_TRACE", "-", None),
             ("SHMEM_LATER_SIZE", "16G", None),
             ("SHMEM_ATTACH_WAIT", "0", None),
         ]

@@ -1,5 +1,6 @@
 //! The table of variables.
 
+use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{PARTITION_VARIABLE, nearest};
 use shmem_core::strided::Algorithm;
 
@@ -72,7 +73,13 @@ variables! {
     WAIT_WARN = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
         "a wait of more seconds than this says who waits where for whom; 0: never";
     MAX_RESOURCES = "SHMEM_MAX_RESOURCES", None, ValueKind::Count, "",
-        "communication resources that the PEs of a node share; not set: what the transport has";
+        "units of the communication resource that the PEs of a node have together: shared out evenly, what is left over goes to the first ones, one each; not set: what the transport has";
+    CONTEXT_MAPPING = "SHMEM_CONTEXT_MAPPING", None, ValueKind::Choice(&Design::NAMES), "auto",
+        "what gets a unit of its own: events (a domain; each operation is an event of its context), hybrid (a domain; small operations are counted), domain (a domain; all are counted), context (a context), auto (a domain, and further contexts while there are enough)";
+    CONTEXT_SHARING = "SHMEM_CONTEXT_SHARING", None, ValueKind::Choice(&Sharing::NAMES), "conservative",
+        "who shares units while nobody knows what comes: conservative (contexts for many threads share one, and who wants no lock gets none or an error), efficient (all get their own while there are any, and then share with a lock)";
+    MAX_NUM_THREADS = "SHMEM_MAX_NUM_THREADS", None, ValueKind::Count, "",
+        "threads that each PE may have registered at a time; not set: as many as it likes";
     TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
         "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
     BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
@@ -87,6 +94,10 @@ variables! {
         "PE 0 says once for each call of a strided transfer what its arrays make slow";
     ARRAY_STORAGE = "SHMEM_ARRAY_STORAGE", None, ValueKind::Choice(&["single", "separate", "cyclic", "multi"]), "",
         "storage of NUMA-aware arrays that name none: single (in the heap), separate (memory of its own), cyclic or cyclic=<block> (nodes in turn), multi (a piece per chunk); not set: single where the heap has room";
+    STATS = "SHMEM_STATS", None, ValueKind::Flag, "0",
+        "PE 0 prints at the end how often each operation was called, what it moved, and how long it took";
+    TRACE = "SHMEM_TRACE", None, ValueKind::Path, "",
+        "file for a trace of every operation, for chrome://tracing or Perfetto; %p in it is the PE's number";
     LATER_SIZE = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",

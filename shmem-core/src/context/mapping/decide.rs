@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::policy::{Design, Hints, Level, Sharing, Tracking};
-use super::units::Units;
+use super::units::{Taken, Units};
 
 /// A domain of a [`Mapping`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,8 +31,8 @@ pub struct Shortage {
     pub limit: usize,
     /// Units that hints keep for others.
     pub kept: usize,
-    /// Units in use that have a lock, and could be shared with one.
-    pub locked: usize,
+    /// Whether there is a unit that has a lock, and could be shared with it.
+    pub could_share: bool,
 }
 
 /// Decides who gets which unit. See the [module](super).
@@ -98,6 +98,19 @@ impl Mapping {
         self.units.limit()
     }
 
+    /// Whether a domain is open, or has contexts.
+    pub fn is_alive(&self, domain: DomainId) -> bool {
+        self.domains.contains_key(&domain)
+    }
+
+    /// How many units a domain and its contexts are on.
+    pub fn units_of(&self, domain: DomainId) -> usize {
+        self.domains.get(&domain).map_or(0, |domain| {
+            domain.contexts.len()
+                + domain.unit.map_or(0, |unit| usize::from(!domain.contexts.contains_key(&unit)))
+        })
+    }
+
     /// How many domains and contexts hold a unit; 0: it is free.
     pub fn holders(&self, unit: u32) -> usize {
         self.units.get(unit).map_or(0, |unit| unit.holders)
@@ -133,7 +146,8 @@ impl Mapping {
     ///
     /// [`Shortage`] if there is no unit at all.
     pub fn create_world(&mut self, level: Level) -> Result<(DomainId, Grant), Shortage> {
-        let unit = self.units.take(level.is_concurrent(), true).ok_or_else(|| self.shortage(level, 0))?;
+        let unit =
+            self.units.take(level.is_concurrent(), Taken::World).ok_or_else(|| self.shortage(level, 0))?;
         let own = (self.design != Design::Context).then_some(unit);
         let id = self.add(level, true, own);
         self.domains.entry(id).and_modify(|domain| domain.contexts.extend([(unit, 1)]));
@@ -167,7 +181,7 @@ impl Mapping {
                 Ok(unit) => ids.push(self.add(level, false, unit)),
                 Err(shortage) => {
                     ids.into_iter().for_each(|id| self.destroy_domain(id));
-                    return Err(shortage);
+                    return Err(Shortage { used: self.units.used(), ..shortage });
                 }
             }
         }
@@ -213,7 +227,7 @@ impl Mapping {
                 unit
             }
             (None, Design::Auto) => {
-                let taken = self.units.take(level.is_concurrent(), false);
+                let taken = self.units.take(level.is_concurrent(), Taken::Further);
                 taken.ok_or_else(|| self.shortage(level, 0))?
             }
             (None, _) => self.place(level, self.hints)?,
@@ -264,7 +278,7 @@ impl Mapping {
     fn place(&mut self, level: Level, expected: Option<Hints>) -> Result<u32, Shortage> {
         let plan = self.left(expected);
         if self.has_own(level, expected) {
-            let unit = self.units.take(level.is_concurrent(), false);
+            let unit = self.units.take(level.is_concurrent(), Taken::Party);
             return unit.ok_or_else(|| self.shortage(level, 0));
         }
         let may_share = level.is_concurrent() || self.sharing == Sharing::Efficient;
@@ -274,7 +288,7 @@ impl Mapping {
         }
         // Those who were expected begin a shared unit while some are left; others join one first.
         let begins = plan.locked > 0 && (self.is_expected(level, expected) || self.units.count(true) == 0);
-        if begins && let Some(unit) = self.units.take(true, false) {
+        if begins && let Some(unit) = self.units.take(true, Taken::Party) {
             return Ok(unit);
         }
         let unit = self.units.least_shared().ok_or_else(|| self.shortage(level, kept))?;
@@ -291,10 +305,8 @@ impl Mapping {
             return spare || (is_expected && plan.unlocked > 0 && self.units.free() > 0);
         }
         let saves = self.sharing == Sharing::Conservative && self.units.limit().is_some();
-        match is_expected {
-            true => plan.locked > 0 && self.units.free() > 0,
-            false => spare && !(saves && self.units.count(true) > 0),
-        }
+        let is_planned = is_expected && plan.locked > 0 && self.units.free() > 0;
+        is_planned || (spare && !(saves && self.units.count(true) > 0))
     }
 
     /// Whether hints speak of one more of a level.
@@ -342,6 +354,12 @@ impl Mapping {
 
     fn shortage(&self, level: Level, kept: usize) -> Shortage {
         let limit = self.units.limit().unwrap_or(usize::MAX);
-        Shortage { level, used: self.units.used(), limit, kept, locked: self.units.count(true) }
+        Shortage {
+            level,
+            used: self.units.used(),
+            limit,
+            kept,
+            could_share: self.units.least_shared().is_some(),
+        }
     }
 }

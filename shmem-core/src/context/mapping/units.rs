@@ -2,13 +2,23 @@
 
 use std::collections::BTreeMap;
 
+/// For whom a unit was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// For the world itself.
+    World,
+    /// For a domain, or for a context where those have units: for what hints speak of.
+    Party,
+    /// For a further context of a domain that has one.
+    Further,
+}
+
 /// A unit that is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
     /// For as long as it is in use.
     pub(super) locked: bool,
-    /// Whether it is the one of the world.
-    pub(super) of_the_world: bool,
+    pub(super) taken: Taken,
     /// Domains and contexts that hold it.
     pub(super) holders: usize,
 }
@@ -47,13 +57,13 @@ impl Units {
     }
 
     /// Takes a free unit: the first one, so that numbers stay small.
-    pub(super) fn take(&mut self, locked: bool, of_the_world: bool) -> Option<u32> {
+    pub(super) fn take(&mut self, locked: bool, taken: Taken) -> Option<u32> {
         if self.free() == 0 {
             return None;
         }
         let gap = self.used.keys().zip(0..).find(|(used, number)| *used != number);
         let unit = gap.map_or(self.used.len() as u32, |(_, number)| number);
-        self.used.insert(unit, Unit { locked, of_the_world, holders: 1 });
+        self.used.insert(unit, Unit { locked, taken, holders: 1 });
         Some(unit)
     }
 
@@ -77,20 +87,20 @@ impl Units {
         free
     }
 
-    /// How many, with or without a lock, are in use beside the one of the world.
+    /// How many, with or without a lock, are in use by those of whom hints speak.
     pub(super) fn count(&self, locked: bool) -> usize {
-        self.used.values().filter(|unit| unit.locked == locked && !unit.of_the_world).count()
+        self.used.values().filter(|unit| unit.locked == locked && unit.taken == Taken::Party).count()
     }
 
     /// The unit with a lock that has the fewest holders; that of the world only where there is no other.
     pub(super) fn least_shared(&self) -> Option<u32> {
         let locked = self.used.iter().filter(|(_, unit)| unit.locked);
         locked
-            .min_by_key(|(number, unit)| (unit.of_the_world, unit.holders, **number))
+            .min_by_key(|(number, unit)| (unit.taken == Taken::World, unit.holders, **number))
             .map(|(number, _)| *number)
     }
 
     pub(super) fn has_the_world(&self) -> bool {
-        self.used.values().any(|unit| unit.of_the_world)
+        self.used.values().any(|unit| unit.taken == Taken::World)
     }
 }

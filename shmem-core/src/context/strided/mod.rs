@@ -7,10 +7,13 @@
 
 mod blocks;
 mod elements;
+mod lend;
 mod object;
 mod planned;
 mod region;
 mod routines;
+mod scoped;
+mod token;
 pub mod written;
 
 pub use elements::SameElements;
@@ -38,25 +41,24 @@ pub(super) struct Place {
 ///
 /// # Safety
 ///
-/// Every block of the plan must be readable from `from` on, and lie in the segment of every PE from `to`
-/// on. No block of the destination may overlap another of either side.
+/// Every block of the plan must be readable from `from` on, for as long as the family says, and lie in the
+/// segment of every PE from `to` on. No block of the destination may overlap another of either side.
 #[inline(always)]
 pub(super) unsafe fn put_planned(
     endpoint: &Endpoint,
     to: Place,
     from: *const u8,
     plan: &Plan,
+    family: Family,
     location: &'static Location<'static>,
 ) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(plan);
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
         unsafe {
-            put_slow(endpoint, to.pe, to.segment, to.offset, from, plan, Family::StridedPut, location);
+            put_slow(endpoint, to.pe, to.segment, to.offset, from, plan, family, location);
         }
     }
 }
@@ -72,17 +74,16 @@ pub(super) unsafe fn get_planned(
     to: *mut u8,
     from: Place,
     plan: &Plan,
+    family: Family,
     location: &'static Location<'static>,
 ) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(plan);
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
         unsafe {
-            get_slow(endpoint, to, from.pe, from.segment, from.offset, plan, Family::StridedGet, location);
+            get_slow(endpoint, to, from.pe, from.segment, from.offset, plan, family, location);
         }
     }
 }
@@ -103,7 +104,9 @@ unsafe fn put_blocks(
     align: usize,
     family: Family,
 ) {
-    note(block, level, align);
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
@@ -130,7 +133,9 @@ unsafe fn get_blocks(
     align: usize,
     family: Family,
 ) {
-    note(block, level, align);
+    if let Some(advice) = Advice::of_blocks(block, level) {
+        advice.give();
+    }
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
         unsafe { execute_blocks(block, level, align, to, from) };
@@ -140,18 +145,6 @@ unsafe fn get_blocks(
         unsafe {
             get_slow(endpoint, to, from.pe, from.segment, from.offset, &plan, family, Location::caller())
         };
-    }
-}
-
-/// What is counted and said of blocks in one loop, whichever way they go.
-#[inline(always)]
-#[track_caller]
-#[cfg_attr(not(feature = "statistics"), expect(unused_variables, reason = "what is counted is a plan"))]
-fn note(block: usize, level: Level, align: usize) {
-    #[cfg(feature = "statistics")]
-    crate::strided::statistics::count(&Plan::blocks(block, level, align));
-    if let Some(advice) = Advice::of_blocks(block, level) {
-        advice.give();
     }
 }
 
@@ -183,8 +176,13 @@ unsafe fn put_slow(
             return unsafe { execute_later(plan, to, from) };
         }
         let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        // SAFETY: the caller's promise.
-        unsafe { far.transport.put_strided(far.channel, to, from, plan.pattern()) };
+        if family.is_nonblocking() {
+            // SAFETY: the caller's promise.
+            unsafe { far.transport.put_strided_nbi(far.channel, to, from, plan.pattern()) };
+        } else {
+            // SAFETY: as above.
+            unsafe { far.transport.put_strided(far.channel, to, from, plan.pattern()) };
+        }
     });
 }
 
@@ -214,7 +212,12 @@ unsafe fn get_slow(
             return unsafe { execute_later(plan, to, from) };
         }
         let (far, from) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        // SAFETY: the caller's promise.
-        unsafe { far.transport.get_strided(far.channel, to, from, plan.pattern()) };
+        if family.is_nonblocking() {
+            // SAFETY: the caller's promise.
+            unsafe { far.transport.get_strided_nbi(far.channel, to, from, plan.pattern()) };
+        } else {
+            // SAFETY: as above.
+            unsafe { far.transport.get_strided(far.channel, to, from, plan.pattern()) };
+        }
     });
 }

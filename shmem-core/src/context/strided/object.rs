@@ -348,6 +348,19 @@ macro_rules! exclusive_lenders {
 }
 exclusive_lenders!(&mut O Box<O>);
 
+/// A destination that somebody lends: it lives for as long as its type does.
+///
+/// # Safety
+///
+/// What [`start_mut`](Destination::start_mut) gives must stay writable, and nobody else's unless it is symmetric,
+/// for any lifetime that the type outlives, whatever becomes of the value.
+pub unsafe trait Lent {}
+
+// SAFETY: what is borrowed exclusively for a lifetime is there, and is nobody else's, until it ends.
+unsafe impl<O: ?Sized> Lent for &mut O {}
+// SAFETY: symmetric memory is there for as long as there is an endpoint.
+unsafe impl<O: ?Sized> Lent for Own<'_, O> {}
+
 /// This PE's own copy of a symmetric object, as the destination of a get. Its handle need not be
 /// exclusive: any PE may write there at any time.
 #[derive(Debug)]

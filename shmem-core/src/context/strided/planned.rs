@@ -4,6 +4,7 @@ use core::panic::Location;
 
 use super::{Place, get_planned, put_planned};
 use crate::endpoint::Endpoint;
+use crate::observe::Family;
 use crate::strided::{Algorithm, Pattern, Piece, Pieced, Plan, Spot, each_part, settings};
 
 /// The plan of a transfer between two objects, of which each is taken for one range.
@@ -33,13 +34,14 @@ impl Planned {
         to: Option<&[Piece]>,
         start: *const u8,
         from: Option<&[Piece]>,
+        family: Family,
     ) {
         let location = Location::caller();
         if to.is_none() && from.is_none() {
             let place = Place { offset: place.offset + self.to, ..place };
             // SAFETY: the caller's promise.
             return unsafe {
-                put_planned(endpoint, place, start.wrapping_add(self.from), &self.plan, location)
+                put_planned(endpoint, place, start.wrapping_add(self.from), &self.plan, family, location)
             };
         }
         let origin = if from.is_some() { endpoint.mine(0).cast_const() } else { start };
@@ -50,7 +52,7 @@ impl Planned {
             let place = Place { pe: place.pe, segment: to.segment, offset: to.offset };
             // SAFETY: the blocks of the parts are those of the plan (caller), cut where the pieces of the
             // objects end.
-            unsafe { put_planned(endpoint, place, source, &plan, location) };
+            unsafe { put_planned(endpoint, place, source, &plan, family, location) };
         });
     }
 
@@ -68,13 +70,14 @@ impl Planned {
         to: Option<&[Piece]>,
         place: Place,
         from: Option<&[Piece]>,
+        family: Family,
     ) {
         let location = Location::caller();
         if to.is_none() && from.is_none() {
             let place = Place { offset: place.offset + self.from, ..place };
             // SAFETY: the caller's promise.
             return unsafe {
-                get_planned(endpoint, start.wrapping_add(self.to), place, &self.plan, location)
+                get_planned(endpoint, start.wrapping_add(self.to), place, &self.plan, family, location)
             };
         }
         let origin = if to.is_some() { endpoint.mine(0) } else { start };
@@ -84,7 +87,7 @@ impl Planned {
             let plan = self.part(into as usize, from.offset, pattern);
             let place = Place { pe: place.pe, segment: from.segment, offset: from.offset };
             // SAFETY: as in `put`.
-            unsafe { get_planned(endpoint, into, place, &plan, location) };
+            unsafe { get_planned(endpoint, into, place, &plan, family, location) };
         });
     }
 

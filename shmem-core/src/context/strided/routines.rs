@@ -11,28 +11,42 @@ use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
 
-/// The routines of the specification that are named after the size of their elements.
+/// The routines of the specification that are named after the size of their elements: methods of a trait, or
+/// visible ones, whose buffers are borrowed in the way that is given.
 macro_rules! sized_routines {
-    ($($bits:literal: $iput:ident, $iget:ident, $ibput:ident, $ibget:ident;)*) => {$(
-        sized_routine! {
-            $bits: $iput = iput(to: On<'_, [T]>, source: &[T], to_stride, source_stride, count)
-        }
-        sized_routine! {
-            $bits: $iget = iget(into: &mut [T], from: On<'_, [T]>, into_stride, from_stride, count)
-        }
-        sized_routine! {
-            $bits: $ibput = ibput(to: On<'_, [T]>, source: &[T], to_stride, source_stride, block, count)
-        }
-        sized_routine! {
-            $bits: $ibget = ibget(into: &mut [T], from: On<'_, [T]>, into_stride, from_stride, block, count)
-        }
+    ($visible:tt put $borrow:tt $($bits:literal: $iput:ident, $ibput:ident;)*) => {$(
+        sized_routine! { $visible put $borrow $bits: $iput = iput(to_stride, source_stride, count) }
+        sized_routine! { $visible put $borrow $bits: $ibput = ibput(to_stride, source_stride, block, count) }
+    )*};
+    ($visible:tt get $borrow:tt $($bits:literal: $iget:ident, $ibget:ident;)*) => {$(
+        sized_routine! { $visible get $borrow $bits: $iget = iget(into_stride, from_stride, count) }
+        sized_routine! { $visible get $borrow $bits: $ibget = ibget(into_stride, from_stride, block, count) }
     )*};
 }
+pub(super) use sized_routines;
 
 /// One of them: the typed one, for any type of that size.
 macro_rules! sized_routine {
     (
-        $bits:literal: $sized:ident = $routine:ident(
+        $visible:tt put [$($borrow:tt)*]
+        $bits:literal: $sized:ident = $routine:ident($($number:ident),*)
+    ) => {
+        sized_routine! {
+            $visible $bits: $sized =
+            $routine(to: On<'_, [T]>, source: $($borrow)* [T], $($number),*)
+        }
+    };
+    (
+        $visible:tt get [$($borrow:tt)*]
+        $bits:literal: $sized:ident = $routine:ident($($number:ident),*)
+    ) => {
+        sized_routine! {
+            $visible $bits: $sized =
+            $routine(into: $($borrow)* mut [T], from: On<'_, [T]>, $($number),*)
+        }
+    };
+    (
+        [$($visible:tt)?] $bits:literal: $sized:ident = $routine:ident(
             $to:ident: $to_type:ty, $from:ident: $from_type:ty, $($number:ident),*
         )
     ) => {
@@ -47,12 +61,13 @@ macro_rules! sized_routine {
         #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($sized), "`.")]
         #[inline]
         #[track_caller]
-        fn $sized<T: PlainData>(&self, $to: $to_type, $from: $from_type, $($number: usize),*) {
+        $($visible)? fn $sized<T: PlainData>(&self, $to: $to_type, $from: $from_type, $($number: usize),*) {
             const { check_size::<T>($bits, stringify!($sized)) };
             self.$routine($to, $from, $($number),*);
         }
     };
 }
+pub(super) use sized_routine;
 
 /// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
 /// be checked and planned while compiling, there is `strided!`.
@@ -182,28 +197,8 @@ pub trait Strided: Initiator {
         count: usize,
         pe: Pe,
     ) {
-        let blocks = Blocks { unit: "bytes", block, count };
-        let hull = blocks.hull(to_stride);
-        blocks.check(
-            Side { name: "place", len: usize::MAX, stride: to_stride },
-            Side { name: "source", len: source.len(), stride: source_stride },
-        );
-        let endpoint = self.endpoint();
-        let (segment, offset) = locate(endpoint, "iputmem", to, hull);
-        let level = Level { count, to: to_stride, from: source_stride };
-        // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of
-        // the source in it.
-        unsafe {
-            put_blocks(
-                endpoint,
-                Place { pe, segment, offset },
-                source.as_ptr(),
-                block,
-                level,
-                1,
-                Family::Iputmem,
-            )
-        };
+        let strides = (to_stride, source_stride);
+        put_mem(self.endpoint(), to, source, strides, block, count, pe, Family::Iputmem);
     }
 
     /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
@@ -227,35 +222,26 @@ pub trait Strided: Initiator {
         count: usize,
         pe: Pe,
     ) {
-        let blocks = Blocks { unit: "bytes", block, count };
-        let hull = blocks.hull(from_stride);
-        blocks.check(
-            Side { name: "destination", len: into.len(), stride: into_stride },
-            Side { name: "place", len: usize::MAX, stride: from_stride },
-        );
-        let endpoint = self.endpoint();
-        let (segment, offset) = locate(endpoint, "igetmem", from, hull);
-        let level = Level { count, to: into_stride, from: from_stride };
-        // SAFETY: as in `iputmem`; `into` is exclusive.
-        unsafe {
-            get_blocks(
-                endpoint,
-                into.as_mut_ptr(),
-                Place { pe, segment, offset },
-                block,
-                level,
-                1,
-                Family::Igetmem,
-            )
-        };
+        let strides = (into_stride, from_stride);
+        get_mem(self.endpoint(), into, from, strides, block, count, pe, Family::Igetmem);
     }
 
     sized_routines! {
-        8: iput8, iget8, ibput8, ibget8;
-        16: iput16, iget16, ibput16, ibget16;
-        32: iput32, iget32, ibput32, ibget32;
-        64: iput64, iget64, ibput64, ibget64;
-        128: iput128, iget128, ibput128, ibget128;
+        [] put [&]
+        8: iput8, ibput8;
+        16: iput16, ibput16;
+        32: iput32, ibput32;
+        64: iput64, ibput64;
+        128: iput128, ibput128;
+    }
+
+    sized_routines! {
+        [] get [&]
+        8: iget8, ibget8;
+        16: iget16, ibget16;
+        32: iget32, ibget32;
+        64: iget64, ibget64;
+        128: iget128, ibget128;
     }
 }
 
@@ -263,7 +249,7 @@ impl<I: Initiator + ?Sized> Strided for I {}
 
 #[inline]
 #[track_caller]
-fn put_elements<T: PlainData>(
+pub(super) fn put_elements<T: PlainData>(
     endpoint: &Endpoint,
     to: On<'_, [T]>,
     source: &[T],
@@ -285,7 +271,7 @@ fn put_elements<T: PlainData>(
 
 #[inline]
 #[track_caller]
-fn get_elements<T: PlainData>(
+pub(super) fn get_elements<T: PlainData>(
     endpoint: &Endpoint,
     into: &mut [T],
     from: On<'_, [T]>,
@@ -304,7 +290,60 @@ fn get_elements<T: PlainData>(
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
 }
 
-const fn check_size<T>(bits: usize, routine: &str) {
+#[inline]
+#[track_caller]
+#[expect(clippy::too_many_arguments, reason = "those of the routine's specification")]
+pub(super) fn put_mem(
+    endpoint: &Endpoint,
+    to: SymAddr,
+    source: &[u8],
+    (to_stride, source_stride): (usize, usize),
+    block: usize,
+    count: usize,
+    pe: Pe,
+    family: Family,
+) {
+    let blocks = Blocks { unit: "bytes", block, count };
+    let hull = blocks.hull(to_stride);
+    blocks.check(
+        Side { name: "place", len: usize::MAX, stride: to_stride },
+        Side { name: "source", len: source.len(), stride: source_stride },
+    );
+    let (segment, offset) = locate(endpoint, family, to, hull);
+    let (place, from) = (Place { pe, segment, offset }, source.as_ptr());
+    let level = Level { count, to: to_stride, from: source_stride };
+    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of the
+    // source in it.
+    unsafe { put_blocks(endpoint, place, from, block, level, 1, family) };
+}
+
+#[inline]
+#[track_caller]
+#[expect(clippy::too_many_arguments, reason = "those of the routine's specification")]
+pub(super) fn get_mem(
+    endpoint: &Endpoint,
+    into: &mut [u8],
+    from: SymAddr,
+    (into_stride, from_stride): (usize, usize),
+    block: usize,
+    count: usize,
+    pe: Pe,
+    family: Family,
+) {
+    let blocks = Blocks { unit: "bytes", block, count };
+    let hull = blocks.hull(from_stride);
+    blocks.check(
+        Side { name: "destination", len: into.len(), stride: into_stride },
+        Side { name: "place", len: usize::MAX, stride: from_stride },
+    );
+    let (segment, offset) = locate(endpoint, family, from, hull);
+    let (place, to) = (Place { pe, segment, offset }, into.as_mut_ptr());
+    let level = Level { count, to: into_stride, from: from_stride };
+    // SAFETY: as in `put_mem`; `into` is exclusive.
+    unsafe { get_blocks(endpoint, to, place, block, level, 1, family) };
+}
+
+pub(super) const fn check_size<T>(bits: usize, routine: &str) {
     if size_of::<T>() * 8 != bits {
         let digits = bits.ilog10() as usize + 1;
         let message = Message::new()

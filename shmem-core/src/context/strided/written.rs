@@ -15,19 +15,18 @@ use core::marker::PhantomData;
 use core::panic::Location;
 
 use super::elements::SameElements;
-use super::object::{Destination, Object, Own, Remote, Source};
+use super::object::{Destination, Lent, Object, Remote, Source};
 use super::planned::Planned;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{Place, get_planned, put_planned};
-use crate::array::{NumaArray, Storage};
 use crate::data::PlainData;
-use crate::endpoint::{Endpoint, Initiator};
-use crate::object::{SymBox, Symmetric};
 use crate::pe::Pe;
 use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, settings};
 
 pub use super::elements::{Run, field, run};
+pub use super::lend::Lend;
 pub use super::region::Region;
+pub use super::token::{Through, Token, loading, storing};
 
 /// A region of an object that a constant can name, while compiling. Nothing, if an element has no such
 /// field: that is said where the field is named.
@@ -60,52 +59,6 @@ pub const fn agree(to: Option<Side>, from: Option<Side>) {
     }
 }
 
-/// The endpoint of the token that is the first argument.
-#[inline(always)]
-pub fn token<I: Initiator + ?Sized>(token: &I) -> &Endpoint {
-    token.endpoint()
-}
-
-/// The destination of a get, borrowed by the rules of method calls: a variable is borrowed exclusively,
-/// an exclusive reference is lent on, and of a symmetric object's handle a shared reference is enough.
-pub trait Lend {
-    /// An exclusive reference.
-    #[doc(hidden)]
-    #[inline(always)]
-    fn __strided_into(&mut self) -> &mut Self {
-        self
-    }
-}
-
-impl<O: ?Sized> Lend for O {}
-
-impl<T> Symmetric<T> {
-    /// This PE's own copy, see [`Lend`].
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn __strided_into(&self) -> Own<'_, Self> {
-        Own(self)
-    }
-}
-
-impl<T: ?Sized> SymBox<T> {
-    /// This PE's own copy, see [`Lend`].
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn __strided_into(&self) -> Own<'_, Self> {
-        Own(self)
-    }
-}
-
-impl<T, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// This PE's own copy, see [`Lend`].
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn __strided_into(&self) -> Own<'_, Self> {
-        Own(self)
-    }
-}
-
 /// A transfer whose counts and strides are constants.
 pub trait Written {
     /// The destination.
@@ -116,7 +69,8 @@ pub trait Written {
     const ALGORITHM: Option<Algorithm>;
 }
 
-/// Writes a region of `from` to one of `to` on `pe`. `indices` are those that only the run knows, of
+/// Writes a region of `from` to one of `to` on `pe`. The source is borrowed for as long as the token asks.
+/// `indices` are those that only the run knows, of
 /// either side, in the order of the axes. The closures name the fields of an element; they are never
 /// called.
 ///
@@ -127,11 +81,11 @@ pub trait Written {
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
-    endpoint: &Endpoint,
+pub fn put<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
+    through: Through<'_, 'b>,
     to: &D,
     pe: Pe,
-    from: &S,
+    from: &'b S,
     to_indices: [usize; N],
     from_indices: [usize; M],
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
@@ -144,6 +98,7 @@ pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     FromField: SameElements<ToField>,
 {
     const { require_indices::<W, N, M>() }
+    let Through { endpoint, .. } = through;
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, to, &to_indices), indexed(&W::FROM, from, &from_indices));
@@ -152,16 +107,15 @@ pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     if computed.is_open {
         let sides = ((&W::TO, to), (&W::FROM, from));
         let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
+        let place = Place { pe, segment, offset };
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe {
-            run.put(endpoint, Place { pe, segment, offset }, to.pieces(), source, from.pieces())
-        };
+        return unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.put) };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
     let (to, from) = (Place { pe, segment, offset: offset + a }, source.wrapping_add(b));
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { put_planned(endpoint, to, from, plan, location) };
+    unsafe { put_planned(endpoint, to, from, plan, through.put, location) };
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -172,8 +126,8 @@ pub fn put<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
-    endpoint: &Endpoint,
+pub fn get<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
+    through: Through<'_, 'b>,
     mut to: D,
     from: &S,
     pe: Pe,
@@ -183,12 +137,13 @@ pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
     W: Written,
-    D: Destination<Element = To>,
+    D: Destination<Element = To> + Lent + 'b,
     S: Remote<Element = From> + ?Sized,
     To: PlainData,
     FromField: SameElements<ToField>,
 {
     const { require_indices::<W, N, M>() }
+    let Through { endpoint, .. } = through;
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let further = (indexed(&W::TO, &to, &to_indices), indexed(&W::FROM, from, &from_indices));
@@ -196,15 +151,15 @@ pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
     if computed.is_open {
         let sides = ((&W::TO, &to), (&W::FROM, from));
         let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
-        let into = to.start_mut(endpoint);
+        let (into, place) = (to.start_mut(endpoint), Place { pe, segment, offset });
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe { run.get(endpoint, into, to.pieces(), Place { pe, segment, offset }, from.pieces()) };
+        return unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.get) };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(&to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
-    let into = to.start_mut(endpoint).wrapping_add(a);
+    let (into, place) = (to.start_mut(endpoint).wrapping_add(a), Place { pe, segment, offset: offset + b });
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { get_planned(endpoint, into, Place { pe, segment, offset: offset + b }, plan, location) };
+    unsafe { get_planned(endpoint, into, place, plan, through.get, location) };
 }
 
 /// As [`put`], for regions that only the run knows. Without an algorithm, that of the
@@ -216,11 +171,11 @@ pub fn get<W, D, S, To, From, ToField, FromField, const N: usize, const M: usize
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put_later<D, S, To, From, ToField, FromField>(
-    endpoint: &Endpoint,
+pub fn put_later<'b, D, S, To, From, ToField, FromField>(
+    through: Through<'_, 'b>,
     to: &D,
     pe: Pe,
-    from: &S,
+    from: &'b S,
     to_region: &Region<'_>,
     from_region: &Region<'_>,
     algorithm: Option<Algorithm>,
@@ -232,15 +187,16 @@ pub fn put_later<D, S, To, From, ToField, FromField>(
     To: PlainData,
     FromField: SameElements<ToField>,
 {
+    let Through { endpoint, .. } = through;
     to_region.require_indices(0);
     from_region.require_indices(0);
     let (segment, offset) = to.place_on(pe);
     let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
     let sides = ((to_region, to), (from_region, from));
     let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
-    let source = from.start(endpoint);
+    let (source, place) = (from.start(endpoint), Place { pe, segment, offset });
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { run.put(endpoint, Place { pe, segment, offset }, to.pieces(), source, from.pieces()) };
+    unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.put) };
 }
 
 /// As [`get`], for regions that only the run knows; see [`put_later`].
@@ -251,8 +207,8 @@ pub fn put_later<D, S, To, From, ToField, FromField>(
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get_later<D, S, To, From, ToField, FromField>(
-    endpoint: &Endpoint,
+pub fn get_later<'b, D, S, To, From, ToField, FromField>(
+    through: Through<'_, 'b>,
     mut to: D,
     from: &S,
     pe: Pe,
@@ -262,20 +218,21 @@ pub fn get_later<D, S, To, From, ToField, FromField>(
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: Destination<Element = To>,
+    D: Destination<Element = To> + Lent + 'b,
     S: Remote<Element = From> + ?Sized,
     To: PlainData,
     FromField: SameElements<ToField>,
 {
+    let Through { endpoint, .. } = through;
     to_region.require_indices(0);
     from_region.require_indices(0);
     let (segment, offset) = from.place_on(pe);
     let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
     let sides = ((to_region, &to), (from_region, from));
     let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
-    let into = to.start_mut(endpoint);
+    let (into, place) = (to.start_mut(endpoint), Place { pe, segment, offset });
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { run.get(endpoint, into, to.pieces(), Place { pe, segment, offset }, from.pieces()) };
+    unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.get) };
 }
 
 /// Panics unless the two sides have `N` and `M` indices that only the run knows: one without a number would

@@ -88,7 +88,7 @@ impl Program {
             assert!(before + number > limit, "nobody was expected, and there were free units");
         }
         if level == Level::Multiple {
-            assert_eq!(shortage.locked, 0, "Multiple shares with a lock where there is one");
+            assert!(!shortage.could_share, "Multiple shares with a lock where there is one");
         }
     }
 

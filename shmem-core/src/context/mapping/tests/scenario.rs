@@ -82,7 +82,7 @@ fn who_wants_no_lock_gets_none_or_is_told() {
     let mut full = mapping(Domain, Efficient, 2, None);
     assert_eq!(granted(&mut full, &[Single, Single, Single, Multiple])[2..], [None, None]);
     let shortage = full.create_domains(Multiple, 1).unwrap_err();
-    assert_eq!(shortage, Shortage { level: Multiple, used: 2, limit: 2, kept: 0, locked: 0 });
+    assert_eq!(shortage, Shortage { level: Multiple, used: 2, limit: 2, kept: 0, could_share: false });
 }
 
 #[test]

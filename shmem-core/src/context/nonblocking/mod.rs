@@ -1,0 +1,133 @@
+//! Transfers that may go on while the program does.
+//!
+//! Whatever goes on needs its buffer until it is complete, and no destructor can be trusted to wait for it:
+//! a value can be forgotten. So there are three ways, each of which knows otherwise that the buffer is there:
+//!
+//! * A [`Scope`] borrows buffers for longer than it runs, and it ends in a quiet, also when it unwinds. It
+//!   is a closure, so there is nothing to forget.
+//! * A [`Pending`] transfer owns its buffer. Forgotten, it keeps the buffer for ever.
+//! * Symmetric memory is there for as long as the token: [`put_from`](NonBlocking::put_from) and
+//!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.
+//!
+//! On the node all of them are the loads, stores and copies that they are elsewhere. Off it a transport is asked
+//! for what its own operations of the same names promise. Nothing is allocated, and no list is kept:
+//! completion is the endpoint's.
+
+mod atomic;
+mod owned;
+mod scope;
+
+pub use owned::{Buffer, Pending};
+pub use scope::Scope;
+
+use core::panic::Location;
+
+use super::place::Place;
+use super::rma::check_len;
+use crate::data::Contents;
+use crate::endpoint::{Initiator, Stores};
+use crate::object::Here;
+use crate::observe::Family;
+
+/// Non-blocking transfers.
+///
+/// ```
+/// use shmem_core::context::{NonBlocking, Stores};
+/// use shmem_core::object::On;
+///
+/// /// Sends a row while it fetches another, and computes meanwhile.
+/// fn exchange(world: &impl Stores, to: On<'_, [f64]>, row: &[f64], from: On<'_, [f64]>) -> Vec<f64> {
+///     let mut other = vec![0.0; from.len()];
+///     let energy = world.scope(|s| {
+///         s.put(to, row);
+///         s.get(&mut other[..], from);
+///         row.iter().map(|x| x * x).sum::<f64>()
+///     });
+///     // Here both are complete.
+///     other.push(energy);
+///     other
+/// }
+/// ```
+pub trait NonBlocking: Initiator {
+    /// Runs `body`, which starts operations on the scope; all of them are complete when this returns, also
+    /// when `body` panics. Their buffers are borrowed from the environment of the closure until then.
+    ///
+    /// What the token issues otherwise is completed as well. If completing fails, the process is aborted: others
+    /// may still write to memory that is about to be used again.
+    ///
+    /// Source: OpenSHMEM 1.6, the routines named `_nbi`, and `shmem_quiet`.
+    #[track_caller]
+    fn scope<'env, R>(
+        &'env self,
+        body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, Self>) -> R,
+    ) -> R {
+        scope::run(self, Location::caller(), body)
+    }
+
+    /// Starts writing `buffer` to a place. It is given back when the data is visible to every PE, by
+    /// [`wait`](Pending::wait).
+    ///
+    /// # Panics
+    ///
+    /// If the buffer and the place differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
+    #[track_caller]
+    fn put_owned<B: Buffer, P: Place<Contents = [B::Item]>>(&self, place: P, buffer: B) -> Pending<'_, B>
+    where
+        Self: Stores,
+    {
+        Pending::put(self.endpoint(), place, buffer)
+    }
+
+    /// Starts reading a place into `buffer`, which is given back, filled, by [`wait`](Pending::wait).
+    ///
+    /// # Panics
+    ///
+    /// If the buffer and the place differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
+    #[track_caller]
+    fn get_owned<B: Buffer, P: Place<Contents = [B::Item]>>(&self, buffer: B, place: P) -> Pending<'_, B> {
+        Pending::get(self.endpoint(), buffer, place)
+    }
+
+    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. What is written is what the
+    /// copy holds at some time before the token is quiet; the data is visible to every PE after that.
+    ///
+    /// # Panics
+    ///
+    /// If the source and the place differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
+    #[inline(always)]
+    #[track_caller]
+    fn put_from<P: Place>(&self, place: P, source: Here<'_, P::Contents>)
+    where
+        Self: Stores,
+    {
+        check_len::<P::Contents>(place.len_of(), source.len());
+        let from = source.as_ptr().cast::<<P::Contents as Contents>::Item>();
+        // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is.
+        unsafe { place.put_from(self.endpoint(), from, Family::PutNbi) };
+    }
+
+    /// Starts reading a place into the calling PE's copy of an object, or a part of it. The data is there when the
+    /// token is quiet.
+    ///
+    /// # Panics
+    ///
+    /// If the place and the destination differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
+    #[inline(always)]
+    #[track_caller]
+    fn get_into<P: Place>(&self, into: Here<'_, P::Contents>, place: P) {
+        check_len::<P::Contents>(place.len_of(), into.len());
+        let to = into.as_ptr().cast::<<P::Contents as Contents>::Item>();
+        // SAFETY: as in `put_from`; in the shared phase anybody may write there.
+        unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
+    }
+}
+
+impl<I: Initiator + ?Sized> NonBlocking for I {}

@@ -1,0 +1,210 @@
+//! Transfers that borrow their buffers.
+
+use core::marker::PhantomData;
+use core::panic::Location;
+
+use crate::context::order::{fence_through, quiet_pe_through, quiet_through};
+use crate::context::place::Place;
+use crate::context::raw::{get_bytes, put_bytes};
+use crate::context::rma::{Rma, check_len};
+use crate::context::signal::check_pe;
+use crate::data::{Contents, PlainData};
+use crate::endpoint::{Endpoint, Initiator, Stores};
+use crate::object::{On, Signal, SymAddr};
+use crate::observe::Family;
+use crate::pe::Pe;
+use crate::primitive::mutant;
+use crate::transport::SignalOp;
+
+/// Operations that may go on until the end of a [`scope`](super::NonBlocking::scope), and then are complete.
+///
+/// Sources are borrowed, and destinations and results exclusively, until the scope has ended: for `'env`.
+/// A scope is no token: what must be there on return is issued through the token itself. That of
+/// another context can be nested.
+pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
+    token: &'scope I,
+    /// Neither lifetime can be taken for a shorter or longer one.
+    _scope: PhantomData<&'scope mut &'scope ()>,
+    _env: PhantomData<&'env mut &'env ()>,
+}
+
+/// Runs the body of a scope.
+pub(super) fn run<'env, I: Initiator + ?Sized, R>(
+    token: &'env I,
+    location: &'static Location<'static>,
+    body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, I>) -> R,
+) -> R {
+    // Declared first, so dropped last.
+    let _end = End { endpoint: token.endpoint(), location };
+    body(&Scope { token, _scope: PhantomData, _env: PhantomData })
+}
+
+/// Completes what a scope has started when it is dropped, by return or by unwinding.
+struct End<'e> {
+    endpoint: &'e Endpoint,
+    location: &'static Location<'static>,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        let failed = Incomplete;
+        if !mutant("scope-without-quiet") {
+            quiet_through(self.endpoint, self.location);
+        }
+        core::mem::forget(failed);
+    }
+}
+
+/// Ends the process when it is dropped: a quiet has unwound, so buffers are in use for nobody knows how long.
+struct Incomplete;
+
+impl Drop for Incomplete {
+    fn drop(&mut self) {
+        eprintln!("shmem: the transfers of a scope could not be completed; others may still use its buffers");
+        std::process::abort();
+    }
+}
+
+impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+    #[inline(always)]
+    pub(in crate::context) fn endpoint(&self) -> &Endpoint {
+        self.token.endpoint()
+    }
+
+    #[inline(always)]
+    pub(super) fn token(&self) -> &I {
+        self.token
+    }
+
+    /// Starts writing `source` to a place.
+    ///
+    /// # Panics
+    ///
+    /// If a slice and its place differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn put<P: Place>(&self, place: P, source: &'env P::Contents)
+    where
+        I: Stores,
+    {
+        check_len::<P::Contents>(place.len_of(), source.len_of());
+        // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a quiet.
+        unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
+    }
+
+    /// Starts reading a place into `into`.
+    ///
+    /// # Panics
+    ///
+    /// If a slice and its place differ in length.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get<P: Place>(&self, into: &'env mut P::Contents, place: P) {
+        check_len::<P::Contents>(place.len_of(), into.len_of());
+        let to: *mut <P::Contents as Contents>::Item = core::ptr::from_mut(into).cast();
+        // SAFETY: `into` is as many items as the place has, and borrowed exclusively until the scope has ended in
+        // a quiet.
+        unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
+    }
+
+    /// Writes one value, which needs no buffer.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_p`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn p<T: PlainData>(&self, place: On<'_, T>, value: T)
+    where
+        I: Stores,
+    {
+        self.token.p(place, value);
+    }
+
+    /// Starts writing `source` to a place, and then changes `signal` on the same PE: who sees the change sees the
+    /// data. Of no elements, the signal alone is changed.
+    ///
+    /// # Panics
+    ///
+    /// If a slice and its place differ in length, or the place and the signal are on different PEs.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_put_signal_nbi`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn put_signal<P: Place>(
+        &self,
+        place: P,
+        source: &'env P::Contents,
+        signal: On<'_, Signal>,
+        op: SignalOp,
+    ) where
+        I: Stores,
+    {
+        check_len::<P::Contents>(place.len_of(), source.len_of());
+        check_pe(place.pe_of(), signal.pe());
+        // SAFETY: as in `put`; the signal is on the place's PE.
+        unsafe {
+            place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignalNbi);
+        }
+    }
+
+    /// Starts writing bytes to `to` on `pe`.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not lie in one partition; the message lists the segments.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_putmem_nbi`.
+    #[inline]
+    #[track_caller]
+    pub fn putmem(&self, to: SymAddr, source: &'env [u8], pe: Pe)
+    where
+        I: Stores,
+    {
+        put_bytes(self.endpoint(), to, source, pe, Family::PutmemNbi);
+    }
+
+    /// Starts reading bytes from `from` on `pe`.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not lie in one partition; the message lists the segments.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_getmem_nbi`.
+    #[inline]
+    #[track_caller]
+    pub fn getmem(&self, into: &'env mut [u8], from: SymAddr, pe: Pe) {
+        get_bytes(self.endpoint(), into, from, pe, Family::GetmemNbi);
+    }
+
+    /// Orders puts and updates to each PE: those started before are delivered before those after. Gets and
+    /// results are ordered by nothing but [`quiet`](Self::quiet).
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_fence`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fence(&self) {
+        fence_through(self.endpoint());
+    }
+
+    /// Waits until all that was started is complete. Buffers stay borrowed until the scope ends; whoever wants
+    /// them earlier nests scopes.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_quiet`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn quiet(&self) {
+        quiet_through(self.endpoint(), Location::caller());
+    }
+
+    /// Waits until all that was started for one PE is complete.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_pe_quiet`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn quiet_pe(&self, pe: Pe) {
+        quiet_pe_through(self.endpoint(), pe);
+    }
+}

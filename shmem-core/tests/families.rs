@@ -1,0 +1,70 @@
+//! The table of operations, and the methods that it is a table of.
+
+use std::fs;
+use std::path::Path;
+
+use shmem_core::observe::{Effect, Family};
+
+/// Where the traits stand whose methods are operations.
+const TRAITS: [&str; 6] = [
+    "context/rma.rs",
+    "context/raw.rs",
+    "context/amo.rs",
+    "context/order.rs",
+    "context/wait.rs",
+    "context/strided/routines.rs",
+];
+
+/// A method that has a source: its name, and the routines of OpenSHMEM that it names.
+fn methods(file: &str) -> Vec<(String, Vec<String>)> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file)).unwrap();
+    let mut sources: Vec<String> = Vec::new();
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some((_, routines)) = line.strip_prefix("/// ").and_then(|doc| doc.split_once("Source: ")) {
+            sources = routines.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        }
+        // Of a macro's lines: `and = AtomicAnd / fetch_and = AtomicFetchAnd, And;`
+        let name = line
+            .strip_prefix("fn ")
+            .or_else(|| line.strip_prefix("pub fn "))
+            .or_else(|| line.strip_suffix(';').filter(|line| line.contains(" / fetch_")));
+        if let Some(name) = name {
+            let name: String = name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            if !sources.is_empty() && !name.is_empty() {
+                found.push((name, std::mem::take(&mut sources)));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_operation_with_a_source_stands_in_the_table_with_it() {
+    let methods: Vec<_> = TRAITS.iter().flat_map(|file| methods(file)).collect();
+    assert!(methods.len() > 30, "the methods are not found any more: {methods:?}");
+    for (name, routines) in &methods {
+        if name == "address" {
+            // Asks about this PE's own addresses, and moves nothing.
+            continue;
+        }
+        let family = Family::ALL.iter().find(|family| family.name() == name);
+        let family = family.unwrap_or_else(|| panic!("`{name}` stands in no line of the table"));
+        assert!(
+            routines.iter().any(|routine| routine == family.routine()),
+            "`{name}` says {routines:?}, the table `{}`",
+            family.routine()
+        );
+    }
+}
+
+#[test]
+fn names_are_told_apart() {
+    for (i, family) in Family::ALL.iter().enumerate() {
+        assert_eq!(*family as usize, i);
+        let meets = |family: Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
+        let alike = Family::ALL[..i].iter().find(|other| other.name() == family.name());
+        // `and` is an atomic and a reduction.
+        assert!(alike.is_none_or(|other| meets(*other) != meets(*family)), "two are called `{family}`");
+    }
+}

@@ -1,0 +1,72 @@
+//! What a program says of the domains that it will have.
+
+use std::panic::Location;
+
+use shmem_core::context::Initiator;
+use shmem_core::context::mapping::{Hints, by_need};
+
+use crate::collective::Purpose;
+use crate::error::Result;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// For whom hints are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintScope {
+    /// For the calling PE, whose part of the node's units stays as it is.
+    Local,
+    /// For all PEs, which give their hints together: the units of each node are shared out anew by what its PEs
+    /// ask for. Collective.
+    Global,
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// Says how many domains the program will have at a time, by level, so that they can be mapped as if all
+    /// were known: instead of guessing whether a unit is kept for later. Hints are not rules; more
+    /// domains can be created, and fewer. They hold until the next call.
+    ///
+    /// With [`HintScope::Global`] all PEs call it, each with its own hints. A PE asks for as many units as
+    /// it announces domains, and one for itself. Where the node has enough, all get what they ask for
+    /// and the rest is shared out evenly; where it has not, who asks for little gets it, and the others get the
+    /// same.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError::Live`](super::ContextError::Live) while domains or contexts live besides the world's own;
+    /// it says which. With [`HintScope::Global`] on all PEs, if it is so on any.
+    ///
+    /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.
+    #[track_caller]
+    pub fn domain_config(&self, hints: Hints, scope: HintScope) -> Result<()> {
+        let location = Location::caller();
+        // Held until all are decided: what another thread creates meanwhile waits.
+        let mut holdings = self.job().holdings();
+        let idle = holdings.idle();
+        if scope == HintScope::Local {
+            idle?;
+            holdings.configure(hints, None);
+            return Ok(());
+        }
+        let purpose = Purpose {
+            operation: "domain_config",
+            opens: false,
+            arguments: &[],
+            subject: &String::new,
+            location: Some(location),
+        };
+        let wanted = hints.total().saturating_add(1) as u64;
+        let said = idle.map(|()| wanted.to_le_bytes().to_vec()).map_err(Into::into);
+        let all = self.team().enter(self.endpoint()).agree(&purpose, said)?;
+        let part = holdings.node_limit().map(|limit| {
+            let team = self.team();
+            let wants = |said: &Vec<u8>| said.as_slice().try_into().map_or(1, u64::from_le_bytes) as usize;
+            let on_node = |pe: &&shmem_core::pe::Pe| team.neighbours().contains(pe);
+            let on_node: Vec<_> = team.members().iter().zip(&all).filter(|(pe, _)| on_node(pe)).collect();
+            let wanted: Vec<_> = on_node.iter().map(|(_, said)| wants(said)).collect();
+            let me = on_node.iter().position(|(pe, _)| **pe == self.me()).unwrap_or_default();
+            by_need(limit, &wanted)[me]
+        });
+        holdings.configure(hints, part);
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! Contexts: further streams of operations, each with its own fence and quiet.
+//!
+//! A [`Context`] owns its endpoint and borrows nothing, so it lives across phases. Operations go
+//! through a [`Ctx`], which [`bind`](Context::bind) makes from it and which borrows the world: while
+//! one lives, no exclusive phase can be entered.
+//!
+//! ```text
+//! domain         groups of contexts of one level, and the turn of a serialized one
+//! hints          what the program says of the domains it will have
+//! team           contexts of teams
+//! registration   threads with contexts of their own, first come, first served
+//! holdings       who has which unit of the resource: the mapping, and what it was asked for
+//! report         the same for people
+//! error          why there is no context
+//! ```
+//!
+//! Source: OpenSHMEM 1.6, `shmem_ctx_create`.
+
+mod domain;
+mod error;
+mod hints;
+mod holdings;
+mod registration;
+mod report;
+mod team;
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use shmem_core::context::{Endpoint, Initiator, Order, Stores};
+
+use self::team::OfTeam;
+use crate::error::Result;
+use crate::job::Job;
+use crate::thread::{Allows, ContextKind, ContextLevel, OutOfTurn, Storing, ThreadLevel};
+use crate::world::World;
+
+pub use domain::{Domain, Turn};
+pub use error::ContextError;
+pub use hints::HintScope;
+pub(crate) use holdings::{Held, Holdings};
+pub use registration::Registration;
+pub(crate) use registration::Threads;
+pub use report::{Granted, Resources};
+pub use team::ContextTeam;
+
+/// A further stream of operations. Dropping it completes what it has started.
+pub struct Context<K: ContextKind> {
+    /// Given back to the resource on drop.
+    endpoint: Option<Endpoint>,
+    held: Held,
+    team: Option<Box<OfTeam>>,
+    job: Arc<Job>,
+    _kind: PhantomData<K>,
+}
+
+/// A context that can issue operations: a token.
+pub struct Ctx<'w, K: ContextKind> {
+    endpoint: &'w Endpoint,
+    /// As a reference to it: of a context that one thread uses at a time, no token leaves the thread.
+    _kind: PhantomData<&'w K>,
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// Creates a context that `K` allows to be used by one thread (`Private`), by one at a time
+    /// (`Serialized`), or by any (`Multiple`); as `NoStore<K>` one that only reads. Not collective.
+    ///
+    /// A context of the world's own level belongs to the default domain, that of the world. Another one is a
+    /// domain by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError::Exhausted`] if no unit of the resource is left that it may have; the message says who
+    /// has them. The program goes on without.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ctx_create`.
+    #[track_caller]
+    pub fn create_ctx<K: ContextKind>(&self) -> Result<Context<K>>
+    where
+        L: Allows<K>,
+    {
+        let level = <K::Level as ContextLevel>::LEVEL;
+        let held = self.job().holdings().create_alone(level, L::USE, Location::caller())?;
+        Ok(Context::open(self.job(), held))
+    }
+}
+
+impl<K: ContextKind> Context<K> {
+    fn open(job: &Arc<Job>, held: Held) -> Self {
+        let endpoint = Some(job.resource.open(held.grant));
+        Self { endpoint, held, team: None, job: Arc::clone(job), _kind: PhantomData }
+    }
+
+    /// The token that issues operations through this context, for as long as the world is shared.
+    ///
+    /// # Panics
+    ///
+    /// If the world is that of another PE. Only PEs that are threads of one process can come to that.
+    #[track_caller]
+    pub fn bind<'w, L: ThreadLevel>(&'w self, world: &'w World<L>) -> Ctx<'w, K>
+    where
+        K: OutOfTurn,
+    {
+        // A phase of the world quiets its own contexts: this one would go on writing into it.
+        assert!(Arc::ptr_eq(&self.job, world.job()), "this is a context of another PE: create one here");
+        self.token()
+    }
+
+    /// What it was granted: a unit of the resource, alone or with others.
+    pub fn grant(&self) -> Granted {
+        self.job.holdings().granted(self.held.grant)
+    }
+
+    /// Completes what the context has started, and gives its endpoint back: what dropping it does.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ctx_destroy`.
+    pub fn destroy(self) {
+        drop(self);
+    }
+
+    fn token(&self) -> Ctx<'_, K> {
+        let endpoint = self.endpoint.as_ref();
+        let endpoint = endpoint.unwrap_or_else(|| unreachable!("only `drop` takes the endpoint"));
+        Ctx { endpoint, _kind: PhantomData }
+    }
+}
+
+// SAFETY: it borrows the world whose context it is (`bind`, `Turn::bind`).
+unsafe impl<K: ContextKind> Initiator for Ctx<'_, K> {
+    #[inline(always)]
+    fn endpoint(&self) -> &Endpoint {
+        self.endpoint
+    }
+}
+
+impl<K: Storing> Stores for Ctx<'_, K> {}
+
+impl<K: ContextKind> Drop for Context<K> {
+    fn drop(&mut self) {
+        if let Some(endpoint) = self.endpoint.take() {
+            Quieting(&endpoint).quiet();
+            self.job.resource.close(endpoint, self.held.grant);
+            self.job.holdings().remove(self.held);
+        }
+    }
+}
+
+impl<K: ContextKind> std::fmt::Debug for Context<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Context ({})", self.grant())
+    }
+}
+
+/// A token for the quiet that ends a context.
+struct Quieting<'e>(&'e Endpoint);
+
+// SAFETY: used by `drop` to complete operations only; it starts none.
+unsafe impl Initiator for Quieting<'_> {
+    fn endpoint(&self) -> &Endpoint {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+    use super::*;
+    use crate::thread::{Funneled, InTurn, Multiple, NoStore, Private, Serialized, Single};
+
+    // Threads are kept out by auto traits alone, so they are pinned here.
+    assert_impl_all!(Ctx<'static, Multiple>: Send, Sync);
+    assert_not_impl_any!(Ctx<'static, Serialized>: Send, Sync);
+    assert_not_impl_any!(Ctx<'static, InTurn>: Send, Sync);
+    assert_not_impl_any!(Ctx<'static, Private>: Send, Sync);
+    assert_impl_all!(Context<Multiple>: Send, Sync);
+    assert_impl_all!(Context<Serialized>: Send);
+    assert_impl_all!(Context<InTurn>: Send);
+    assert_not_impl_any!(Context<Serialized>: Sync);
+    assert_not_impl_any!(Context<InTurn>: Sync);
+    assert_not_impl_any!(Context<Private>: Send, Sync);
+    assert_impl_all!(Context<NoStore<Multiple>>: Send, Sync);
+    assert_not_impl_any!(Context<NoStore<Private>>: Send, Sync);
+    assert_impl_all!(Domain<Multiple>: Send, Sync);
+    assert_impl_all!(Domain<Serialized>: Send);
+    assert_not_impl_any!(Domain<Serialized>: Sync);
+    assert_not_impl_any!(Domain<Private>: Send, Sync);
+    assert_not_impl_any!(Turn<'static>: Sync);
+    assert_not_impl_any!(Registration: Send, Sync);
+    assert_impl_all!(World<Multiple>: Send, Sync);
+    assert_impl_all!(World<Serialized>: Send);
+    assert_not_impl_any!(World<Serialized>: Sync);
+    assert_not_impl_any!(World<Funneled>: Send, Sync);
+    assert_not_impl_any!(World<Single>: Send, Sync);
+    // And NOSTORE by one more.
+    assert_impl_all!(Ctx<'static, Private>: Stores);
+    assert_not_impl_any!(Ctx<'static, NoStore<Private>>: Stores);
+}

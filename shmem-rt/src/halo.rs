@@ -1,0 +1,142 @@
+//! Making halos.
+//!
+//! All PEs tell each other their edges, so that each finds whether all fit together, and where the messages
+//! of its neighbours lie. The memory is a segment of its own, which no raw address finds; each PE makes its
+//! pages itself, next to where it runs.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use shmem_core::context::Initiator;
+use shmem_core::data::PlainData;
+use shmem_core::halo::{Edge, Halo, Plan};
+use shmem_core::heap::{Allocator, HeapError, MAX_ALIGN, Owner};
+use shmem_core::memory::{Placement, Request};
+use shmem_core::object::SymBox;
+use shmem_core::partition::{Traits, show_size};
+use shmem_core::text::Text;
+
+use crate::array::End;
+use crate::collective::Purpose;
+use crate::error::Result;
+use crate::job::Job;
+use crate::segments::Wanted;
+use crate::team::Collective;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// Makes a halo: the ghost cells of all PEs, as their edges say, and the way to those of the neighbours.
+    /// Collective; each PE gives its own edges, and their numbers are their places in the list.
+    ///
+    /// A ring of rods, each of which knows the cell before and the cell behind it:
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// const CELLS: usize = 100;
+    /// const STEPS: usize = 50;
+    ///
+    /// /// The edges of a rod.
+    /// const WEST: usize = 0;
+    /// const EAST: usize = 1;
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let (west, east) = world.ring_neighbours();
+    ///     let mut halo = world.halo(&[Edge::new(west, EAST, 1), Edge::new(east, WEST, 1)])?;
+    ///
+    ///     // The program's own memory: ordinary slices, which no other PE can reach.
+    ///     let mut rod = vec![0.0; CELLS];
+    ///     rod[CELLS / 2] = 100.0;
+    ///     let mut next = rod.clone();
+    ///     for _ in 0..STEPS {
+    ///         let mut flight = halo.begin(world);
+    ///         flight.send(WEST, &rod[..1]);
+    ///         flight.send(EAST, &rod[CELLS - 1..]);
+    ///
+    ///         // The interior, while the edges travel.
+    ///         for i in 1..CELLS - 1 {
+    ///             next[i] = (rod[i - 1] + rod[i] + rod[i + 1]) / 3.0;
+    ///         }
+    ///
+    ///         // The rim, when the neighbours' cells are there.
+    ///         let ghosts = flight.finish();
+    ///         next[0] = (ghosts[WEST][0] + rod[0] + rod[1]) / 3.0;
+    ///         next[CELLS - 1] = (rod[CELLS - 2] + rod[CELLS - 1] + ghosts[EAST][0]) / 3.0;
+    ///         std::mem::swap(&mut rod, &mut next);
+    ///     }
+    ///     let heat: f64 = rod.iter().sum();
+    ///     assert!((heat - 100.0).abs() < 1e-9);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the edges of the PEs do not fit together, or there is no room: the same error on every PE.
+    #[track_caller]
+    pub fn halo<T: PlainData>(&self, edges: &[Edge]) -> Result<Halo<T>> {
+        let location = Location::caller();
+        let subject = || format!("cells of {}", show_size(size_of::<T>() as u64));
+        let purpose = Purpose {
+            operation: "halo",
+            opens: false,
+            arguments: &[size_of::<T>() as u64, align_of::<T>() as u64],
+            subject: &subject,
+            location: Some(location),
+        };
+        let (job, me) = (self.job(), self.me());
+        let collective = self.team().enter(self.endpoint());
+        self.reclaim_for(&collective, &purpose);
+
+        let tables: Vec<_> = collective.gather(&purpose, &Edge::encode(edges));
+        let tables: Vec<_> = tables.iter().map(|table| Edge::decode(table)).collect();
+        let plan = Plan::new(me.number(), &tables, size_of::<T>(), align_of::<T>())?;
+        if plan.align > MAX_ALIGN {
+            return Err(HeapError::Alignment { align: plan.align }.into());
+        }
+        let memory = job.halo_memory(&collective, &purpose, &plan, location)?;
+        let links = plan.links(memory.segment(), memory.offset(), |number| job.pes[number]);
+        // SAFETY: all PEs have made the same plan from the same tables; the segment is hidden, fresh, thus
+        // zeroed, and starts on a multiple of `MAX_ALIGN`; the box keeps it until all PEs have dropped theirs,
+        // and was given to nobody else.
+        Ok(unsafe { Halo::__new(memory, me, links) })
+    }
+}
+
+impl Job {
+    /// The memory of a halo: a hidden segment, and one object that takes all of it.
+    fn halo_memory(
+        &self,
+        collective: &Collective<'_>,
+        purpose: &Purpose<'_>,
+        plan: &Plan,
+        location: &Location<'_>,
+    ) -> Result<SymBox<[u64]>> {
+        let page = self.base_page();
+        // A multiple of pages that is a number of bytes, however much is asked.
+        let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
+        let request = Request {
+            what: format!("halo at {}:{}", location.file(), location.line()),
+            bytes,
+            traits: Traits::NONE,
+            placement: Placement::system(),
+            // By the PE that reads them: next to it.
+            populate: true,
+        };
+        let name = Text::head("halo");
+        let wanted = Wanted { request, partition: 0, name, taken: Vec::new(), hidden: true };
+        let made = self.make_segment(collective, purpose, Ok(wanted), |_| Ok(Vec::new()))?;
+        let mut ledger = self.ledger();
+        ledger.add_heap(made.index, Allocator::new(0, name, made.offset..made.offset + bytes));
+        let block = ledger.allocate(made.index, bytes, plan.align, Owner::Handle)?;
+        drop(ledger);
+        self.later().ends.insert(block.id, End::Segment(made.index));
+        let words = bytes / size_of::<u64>();
+        let released = Arc::clone(&self.released);
+        // SAFETY: the ledger has just reserved the words under this number on every PE, in fresh memory,
+        // which is zeroed; the number is queued by the box alone.
+        Ok(unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) })
+    }
+}

@@ -1,0 +1,121 @@
+//! The table at the end of a job (`SHMEM_STATS`).
+
+use std::fmt::Write as _;
+use std::io;
+
+use shmem_core::columns::Columns;
+use shmem_core::observe::{Family, Statistics, Tally};
+use shmem_core::partition::round_size;
+
+use crate::bootstrap::Bootstrap;
+use crate::report::say;
+
+/// Brings the numbers of all PEs together; PE 0 prints them.
+pub(super) fn conclude(mine: &Statistics, bootstrap: &dyn Bootstrap) -> io::Result<()> {
+    let bytes: Vec<u8> = mine.to_words().into_iter().flat_map(u64::to_le_bytes).collect();
+    let all = bootstrap.exchange("statistics", &bytes)?;
+    if bootstrap.number() == 0 {
+        let words = |bytes: &Vec<u8>| {
+            let (words, _) = bytes.as_chunks();
+            words.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>()
+        };
+        let all = all.iter().map(|bytes| Statistics::from_words(&words(bytes))).collect::<Option<Vec<_>>>();
+        let all =
+            all.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a PE's statistics are garbled"))?;
+        say(table(&all).trim_end());
+    }
+    Ok(())
+}
+
+/// A row for each operation that any PE called.
+fn table(pes: &[Statistics]) -> String {
+    let heads = ["OPERATION", "CALLS", "LEAST", "MOST", "BYTES", "TIME", "MOST", "PER CALL"];
+    let mut columns = Columns::new(heads, &[1, 2, 3, 4, 5, 6, 7]).indented();
+    for family in Family::ALL {
+        let tallies: Vec<Tally> = pes.iter().map(|pe| pe.of(*family)).collect();
+        let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
+        let most = |of: fn(&Tally) -> u64| tallies.iter().map(of).max().unwrap_or(0);
+        let calls = sum(|tally| tally.calls);
+        if calls == 0 {
+            continue;
+        }
+        let least = tallies.iter().map(|tally| tally.calls).min().unwrap_or(0);
+        let time = sum(|tally| tally.nanoseconds);
+        columns.push([
+            family.to_string(),
+            calls.to_string(),
+            least.to_string(),
+            most(|tally| tally.calls).to_string(),
+            round_size(sum(|tally| tally.bytes)),
+            duration(time),
+            duration(most(|tally| tally.nanoseconds)),
+            duration(time / calls),
+        ]);
+    }
+    let mut text = format!(
+        "shmem: statistics (SHMEM_STATS): sums of {} PEs, the least and the most calls of one, the most time of one\n{columns}",
+        pes.len()
+    );
+    let mut ways: Vec<(&str, u64)> = Vec::new();
+    for (way, transfers) in pes.iter().flat_map(Statistics::ways) {
+        match ways.iter_mut().find(|(name, _)| *name == way) {
+            Some((_, sum)) => *sum += transfers,
+            None => ways.push((way, transfers)),
+        }
+    }
+    if !ways.is_empty() {
+        let list: Vec<_> = ways.iter().map(|(way, transfers)| format!("{transfers} {way}")).collect();
+        let _ = writeln!(text, "  strided transfers: {}", list.join(", "));
+    }
+    text
+}
+
+/// A time for a reader: three figures and a unit.
+fn duration(nanoseconds: u64) -> String {
+    let (value, unit) = match nanoseconds {
+        0..1_000 => return format!("{nanoseconds} ns"),
+        1_000..1_000_000 => (nanoseconds as f64 / 1e3, "us"),
+        1_000_000..1_000_000_000 => (nanoseconds as f64 / 1e6, "ms"),
+        _ => (nanoseconds as f64 / 1e9, "s"),
+    };
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use shmem_core::observe::{Call, Counters};
+
+    use super::*;
+
+    #[test]
+    fn rows_are_sums_and_extremes() {
+        let (busy, idle) = (Counters::default(), Counters::default());
+        let put = |bytes| Call { bytes, ..Call::new(Family::Put, Location::caller()) };
+        for nanoseconds in [1_000_000, 2_000_000] {
+            busy.count(&put(1 << 20), nanoseconds);
+        }
+        idle.count(&put(0), 500);
+        idle.count(&Call::new(Family::Quiet, Location::caller()), 12_345);
+        let text = table(&[busy.now(), idle.now()]);
+        let lines: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split("  ").collect()).collect();
+        let cells = |row: usize| lines[row].iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty());
+        assert_eq!(
+            cells(1).collect::<Vec<_>>(),
+            ["put", "3", "1", "2", "2M", "3.00 ms", "3.00 ms", "1.00 ms"]
+        );
+        assert_eq!(
+            cells(2).collect::<Vec<_>>(),
+            ["quiet", "1", "0", "1", "0", "12.3 us", "12.3 us", "12.3 us"]
+        );
+        assert_eq!(lines.len(), 3, "{text}");
+    }
+
+    #[test]
+    fn times_have_three_figures() {
+        let shown = [0, 999, 1_000, 99_900, 123_456_789, 12_000_000_000].map(duration);
+        assert_eq!(shown, ["0 ns", "999 ns", "1.00 us", "99.9 us", "123 ms", "12.0 s"]);
+    }
+}

@@ -1,0 +1,154 @@
+//! Whether a history of operations on one word could have happened one after the other.
+//!
+//! The algorithm of Wing and Gong ("Testing and verifying concurrent objects", 1993), with the memory of
+//! states that Lowe added: an operation may come next if no other that is left had returned before it was
+//! invoked. A state is what has happened and the value of the word; none is looked at twice.
+
+use std::collections::HashSet;
+
+/// What is done to a word of `MASK`'s width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    Fetch,
+    Set(u64),
+    Swap(u64),
+    CompareSwap(u64, u64),
+    Add(u64),
+    And(u64),
+    Or(u64),
+    Xor(u64),
+}
+
+/// One operation, as the thread that called it saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub(crate) op: Op,
+    /// What it gave back, if it gives anything.
+    pub(crate) result: Option<u64>,
+    pub(crate) invoked: u64,
+    pub(crate) returned: u64,
+}
+
+impl Op {
+    /// What the word is afterwards.
+    pub(crate) fn applied(self, value: u64, mask: u64) -> u64 {
+        let after = match self {
+            Self::Fetch => value,
+            Self::Set(v) | Self::Swap(v) => v,
+            Self::CompareSwap(expected, desired) => {
+                if value == expected & mask {
+                    desired
+                } else {
+                    value
+                }
+            }
+            Self::Add(v) => value.wrapping_add(v),
+            Self::And(v) => value & v,
+            Self::Or(v) => value | v,
+            Self::Xor(v) => value ^ v,
+        };
+        after & mask
+    }
+}
+
+/// Whether the events could have happened one after the other to a word that is 0 at first, each between its
+/// invocation and its return, and give what they gave.
+pub(crate) fn is_linearizable(events: &[Event], mask: u64) -> bool {
+    assert!(events.len() <= 64, "a history of {} events is too long", events.len());
+    let all = if events.len() == 64 { u64::MAX } else { (1 << events.len()) - 1 };
+    let mut seen = HashSet::new();
+    let mut open = vec![(0_u64, 0_u64)];
+    while let Some((done, value)) = open.pop() {
+        if done == all {
+            return true;
+        }
+        let left = || events.iter().enumerate().filter(|(i, _)| done >> i & 1 == 0);
+        let first_return = left().map(|(_, event)| event.returned).min().unwrap_or(u64::MAX);
+        for (i, event) in left().filter(|(_, event)| event.invoked <= first_return) {
+            let state = (done | 1 << i, event.op.applied(value, mask));
+            if event.result.is_none_or(|result| result == value) && seen.insert(state) {
+                open.push(state);
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn event(op: Op, result: impl Into<Option<u64>>, invoked: u64, returned: u64) -> Event {
+        Event { op, result: result.into(), invoked, returned }
+    }
+
+    #[test]
+    fn what_overlaps_may_have_had_any_order() {
+        let set = event(Op::Set(1), None, 10, 20);
+        for (result, invoked, returned, expected) in [
+            (0, 5, 15, true),
+            (1, 5, 15, true),
+            (0, 21, 25, false),
+            (1, 21, 25, true),
+            (1, 1, 9, false),
+            (2, 5, 15, false),
+        ] {
+            let fetch = event(Op::Fetch, result, invoked, returned);
+            assert_eq!(is_linearizable(&[set, fetch], u64::MAX), expected, "{fetch:?}");
+        }
+    }
+
+    #[test]
+    fn an_addition_that_was_lost_is_found() {
+        let add = |before, invoked| event(Op::Add(1), before, invoked, 100);
+        assert!(is_linearizable(&[add(1, 0), add(2, 1), add(0, 2)], u64::MAX));
+        assert!(!is_linearizable(&[add(0, 0), add(1, 1), add(1, 2)], u64::MAX));
+        let silent = [event(Op::Add(1), None, 0, 9), event(Op::Add(1), None, 0, 9)];
+        let fetch = |result| [silent[0], silent[1], event(Op::Fetch, result, 10, 11)];
+        assert!(is_linearizable(&fetch(2), u64::MAX) && !is_linearizable(&fetch(1), u64::MAX));
+    }
+
+    /// Tries all orders.
+    fn naively(left: &mut Vec<Event>, value: u64) -> bool {
+        (0..left.len()).any(|i| {
+            let event = left.remove(i);
+            let is_first = left.iter().all(|other| other.returned >= event.invoked);
+            let fits = event.result.is_none_or(|result| result == value);
+            let works = is_first && fits && naively(left, event.op.applied(value, 7));
+            left.insert(i, event);
+            works
+        }) || left.is_empty()
+    }
+
+    fn ops() -> impl Strategy<Value = Op> {
+        prop_oneof![
+            Just(Op::Fetch),
+            (0..8_u64).prop_map(Op::Set),
+            (0..8_u64).prop_map(Op::Swap),
+            (0..8_u64, 0..8_u64).prop_map(|(a, b)| Op::CompareSwap(a, b)),
+            (0..8_u64).prop_map(Op::Add),
+            (0..8_u64).prop_map(Op::And),
+            (0..8_u64).prop_map(Op::Or),
+            (0..8_u64).prop_map(Op::Xor),
+        ]
+    }
+
+    proptest! {
+        /// Results come from one order in most cases, so that about half of the histories are sound.
+        #[test]
+        fn it_agrees_with_trying_all_orders(
+            drawn in proptest::collection::vec((ops(), any::<bool>(), 0..8_u64, 0..20_u64, 0..8_u64), 1..7),
+            wrong in 0..12_usize,
+        ) {
+            let mut value = 0;
+            let mut events: Vec<Event> = drawn.iter().enumerate().map(|(i, &(op, gives, result, invoked, length))| {
+                let before = if i == wrong { result } else { value };
+                value = op.applied(value, 7);
+                event(op, gives.then_some(before), invoked, invoked + length)
+            }).collect();
+            prop_assert_eq!(is_linearizable(&events, 7), naively(&mut events, 0));
+        }
+    }
+}

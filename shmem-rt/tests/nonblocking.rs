@@ -1,0 +1,290 @@
+//! Transfers that go on: in scopes, with buffers of their own, and from symmetric memory.
+
+use shmem::array::Multi;
+use shmem::prelude::*;
+use shmem::thread::{Multiple, Private};
+use shmem::{Pending, Scope, Stores, filled, zeroed};
+
+const N: usize = 1000;
+
+#[symmetric]
+static ROW: [u64; N];
+#[symmetric(partition = "fast")]
+static GRID: [[u32; 16]; 12];
+#[symmetric]
+static COUNT: Atomic<u64>;
+#[symmetric]
+static SMALL: Atomic<i32>;
+#[symmetric]
+static REAL: Atomic<f64>;
+#[symmetric]
+static BITS: Atomic<u32>;
+#[symmetric]
+static ARRIVED: Signal;
+
+#[shmem::test(pes = 3)]
+fn what_a_scope_starts_is_complete_behind_it(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    let (me, from) = (world.my_pe() as u64, west.number() as u64);
+    let source: Vec<u64> = (0..N as u64).map(|i| me * 10_000 + i).collect();
+    let value = me + 7;
+    world.scope(|s| {
+        s.put(ROW.on(east).index(..500), &source[..500]);
+        s.put(ROW.on(east).index(500), &value);
+        s.p(ROW.on(east).index(501), me + 8);
+        s.iput(ROW.on(east).index(502..), &source[502..], 2, 3, 10);
+    });
+    world.barrier_all();
+    let (mut all, mut one, mut third) = ([0; N], 0, [0; 3]);
+    world.scope(|s| {
+        s.get(&mut all, ROW.on(world.me()));
+        s.get(&mut one, ROW.on(east).index(500));
+        s.iget(&mut third, ROW.on(west).index(..), 1, 100, 3);
+    });
+    for (i, found) in all.iter().enumerate() {
+        let expected = match i {
+            0..500 => from * 10_000 + i as u64,
+            500 => from + 7,
+            501 => from + 8,
+            502..522 if i % 2 == 0 => from * 10_000 + 502 + (i as u64 - 502) / 2 * 3,
+            _ => 0,
+        };
+        assert_eq!(*found, expected, "element {i}");
+    }
+    assert_eq!(one, me + 7);
+    let beyond_west = (from + 2) % 3;
+    assert_eq!(third, [0, 100, 200].map(|i| beyond_west * 10_000 + i));
+}
+
+#[shmem::test(pes = 2)]
+fn regions_are_transferred_in_a_scope(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let me = world.my_pe() as u32;
+    let boxed = world.alloc(filled(me + 1, 12)).unwrap();
+    let column: Vec<u32> = (0..12).map(|i| me * 100 + i).collect();
+    let block = [[me + 50; 4]; 3];
+    let rows = 2;
+    world.scope(|s| {
+        strided!(s, GRID@other[.., 3] = column[..]);
+        strided!(s, GRID@other[1..=3, 8..12] = block[.., ..]);
+        strided!(s, GRID@other[.., 15] = boxed[..]);
+        strided!(s, GRID@other[dyn 5..5 + rows, 0] = column[dyn 0..rows]);
+    });
+    world.barrier_all();
+    let (mut back, mut mine, mut some) = ([0; 12], [[0; 16]; 12], vec![0; 2]);
+    world.scope(|s| {
+        strided!(s, back[..] = GRID@other[.., 3]);
+        strided!(s, mine[.., ..] = GRID@(world.me())[.., ..]);
+        strided!(s, some[dyn 0..rows] = GRID@other[dyn 5..5 + rows, 0]);
+    });
+    assert_eq!(back[..], column);
+    assert_eq!(some, column[..2]);
+    let they = 1 - me;
+    for (i, row) in mine.iter().enumerate() {
+        for (j, found) in row.iter().enumerate() {
+            let expected = match (i, j) {
+                (_, 3) => they * 100 + i as u32,
+                (1..=3, 8..12) => they + 50,
+                (_, 15) => they + 1,
+                (5 | 6, 0) => they * 100 + i as u32 - 5,
+                _ => 0,
+            };
+            assert_eq!(*found, expected, "row {i}, column {j}");
+        }
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn results_of_atomic_operations_come_with_quiet(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let (mut a, mut b, mut c, mut d, mut e) = (0, 0, 0, 0, 0);
+    world.scope(|s| {
+        s.fetch_add(&mut a, COUNT.on(other), 5);
+        s.fence();
+        s.fetch_inc(&mut b, COUNT.on(other));
+        s.fence();
+        s.swap(&mut c, COUNT.on(other), 100);
+        s.fence();
+        s.compare_swap(&mut d, COUNT.on(other), 100, 200);
+        s.fence();
+        s.fetch(&mut e, COUNT.on(other));
+    });
+    assert_eq!([a, b, c, d, e], [0, 5, 6, 100, 200]);
+    let (mut x, mut y, mut z, mut real, mut small) = (0, 0, 0, 1.0, 1);
+    world.scope(|s| {
+        s.set(BITS.on(other), 0b1100);
+        s.fence();
+        s.fetch_and(&mut x, BITS.on(other), 0b0110);
+        s.fence();
+        s.fetch_or(&mut y, BITS.on(other), 0b0001);
+        s.fence();
+        s.fetch_xor(&mut z, BITS.on(other), 0b1111);
+        s.swap(&mut real, REAL.on(other), 2.5);
+        s.fetch_add(&mut small, SMALL.on(other), -3);
+        s.quiet();
+        s.inc(SMALL.on(other));
+        s.add(SMALL.on(other), -10);
+        s.and(BITS.on(other), 0b1000);
+        s.quiet_pe(other);
+        s.or(BITS.on(other), 0b0001);
+        s.fence();
+        s.xor(BITS.on(other), 0b0011);
+    });
+    assert_eq!(([x, y, z], real, small), ([0b1100, 0b0100, 0b0101], 0.0, 0));
+    assert_eq!((world.fetch(BITS.on(other)), world.fetch(SMALL.on(other))), (0b1010, -12));
+    assert_eq!(world.fetch(REAL.on(other)), 2.5);
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn a_signal_in_a_scope_follows_its_data(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let array = world.array([N]).storage(Multi).chunks(3).zeroed::<u64>().unwrap();
+    for round in 1..=100 {
+        let (row, more) = ([round; N], vec![round + 1; N]);
+        world.scope(|s| {
+            s.put_signal(ROW.on(other), &row, ARRIVED.on(other), SignalOp::Add(1));
+            s.put_signal(array.on(other), &more[..], ARRIVED.on(other), SignalOp::Add(1));
+        });
+        ARRIVED.wait_until(world, eq(2 * round));
+        let mut arrived = vec![0; N];
+        world.get(&mut arrived[..], array.on(world.me()));
+        assert!(ROW.here(world).load().iter().all(|found| *found == round) && arrived == more);
+        world.scope(|s| {
+            s.signal_add(ARRIVED.on(other), 0);
+            if round == 100 {
+                s.signal_set(ARRIVED.on(world.me()), 0);
+            }
+        });
+        world.barrier_all();
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn bytes_and_sized_elements_are_transferred_in_a_scope(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let place = world.alloc(zeroed::<u8>(64)).unwrap();
+    let wide = world.alloc(zeroed::<u64>(8)).unwrap();
+    let (bytes, words) = ([9_u8; 16], [1_u64, 2, 3, 4]);
+    world.scope(|s| {
+        let at = place.here(world).addr();
+        s.putmem(at, &bytes[..4], other);
+        s.iputmem(place.here(world).index(8..).addr(), &bytes, 8, 4, 2, 3, other);
+        s.iput64(wide.on(other), &words, 2, 1, 4);
+        s.ibput64(wide.on(other).index(1..), &words, 4, 2, 1, 2);
+    });
+    world.barrier_all();
+    let (mut back, mut parts, mut found) = ([0; 32], [0; 6], [0_u64; 8]);
+    let mut blocks = [0_u64; 4];
+    world.scope(|s| {
+        s.getmem(&mut back, place.here(world).addr(), other);
+        s.igetmem(&mut parts, place.here(world).index(8..).addr(), 2, 8, 2, 3, other);
+        s.iget64(&mut found, wide.on(other), 1, 1, 8);
+        s.ibget64(&mut blocks, wide.on(other), 2, 4, 2, 2);
+    });
+    let mut expected = [0; 32];
+    for i in [0, 1, 2, 3, 8, 9, 16, 17, 24, 25] {
+        expected[i] = 9;
+    }
+    assert_eq!((back, parts), (expected, [9; 6]));
+    assert_eq!((found, blocks), ([1, 1, 2, 0, 3, 3, 4, 0], [1, 1, 3, 3]));
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn owned_buffers_come_back(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let me = world.my_pe() as u64;
+    let mut source = Vec::with_capacity(2 * N);
+    source.extend(std::iter::repeat_n(me + 1, N));
+    let at = source.as_ptr();
+    let put = world.put_owned(ROW.on(other).index(..), source);
+    let source = put.wait();
+    assert!((source.as_ptr(), source.len(), source.capacity()) == (at, N, 2 * N));
+    world.barrier_all();
+    let first = world.get_owned(vec![0_u64; 10].into_boxed_slice(), ROW.on(other).index(..10));
+    let second = world.get_owned(vec![0_u64; 5], ROW.on(world.me()).index(N - 5..));
+    assert_eq!((&first.wait()[..], second.wait()), (&[me + 1; 10][..], vec![2 - me; 5]));
+    world.barrier_all();
+    // Nobody waits: dropped, it is complete; forgotten, its buffer stays.
+    drop(world.put_owned(ROW.on(other).index(..3), vec![70; 3]));
+    std::mem::forget(world.put_owned(ROW.on(other).index(3..6), vec![80; 3]));
+    world.barrier_all();
+    assert_eq!(ROW.here(world).load()[..7], [70, 70, 70, 80, 80, 80, 2 - me]);
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn symmetric_memory_needs_no_buffer(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let me = world.my_pe() as u64;
+    ROW.here(world).index(..).fill(me + 1);
+    let copy = world.alloc(zeroed::<u64>(N)).unwrap();
+    world.barrier_all();
+    world.put_from(copy.on(other).index(..100), ROW.here(world).index(900..));
+    world.get_into(copy.here(world).index(500..), ROW.on(other).index(..500));
+    world.quiet_pe(other);
+    world.barrier_all();
+    let mut found = vec![0; N];
+    copy.here(world).copy_to(&mut found);
+    assert!(found.iter().enumerate().all(|(i, x)| *x == if (100..500).contains(&i) { 0 } else { 2 - me }));
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2, threads = multiple)]
+fn contexts_and_functions_take_scopes(world: &mut World) {
+    fn send<'env, I: Stores>(s: &Scope<'_, 'env, I>, to: Pe, row: &'env [u64; N]) {
+        s.put(ROW.on(to), row);
+        s.put_signal(ROW.on(to).index(..0), &[], ARRIVED.on(to), SignalOp::Add(1));
+    }
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
+    let (row, mut back) = ([3; N], [0; N]);
+    ctx.scope(|s| {
+        send(s, other, &row);
+        // The other stream: its own scope, complete before this one.
+        world.scope(|inner| inner.get(&mut back, ROW.on(world.me())));
+    });
+    let shared = world.create_ctx::<Multiple>().unwrap();
+    let shared = shared.bind(world);
+    shared.scope(|s| {
+        let halves = row.split_at(N / 2);
+        std::thread::scope(|threads| {
+            threads.spawn(|| s.put(ROW.on(other).index(..N / 2), halves.0));
+            threads.spawn(|| s.put(ROW.on(other).index(N / 2..), halves.1));
+        });
+    });
+    world.barrier_all();
+    assert_eq!(ROW.here(world).load(), row);
+    assert_eq!(ARRIVED.wait_until(world, ge(1)), 1);
+}
+
+/// The quiet of a scope happens when its body panics, too; the rest of the program goes on.
+#[shmem::test(pes = 2)]
+fn a_scope_that_panics_is_complete(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let mut into = [9; N];
+    let source = [4; N];
+    let scope = std::panic::AssertUnwindSafe(|| {
+        world.scope(|s| {
+            s.put(ROW.on(other), &source);
+            s.get(&mut into[..1], ROW.on(world.me()).index(..1));
+            panic!("in the middle of a scope");
+        })
+    });
+    let message = *std::panic::catch_unwind(scope).unwrap_err().downcast::<&str>().unwrap();
+    assert_eq!(message, "in the middle of a scope");
+    assert_ne!(into[0], 9, "the get is complete");
+    let mut there = [0; N];
+    world.get(&mut there, ROW.on(other));
+    assert_eq!(there, source, "the put is complete");
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 1)]
+#[should_panic(expected = "the place has 1000 elements, the local slice 999")]
+fn an_owned_buffer_of_another_length_is_refused(world: &mut World) {
+    let _: Pending<'_, Vec<u64>> = world.put_owned(ROW.on(world.me()).index(..), vec![0; 999]);
+}

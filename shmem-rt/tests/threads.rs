@@ -1,0 +1,146 @@
+//! Threads: each with a context of its own, registered ones, and what they share.
+
+use std::sync::Barrier;
+
+use shmem::prelude::*;
+use shmem::thread::{Funneled, Multiple, Private, Serialized};
+use shmem::{ContextError, Error, TeamConfig};
+
+const THREADS: usize = 4;
+
+#[symmetric]
+static CELLS: [[u64; 16]; THREADS];
+#[symmetric]
+static HITS: Atomic<u64>;
+
+#[shmem::test(pes = 2)]
+fn registered_threads_have_their_own_streams(world: &mut World<Multiple>) {
+    let (world, (_, east)) = (&*world, world.ring_neighbours());
+    let all = Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let thread = world.register_thread().unwrap();
+                assert_eq!(thread.grant().shared_with, 0);
+                all.wait();
+                let ctx = thread.bind(world);
+                ctx.put(CELLS.on(east).index(thread.number()), &[thread.number() as u64 + 1; 16]);
+                ctx.quiet();
+                ctx.add(HITS.on(east), 1);
+                // Leaving completes.
+            });
+        }
+    });
+    world.barrier_all();
+    assert_eq!(world.fetch(HITS.on(world.me())), THREADS as u64);
+    for number in 0..THREADS {
+        assert_eq!(CELLS.here(world).index(number).index(9).load(), number as u64 + 1);
+    }
+    assert_eq!(world.resources().used, 1);
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_NUM_THREADS" = "2"))]
+fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
+    let world = &*world;
+    let first = world.register_thread().unwrap();
+    let line = line!() - 1;
+    let again = world.register_thread().unwrap_err();
+    let text = again.to_string();
+    assert!(text.contains(&format!("as number 0, at shmem-rt/tests/threads.rs:{line}")), "{text}");
+    assert!(
+        matches!(again, Error::Context(error) if matches!(*error, ContextError::Registered { number: 0, .. }))
+    );
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| {
+            let second = world.register_thread().unwrap();
+            let third =
+                scope.spawn(|| world.register_thread().map(drop).unwrap_err().to_string()).join().unwrap();
+            assert!(third.contains("2 of 2 threads are (SHMEM_MAX_NUM_THREADS)"), "{third}");
+            second.number()
+        });
+        assert_eq!(second.join().unwrap(), 1);
+    });
+    drop(first);
+    // Number 1 was given back before number 0.
+    assert_eq!(world.register_thread().unwrap().number(), 1);
+    assert_eq!(world.register_thread().unwrap().number(), 0);
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2"))]
+fn a_thread_without_a_unit_is_told(world: &mut World<Multiple>) {
+    let _own = world.register_thread().unwrap();
+    let world = &*world;
+    let refused = || world.register_thread().map(drop).unwrap_err().to_string();
+    std::thread::scope(|scope| {
+        let error = scope.spawn(refused).join().unwrap();
+        assert!(error.contains("2 of 2 endpoints of this PE are in use"), "{error}");
+        let error = scope.spawn(refused).join().unwrap();
+        assert!(!error.contains("registered"), "a refused registration leaves no trace: {error}");
+    });
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
+fn a_thread_without_a_unit_shares_the_default_one(world: &mut World<Multiple>) {
+    let own = world.register_thread().unwrap();
+    assert!(!own.grant().locked);
+    let (world, me) = (&*world, world.me());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let late = world.register_thread().unwrap();
+            assert_eq!((late.grant().unit, late.grant().locked), (0, true), "{}", late.grant());
+            late.bind(world).add(HITS.on(me), 5);
+        });
+    });
+    assert_eq!(world.fetch(HITS.on(me)), 5);
+}
+
+#[shmem::test(pes = 2)]
+fn contexts_made_by_the_master_are_given_to_other_threads_later(world: &mut World<Multiple>) {
+    let (world, (_, east)) = (&*world, world.ring_neighbours());
+    let mut contexts: Vec<_> = (0..THREADS).map(|_| world.create_ctx::<Serialized>().unwrap()).collect();
+    for region in 1..=3_u64 {
+        std::thread::scope(|scope| {
+            for (row, context) in contexts.iter_mut().enumerate() {
+                scope.spawn(move || {
+                    let ctx = context.bind(world);
+                    ctx.put(CELLS.on(east).index(row), &[region * 10 + row as u64; 16]);
+                    ctx.quiet();
+                });
+            }
+        });
+        world.barrier_all();
+        for row in 0..THREADS {
+            assert_eq!(CELLS.here(world).index(row).index(3).load(), region * 10 + row as u64);
+        }
+        world.barrier_all();
+        contexts.rotate_left(1);
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut World<Funneled>) {
+    let (_, east) = world.ring_neighbours();
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
+    std::thread::scope(|scope| {
+        let sums: Vec<_> = (0..4_u64).map(|n| scope.spawn(move || n * n)).collect();
+        for (i, sum) in sums.into_iter().enumerate() {
+            ctx.p(CELLS.on(east).index(0).index(i), sum.join().unwrap());
+        }
+    });
+    ctx.quiet();
+    world.barrier_all();
+    let squares = [0, 1, 2, 3].map(|i| CELLS.here(world).index(0).index(i).load());
+    assert_eq!(squares, [0, 1, 4, 9]);
+}
+
+#[shmem::test(pes = 2)]
+fn contexts_of_a_team_know_it(world: &mut World<Multiple>) {
+    let team = world.team();
+    let context = team.create_ctx::<Private, _>(world).unwrap();
+    assert_eq!((context.team().size(), context.team().rank()), (2, world.my_pe()));
+    assert_eq!(context.team().pe(1), Some(world.pe(1).unwrap()));
+    let alone = world.create_ctx::<Private>().unwrap();
+    assert_eq!(alone.team().members(), team.members());
+    assert_eq!(TeamConfig::with_contexts(3).contexts, 3);
+}

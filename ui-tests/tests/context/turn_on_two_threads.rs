@@ -1,0 +1,19 @@
+use shmem::prelude::*;
+use shmem::thread::{InTurn, Multiple, Serialized};
+
+#[symmetric]
+static GRID: [f64; 4];
+
+#[shmem::main]
+fn main(world: &mut World<Multiple>) -> Result<()> {
+    let (world, me) = (&*world, world.me());
+    let mut domain = world.domains::<Serialized>(1)?.remove(0);
+    let (a, b) = (domain.create_ctx::<InTurn>()?, domain.create_ctx::<InTurn>()?);
+    let turn = domain.turn(world);
+    let (a, b) = (turn.bind(&a), turn.bind(&b));
+    std::thread::scope(|scope| {
+        scope.spawn(move || a.p(GRID.on(me).index(0), 1.0));
+        b.p(GRID.on(me).index(1), 2.0);
+    });
+    Ok(())
+}
