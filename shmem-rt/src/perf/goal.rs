@@ -48,6 +48,9 @@ impl Goal {
             },
             "threads" => (case.case == "2/private" && !case.shared_cores).then_some(Self::Ratio(1.05)),
             "tracking" => Self::of_tracking(&case.case),
+            // Small ones: one meeting, and no more.
+            "collective" => Self::is_small(&case.case).then_some(Self::Ratio(2.5)),
+            "collective-oshmem" => Self::is_small(&case.case).then_some(Self::Ratio(1.0)),
             // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
             "pages" => case
                 .case
@@ -86,6 +89,11 @@ impl Goal {
             ("events" | "hybrid" | "domain", 65_536..) => Some(Self::Ratio(1.05)),
             _ => None,
         }
+    }
+
+    /// Whether a collective moves no more than a line: `sum/8/2`.
+    fn is_small(case: &str) -> bool {
+        case.split('/').nth(1).and_then(|bytes| bytes.parse::<usize>().ok()).is_some_and(|bytes| bytes <= 64)
     }
 
     /// The goal of a loop over an array: `multi/index`, `single/iter/2`.
@@ -187,6 +195,10 @@ mod tests {
         assert_eq!(of("barrier", "2", 2, false), Some(Goal::Ratio(3.0)));
         assert_eq!(of("barrier", "2", 2, true), None);
         assert_eq!(of("barrier", "16", 16, true), Some(Goal::Ratio(2.0)));
+        assert_eq!(of("collective", "sum/8/2", 2, false), Some(Goal::Ratio(2.5)));
+        assert_eq!(of("collective", "sum/4096/2", 2, false), None);
+        assert_eq!(of("collective-oshmem", "barrier/0/2", 2, false), Some(Goal::Ratio(1.0)));
+        assert_eq!(of("collective-oshmem", "alltoall/65536/2", 2, false), None);
         assert_eq!(of("startup", "16/127/1G", 16, true), None);
         assert_eq!(of("threads", "2/private", 2, false), Some(Goal::Ratio(1.05)));
         assert_eq!(of("threads", "2/private", 2, true), None);

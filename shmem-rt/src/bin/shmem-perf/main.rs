@@ -57,6 +57,9 @@ enum Command {
     Signal,
     /// Atomic operations on a word of another PE, against the same locked instructions.
     Atomic,
+    /// Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's
+    /// OpenSHMEM where it is installed.
+    Collective,
     /// Collective allocations, against the barriers that they need.
     Alloc,
     /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
@@ -122,6 +125,8 @@ enum Measure {
     Barrier,
     Signal,
     Atomic,
+    Collective,
+    CollectivePeer,
     Alloc,
     Pages,
     LaterPartitions,
@@ -152,13 +157,13 @@ fn main() -> ExitCode {
         None => {
             let mut report = Report::new(&arguments);
             use Command::{
-                Alloc, Array, Atomic, Barrier, Get, Lookup, Pages, Partitions, Put, Signal, Startup, Threads,
-                Tracking,
+                Alloc, Array, Atomic, Barrier, Collective, Get, Lookup, Pages, Partitions, Put, Signal,
+                Startup, Threads, Tracking,
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
             [
-                Put, Get, Lookup, Barrier, Signal, Atomic, Alloc, Threads, Tracking, Array, Pages,
-                Partitions, Startup, strided,
+                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Alloc, Threads, Tracking, Array,
+                Pages, Partitions, Startup, strided,
             ]
             .into_iter()
             .try_for_each(|one| report.measure(one))
