@@ -66,6 +66,7 @@ pub(crate) fn pe(
         Measure::CollectivePeer => bench.collectives_of_peer(peers),
         Measure::Alloc => bench.alloc(),
         Measure::Tracking => bench.tracking(),
+        Measure::Halo => bench.halo(),
         Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),

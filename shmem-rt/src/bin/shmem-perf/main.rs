@@ -16,6 +16,7 @@ mod array;
 mod bench;
 mod calibrate;
 mod constant;
+mod halo;
 mod memory;
 mod peers;
 mod report;
@@ -75,6 +76,8 @@ enum Command {
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
     /// touching it.
     Partitions,
+    /// A stencil with a halo, against the same with a barrier in each step.
+    Halo,
     /// Start and end of a job, against programs that do nothing.
     Startup,
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
@@ -136,6 +139,7 @@ enum Measure {
     ArrayLayer,
     Threads,
     Tracking,
+    Halo,
     Nothing,
     Footprint,
     Strided,
@@ -157,12 +161,12 @@ fn main() -> ExitCode {
         None => {
             let mut report = Report::new(&arguments);
             use Command::{
-                Alloc, Array, Atomic, Barrier, Collective, Get, Lookup, Pages, Partitions, Put, Signal,
+                Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
                 Startup, Threads, Tracking,
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
             [
-                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Alloc, Threads, Tracking, Array,
+                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
                 Pages, Partitions, Startup, strided,
             ]
             .into_iter()
