@@ -80,6 +80,16 @@ fn every_row_leads_somewhere_or_says_why_not() {
 }
 
 #[test]
+fn every_variable_in_the_page_is_one() {
+    let (all, _) = known();
+    for quoted in page::quoted(PAGE).iter().filter(|quoted| quoted.starts_with("SHMEM_")) {
+        let name = quoted.split(['=', '[', '{', ' ']).next().unwrap_or_default();
+        let ours = VARIABLES.iter().any(|variable| variable.name == name);
+        assert!(ours || all.iter().any(|known| known.starts_with(name)), "`{quoted}` is no variable");
+    }
+}
+
+#[test]
 fn variables_with_older_names_are_read_by_both() {
     for name in ["VERSION", "INFO", "SYMMETRIC_SIZE", "DEBUG", "SYMMETRIC_PARTITION<ID>"] {
         let variable = VARIABLES.iter().find(|variable| variable.name == format!("SHMEM_{name}"));
