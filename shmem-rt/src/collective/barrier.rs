@@ -20,7 +20,7 @@ use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::fingerprint::fingerprint_of_words;
 use shmem_core::observe::{Effect, Family};
 use shmem_core::pe::Pe;
-use shmem_core::sync::{Arrival, Shown};
+use shmem_core::sync::{Arrival, LINES, Shown};
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
 use shmem_core::text::Text;
 use shmem_core::transport::{AtomicOp, Remote, Width};
@@ -60,7 +60,7 @@ impl Purpose<'_> {
     pub(crate) fn family(&self) -> Family {
         let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
         let found = Family::ALL.iter().filter(meets).find(|family| family.name() == self.operation);
-        found.copied().unwrap_or_else(|| match self.operation {
+        found.copied().unwrap_or(match self.operation {
             "local, at its end" | "frozen, at its end" => Family::PhaseEnd,
             "split_strided" | "split_2d" | "split_by" | "destroy" => Family::Teams,
             _ => Family::Memory,
@@ -89,7 +89,10 @@ impl Team {
     /// Source: OpenSHMEM 1.6, `shmem_barrier_all`, `shmem_quiet` and `shmem_team_sync`.
     #[track_caller]
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
-        self.job.quiet_all();
+        // Stores to this node are visible to who has met us: who comes, releases them.
+        if self.job.far.is_some() {
+            self.job.quiet_all();
+        }
         let location = Location::caller();
         self.meet_once(token.endpoint(), "barrier", Some(location));
     }
@@ -133,11 +136,13 @@ impl Collective<'_> {
 
     fn meet_in_lines(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
         let Self { team, endpoint, .. } = *self;
-        let line = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines[(count % 2) as usize];
+        let line = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines[count as usize % LINES];
         let mine = team.system_at(endpoint, endpoint.me());
         line(endpoint.me()).show(count, mark);
         let mut missing = team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me());
         missing.clone().for_each(|pe| team.system_at(endpoint, pe).doorbell.ring());
+        // Others may be late for the meeting before this one, but have come to it.
+        mine.teams[team.index()].lines[(count as usize + 1) % LINES].take();
         let (mut next, mut differs) = (missing.next(), false);
         let arrived = || {
             while let Some(pe) = next {
