@@ -6,12 +6,18 @@
 //! in each direction, and brings a small contribution with it; a [counter](super::NodeBarrier) takes two,
 //! one behind the other, and brings nothing.
 //!
-//! A PE has two lines, used in turn: it writes one again only in the meeting after the next, and has by
-//! then met all who read it, behind their reading.
+//! A PE has several lines, used in turn. Who has passed a meeting knows that all others have come to it, so
+//! they have read what was shown and contributed in the one before. Two lines would be enough for that. With
+//! more, the line of the next meeting can be [taken](MeetingLine::take) from the caches of its readers while
+//! the owner waits for this one: then showing it costs no transfer.
 
 use core::cell::UnsafeCell;
 
 use crate::primitive::{AtomicU64, Ordering};
+
+/// Lines of one PE, used in turn: one that is shown, one that is looked at by who is late, and the next.
+/// A power of two, so that a line is found fast.
+pub const LINES: usize = 4;
 
 /// Bytes that a line carries besides its word: with it, what a processor fetches at once.
 pub const LINE_BYTES: usize = 56;
@@ -67,9 +73,11 @@ impl MeetingLine {
         }
     }
 
-    /// Makes it show nothing, before the first meeting of a new team.
-    pub fn clear(&self) {
-        self.word.store(0, Ordering::Release);
+    /// Makes it show nothing, and brings it into the cache of the owner, who will write it next. Nobody looks
+    /// for what it has shown any more: all members have come to a later meeting, or the team is new.
+    #[inline(always)]
+    pub fn take(&self) {
+        self.word.store(0, Ordering::Relaxed);
     }
 
     /// Numbers come round, and 0 is none: what the same line showed two meetings before is told apart.
@@ -99,9 +107,13 @@ mod tests {
             line.show(count, count << 7);
             assert_eq!(line.shown(count, count << 7), Shown::Equal);
             assert_eq!(line.shown(count, count << 7 ^ 1), Shown::Different);
-            assert_eq!(line.shown(count + 2, count << 7), Shown::Nothing, "the next one in this line");
+            assert_eq!(
+                line.shown(count + LINES as u64, count << 7),
+                Shown::Nothing,
+                "the next one in this line"
+            );
         }
-        line.clear();
+        line.take();
         assert!((1..200_000).all(|count| line.shown(count, 0) == Shown::Nothing));
     }
 }

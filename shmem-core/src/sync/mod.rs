@@ -18,5 +18,5 @@ mod patience;
 pub use barrier::{Arrival, NodeBarrier};
 pub use doorbell::Doorbell;
 pub use exchange::{Turn, Turns};
-pub use line::{LINE_BYTES, MeetingLine, Shown};
+pub use line::{LINE_BYTES, LINES, MeetingLine, Shown};
 pub use patience::Patience;

@@ -7,12 +7,15 @@
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
 //! signal, atomic                        measures of words
+//! collective                            collectives, inside a job
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
 //! threads, tracking                     measures of contexts
 //! strided                               measures of layouts, inside a job
+//! halo                                  measures of a stencil, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
+//! peers                                 other libraries, in turn with ours
 //! samples, case, goal, table            statistics and reports
 //! ```
 
@@ -23,12 +26,15 @@ pub mod atomic;
 pub mod barrier;
 pub mod baseline;
 mod case;
+pub mod collective;
 pub mod get;
 mod goal;
+pub mod halo;
 pub mod jobs;
 pub mod lookup;
 pub mod pages;
 pub mod partitions;
+pub mod peers;
 pub mod placing;
 pub mod put;
 mod samples;

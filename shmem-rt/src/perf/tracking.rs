@@ -40,6 +40,8 @@ fn measure(design: Design, bytes: usize, batch: usize, repetitions: usize) -> Sa
     let mut memory = vec![1_u8; bytes];
     let source = vec![2_u8; bytes];
     let descriptor = Descriptor { pe: 1, segment: 1, offset: 0, source: source.as_ptr(), bytes };
+    // Not more than some megabytes in one sample.
+    let batch = batch.min(((1 << 23) / bytes / CONTEXTS).max(1));
     let rounds = ((1 << 22) / (bytes * batch * CONTEXTS)).clamp(1, 16_384 / batch / CONTEXTS);
     let one = |streams: &[Stream<NullProvider>]| {
         nanoseconds_each(rounds * CONTEXTS * batch, || {

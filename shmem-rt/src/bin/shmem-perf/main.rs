@@ -16,6 +16,7 @@ mod array;
 mod bench;
 mod calibrate;
 mod constant;
+mod halo;
 mod memory;
 mod peers;
 mod report;
@@ -57,6 +58,9 @@ enum Command {
     Signal,
     /// Atomic operations on a word of another PE, against the same locked instructions.
     Atomic,
+    /// Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's
+    /// OpenSHMEM where it is installed.
+    Collective,
     /// Collective allocations, against the barriers that they need.
     Alloc,
     /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
@@ -72,6 +76,8 @@ enum Command {
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
     /// touching it.
     Partitions,
+    /// A stencil with a halo, against the same with a barrier in each step.
+    Halo,
     /// Start and end of a job, against programs that do nothing.
     Startup,
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
@@ -122,6 +128,8 @@ enum Measure {
     Barrier,
     Signal,
     Atomic,
+    Collective,
+    CollectivePeer,
     Alloc,
     Pages,
     LaterPartitions,
@@ -131,6 +139,7 @@ enum Measure {
     ArrayLayer,
     Threads,
     Tracking,
+    Halo,
     Nothing,
     Footprint,
     Strided,
@@ -152,13 +161,13 @@ fn main() -> ExitCode {
         None => {
             let mut report = Report::new(&arguments);
             use Command::{
-                Alloc, Array, Atomic, Barrier, Get, Lookup, Pages, Partitions, Put, Signal, Startup, Threads,
-                Tracking,
+                Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
+                Startup, Threads, Tracking,
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
             [
-                Put, Get, Lookup, Barrier, Signal, Atomic, Alloc, Threads, Tracking, Array, Pages,
-                Partitions, Startup, strided,
+                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
+                Pages, Partitions, Startup, strided,
             ]
             .into_iter()
             .try_for_each(|one| report.measure(one))

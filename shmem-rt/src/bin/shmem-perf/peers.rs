@@ -1,9 +1,11 @@
-//! Strided transfers of other libraries beside ours, inside a PE.
+//! Other libraries beside ours, inside a PE.
 
 use std::path::{Path, PathBuf};
 
 use shmem::perf::Record;
-use shmem::perf::strided::peers::{Arrays, Missing, Peer, PeerError, Programs, Running, compare};
+use shmem::perf::collective::{self, Buffers};
+use shmem::perf::peers::{Missing, Peer, PeerError, Programs, Running};
+use shmem::perf::strided::peers::{Arrays, compare};
 use shmem::zeroed;
 
 use crate::bench::{Bench, Records};
@@ -62,5 +64,38 @@ impl Bench<'_> {
             }
             records
         }))
+    }
+
+    /// Our collectives against theirs. PE 0 brings the peer.
+    pub(crate) fn collectives_of_peer(&self, beside: Option<Beside>) -> Records {
+        let world = self.world;
+        let mut beside = beside;
+        let mut peer = beside.as_mut().and_then(|beside| beside.running.pop());
+        let library = peer.as_ref().map_or_else(String::new, |peer| peer.library().to_owned());
+        let compared = format!("a collective, against that of {library}; time for each");
+        let (mut records, mut buffers) = (Vec::new(), Buffers::new(world.n_pes()));
+        for case in collective::CASES {
+            // Both PEs go on, or none.
+            let mut there = u8::from(peer.is_some());
+            world.broadcast(&mut there, world.pe(0)?);
+            if there == 0 {
+                break;
+            }
+            let name = case.name(world.n_pes());
+            match collective::against_peer(world, case, &mut buffers, peer.as_mut(), self.repetitions) {
+                Ok(Some(samples)) => {
+                    let record = Record::new(&self.site, "collective-oshmem", name, "ns", &compared, samples);
+                    records.push(record);
+                }
+                Ok(None) => {}
+                Err(reason) if reason.is_final() => {
+                    if let (Some(beside), Some(peer)) = (&beside, peer.take()) {
+                        beside.lose(peer.peer(), reason);
+                    }
+                }
+                Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
+            }
+        }
+        Ok(records)
     }
 }
