@@ -36,7 +36,7 @@ static ARRIVED: Signal;
 
 /// Every kind of operation, once.
 fn operations(world: &World, other: Pe, source: &[u64; 64]) {
-    let (mut into, mut before, mut some) = ([0; 64], 0, [0; 8]);
+    let (mut into, mut before, mut some) = ([0; 64], 0, [0_u64; 8]);
     world.scope(|s| {
         s.put(ROW.on(other), source);
         s.put(ROW.on(other).index(..32), &source[..32]);
