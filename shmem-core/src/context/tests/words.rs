@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A condition, and the same as everybody would write it.
+/// A condition for each value, and the same as everybody would write it.
 type Relation = (fn(i32) -> Condition<i32>, fn(&i32, &i32) -> bool);
 
 const RELATIONS: [Relation; 6] = [
