@@ -60,3 +60,25 @@ fn a_plate_is_as_warm_in_every_storage() {
         }
     }
 }
+
+#[test]
+fn contexts_of_the_master_serve_all_threads_in_turn() {
+    let regions = if cfg!(feature = "rayon") { 4 } else { 3 };
+    for (pes, variables, granted) in [
+        (2, &[][..], "endpoints: 1 in use of as many as are asked for; contexts by auto, conservative"),
+        // Five units for each PE: the world's, and one for each thread.
+        (2, &[("SHMEM_MAX_RESOURCES", "10")][..], "endpoints: 1 in use of 5 for this PE, 10 for its node"),
+        // Too few: with a lock.
+        (1, &[("SHMEM_MAX_RESOURCES", "2"), ("SHMEM_CONTEXT_SHARING", "efficient")][..], "1 in use of 2"),
+    ] {
+        let text = printed_with(env!("CARGO_BIN_EXE_threads"), pes, variables);
+        assert_eq!(text.lines().count(), pes, "{text}");
+        for pe in 0..pes {
+            let line = text.lines().find(|line| line.starts_with(&format!("PE {pe}: "))).unwrap();
+            assert!(
+                line.contains(&format!("{regions} regions of 4 threads")) && line.contains(granted),
+                "{line}"
+            );
+        }
+    }
+}

@@ -214,6 +214,7 @@ fn put_quiet_get_on_both_sides(world: &mut World) {
         let mine = WORDS.here(world).index(round).index(1 - me);
         // In this processor's cache, where a load finds it at once, and a store of the other PE has to wait.
         assert_eq!(mine.load(), 0);
+        assert_eq!(mine.load(), 0);
         // Together, and without a locked instruction, which would order what comes next.
         let now = round as u64 + 1;
         world.p(ROUND.on(other), now);

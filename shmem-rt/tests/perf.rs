@@ -137,6 +137,27 @@ fn each_collective_has_a_case_for_each_size() {
 }
 
 #[test]
+fn threads_have_a_case_for_each_number_and_context() {
+    let threads = cases("threads");
+    for number in [1, 2, 4, 8, 16, 36] {
+        for context in ["private", "multiple", "locked"] {
+            has(&threads, &[&format!("threads {number}/{context}")]);
+        }
+    }
+    assert!(threads["threads 36/private"].shared_cores, "said where threads take turns");
+}
+
+#[test]
+fn tracking_has_a_case_for_each_design_and_size() {
+    let tracking = cases("tracking");
+    for design in ["events", "hybrid", "domain", "context"] {
+        for bytes in ["8", "64", "4096", "1048576", "quiet"] {
+            has(&tracking, &[&format!("tracking {design}/{bytes}")]);
+        }
+    }
+}
+
+#[test]
 fn arrays_have_a_case_for_each_storage_and_way() {
     let array = cases("array");
     for storage in ["single", "separate", "cyclic", "multi", "chosen"] {

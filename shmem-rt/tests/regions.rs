@@ -251,6 +251,8 @@ fn slices(world: &mut World) {
     world.barrier_all();
     let sent = |i: usize| f64::from(value(other.number(), i));
     let row = contents(world, &ROW);
+    // The next puts change what has just been read.
+    world.barrier_all();
     assert_eq!(
         row[..13],
         [

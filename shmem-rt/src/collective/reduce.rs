@@ -185,7 +185,7 @@ impl Collective<'_> {
         members: usize,
         op: impl Fn(N, N) -> N,
     ) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         // At least one piece, so that empty data meets as well.
         let empty = data.is_empty().then(Default::default);
         for piece in data.chunks_mut(SCRATCH_BYTES).chain(empty) {
@@ -207,7 +207,7 @@ impl Collective<'_> {
     /// Every member combines a slice of each piece. A piece is contributed, and its slices are combined, in
     /// one step; in the next one the slices are read, and the next piece is contributed.
     fn reduce_sliced<N: Number>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let (members, rank) = (team.size(), team.rank());
         // A step has room for a piece and a slice.
         let most = SCRATCH_BYTES / (members + 1) / GRAIN * GRAIN;

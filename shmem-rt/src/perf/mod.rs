@@ -7,8 +7,10 @@
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
 //! collective                            collectives, inside a job
+//! signal, atomic                        measures of words
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
+//! threads, tracking                     measures of contexts
 //! strided                               measures of layouts, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
@@ -19,6 +21,7 @@
 pub mod affinity;
 pub mod alloc;
 pub mod array;
+pub mod atomic;
 pub mod barrier;
 pub mod baseline;
 mod case;
@@ -34,9 +37,12 @@ pub mod placing;
 pub mod put;
 mod samples;
 mod sequence;
+pub mod signal;
 pub mod startup;
 pub mod strided;
 pub mod table;
+pub mod threads;
+pub mod tracking;
 
 pub use case::{Case, Record, Site};
 pub use goal::Goal;

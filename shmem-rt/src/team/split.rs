@@ -188,7 +188,7 @@ impl Collective<'_> {
         config: &TeamConfig,
         groups: Result<Groups, TeamError>,
     ) -> Result<Option<Team>> {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let dropped = team.job.indexes().dropped();
         // What is used again may be the target of what is under way. Not before: another thread may have
         // written an object and dropped it just now.

@@ -8,7 +8,7 @@ use shmem::perf::jobs::{Job, Printed};
 use shmem::perf::peers::{Peer, Programs};
 use shmem::perf::startup::{self, Footprint};
 use shmem::perf::strided::{regret, sweep};
-use shmem::perf::{Case, FEWEST, Record, Samples, Site, lookup, table};
+use shmem::perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
 
 use crate::{Arguments, Command, Measure};
 
@@ -44,6 +44,10 @@ impl Report {
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Collective => self.collectives(),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
+            Command::Threads => self.repeat(&self.job(Measure::Threads, 2, 1, &threads::variables())),
+            Command::Signal => self.jobs(Measure::Signal, 2, 1),
+            Command::Atomic => self.jobs(Measure::Atomic, 2, 1),
+            Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
             Command::Array => self.array(),
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use shmem_core::context::{Initiator, Order, Strided};
+use shmem_core::context::{Initiator, Order, Stores, Strided};
 use shmem_core::object::On;
 
 use super::transfer::request;
@@ -46,7 +46,7 @@ impl<'a> Arrays<'a> {
     }
 
     /// Nanoseconds of one transfer of ours, complete at the other PE.
-    fn time<I: Strided + Order>(&self, token: &I, transfer: &Transfer, ours: Ours) -> f64 {
+    fn time<I: Stores>(&self, token: &I, transfer: &Transfer, ours: Ours) -> f64 {
         let one: &dyn Fn() = match ours {
             Ours::Routine => &|| self.routine(token, black_box(transfer)),
             Ours::LoopOfPuts => &|| self.loop_of_puts(token, black_box(transfer)),
@@ -61,7 +61,7 @@ impl<'a> Arrays<'a> {
         &self.from[transfer.skew / size_of::<f64>()..]
     }
 
-    fn routine<I: Strided + Order>(&self, token: &I, transfer: &Transfer) {
+    fn routine<I: Stores>(&self, token: &I, transfer: &Transfer) {
         let Transfer { blocks, block, to, from, .. } = *transfer;
         let source = self.source(transfer);
         if block == 1 {
@@ -72,7 +72,7 @@ impl<'a> Arrays<'a> {
         token.quiet();
     }
 
-    fn loop_of_puts<I: Strided + Order>(&self, token: &I, transfer: &Transfer) {
+    fn loop_of_puts<I: Stores>(&self, token: &I, transfer: &Transfer) {
         const DOUBLE: usize = size_of::<f64>();
         let Transfer { blocks, block, to, from, .. } = *transfer;
         let spread = Spread { block: block * DOUBLE, count: blocks, to: to * DOUBLE, from: from * DOUBLE };
@@ -166,7 +166,7 @@ const ELEMENTS_OR_BLOCKS: &str = "shmem_double_iput, or a loop of shmem_putmem f
 /// # Panics
 ///
 /// If the arrays are not on this node.
-pub fn compare<I: Strided + Order>(
+pub fn compare<I: Stores>(
     token: &I,
     arrays: Arrays<'_>,
     peer: &mut Running,
