@@ -1,5 +1,7 @@
 //! The blocks in symmetric memory, and the exchange of their edges.
 
+use std::time::{Duration, Instant};
+
 use shmem::padded::pitch;
 use shmem::prelude::*;
 use shmem::strided::Algorithm;
@@ -23,6 +25,8 @@ pub(crate) struct Block {
     rows: usize,
     columns: usize,
     neighbours: Neighbours,
+    /// The same neighbours: edges in the order of [`Side`].
+    halo: Halo<f64>,
 }
 
 /// The PEs around, and the row or column of their frame that this PE's edge goes to.
@@ -37,7 +41,7 @@ struct Neighbours {
 /// The transfers of [`Block::exchange`], by an algorithm that is written in the program.
 macro_rules! exchange {
     ($block:ident, $world:ident, algorithm = $algorithm:tt) => {{
-        let Block { ref cells, pitch, rows, columns, neighbours } = *$block;
+        let Block { ref cells, pitch, rows, columns, neighbours, .. } = *$block;
         let Neighbours { north, south, west, east } = neighbours;
         for (edge, to) in [(1, north), (rows, south)] {
             let Some((pe, into)) = to else { continue };
@@ -79,7 +83,19 @@ impl Block {
             west: neighbour(Side::West).map(|(at, pe)| (at, last(pe, 1))),
             east: neighbour(Side::East).map(|(at, _)| (at, 0)),
         };
-        Ok(Self { cells, pitch, rows: rows.len(), columns: columns.len(), neighbours })
+        let (rows, columns) = (rows.len(), columns.len());
+        let edge =
+            |(side, opposite, cells)| Edge::new(neighbour(side).map(|(at, _)| at), opposite as usize, cells);
+        let halo = world.halo(
+            &[
+                (Side::North, Side::South, columns),
+                (Side::South, Side::North, columns),
+                (Side::West, Side::East, rows),
+                (Side::East, Side::West, rows),
+            ]
+            .map(edge),
+        )?;
+        Ok(Self { cells, pitch, rows, columns, neighbours, halo })
     }
 
     /// Puts the edges into the frames of the neighbours.
@@ -90,6 +106,34 @@ impl Block {
             Algorithm::Three => exchange!(self, world, algorithm = 3),
             Algorithm::Auto => exchange!(self, world, algorithm = auto),
         }
+    }
+
+    /// Exchanges the edges through the halo, and copies what comes into the own frame. Gives the time it took.
+    /// Collective.
+    pub(crate) fn exchange_by_halo(&mut self, world: &mut World) -> Duration {
+        let Self { cells, pitch, rows, columns, halo, .. } = self;
+        let (pitch, rows, columns) = (*pitch, *rows, *columns);
+        world.local_with_halos(&*cells, |cells, phase| {
+            let start = Instant::now();
+            let mut flight = halo.begin(phase);
+            for (side, row) in [(Side::North, 1), (Side::South, rows)] {
+                flight.send(side as usize, &cells[row * pitch + 1..][..columns]);
+            }
+            for (side, column) in [(Side::West, 1), (Side::East, columns)] {
+                flight.send_strided(side as usize, &cells[pitch + column..], pitch);
+            }
+            let ghosts = flight.finish();
+            for (side, row) in [(Side::North, 0), (Side::South, rows + 1)] {
+                let ghosts = &ghosts[side as usize];
+                cells[row * pitch + 1..][..ghosts.len()].copy_from_slice(ghosts);
+            }
+            for (side, column) in [(Side::West, 0), (Side::East, columns + 1)] {
+                for (row, ghost) in (1..).zip(&ghosts[side as usize]) {
+                    cells[row * pitch + column] = *ghost;
+                }
+            }
+            start.elapsed()
+        })
     }
 
     /// One step. Collective: all edges have arrived when it begins.

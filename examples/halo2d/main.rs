@@ -3,8 +3,10 @@
 //!
 //! A field is dealt out in blocks to a grid of PEs. In each step every PE puts the outermost rows and
 //! columns of its block into the frames of its four neighbours' blocks, and relaxes its own. Rows are
-//! contiguous, columns are not: how their cells are moved is what the algorithms differ in. They take
-//! turns, so that they meet the same machine, and any of them leads to the same field.
+//! contiguous, columns are not: how their cells are moved is what the algorithms differ in. The last way is a
+//! halo, which needs no barrier around it: its time is that of the whole exchange, the wait for the neighbours
+//! and the copies into the frame included. The ways take turns, so that they meet the same machine, and any of
+//! them leads to the same field.
 //!
 //! ```text
 //! SHMEM_NPES=2 cargo run --release -p shmem-examples --bin halo2d
@@ -22,13 +24,12 @@ use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem::strided::Algorithm;
 
 use grid::{Border, Grid, NoGrid};
 use halo::Block;
-use timing::Times;
+use timing::{Times, Way};
 
-/// Exchanges the edges of blocks by each algorithm in turn, and compares their times.
+/// Exchanges the edges of blocks by each algorithm and by a halo, in turn, and compares their times.
 #[derive(Debug, Parser)]
 #[command(name = "halo2d", max_term_width = 100)]
 struct Arguments {
@@ -40,7 +41,7 @@ struct Arguments {
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     columns: u32,
 
-    /// How often each algorithm has its turn.
+    /// How often each way has its turn.
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -85,19 +86,24 @@ fn main(world: &mut World) -> Result<(), Failure> {
     };
     let size = [arguments.rows as usize, arguments.columns as usize];
     let grid = Grid::new(size, world.n_pes(), arguments.border)?;
-    let block = Block::fill(world, grid)?;
+    let mut block = Block::fill(world, grid)?;
 
     let mut times = Times::default();
     for round in 0..arguments.rounds as usize {
-        let mut taken = [0.0; Algorithm::ALL.len()];
+        let mut taken = [0.0; Way::ALL.len()];
         for turn in 0..taken.len() {
             // Another one begins in each round.
             let which = (round + turn) % taken.len();
             world.barrier_all();
-            let start = Instant::now();
-            block.exchange(world, Algorithm::ALL[which]);
-            world.quiet();
-            taken[which] = start.elapsed().as_secs_f64();
+            taken[which] = match Way::ALL[which] {
+                Way::Algorithm(algorithm) => {
+                    let start = Instant::now();
+                    block.exchange(world, algorithm);
+                    world.quiet();
+                    start.elapsed().as_secs_f64()
+                }
+                Way::Halo => block.exchange_by_halo(world).as_secs_f64(),
+            };
             if !arguments.exchange_only {
                 block.relax(world);
             }
@@ -114,7 +120,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
         println!("{rows} x {columns} cells ({mib:.1} MiB) on {pes} PE{plural}, {grid}");
         print!("{times}");
         if arguments.serial_check {
-            let steps = arguments.rounds as usize * Algorithm::ALL.len();
+            let steps = arguments.rounds as usize * Way::ALL.len();
             compare(world, &block, grid, &relaxation::solve(grid, steps))?;
             println!("equal to the serial solution, bit for bit");
         }

@@ -1,9 +1,10 @@
 //! Heat in a plate: a 2-D stencil on several PEs.
 //!
 //! The plate's border keeps its temperature; inside, heat spreads until it does not change any
-//! more, or for a number of steps. Each PE relaxes a block of cells, and puts its first and last rows
-//! and columns where its neighbours expect them. PE 0 reads the field, shows how far things are, and
-//! writes the result as a picture.
+//! more, or for a number of steps. Each PE relaxes a block of cells while its first and last rows and
+//! columns are on their way to its neighbours; no PE waits for another one than these, but to learn how
+//! much the others' cells have changed. PE 0 reads the field, shows how far things are, and writes the
+//! result as a picture.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin heat2d
@@ -24,7 +25,7 @@ use shmem::prelude::*;
 use decomposition::Cut;
 use field::{Field, FieldError};
 use picture::PictureError;
-use plate::{Memory, Plate, TooLarge};
+use plate::{Memory, Plate, PlateError};
 use stencil::{Limits, Progress};
 
 /// What the plate begins as when no file is given.
@@ -80,7 +81,7 @@ enum Failure {
     #[error(transparent)]
     Input(#[from] FieldError),
     #[error(transparent)]
-    TooLarge(#[from] TooLarge),
+    Plate(#[from] PlateError),
     #[error(transparent)]
     Output(#[from] PictureError),
     #[error("the serial solution is {serial:?}, not {parallel:?}")]
@@ -103,17 +104,14 @@ fn main(world: &mut World) -> Result<(), Failure> {
     };
     // An error of one PE ends the job for all, with one message.
     let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
-    let plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;
+    let mut plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;
 
     let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
     let bar = progress_bar(world, limits);
-    let mut progress = Progress::START;
-    while !progress.is_done(limits) {
-        let residual = plate.relax(world, progress.steps);
-        progress = Progress { steps: progress.steps + 1, residual };
-        bar.set_position(progress.steps);
+    let progress = plate.solve(world, limits, |Progress { steps, residual }| {
+        bar.set_position(steps);
         bar.set_message(format!("{residual:.4}"));
-    }
+    });
     bar.finish_and_clear();
 
     if let Some(start) = field {

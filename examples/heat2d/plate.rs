@@ -1,20 +1,28 @@
-//! The field in symmetric memory: each PE has a block of it, inside a frame of copies of the cells next
-//! to it, which their owners put there.
+//! The field in symmetric memory: each PE has a block of it, inside a frame for copies of the cells next to
+//! it, which come from their owners in each step. All steps are one exclusive phase: the blocks are plain
+//! arrays in it, and what PEs tell each other goes through halos.
 
 use std::ops::Range;
 
 use clap::ValueEnum;
 use shmem::prelude::*;
+use shmem::{Ghosts, OpenPhase};
 
 use crate::decomposition::{Cut, Decomposition};
 use crate::field::Field;
-use crate::stencil::relax_row;
+use crate::stencil::{Limits, Progress, relax_row};
 
 /// Most rows of one PE.
 const ROWS: usize = 1024;
 
 /// Most columns of one PE.
 const COLUMNS: usize = 1024;
+
+/// The edges of a block.
+const ABOVE: usize = 0;
+const BELOW: usize = 1;
+const LEFT: usize = 2;
+const RIGHT: usize = 3;
 
 partitions! {
     /// The grids: their speed is the bandwidth of memory, and they profit from large pages. On a
@@ -72,32 +80,34 @@ pub(crate) struct TooLarge {
     pes: usize,
 }
 
+/// Why the field cannot be dealt out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlateError {
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    #[error(transparent)]
+    Halo(#[from] shmem::Error),
+}
+
 /// The calling PE's part of the field.
 pub(crate) struct Plate {
     /// The blocks of even and of odd steps.
     blocks: [&'static Symmetric<Block>; 2],
     decomposition: Decomposition,
+    part: Part,
+    /// The cells next to the block.
+    frame: Halo<f64>,
+    /// The largest change of a cell on every other PE.
+    changes: Halo<f64>,
+}
+
+/// Which cells of a block there are.
+#[derive(Clone)]
+struct Part {
     /// Rows and columns of the block.
     size: [usize; 2],
-    /// The cells of the block that change: all of this PE's, without the border of the field.
+    /// The cells that change: all of this PE's, without the border of the field.
     inner: [Range<usize>; 2],
-    edges: Vec<Edge>,
-}
-
-/// Cells of this PE that a neighbour needs.
-struct Edge {
-    to: Pe,
-    line: Line,
-    /// The row or column in this PE's block.
-    from: usize,
-    /// The row or column in the neighbour's block.
-    into: usize,
-}
-
-/// What an edge is.
-enum Line {
-    Row,
-    Column,
 }
 
 impl Plate {
@@ -107,14 +117,14 @@ impl Plate {
         cut: Cut,
         memory: Memory,
         field: Option<&Field>,
-    ) -> Result<Self, TooLarge> {
+    ) -> Result<Self, PlateError> {
         let blocks = memory.blocks();
         let mut size = field.map_or([0; 2], |field| [field.rows(), field.columns()]);
         let first = world.team().members()[0];
         world.broadcast(&mut size, first);
         let ([rows, columns], pes) = (size, world.n_pes());
         let Some(decomposition) = Decomposition::new(cut, size, pes, [ROWS, COLUMNS]) else {
-            return Err(TooLarge { cut, rows, columns, pes });
+            return Err(TooLarge { cut, rows, columns, pes }.into());
         };
         if let Some(field) = field {
             for pe in world.pes() {
@@ -128,83 +138,124 @@ impl Plate {
                 }
             }
         }
-        world.barrier_all();
 
         let me = world.my_pe();
         let mine = decomposition.part_of(me);
         let inner = [0, 1].map(|axis| inner(&mine[axis], size[axis]));
-        let edges = edges(decomposition, me, world.team().members());
-        Ok(Self { blocks, decomposition, size: mine.map(|part| part.len()), inner, edges })
+        let size = mine.map(|part| part.len());
+        let [rows, columns] = size;
+        let pe = |number: Option<usize>| number.map(|number| world.team().members()[number]);
+        let next = decomposition.neighbours_of(me);
+        let frame = world.halo(&[
+            Edge::new(pe(next.above), BELOW, columns),
+            Edge::new(pe(next.below), ABOVE, columns),
+            Edge::new(pe(next.left), RIGHT, rows),
+            Edge::new(pe(next.right), LEFT, rows),
+        ])?;
+        // To each PE over the edge of its number. It suits a few; many would pass their changes on in a tree.
+        let to = |pe: Pe| if pe == world.me() { Edge::BORDER } else { Edge::new(pe, me, 1) };
+        let changes = world.halo(&world.pes().map(to).collect::<Vec<_>>())?;
+        Ok(Self { blocks, decomposition, part: Part { size, inner }, frame, changes })
     }
 
-    /// The block that holds the field after so many steps. The next step writes the other one.
-    fn block_after(&self, steps: u64) -> &'static Symmetric<Block> {
-        self.blocks[usize::from(!steps.is_multiple_of(2))]
-    }
-
-    /// One more step; gives the largest change of a cell anywhere. Collective.
-    pub(crate) fn relax(&self, world: &mut World, steps: u64) -> f64 {
-        let (old, new) = (self.block_after(steps), self.block_after(steps + 1));
-        self.edges.iter().for_each(|edge| self.send(world, old, edge));
-        // All neighbours have put their edges when `local` begins, and read ours when it ends.
-        let mut change = world.local((old, new), |(old, new)| {
-            let [rows, columns] = self.inner.clone();
-            if columns.is_empty() {
-                return 0.0;
+    /// Takes steps until a limit is reached; calls `report` behind each. Collective.
+    pub(crate) fn solve(&mut self, world: &mut World, limits: Limits, report: impl Fn(Progress)) -> Progress {
+        let Self { blocks: [even, odd], part, frame, changes, .. } = self;
+        world.local_with_halos((*even, *odd), |(even, odd), phase| {
+            let (mut old, mut new) = (even, odd);
+            let mut progress = Progress::START;
+            while !progress.is_done(limits) {
+                let change = part.step(frame, phase, old, new);
+                progress = Progress { steps: progress.steps + 1, residual: largest(changes, phase, change) };
+                std::mem::swap(&mut old, &mut new);
+                report(progress);
             }
-            let columns = columns.start - 1..columns.end + 1;
-            let change = rows.map(|row| {
-                let [above, here, below] = [row - 1, row, row + 1].map(|row| &old[row][columns.clone()]);
-                relax_row(above, here, below, &mut new[row][columns.clone()])
-            });
-            change.fold(0.0, f64::max)
-        });
-        world.max(&mut change);
-        change
+            progress
+        })
     }
 
     /// The whole field as it is after so many steps, from all PEs.
     pub(crate) fn gather(&self, world: &World, steps: u64) -> Field {
         let [rows, columns] = self.decomposition.size();
+        let block = self.blocks[usize::from(!steps.is_multiple_of(2))];
         let mut field = Field::zeroed(rows, columns);
         for pe in world.pes() {
             let [rows, columns] = self.decomposition.part_of(pe.number());
             for (at, row) in rows.enumerate() {
-                let place = self.block_after(steps).on(pe).index(1 + at).index(1..=columns.len());
+                let place = block.on(pe).index(1 + at).index(1..=columns.len());
                 world.get(&mut field.row_mut(row)[columns.clone()], place);
             }
         }
         field
     }
+}
 
-    /// Puts an edge where the neighbour expects it.
-    fn send(&self, world: &World, block: &'static Symmetric<Block>, edge: &Edge) {
-        let ([rows, columns], Edge { to, from, into, .. }) = (self.size, edge);
-        let (to, from, into) = (*to, *from, *into);
-        match edge.line {
-            Line::Row => {
-                strided!(world, block@to[dyn into, dyn 1..=columns] = block[dyn from, dyn 1..=columns])
-            }
-            Line::Column => strided!(world, block@to[dyn 1..=rows, dyn into] = block[dyn 1..=rows, dyn from]),
+impl Part {
+    /// One step, from the old cells to the new ones; gives the largest change of a cell.
+    fn step(&self, frame: &mut Halo<f64>, phase: &OpenPhase<'_>, old: &mut Block, new: &mut Block) -> f64 {
+        let ([rows, columns], [down, right]) = (self.size, self.inner.clone());
+        let mut flight = frame.begin(phase);
+        flight.send(ABOVE, &old[1][1..=columns]);
+        flight.send(BELOW, &old[rows][1..=columns]);
+        flight.send_iter(LEFT, (1..=rows).map(|row| old[row][1]));
+        flight.send_iter(RIGHT, (1..=rows).map(|row| old[row][columns]));
+
+        // What does not touch the frame, while the cells of the frame are on their way; then the rest.
+        let (near, far) = (without_rim(&down, rows), without_rim(&right, columns));
+        let mut change = relax(old, new, near.clone(), far.clone());
+        keep(old, self.size, flight.finish());
+        for rim in [down.start..near.start, near.end..down.end] {
+            change = change.max(relax(old, new, rim, right.clone()));
+        }
+        for rim in [right.start..far.start, far.end..right.end] {
+            change = change.max(relax(old, new, near.clone(), rim));
+        }
+        change
+    }
+}
+
+/// The rows or columns that change and are no neighbours of the frame.
+fn without_rim(inner: &Range<usize>, size: usize) -> Range<usize> {
+    let start = inner.start.max(2).min(inner.end);
+    start..inner.end.min(size).max(start)
+}
+
+/// Relaxes some cells; gives the largest change of one.
+fn relax(old: &Block, new: &mut Block, rows: Range<usize>, columns: Range<usize>) -> f64 {
+    if columns.is_empty() {
+        return 0.0;
+    }
+    let columns = columns.start - 1..columns.end + 1;
+    let change = rows.map(|row| {
+        let [above, here, below] = [row - 1, row, row + 1].map(|row| &old[row][columns.clone()]);
+        relax_row(above, here, below, &mut new[row][columns.clone()])
+    });
+    change.fold(0.0, f64::max)
+}
+
+/// Puts the cells of neighbours into the frame.
+fn keep(block: &mut Block, [rows, columns]: [usize; 2], ghosts: Ghosts<'_, f64>) {
+    for (edge, row) in [(ABOVE, 0), (BELOW, rows + 1)] {
+        let cells = &ghosts[edge];
+        block[row][1..=cells.len()].copy_from_slice(cells);
+    }
+    for (edge, column) in [(LEFT, 0), (RIGHT, columns + 1)] {
+        for (row, cell) in (1..).zip(&ghosts[edge]) {
+            block[row][column] = *cell;
         }
     }
+}
+
+/// The largest change of a cell on any PE, from that on this one.
+fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
+    let all = 0..changes.edges();
+    let mut flight = changes.begin(phase);
+    all.for_each(|edge| flight.send(edge, &[change]));
+    flight.finish().iter().fold(change, |most, (_, there)| most.max(there[0]))
 }
 
 /// The rows or columns of a block that are not on the border of the field.
 fn inner(mine: &Range<usize>, all: usize) -> Range<usize> {
     let (start, end) = (mine.start.max(1), mine.end.min(all - 1));
     if start < end { 1 + start - mine.start..1 + end - mine.start } else { 1..1 }
-}
-
-/// What PE `me` has to send.
-fn edges(decomposition: Decomposition, me: usize, pes: &[Pe]) -> Vec<Edge> {
-    let sizes = |pe| decomposition.part_of(pe).map(|part| part.len());
-    let [rows, columns] = sizes(me);
-    let next = decomposition.neighbours_of(me);
-    let edge = |line, to: usize, from, into| Edge { to: pes[to], line, from, into };
-    let above = next.above.map(|pe| edge(Line::Row, pe, 1, sizes(pe)[0] + 1));
-    let below = next.below.map(|pe| edge(Line::Row, pe, rows, 0));
-    let left = next.left.map(|pe| edge(Line::Column, pe, 1, sizes(pe)[1] + 1));
-    let right = next.right.map(|pe| edge(Line::Column, pe, columns, 0));
-    [above, below, left, right].into_iter().flatten().collect()
 }

@@ -6,11 +6,10 @@
 
 use crate::field::Field;
 
-/// One row. Gives the largest change of a cell.
+/// A row, or a part of one, without its first and its last cell. Gives the largest change of a cell.
 ///
-/// All four rows must have the same length. The first and the last cell are on the border.
+/// All four rows must have the same length.
 pub(crate) fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) -> f64 {
-    new.copy_from_slice(row);
     let Some(inner) = row.len().checked_sub(2) else { return 0.0 };
     let (above, below) = (&above[1..=inner], &below[1..=inner]);
     let (left, right) = (&row[..inner], &row[2..]);
@@ -80,11 +79,11 @@ mod tests {
             let change = relax_row(&rows[0], &rows[1], &rows[2], &mut new);
             let mut largest = 0.0_f64;
             for (c, new) in new.iter().enumerate() {
-                let expected = if c == 0 || c + 1 == columns {
-                    cell(1, c)
-                } else {
-                    (cell(0, c) + cell(2, c) + cell(1, c - 1) + cell(1, c + 1)) * 0.25
-                };
+                if c == 0 || c + 1 == columns {
+                    prop_assert!(new.is_nan());
+                    continue;
+                }
+                let expected = (cell(0, c) + cell(2, c) + cell(1, c - 1) + cell(1, c + 1)) * 0.25;
                 prop_assert_eq!(*new, expected);
                 largest = largest.max((expected - cell(1, c)).abs());
             }

@@ -158,6 +158,13 @@ fn tracking_has_a_case_for_each_design_and_size() {
 }
 
 #[test]
+fn halos_have_a_case_for_each_size_and_what_it_is_made_of() {
+    let halo = cases("halo");
+    has(&halo, &["halo 16x16", "halo 32x32", "halo 256x256", "halo late/256x256"]);
+    has(&halo, &["halo exchange/16", "halo interior/256x256"]);
+}
+
+#[test]
 fn arrays_have_a_case_for_each_storage_and_way() {
     let array = cases("array");
     for storage in ["single", "separate", "cyclic", "multi", "chosen"] {

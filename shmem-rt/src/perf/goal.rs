@@ -46,11 +46,11 @@ impl Goal {
                 16 if case.shared_cores => Some(Self::Ratio(2.0)),
                 _ => None,
             },
+            "threads" => (case.case == "2/private" && !case.shared_cores).then_some(Self::Ratio(1.05)),
+            "tracking" => Self::of_tracking(&case.case),
             // Small ones: one meeting, and no more.
             "collective" => Self::is_small(&case.case).then_some(Self::Ratio(2.5)),
             "collective-oshmem" => Self::is_small(&case.case).then_some(Self::Ratio(1.0)),
-            "threads" => (case.case == "2/private" && !case.shared_cores).then_some(Self::Ratio(1.05)),
-            "tracking" => Self::of_tracking(&case.case),
             // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
             "pages" => case
                 .case
@@ -63,6 +63,7 @@ impl Goal {
             "partitions" => (!case.case.ends_with("/1")).then_some(Self::Ratio(1.0)),
             "partitions-kept" => (first != "resident").then_some(Self::Ratio(1.0)),
             "array" => Self::of_array(&case.case),
+            "halo" => Self::of_halo(case),
             "startup" => (case.case == "4").then_some(Self::RatioPlus(3.0, 20.0)),
             "strided" => Self::of_layout(&case.case),
             "strided-sweep" => Some(Self::Ratio(1.0)),
@@ -80,11 +81,6 @@ impl Goal {
         }
     }
 
-    /// Whether a collective moves no more than a line: `sum/8/2`.
-    fn is_small(case: &str) -> bool {
-        case.split('/').nth(1).and_then(|bytes| bytes.parse::<usize>().ok()).is_some_and(|bytes| bytes <= 64)
-    }
-
     /// The goal of a design beside a counter for each context: `events/8`. Small operations pay for events, large
     /// ones do not notice.
     fn of_tracking(case: &str) -> Option<Self> {
@@ -94,6 +90,11 @@ impl Goal {
             ("events" | "hybrid" | "domain", 65_536..) => Some(Self::Ratio(1.05)),
             _ => None,
         }
+    }
+
+    /// Whether a collective moves no more than a line: `sum/8/2`.
+    fn is_small(case: &str) -> bool {
+        case.split('/').nth(1).and_then(|bytes| bytes.parse::<usize>().ok()).is_some_and(|bytes| bytes <= 64)
     }
 
     /// The goal of a loop over an array: `multi/index`, `single/iter/2`.
@@ -106,6 +107,20 @@ impl Goal {
             ("index" | "par-index", None) if storage == "multi" => Some(Self::Ratio(1.5)),
             ("iter" | "each" | "par-iter", None) if storage == "multi" => Some(Self::Ratio(1.05)),
             ("chunks" | "par-chunks", None) if storage == "multi" => Some(Self::Ratio(1.02)),
+            _ => None,
+        }
+    }
+
+    /// The goal of a stencil on two PEs: `32x32`, `late/256x256`.
+    fn of_halo(case: &Case) -> Option<Self> {
+        if case.shared_cores {
+            return None;
+        }
+        match case.case.split('/').next()? {
+            "16x16" | "32x32" | "late" => Some(Self::Ratio(1.0 / 1.2)),
+            "256x256" => Some(Self::Ratio(1.0)),
+            "exchange" => Some(Self::Ratio(1.3)),
+            "interior" => Some(Self::Ratio(1.02)),
             _ => None,
         }
     }
@@ -183,6 +198,8 @@ mod tests {
         };
         assert_eq!(of("put8-static", "8", 2, false), Some(Goal::Ratio(1.2)));
         assert_eq!(of("put", "512", 2, false), None);
+        assert_eq!(of("halo", "late/256x256", 2, false), Some(Goal::Ratio(1.0 / 1.2)));
+        assert_eq!(of("halo", "16x16", 2, true), None);
         assert_eq!(of("put", "4096", 2, false), of("get", "4194304", 2, false));
         assert!(of("put", "4096", 2, false).is_some());
         assert_eq!(of("lookup", "typed/7/8", 2, false), Some(Goal::RatioOr(1.01, 0.05)));

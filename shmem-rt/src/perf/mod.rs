@@ -6,12 +6,13 @@
 //!
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
-//! collective                            collectives, inside a job
 //! signal, atomic                        measures of words
+//! collective                            collectives, inside a job
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
 //! threads, tracking                     measures of contexts
 //! strided                               measures of layouts, inside a job
+//! halo                                  measures of a stencil, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
@@ -28,6 +29,7 @@ mod case;
 pub mod collective;
 pub mod get;
 mod goal;
+pub mod halo;
 pub mod jobs;
 pub mod lookup;
 pub mod pages;

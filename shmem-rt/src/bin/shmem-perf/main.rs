@@ -17,6 +17,7 @@ mod bench;
 mod calibrate;
 mod collective;
 mod constant;
+mod halo;
 mod memory;
 mod peers;
 mod report;
@@ -54,13 +55,13 @@ enum Command {
     Lookup,
     /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
     Barrier,
-    /// Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's
-    /// OpenSHMEM where it is installed.
-    Collective,
     /// Puts with a signal to a PE that waits for it, against a cache line that goes one way.
     Signal,
     /// Atomic operations on a word of another PE, against the same locked instructions.
     Atomic,
+    /// Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's
+    /// OpenSHMEM where it is installed.
+    Collective,
     /// Collective allocations, against the barriers that they need.
     Alloc,
     /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
@@ -76,6 +77,8 @@ enum Command {
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
     /// touching it.
     Partitions,
+    /// A stencil with a halo, against the same with a barrier in each step.
+    Halo,
     /// Start and end of a job, against programs that do nothing.
     Startup,
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
@@ -124,10 +127,10 @@ enum Measure {
     Lookup,
     LookupPublished,
     Barrier,
-    Collective,
-    CollectivePeer,
     Signal,
     Atomic,
+    Collective,
+    CollectivePeer,
     Alloc,
     Pages,
     LaterPartitions,
@@ -137,6 +140,7 @@ enum Measure {
     ArrayLayer,
     Threads,
     Tracking,
+    Halo,
     Nothing,
     Footprint,
     Strided,
@@ -158,12 +162,12 @@ fn main() -> ExitCode {
         None => {
             let mut report = Report::new(&arguments);
             use Command::{
-                Alloc, Array, Atomic, Barrier, Collective, Get, Lookup, Pages, Partitions, Put, Signal,
+                Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
                 Startup, Threads, Tracking,
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
             [
-                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Alloc, Threads, Tracking, Array,
+                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
                 Pages, Partitions, Startup, strided,
             ]
             .into_iter()

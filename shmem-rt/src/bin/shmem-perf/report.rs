@@ -49,6 +49,7 @@ impl Report {
             Command::Atomic => self.jobs(Measure::Atomic, 2, 1),
             Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
             Command::Array => self.array(),
+            Command::Halo => self.jobs(Measure::Halo, 2, 1),
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
