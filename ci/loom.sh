@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the loom models, then each model with each fault it must catch: a model that passes with a
-# fault switched on proves nothing. One build serves all runs; faults are chosen by LOOM_MUTANT.
+# fault switched on proves nothing. One build serves all runs; faults are chosen by MUTANT.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ models
 failed=0
 while read -r mutant model; do
     status=0
-    LOOM_MUTANT=$mutant models --exact "$model" >"$CARGO_TARGET_DIR/$mutant.log" 2>&1 || status=$?
+    MUTANT=$mutant models --exact "$model" >"$CARGO_TARGET_DIR/$mutant.log" 2>&1 || status=$?
     # 101 is a failed test, and its thread bears the name of the model. Anything else, a fault that
     # keeps the model from ending among them, is no answer.
     if [ "$status" -eq 101 ] && grep -q "^thread '$model' .*panicked" "$CARGO_TARGET_DIR/$mutant.log"; then
@@ -43,6 +43,8 @@ exchange-old-signal exchanges_take_turns_with_two_messages
 exchange-unsettled exchanges_take_turns_with_two_messages
 exchange-one-message exchanges_may_overtake_each_other_on_the_way
 exchange-signal-first exchanges_may_overtake_each_other_on_the_way
+lines-relaxed lines_bring_contributions_through_five_meetings
+lines-taken-early lines_bring_contributions_through_five_meetings
 released-two-steps released_numbers_arrive_once
 TABLE
 exit "$failed"

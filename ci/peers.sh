@@ -1,6 +1,6 @@
 #!/bin/bash
-# The libraries that strided transfers are compared with: Debian's Open MPI, with its MPI and its
-# OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of
+# The libraries that strided transfers and collectives are compared with: Debian's Open MPI, with its MPI and
+# its OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of
 # examples/peers: each must write what it should, and have all its cases. A peer that cannot be had is
 # said, and left out.
 set -euo pipefail
@@ -34,6 +34,7 @@ peer() { # NAME COMPILER
 }
 peer mpi mpicc
 peer oshmem oshcc
+peer oshmem-collectives oshcc
 
 # --workspace, as in unit.sh: nothing is built twice.
 cargo build --workspace --bins
@@ -44,11 +45,21 @@ cases() { # KIND PEER
     local number
     number=$(grep -c "\"case\":\"$1/" "$directory/cases" || true)
     echo "peer $2: $number cases of $1"
-    if ! grep -q "peer $2: not installed" "$directory/remarks" && [ "$number" -ne 18 ]; then
-        echo "there should be 18"
+    if ! grep -q "peer $2: not installed" "$directory/remarks" && [ "$number" -ne "$3" ]; then
+        echo "there should be $3"
         exit 1
     fi
 }
-cases mpi mpi
-cases oshmem oshmem
-cases a1 oshmem
+cases mpi mpi 18
+cases oshmem oshmem 18
+cases a1 oshmem 18
+
+"${CARGO_TARGET_DIR:-target}/debug/shmem-perf" collective --json --repetitions 11 --jobs 1 \
+    2>"$directory/remarks" >"$directory/all" || { cat "$directory/remarks"; exit 1; }
+cat "$directory/remarks"
+grep '"measure":"collective-oshmem"' "$directory/all" >"$directory/cases" || true
+cases barrier oshmem-collectives 1
+cases broadcast oshmem-collectives 4
+cases sum oshmem-collectives 4
+cases fcollect oshmem-collectives 3
+cases alltoall oshmem-collectives 3

@@ -13,19 +13,20 @@ pub(crate) use std::sync::{Mutex, MutexGuard};
 
 use std::time::Duration;
 
-/// Whether the fault `name` is switched on: each model must fail when it is (`ci/loom.sh`). Faults
-/// exist in models only; in every other build this is `false`, and the faulty code is not there.
-#[cfg(not(loom))]
+/// Whether the fault `name` is switched on: each model, and each test that watches over an order, must fail when
+/// its fault is (`ci/loom.sh`, `ci/mutants.sh`). Faults exist in builds for that only; in every other build
+/// this is `false`, and the faulty code is not there.
+#[cfg(not(any(loom, mutants)))]
 #[inline(always)]
 pub(crate) const fn mutant(_name: &str) -> bool {
     false
 }
 
-/// Whether the fault `name` is switched on, by the variable `LOOM_MUTANT`.
-#[cfg(loom)]
+/// Whether the fault `name` is switched on, by the variable `MUTANT`.
+#[cfg(any(loom, mutants))]
 pub(crate) fn mutant(name: &str) -> bool {
     static CHOSEN: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
-    CHOSEN.get_or_init(|| std::env::var("LOOM_MUTANT").ok()).as_deref() == Some(name)
+    CHOSEN.get_or_init(|| std::env::var("MUTANT").ok()).as_deref() == Some(name)
 }
 
 /// A pause between two looks at a word that another PE will change.

@@ -14,8 +14,10 @@ mod settings;
 mod variable;
 
 pub use row::{Row, rows};
-pub use settings::{BarrierChoice, EnvError, Settings, TransportChoice};
-pub(crate) use variable::{ATTACH_WAIT, LATER_SIZE, NPES, STRIDED_ADVICE, TRANSPORT, WAIT_WARN};
+pub use settings::{BarrierChoice, CheckChoice, EnvError, Settings, TransportChoice};
+pub(crate) use variable::{
+    ATTACH_WAIT, CHECK, LATER_SIZE, NPES, STATS, STRIDED_ADVICE, TRACE, TRANSPORT, WAIT_WARN,
+};
 pub use variable::{VARIABLES, ValueKind, Variable, unknown};
 
 /// The environment of this process. What is not UTF-8 is shown as `\u{fffd}`, which no variable may

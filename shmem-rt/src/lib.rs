@@ -82,7 +82,8 @@ pub use shmem_macros::Symmetric;
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
 pub mod partition {
     pub use shmem_core::partition::{
-        FileGrant, Grant, Kind, NewPartition, Pages, Partition, Policy, default, fast, normal,
+        FileGrant, Grant, Kind, MAX_PARTITION_ID, MAX_PARTITIONS, NewPartition, Pages, Partition, Policy,
+        default, fast, normal,
     };
 }
 
@@ -115,3 +116,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/arrays.md")]
 struct ArraysPage;
+
+/// The program in the page for those who come from OpenSHMEM.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/from-openshmem.md")]
+struct FromOpenshmemPage;

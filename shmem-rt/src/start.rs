@@ -37,7 +37,7 @@ use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::job::Job;
-use crate::observe::Observers;
+use crate::observe::{Node, Observers};
 use crate::partitions::Partitions;
 use crate::persistent;
 use crate::report;
@@ -130,6 +130,7 @@ impl Plan {
             format!("memory of teams: {}", show_size(self.settings.team_size)),
             format!("barrier of a node: {}", self.settings.barrier.name()),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),
+            format!("observed: {:?}", Observers::wanted(&self.settings)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
         ];
         lines.extend(self.table.describe());
@@ -265,11 +266,9 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let Plan { settings, table, statics, layout, .. } = plan;
     let Members { pes, hosts, cores, cpus, files } = members;
     let number = bootstrap.number();
-    let observers =
-        Observers::new(&settings, number).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
-    let pes: Vec<Pe> = match observers {
-        Some(_) => pes.into_iter().map(Pe::observed).collect(),
-        None => pes,
+    let pes: Vec<Pe> = match Observers::are_wanted(&settings) {
+        true => pes.into_iter().map(Pe::observed).collect(),
+        false => pes,
     };
     let me = pes[number];
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
@@ -302,11 +301,20 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let patience = Patience::for_node(neighbours.len(), cores);
     let (on_node, place) = (neighbours.len(), neighbours.iter().position(|(pe, _)| *pe == number));
     let cpus_per_pe = (cores / on_node).max(1);
-    let name = {
-        let names = Arc::clone(&names);
+    let named = |names: &Arc<[_]>| {
+        let names = Arc::clone(names);
         move |offset| report::name_at(&names, offset)
     };
-    let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, name, move |wait| {
+    let node = Node {
+        numbers: neighbours.iter().map(|(number, _)| *number).collect(),
+        first_slot: pes.iter().filter_map(|pe| pe.on_node()).min().unwrap_or_default(),
+        index: place.unwrap_or_default(),
+        place: mine as usize..mine as usize + stride,
+        names: Box::new(named(&names)),
+    };
+    let observers = Observers::new(&settings, node, &bootstrap)
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let waiting = Arc::new(Waiting::new(patience, settings.wait_warn, named(&names), move |wait| {
         let peers = neighbours.iter().map(|(number, place)| {
             // SAFETY: the place of a PE on this node, mapped for as long as anyone can wait: that takes
             // an endpoint. Only its record is read.

@@ -91,9 +91,6 @@ macro_rules! kinds {
         impl ContextKind for $level {
             type Level = Self;
         }
-
-        impl OutOfTurn for $level {}
-        impl Storing for $level {}
     )*};
 }
 kinds!(Private Serialized Multiple);
@@ -111,8 +108,16 @@ impl<K: Storing> ContextKind for NoStore<K> {
 }
 
 /// A kind of contexts that write, too.
+#[diagnostic::on_unimplemented(
+    message = "a context of kind `{Self}` issues no puts, signals or updates",
+    label = "this context only reads",
+    note = "`NoStore<K>` is the option NOSTORE; create a context of kind `K` to write"
+)]
 pub trait Storing: ContextKind {}
 
+impl Storing for Private {}
+impl Storing for Serialized {}
+impl Storing for Multiple {}
 impl Storing for InTurn {}
 
 /// A kind of contexts that are bound to the world alone.
@@ -123,6 +128,9 @@ impl Storing for InTurn {}
 )]
 pub trait OutOfTurn: ContextKind {}
 
+impl OutOfTurn for Private {}
+impl OutOfTurn for Serialized {}
+impl OutOfTurn for Multiple {}
 impl<K: Storing + OutOfTurn> OutOfTurn for NoStore<K> {}
 
 /// A kind of contexts that a domain of level `K` has.

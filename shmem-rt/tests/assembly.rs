@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::process::Command;
 
+use shmem::Ctx;
 use shmem::prelude::*;
+use shmem::thread::Private;
 
 const LINES: usize = 64;
 
@@ -57,6 +59,42 @@ fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
     for line in 0..LINES {
         world.p(WORDS.on(pe).index(8 * line), value);
     }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_context_put8(ctx: &Ctx<'_, Private>, pe: Pe) {
+    ctx.p(WORDS.on(pe).index(3), 42);
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_context_put_row(ctx: &Ctx<'_, Private>, pe: Pe, value: u64) {
+    for line in 0..LINES {
+        ctx.p(WORDS.on(pe).index(8 * line), value);
+    }
+}
+
+#[test]
+fn a_put_of_a_context_takes_no_lock_and_writes_its_word_only() {
+    black_box((shmem_assembly_context_put8 as fn(_, _), shmem_assembly_context_put_row as fn(_, _, _)));
+    if !is_checked() {
+        return;
+    }
+    let function = Function::of("shmem_assembly_context_put8");
+    let paths = function.paths_without_calls();
+    let [path] = paths.as_slice() else {
+        panic!("there is not one way without a call, but {}:\n{function}", paths.len());
+    };
+    assert!(path.len() <= MOST, "it takes {} instructions:\n{function}", path.len());
+    let on_path = || path.iter().map(|i| &function.0[*i]);
+    assert!(!on_path().any(|i| i.name == "lock" || i.name.starts_with("xchg")), "it locks:\n{function}");
+    // Threads share no line on this way: what it writes is the word that was put.
+    let writes = on_path().filter(|i| {
+        i.name.starts_with("mov") && i.operands.split(',').next().is_some_and(|to| to.contains('['))
+    });
+    assert_eq!(writes.count(), 1, "it writes more than the word:\n{function}");
+    assert!(!on_path().any(|i| i.name == "push"), "it saves registers:\n{function}");
 }
 
 #[symmetric]
@@ -138,6 +176,27 @@ fn a_put_to_this_node_is_a_store_and_calls_nothing() {
     }
 }
 
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_load(world: &World) -> u64 {
+    WORDS.here(world).index(3).load()
+}
+
+/// A load of the own copy: the position of the object, the start of the place, the value, and back.
+const MOST_OF_LOAD: usize = 4;
+
+#[test]
+fn a_load_of_the_own_copy_asks_nobody() {
+    black_box(shmem_assembly_load as fn(_) -> _);
+    if !is_checked() {
+        return;
+    }
+    let function = Function::of("shmem_assembly_load");
+    assert!(function.0.iter().all(|i| !i.is_conditional()), "it decides nothing:\n{function}");
+    let length = function.paths_without_calls()[0].len();
+    assert!(length <= MOST_OF_LOAD, "it takes {length} instructions:\n{function}");
+}
+
 /// What an update costs besides: a load, a comparison and a jump, to see whether the owner sleeps.
 const BELL: usize = 3;
 
@@ -167,7 +226,14 @@ fn a_row_of_puts_computes_the_place_once() {
     if !is_checked() {
         return;
     }
-    let function = Function::of("shmem_assembly_put_row");
+    // Of the world, and of a context.
+    black_box(shmem_assembly_context_put_row as fn(_, _, _));
+    for name in ["shmem_assembly_put_row", "shmem_assembly_context_put_row"] {
+        place_is_computed_once(&Function::of(name));
+    }
+}
+
+fn place_is_computed_once(function: &Function) {
     let multiplications: Vec<_> = function.0.iter().filter(|i| i.name == "imul").map(|i| i.address).collect();
     assert!(!multiplications.is_empty(), "the place of a PE is found by multiplication:\n{function}");
     let mut loops = function.0.iter().filter_map(|i| Some(i.target.filter(|to| *to < i.address)?..i.address));

@@ -113,11 +113,61 @@ fn collectives_have_a_case_for_each_size() {
     has(&cases("alloc"), &["alloc 64", "alloc 1048576"]);
 }
 
+/// Another library's are there, or a line says why not.
+#[test]
+fn each_collective_has_a_case_for_each_size() {
+    let (success, out, err) = run(&["--json", "collective", "--repetitions", "11", "--jobs", "1"]);
+    assert!(success, "{err}");
+    let all: Vec<Case> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names = |measure: &str| {
+        let of = all.iter().filter(|case| case.measure == measure);
+        of.map(|case| case.case.clone()).collect::<Vec<_>>()
+    };
+    let small = ["barrier/0", "broadcast/8", "sum/8", "fcollect/8", "alltoall/8"];
+    for pes in [2, 4] {
+        for case in small {
+            assert!(names("collective").contains(&format!("{case}/{pes}")), "{out}");
+        }
+    }
+    let beside = names("collective-oshmem");
+    let missing = err.contains("peer oshmem-collectives: not installed");
+    assert_eq!(beside.len(), if missing { 0 } else { 15 }, "{out}{err}");
+    assert!(missing || beside.contains(&"sum/1048576/2".to_owned()), "{beside:?}");
+    assert!(all.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{all:?}");
+}
+
+#[test]
+fn threads_have_a_case_for_each_number_and_context() {
+    let threads = cases("threads");
+    for number in [1, 2, 4, 8, 16, 36] {
+        for context in ["private", "multiple", "locked"] {
+            has(&threads, &[&format!("threads {number}/{context}")]);
+        }
+    }
+    assert!(threads["threads 36/private"].shared_cores, "said where threads take turns");
+}
+
+#[test]
+fn tracking_has_a_case_for_each_design_and_size() {
+    let tracking = cases("tracking");
+    for design in ["events", "hybrid", "domain", "context"] {
+        for bytes in ["8", "64", "4096", "1048576", "quiet"] {
+            has(&tracking, &[&format!("tracking {design}/{bytes}")]);
+        }
+    }
+}
+
 #[test]
 fn halos_have_a_case_for_each_size_and_what_it_is_made_of() {
     let halo = cases("halo");
     has(&halo, &["halo 16x16", "halo 32x32", "halo 256x256", "halo late/256x256"]);
     has(&halo, &["halo exchange/16", "halo interior/256x256"]);
+}
+
+#[test]
+fn words_have_a_case_for_each_operation() {
+    has(&cases("signal"), &["signal 8", "signal 8/read", "signal 4096"]);
+    has(&cases("atomic"), &["atomic fetch-add/64", "atomic compare-swap/64", "atomic swap/32"]);
 }
 
 #[test]

@@ -251,6 +251,8 @@ fn slices(world: &mut World) {
     world.barrier_all();
     let sent = |i: usize| f64::from(value(other.number(), i));
     let row = contents(world, &ROW);
+    // The next puts change what has just been read.
+    world.barrier_all();
     assert_eq!(
         row[..13],
         [
@@ -329,14 +331,14 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
 /// What the macro would not write: an index that is promised and not given.
 #[shmem::test]
 fn an_index_that_is_not_given_is_not_taken_for_0(world: &mut World) {
-    use shmem::__private::strided::{Axis, Region, get_later, put_later, token};
+    use shmem::__private::strided::{Axis, Region, get_later, loading, put_later, storing};
     let me = world.me();
     let (nothing, mut into) = ([0.0_f64; 0], [0.0_f64; 0]);
     let (first, later) = ([Axis::range(0, 1)], [Axis::later()]);
     let (there, here) = (Region::new("ROW", &first, &[]), Region::new("nothing", &later, &[]));
-    let put = || put_later(token(world), &ROW, me, &nothing, &there, &here, None, |e| e, |e| e);
+    let put = || put_later(storing(world), &ROW, me, &nothing, &there, &here, None, |e| e, |e| e);
     assert_eq!(refusal(put), "an index that only the run knows is not given");
-    let get = || get_later(token(world), &mut into, &ROW, me, &here, &there, None, |e| e, |e| e);
+    let get = || get_later(loading(world), &mut into, &ROW, me, &here, &there, None, |e| e, |e| e);
     assert_eq!(refusal(get), "an index that only the run knows is not given");
 }
 

@@ -1,8 +1,8 @@
 //! Sessions: hints, which change neither results nor order.
 
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Private};
-use shmem::{Ctx, Session, SessionOptions};
+use shmem::thread::{Multiple, NoStore, Private};
+use shmem::{Ctx, Session, SessionOptions, Stores};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 const WORDS: usize = 64;
@@ -18,6 +18,9 @@ static READY: Signal;
 assert_not_impl_any!(Session<'static, Ctx<'static, Private>>: Send, Sync);
 assert_not_impl_any!(Session<'static, World>: Send, Sync);
 assert_impl_all!(Session<'static, World<Multiple>>: Send, Sync);
+// Who may not write may not write in a session.
+assert_impl_all!(Session<'static, Ctx<'static, Private>>: Stores);
+assert_not_impl_any!(Session<'static, Ctx<'static, NoStore<Private>>>: Stores);
 
 /// The example of the specification: random updates of a table, in a batch.
 #[shmem::test(pes = 3)]

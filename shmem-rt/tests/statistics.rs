@@ -5,7 +5,7 @@ use std::time::Duration;
 use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::{Family, Tally};
+use shmem::{Edge, Family, Lock, SignalOp, Tally, TeamConfig};
 
 #[symmetric]
 static FIELD: [u64; 4096];
@@ -13,6 +13,10 @@ static FIELD: [u64; 4096];
 static COUNTER: Atomic<u64>;
 #[symmetric]
 static SIGNAL: Signal;
+#[symmetric]
+static SIGNALS: [Signal; 2];
+#[symmetric]
+static LOCK: Lock;
 
 /// Calls every operation, most of them once.
 fn call_everything(world: &mut World) {
@@ -52,10 +56,29 @@ fn call_everything(world: &mut World) {
     world.signal_set(SIGNAL.on(to), 1);
     world.signal_add(SIGNAL.on(to), 1);
     world.signal_fetch(SIGNAL.on(to));
+    world.put_signal(place.index(..2), &[1; 2], SIGNALS.on(to).index(0), SignalOp::Set(1));
     world.fence();
     world.quiet();
+    world.quiet_pe(to);
     SIGNAL.wait_until(world, ge(1));
     SIGNAL.test(world, ge(1));
+    let signals = SIGNALS.here(world);
+    signals.wait_until_any(ge(1));
+    signals.wait_until_some(ge(1), &mut [0; 2]);
+    signals.wait_until_all(ge(0));
+    signals.test_any(ge(1));
+    signals.test_some(ge(1), &mut [0; 2]);
+    signals.test_all(ge(1));
+    call_nonblocking(world, to);
+    let guard = world.lock(&LOCK);
+    drop(guard);
+    drop(world.try_lock(&LOCK));
+    let mut halo =
+        world.halo::<u64>(&[Edge::new(to, 1, 1), Edge::new(world.ring_neighbours().0, 0, 1)]).unwrap();
+    let mut flight = halo.begin(world);
+    flight.send(0, &[1]);
+    flight.send(1, &[2]);
+    let _ = flight.finish();
     FIELD.here(world).index(..).copy_to(&mut back);
     FIELD.here(world).index(..).copy_from(&back);
     world.barrier_all();
@@ -65,9 +88,58 @@ fn call_everything(world: &mut World) {
     world.sum(&mut number);
     world.min(&mut number);
     world.max(&mut number);
+    let team = world.team();
+    team.prod(world, &mut number);
+    team.and(world, &mut number);
+    team.or(world, &mut number);
+    team.xor(world, &mut number);
+    team.sum_inscan(world, &mut number);
+    team.sum_exscan(world, &mut number);
+    let pes = world.n_pes();
+    assert_eq!(team.collect(world, &[1_u64][..]).len(), pes);
+    team.fcollect(world, &number, &mut vec![0; pes]);
+    team.alltoall(world, &vec![1_u64; pes], &mut vec![0; pes]);
+    team.alltoalls(world, &vec![1_u64; pes], 1, &mut vec![0; pes], 1, 1);
+    drop(team.split_strided(world, 0, 1, pes, &TeamConfig::default()).unwrap());
     world.local(&FIELD, |field| field[0] = 0);
     world.frozen(&FIELD, |field| assert_eq!(field[0], 0));
     drop(world.alloc([0_u8; 64]).unwrap());
+}
+
+/// Every operation of a scope.
+fn call_nonblocking(world: &World, to: Pe) {
+    let place = FIELD.on(to).index(..);
+    let address = FIELD.here(world).addr();
+    let word = COUNTER.on(to);
+    let (source, bytes) = ([1; 64], [1; 64]);
+    let (mut a, mut b, mut c, mut d, mut e) = ([0; 64], [0; 64], [0; 64], [0; 64], [0; 64]);
+    let (mut s, mut t, mut olds) = ([0; 64], [0_u64; 4], [0; 8]);
+    let [o0, o1, o2, o3, o4, o5, o6, o7] = &mut olds;
+    world.scope(|scope| {
+        scope.put(place.index(..64), &source);
+        scope.putmem(address, &bytes, to);
+        scope.iput(place, &source, 8, 8, 5);
+        scope.ibput(place, &source, 8, 8, 2, 5);
+        scope.iputmem(address, &bytes, 16, 8, 4, 5, to);
+        strided!(scope, FIELD@to[0..64; 16] = source[0..4]);
+        scope.put_signal(place.index(..64), &source, SIGNAL.on(to), SignalOp::Add(1));
+        scope.get(&mut a[..], place.index(..64));
+        scope.getmem(&mut b, address, to);
+        scope.iget(&mut c, place, 8, 8, 5);
+        scope.ibget(&mut d, place, 8, 8, 2, 5);
+        scope.igetmem(&mut e, address, 8, 16, 4, 5, to);
+        strided!(scope, t[0..4] = FIELD@to[0..64; 16]);
+        scope.fetch(o0, word);
+        scope.swap(o1, word, 2);
+        scope.compare_swap(o2, word, 2, 3);
+        scope.fetch_inc(o3, word);
+        scope.fetch_add(o4, word, 1);
+        scope.fetch_and(o5, word, 1);
+        scope.fetch_or(o6, word, 1);
+        scope.fetch_xor(o7, word, 1);
+        scope.quiet();
+        scope.get(&mut s[..], place.index(..64));
+    });
 }
 
 #[shmem::test(env("SHMEM_STATS" = "1"))]
@@ -78,6 +150,9 @@ fn every_operation_of_the_table_is_counted(world: &mut World) {
     assert!(missing.is_empty(), "never called, or not counted: {missing:?}");
     let put = statistics.of(Family::Put);
     assert_eq!((put.calls, put.bytes), (1, 800));
+    let locks = [Family::Lock, Family::TryLock, Family::ClearLock];
+    assert_eq!(locks.map(|family| statistics.of(family).calls), [1, 1, 2]);
+    assert_eq!(statistics.of(Family::AtomicSwap).calls, 1, "what a lock is made of is not counted");
     let moved = [Family::StridedGet, Family::Iget, Family::Ibget, Family::Igetmem, Family::AtomicFetchXor];
     assert_eq!(moved.map(|family| statistics.of(family).bytes), [32, 48, 96, 24, 8]);
 }
@@ -171,7 +246,7 @@ fn the_end_of_a_job_shows_all_pes_together() {
         line[name.len() + 2..].split_whitespace().take(3).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(row("p "), ["9", "2", "4"], "calls of all, the least and the most of one PE");
-    assert_eq!(row("quiet "), ["3", "1", "1"]);
+    assert_eq!(row("quiet_pe "), ["3", "1", "1"]);
     assert!(said.contains("strided transfers: "), "{said}");
     let others = outcome.outputs[1..]
         .iter()

@@ -3,7 +3,7 @@
 use core::panic::Location;
 
 use crate::data::SymmetricData;
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
@@ -15,7 +15,10 @@ macro_rules! bits {
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        fn $name<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value) {
+        fn $name<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value)
+    where
+        Self: Stores,
+    {
             update(self.endpoint(), word, AtomicOp::$op(value.to_bits64()), Family::$family);
         }
 
@@ -24,7 +27,10 @@ macro_rules! bits {
         /// Gives what was there before.
         #[inline(always)]
         #[track_caller]
-        fn $fetch<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value {
+        fn $fetch<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value
+    where
+        Self: Stores,
+    {
             fetching(self.endpoint(), word, AtomicOp::$op(value.to_bits64()), Family::$fetch_family)
         }
     )*};
@@ -50,7 +56,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_set`.
     #[inline(always)]
     #[track_caller]
-    fn set<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) {
+    fn set<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value)
+    where
+        Self: Stores,
+    {
         update(self.endpoint(), word, AtomicOp::Set(value.to_bits64()), Family::AtomicSet);
     }
 
@@ -59,7 +68,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_swap`.
     #[inline(always)]
     #[track_caller]
-    fn swap<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value {
+    fn swap<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value
+    where
+        Self: Stores,
+    {
         fetching(self.endpoint(), word, AtomicOp::Swap(value.to_bits64()), Family::AtomicSwap)
     }
 
@@ -68,12 +80,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_compare_swap`.
     #[inline(always)]
     #[track_caller]
-    fn compare_swap<W: AtomicWord>(
-        &self,
-        word: On<'_, W>,
-        expected: W::Value,
-        desired: W::Value,
-    ) -> W::Value {
+    fn compare_swap<W: AtomicWord>(&self, word: On<'_, W>, expected: W::Value, desired: W::Value) -> W::Value
+    where
+        Self: Stores,
+    {
         let op = AtomicOp::CompareSwap { expected: expected.to_bits64(), desired: desired.to_bits64() };
         fetching(self.endpoint(), word, op, Family::AtomicCompareSwap)
     }
@@ -83,7 +93,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_signal_set`.
     #[inline(always)]
     #[track_caller]
-    fn signal_set(&self, signal: On<'_, Signal>, value: u64) {
+    fn signal_set(&self, signal: On<'_, Signal>, value: u64)
+    where
+        Self: Stores,
+    {
         update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Set(value), Family::SignalSet);
     }
 
@@ -92,7 +105,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_signal_add`.
     #[inline(always)]
     #[track_caller]
-    fn signal_add(&self, signal: On<'_, Signal>, value: u64) {
+    fn signal_add(&self, signal: On<'_, Signal>, value: u64)
+    where
+        Self: Stores,
+    {
         update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Add(value), Family::SignalAdd);
     }
 
@@ -110,7 +126,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_inc`.
     #[inline(always)]
     #[track_caller]
-    fn inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>) {
+    fn inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>)
+    where
+        Self: Stores,
+    {
         update(self.endpoint(), word, AtomicOp::Add(W::Value::ONE.to_bits64()), Family::AtomicInc);
     }
 
@@ -119,7 +138,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_inc`.
     #[inline(always)]
     #[track_caller]
-    fn fetch_inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>) -> W::Value {
+    fn fetch_inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>) -> W::Value
+    where
+        Self: Stores,
+    {
         fetching(self.endpoint(), word, AtomicOp::Add(W::Value::ONE.to_bits64()), Family::AtomicFetchInc)
     }
 
@@ -128,7 +150,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_add`.
     #[inline(always)]
     #[track_caller]
-    fn add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value) {
+    fn add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value)
+    where
+        Self: Stores,
+    {
         update(self.endpoint(), word, AtomicOp::Add(value.to_bits64()), Family::AtomicAdd);
     }
 
@@ -137,7 +162,10 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_add`.
     #[inline(always)]
     #[track_caller]
-    fn fetch_add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value {
+    fn fetch_add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value
+    where
+        Self: Stores,
+    {
         fetching(self.endpoint(), word, AtomicOp::Add(value.to_bits64()), Family::AtomicFetchAdd)
     }
 

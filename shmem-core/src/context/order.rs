@@ -6,6 +6,7 @@ use core::sync::atomic::{Ordering, fence};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
+use crate::primitive::mutant;
 
 /// Ordering and completion of what a token has issued.
 pub trait Order: Initiator {
@@ -50,7 +51,9 @@ pub(super) fn fence_through(endpoint: &Endpoint) {
 
 #[inline(always)]
 pub(super) fn quiet_through(endpoint: &Endpoint, location: &'static Location<'static>) {
-    fence(Ordering::SeqCst);
+    if !mutant("quiet-unfenced") {
+        fence(Ordering::SeqCst);
+    }
     if !endpoint.is_plain() {
         quiet_slow(endpoint, location);
     }
@@ -69,7 +72,9 @@ pub(super) fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
 #[inline(never)]
 fn fence_slow(endpoint: &Endpoint, location: &'static Location<'static>) {
     endpoint.tell(Call::new(Family::Fence, location), || {
-        if let Some(far) = endpoint.far_if_any() {
+        if let Some(far) = endpoint.far_if_any()
+            && !mutant("fence-forgotten")
+        {
             far.transport.fence(far.channel);
         }
     });
@@ -79,7 +84,9 @@ fn fence_slow(endpoint: &Endpoint, location: &'static Location<'static>) {
 #[inline(never)]
 fn quiet_slow(endpoint: &Endpoint, location: &'static Location<'static>) {
     endpoint.tell(Call::new(Family::Quiet, location), || {
-        if let Some(far) = endpoint.far_if_any() {
+        if let Some(far) = endpoint.far_if_any()
+            && !mutant("quiet-forgotten")
+        {
             far.transport.quiet(far.channel);
         }
     });
@@ -91,6 +98,7 @@ fn quiet_pe_slow(endpoint: &Endpoint, pe: Pe, location: &'static Location<'stati
     endpoint.tell(Call::new(Family::QuietPe, location).at(pe, 0, 0, 0), || {
         if let Some(far) = endpoint.far_if_any()
             && pe.on_node().is_none()
+            && !mutant("quiet-of-one-pe-forgotten")
         {
             far.transport.quiet_pe(far.channel, pe);
         }

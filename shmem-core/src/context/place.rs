@@ -11,6 +11,7 @@ use crate::endpoint::Endpoint;
 use crate::object::{On, Signal};
 use crate::observe::Family;
 use crate::pe::Pe;
+use crate::primitive::mutant;
 use crate::transport::{SignalOp, shm};
 
 /// What put writes to and get reads from: a place on one PE, see [`On`].
@@ -163,10 +164,15 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if self.pe().slot().is_some() {
+            if mutant("signal-first") {
+                update_signal(endpoint, signal, op);
+            }
             // SAFETY: the caller's promise.
             unsafe { self.put_from(endpoint, source, family) };
-            // A read-modify-write: it releases what stands before, and wakes who waits.
-            update_signal(endpoint, signal, op);
+            if !mutant("signal-first") {
+                // A read-modify-write: it releases what stands before, and wakes who waits.
+                update_signal(endpoint, signal, op);
+            }
         } else {
             // In pieces: as wholes they would be written to memory before the branch.
             let (pe, (segment, offset), bytes) = (self.pe(), (self.segment(), self.offset()), self.bytes());

@@ -3,7 +3,7 @@
 use core::panic::Location;
 
 use super::slow::{get_slow, put_slow};
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::SymAddr;
 use crate::observe::Family;
 use crate::pe::Pe;
@@ -24,7 +24,10 @@ pub trait Raw: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_putmem`.
     #[inline]
     #[track_caller]
-    fn putmem(&self, to: SymAddr, source: &[u8], pe: Pe) {
+    fn putmem(&self, to: SymAddr, source: &[u8], pe: Pe)
+    where
+        Self: Stores,
+    {
         put_bytes(self.endpoint(), to, source, pe, Family::Putmem);
     }
 

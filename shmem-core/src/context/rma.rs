@@ -5,7 +5,7 @@ use core::panic::Location;
 use super::place::Place;
 use super::slow::{g_slow, p_slow};
 use crate::data::{Contents, PlainData};
-use crate::endpoint::Initiator;
+use crate::endpoint::{Initiator, Stores};
 use crate::object::On;
 use crate::observe::Family;
 use crate::transport::shm;
@@ -25,7 +25,10 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_put`.
     #[inline(always)]
     #[track_caller]
-    fn put<P: Place>(&self, place: P, source: &P::Contents) {
+    fn put<P: Place>(&self, place: P, source: &P::Contents)
+    where
+        Self: Stores,
+    {
         check_len::<P::Contents>(place.len_of(), source.len_of());
         // SAFETY: `source` is a reference to as many items as the place has.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::Put) };
@@ -53,7 +56,10 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
     #[track_caller]
-    fn p<T: PlainData>(&self, place: On<'_, T>, value: T) {
+    fn p<T: PlainData>(&self, place: On<'_, T>, value: T)
+    where
+        Self: Stores,
+    {
         let endpoint = self.endpoint();
         if let Some(to) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place is an aligned `T` on every PE.

@@ -97,6 +97,7 @@ pub(super) unsafe fn put_signal_slow(
     location: &'static Location<'static>,
 ) {
     let call = Call::new(family, location).at(pe, segment, offset, bytes).with(from);
+    let call = call.signalled(signal_offset, op.into());
     endpoint.tell(call, || {
         if let Some(place) = endpoint.mapped(pe, 0) {
             // SAFETY: the caller's promise.

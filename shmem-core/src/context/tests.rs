@@ -28,6 +28,8 @@ unsafe impl Initiator for Pair {
     }
 }
 
+impl Stores for Pair {}
+
 fn pe(number: u32) -> Pe {
     // SAFETY: both PEs have their place in the arena of `pair`.
     unsafe { Pe::new(number, number) }

@@ -135,8 +135,8 @@ impl Endpoint {
 
     /// Carries out an operation, and tells the observer, if there is one, before and behind it.
     pub fn tell<R>(&self, call: Call<'_>, operation: impl FnOnce() -> R) -> R {
-        let _told =
-            self.observer().map(|observer| Told::begin(observer, Call { endpoint: self.number, ..call }));
+        let call = Call { endpoint: self.number, ..call };
+        let _told = self.observer().map(|observer| Told::begin(observer, call));
         operation()
     }
 

@@ -23,6 +23,10 @@ pub enum Effect {
     Load,
     /// Writes memory of the calling PE.
     Store,
+    /// Takes a lock.
+    Acquire,
+    /// Completes what all endpoints of the PE have issued, and leaves a lock.
+    Release,
     /// Meets the other PEs of a team.
     Collective,
     /// Completes what all endpoints of the PE have issued, and meets the other PEs of a team.
@@ -41,6 +45,8 @@ impl fmt::Display for Effect {
             Self::Wait => "wait",
             Self::Load => "load",
             Self::Store => "store",
+            Self::Acquire => "acquire",
+            Self::Release => "release",
             Self::Collective => "collective",
             Self::Barrier => "barrier",
         })
@@ -220,22 +226,52 @@ families! {
     HereLoad = "here load", Load, false, "";
     /// Writes the calling PE's own copy.
     HereStore = "here store", Store, false, "";
+    /// Takes a lock.
+    Lock = "lock", Acquire, false, "shmem_set_lock";
+    /// Takes a lock that nobody has.
+    TryLock = "try_lock", Acquire, false, "shmem_test_lock";
+    /// Leaves a lock.
+    ClearLock = "clear_lock", Release, false, "shmem_clear_lock";
     /// Meets, with all that was issued complete.
     TeamBarrier = "barrier", Barrier, false, "shmem_barrier_all";
     /// Meets.
     TeamSync = "sync", Collective, false, "shmem_team_sync";
     /// Gives every PE what one has.
     Broadcast = "broadcast", Collective, false, "shmem_broadcast";
+    /// Puts together what all have, of any length.
+    Collect = "collect", Collective, false, "shmem_collect";
+    /// Puts together what all have, of one length.
+    Fcollect = "fcollect", Collective, false, "shmem_fcollect";
+    /// Gives every PE its block of everybody.
+    Alltoall = "alltoall", Collective, false, "shmem_alltoall";
+    /// Gives every PE its elements of everybody, at strides.
+    Alltoalls = "alltoalls", Collective, false, "shmem_alltoalls";
     /// Sums.
     Sum = "sum", Collective, false, "shmem_sum_reduce";
     /// Least values.
     Min = "min", Collective, false, "shmem_min_reduce";
     /// Largest values.
     Max = "max", Collective, false, "shmem_max_reduce";
+    /// Products.
+    Prod = "prod", Collective, false, "shmem_prod_reduce";
+    /// Bitwise and.
+    And = "and", Collective, false, "shmem_and_reduce";
+    /// Bitwise or.
+    Or = "or", Collective, false, "shmem_or_reduce";
+    /// Bitwise exclusive or.
+    Xor = "xor", Collective, false, "shmem_xor_reduce";
+    /// Sums up to each PE.
+    SumInscan = "sum_inscan", Collective, false, "shmem_sum_inscan";
+    /// Sums before each PE.
+    SumExscan = "sum_exscan", Collective, false, "shmem_sum_exscan";
     /// Opens objects exclusively.
     Local = "local", Barrier, false, "";
     /// Opens objects for reading.
     Frozen = "frozen", Barrier, false, "";
+    /// Ends what was opened.
+    PhaseEnd = "end of phase", Barrier, false, "";
+    /// Makes a team, or ends one.
+    Teams = "teams", Collective, false, "shmem_team_split_strided";
     /// Makes, frees or keeps symmetric memory.
     Memory = "memory", Barrier, false, "shmem_malloc";
 }

@@ -12,6 +12,9 @@ pub struct Patience {
 /// who waits longer than this is not waiting for a neighbour in the same loop.
 const SPIN: Duration = Duration::from_micros(50);
 
+/// Looks before each one at the clock, which takes as long as many a wait: some microseconds.
+const LOOKS: u32 = 256;
+
 impl Patience {
     /// For `pes` on this node sharing `cores`.
     ///
@@ -35,10 +38,9 @@ impl Patience {
         if !self.spins() {
             return false;
         }
-        // Not before the first round: reading a clock takes as long as many a wait.
         let mut start = None;
         loop {
-            for _ in 0..32 {
+            for _ in 0..LOOKS {
                 if done() {
                     return true;
                 }

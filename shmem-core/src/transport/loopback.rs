@@ -23,6 +23,7 @@ use parcel::{Errand, Parcel};
 use super::target::{Message, Target};
 use super::{AtomicOp, Channel, Remote, SignalOp, Transport, Width};
 use crate::pe::Pe;
+use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
 use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
 
@@ -225,6 +226,10 @@ impl Loopback {
         let update = Message::Update { offset: signal.offset, width: Width::W8, op: op.into() };
         let mut parcel = self.parcel(channel, signal, update.into());
         if let Some(data) = data {
+            if mutant("signal-first") {
+                self.network.send(signal.pe.number(), parcel);
+                return self.send(channel, to, data);
+            }
             let then = Some(Box::new(parcel));
             parcel = Parcel { then, ..self.parcel(channel, to, data) };
         }
@@ -234,7 +239,8 @@ impl Loopback {
     /// Delivers all that a channel has sent to a PE.
     fn complete(&self, channel: Channel, pe: usize) {
         self.network.check();
-        self.network.deliver(pe, |p| p.from == self.me && p.channel == channel);
+        let every = mutant("quiet-of-every-channel");
+        self.network.deliver(pe, |p| p.from == self.me && (p.channel == channel || every));
     }
 
     /// Delivers what a fence has put before everything that comes now.

@@ -6,6 +6,7 @@
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::{AtomicOp, Width};
+use crate::primitive::mutant;
 use crate::strided::Pattern;
 use crate::sync::Doorbell;
 
@@ -36,6 +37,12 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                     ) {
                         Ok(before) | Err(before) => before as u64,
                     }
+                }
+                AtomicOp::Add(v) if mutant("add-in-two-steps") => {
+                    let before = word.load(Ordering::SeqCst);
+                    (0..50).for_each(|_| core::hint::spin_loop());
+                    word.store(before.wrapping_add(v as $bits), Ordering::SeqCst);
+                    before as u64
                 }
                 AtomicOp::Add(v) => word.fetch_add(v as $bits, Ordering::SeqCst) as u64,
                 AtomicOp::And(v) => word.fetch_and(v as $bits, Ordering::SeqCst) as u64,

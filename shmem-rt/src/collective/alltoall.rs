@@ -115,7 +115,7 @@ impl Collective<'_> {
     /// Sends the k-th part of `source` to the member with rank k. Members at equal distances are served in one
     /// step, as many distances as scratch has room for.
     fn exchange(&self, purpose: &Purpose<'_>, source: &[u8], into: &mut [u8]) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let (members, rank) = (team.size(), team.rank());
         let part = source.len() / members;
         // Distances in a step, and bytes of a part in it.

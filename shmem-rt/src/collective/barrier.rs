@@ -1,7 +1,7 @@
 //! The checked barrier.
 //!
 //! On a node the members meet in one of two ways ([`Meeting`]): in lines, where each looks at all others
-//! ([`MeetingLine`](shmem_core::sync::MeetingLine)), or in the words of the node's first member, which count
+//! ([`MeetingLines`](shmem_core::sync::MeetingLines)), or in the words of the node's first member, which count
 //! them ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). With several nodes they count, and the last one to
 //! come acts for the node: in round k of a dissemination it tells the node 2^k further on and waits for the
 //! node 2^k before it; after log2(nodes) rounds all nodes are there, and it lets its node go. Every step
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::fingerprint::fingerprint_of_words;
-use shmem_core::observe::{Call, Effect, Family, Meeting as Met};
+use shmem_core::observe::{Effect, Family};
 use shmem_core::pe::Pe;
 use shmem_core::sync::{Arrival, Shown};
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
@@ -57,11 +57,14 @@ impl Purpose<'_> {
     }
 
     /// The row of the table of operations.
-    fn family(&self) -> Family {
-        let name = self.operation.split(',').next().unwrap_or(self.operation);
+    pub(crate) fn family(&self) -> Family {
         let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
-        let found = Family::ALL.iter().filter(meets).find(|family| family.name() == name);
-        found.copied().unwrap_or(Family::Memory)
+        let found = Family::ALL.iter().filter(meets).find(|family| family.name() == self.operation);
+        found.copied().unwrap_or(match self.operation {
+            "local, at its end" | "frozen, at its end" => Family::PhaseEnd,
+            "split_strided" | "split_2d" | "split_by" | "destroy" => Family::Teams,
+            _ => Family::Memory,
+        })
     }
 
     fn activity(&self, team: &Team, count: u64) -> Activity {
@@ -86,7 +89,10 @@ impl Team {
     /// Source: OpenSHMEM 1.6, `shmem_barrier_all`, `shmem_quiet` and `shmem_team_sync`.
     #[track_caller]
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
-        self.job.quiet_all();
+        // Stores to this node are visible to who has met us: who comes, releases them.
+        if self.job.far.is_some() {
+            self.job.quiet_all();
+        }
         let location = Location::caller();
         self.meet_once(token.endpoint(), "barrier", Some(location));
     }
@@ -117,18 +123,10 @@ impl Team {
 impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
-        let Self { team, endpoint } = *self;
         let count = self.count();
-        let Some(location) = purpose.location.filter(|_| endpoint.observer().is_some()) else {
-            return self.meet_as(purpose, count);
-        };
-        let meeting = Met { team: team.index(), members: team.members(), count };
-        let call = Call::new(purpose.family(), location).meets(meeting);
-        endpoint.tell(call, || self.meet_as(purpose, count));
-    }
-
-    /// Meets, as meeting number `count`.
-    fn meet_as(&self, purpose: &Purpose<'_>, count: u64) {
+        if self.endpoint.observer().is_some() {
+            self.tell_purpose(purpose, count);
+        }
         let mark = purpose.fingerprint();
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
@@ -137,16 +135,17 @@ impl Collective<'_> {
     }
 
     fn meet_in_lines(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
-        let Self { team, endpoint } = *self;
-        let line = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines[(count % 2) as usize];
-        let mine = team.system_at(endpoint, endpoint.me());
-        line(endpoint.me()).show(count, mark);
+        let Self { team, endpoint, .. } = *self;
+        let lines = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines;
+        let mine = lines(endpoint.me());
+        mine.show(count, mark);
         let mut missing = team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me());
         missing.clone().for_each(|pe| team.system_at(endpoint, pe).doorbell.ring());
+        mine.take_next(count);
         let (mut next, mut differs) = (missing.next(), false);
         let arrived = || {
             while let Some(pe) = next {
-                match line(pe).shown(count, mark) {
+                match lines(pe).shown(count, mark) {
                     Shown::Nothing => return false,
                     Shown::Equal => next = missing.next(),
                     Shown::Different => {
@@ -157,10 +156,11 @@ impl Collective<'_> {
             }
             true
         };
+        let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
         endpoint.waiting().until(
             endpoint,
             arrived,
-            |timeout, done| mine.doorbell.sleep(timeout, done),
+            |timeout, done| bell.sleep(timeout, done),
             || purpose.activity(team, count),
         );
         if differs {
@@ -169,7 +169,7 @@ impl Collective<'_> {
     }
 
     fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
             Arrival::Early(generation) => endpoint.waiting().until(
@@ -190,7 +190,7 @@ impl Collective<'_> {
 
     /// The rounds between nodes, by the last one to arrive on this node.
     fn disseminate(&self, area: &TeamArea, purpose: &Purpose<'_>, mark: u64, count: u64) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let nodes = team.leaders().len();
         let parity = (count % 2) as usize;
         let step = (mark << 16) | 1;
@@ -228,7 +228,7 @@ impl Collective<'_> {
     /// Ends the job: the members are in different collectives.
     #[cold]
     fn disagree(&self, purpose: &Purpose<'_>, count: u64) -> ! {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let mine = purpose.activity(team, count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);

@@ -99,7 +99,7 @@ impl<L: ThreadLevel> World<L> {
 impl Collective<'_> {
     /// Writes what each member has, as many bytes as the others, to `all` in the order of ranks.
     pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let (members, bytes) = (team.size(), mine.len());
         let empty: Option<&[u8]> = mine.is_empty().then_some(&[]);
         for (k, piece) in mine.chunks(SCRATCH_BYTES).chain(empty).enumerate() {

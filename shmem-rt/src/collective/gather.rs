@@ -14,7 +14,7 @@ impl Collective<'_> {
     /// What each member says, in the order of ranks. Lengths may differ; what fits into scratch takes
     /// one meeting.
     pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let framed = [&(said.len() as u64).to_le_bytes(), said].concat();
         let mut mine = framed.chunks(SCRATCH_BYTES);
         let mut all = vec![Vec::new(); team.size()];

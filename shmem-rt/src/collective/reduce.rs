@@ -40,19 +40,6 @@ macro_rules! reductions {
                 self.reduce(token.endpoint(), stringify!($name), extent, data, $op, location);
             }
         )*}
-
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<T>(&self, data: &mut T)
-            where
-                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
-            {
-                self.team().$name(self, data);
-            }
-        )*}
     };
 }
 reductions! {
@@ -72,6 +59,38 @@ reductions! {
     xor(BitNumber) = BitNumber::xored;
 }
 
+/// Those that a world has by the same name. It is a token, too, whose `and`, `or` and `xor` are atomic operations.
+macro_rules! of_the_world {
+    ($($(#[$doc:meta])* $name:ident($number:ident);)*) => {
+        impl<L: ThreadLevel> World<L> {$(
+            $(#[$doc])*
+            ///
+            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name<T>(&self, data: &mut T)
+            where
+                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
+            {
+                self.team().$name(self, data);
+            }
+        )*}
+    };
+}
+of_the_world! {
+    /// Sum; integers wrap.
+    sum(Number);
+    /// Product; integers wrap.
+    prod(Number);
+    /// Minimum.
+    min(Number);
+    /// Maximum.
+    max(Number);
+    /// Each element becomes its sum over the members up to the calling one, which is included.
+    sum_inscan(Number);
+    /// Each element becomes its sum over the members before the calling one: zero on the first.
+    sum_exscan(Number);
+}
+
 macro_rules! scans {
     ($($(#[$doc:meta])* $name:ident = $extent:expr;)*) => {
         impl Team {$(
@@ -88,16 +107,6 @@ macro_rules! scans {
             {
                 let location = Location::caller();
                 self.reduce(token.endpoint(), stringify!($name), $extent, data, Number::added, location);
-            }
-        )*}
-
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<T: Contents<Item: Reducible> + ?Sized>(&self, data: &mut T) {
-                self.team().$name(self, data);
             }
         )*}
     };
@@ -176,7 +185,7 @@ impl Collective<'_> {
         members: usize,
         op: impl Fn(N, N) -> N,
     ) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         // At least one piece, so that empty data meets as well.
         let empty = data.is_empty().then(Default::default);
         for piece in data.chunks_mut(SCRATCH_BYTES).chain(empty) {
@@ -198,7 +207,7 @@ impl Collective<'_> {
     /// Every member combines a slice of each piece. A piece is contributed, and its slices are combined, in
     /// one step; in the next one the slices are read, and the next piece is contributed.
     fn reduce_sliced<N: Number>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
-        let Self { team, endpoint } = *self;
+        let Self { team, endpoint, .. } = *self;
         let (members, rank) = (team.size(), team.rank());
         // A step has room for a piece and a slice.
         let most = SCRATCH_BYTES / (members + 1) / GRAIN * GRAIN;

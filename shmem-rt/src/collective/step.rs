@@ -2,7 +2,7 @@
 
 use shmem_core::context::Endpoint;
 use shmem_core::pe::Pe;
-use shmem_core::sync::{LINE_BYTES, MeetingLine};
+use shmem_core::sync::{LINE_BYTES, MeetingLines};
 use shmem_core::system::{SCRATCH_BYTES, SystemArea, TeamArea};
 use shmem_core::transport::Remote;
 
@@ -11,7 +11,7 @@ use super::number::Number;
 use crate::team::Collective;
 
 /// One meeting, and the room for contributions that belongs to it: of a line where that is enough, or half of
-/// the scratch. Both are there twice and used in turn, so one meeting for each step is enough: who writes
+/// the scratch. There are several of both, used in turn, so one meeting for each step is enough: who writes
 /// again has met, since, all who read.
 pub(super) struct Step {
     offset: usize,
@@ -22,13 +22,14 @@ impl Step {
     /// The next meeting of a team, for which no member contributes more than `bytes` bytes: as many on all
     /// members.
     pub(super) fn next(collective: &Collective<'_>, bytes: usize) -> Self {
-        let parity = (collective.next_meeting() % 2) as usize;
+        let meeting = collective.next_meeting();
         let team = core::mem::offset_of!(SystemArea, teams) + collective.team.index() * size_of::<TeamArea>();
         if collective.team.meeting() == Meeting::Lines && bytes <= LINE_BYTES {
-            let line = team + core::mem::offset_of!(TeamArea, lines) + parity * size_of::<MeetingLine>();
-            Self { offset: line + MeetingLine::DATA, room: LINE_BYTES }
+            let lines = team + core::mem::offset_of!(TeamArea, lines);
+            Self { offset: lines + MeetingLines::room(meeting), room: LINE_BYTES }
         } else {
-            let half = team + core::mem::offset_of!(TeamArea, scratch) + parity * SCRATCH_BYTES;
+            let half =
+                team + core::mem::offset_of!(TeamArea, scratch) + (meeting % 2) as usize * SCRATCH_BYTES;
             Self { offset: half, room: SCRATCH_BYTES }
         }
     }
@@ -38,6 +39,12 @@ impl Step {
     pub(super) fn contribute(&self, endpoint: &Endpoint, at: usize, data: &[u8]) {
         assert!(at + data.len() <= self.room, "{} bytes at {at} in a room of {}", data.len(), self.room);
         let to = endpoint.mine(self.offset + at);
+        if let Some(word) = data.first_chunk::<8>().filter(|_| data.len() == 8) {
+            // A store where a copy would be a call.
+            // SAFETY: as below.
+            unsafe { to.cast::<[u8; 8]>().write(*word) };
+            return;
+        }
         // SAFETY: the room has that many bytes, as just checked, and nobody reads it now: its last readers
         // have since met this PE for the step in between, and no other thread of this PE is in a collective.
         unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
@@ -48,6 +55,12 @@ impl Step {
     pub(super) fn read(&self, endpoint: &Endpoint, pe: Pe, at: usize, into: &mut [u8]) {
         assert!(at + into.len() <= self.room, "{} bytes at {at} in a room of {}", into.len(), self.room);
         if let Some(from) = endpoint.mapped(pe, self.offset + at) {
+            if into.len() == 8 {
+                // A load where a copy would be a call.
+                // SAFETY: as below.
+                into.copy_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
+                return;
+            }
             // SAFETY: the room of a PE on this node has that many bytes; its owner wrote it before the
             // meeting and writes it again only after the meeting of the next step.
             unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };

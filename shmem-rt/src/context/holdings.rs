@@ -189,15 +189,18 @@ impl Holdings {
     fn exhausted(&self, what: &str, shortage: Shortage) -> ContextError {
         let Shortage { level, used, limit, kept, could_share } = shortage;
         let mut holders = vec![format!("{} by the world", self.mapping.units_of(self.world.domain))];
-        let named = self.domains.iter().filter_map(|(id, domain)| Some((*id, domain.level, domain.at?)));
+        let named = self.domains.iter().filter_map(|(id, Created { level, at, .. })| {
+            let units = self.mapping.units_of(*id);
+            (units > 0).then_some((units, level.name(), (*at)?))
+        });
+        let named: Vec<_> = named.collect();
         // A message is read: it names those that are easily found, and counts the others.
-        for (number, (id, level, at)) in named.enumerate() {
-            let (units, level) = (self.mapping.units_of(id), level.name());
-            match number {
-                0..4 => holders.push(format!("{units} by {level} at {}:{}", at.file(), at.line())),
-                4 => holders.push(format!("and those of {} more", self.domains.len() - 5)),
-                _ => break,
-            }
+        let (shown, others) = named.split_at(named.len().min(4));
+        holders.extend(
+            shown.iter().map(|(n, level, at)| format!("{n} by {level} at {}:{}", at.file(), at.line())),
+        );
+        if !others.is_empty() {
+            holders.push(format!("{} by others", others.iter().map(|(units, ..)| units).sum::<usize>()));
         }
         let kept = match kept {
             0 => String::new(),

@@ -25,6 +25,7 @@ mod report;
 mod team;
 
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -57,8 +58,10 @@ pub struct Context<K: ContextKind> {
 
 /// A context that can issue operations: a token.
 pub struct Ctx<'w, K: ContextKind> {
-    endpoint: &'w Endpoint,
-    /// As a reference to it: of a context that one thread uses at a time, no token leaves the thread.
+    /// The context's, once more and never dropped: inline, as the world's is, so that the compiler may keep its
+    /// base and stride in registers across the stores of a loop.
+    endpoint: ManuallyDrop<Endpoint>,
+    /// As a reference to the context: where one thread uses that at a time, no token leaves the thread.
     _kind: PhantomData<&'w K>,
 }
 
@@ -119,9 +122,13 @@ impl<K: ContextKind> Context<K> {
         drop(self);
     }
 
+    #[inline]
     fn token(&self) -> Ctx<'_, K> {
         let endpoint = self.endpoint.as_ref();
         let endpoint = endpoint.unwrap_or_else(|| unreachable!("only `drop` takes the endpoint"));
+        // SAFETY: the endpoint can be read. What it owns is not owned twice, because the copy is never dropped,
+        // nor used for longer than the context is borrowed, which keeps what it owns.
+        let endpoint = ManuallyDrop::new(unsafe { std::ptr::read(endpoint) });
         Ctx { endpoint, _kind: PhantomData }
     }
 }
@@ -130,7 +137,7 @@ impl<K: ContextKind> Context<K> {
 unsafe impl<K: ContextKind> Initiator for Ctx<'_, K> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
-        self.endpoint
+        &self.endpoint
     }
 }
 

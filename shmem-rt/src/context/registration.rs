@@ -159,7 +159,7 @@ mod tests {
         // As many threads as are registered, each another.
         let handles: Vec<_> = (0..4).map(|_| std::thread::spawn(|| ())).collect();
         let thread = |n: usize| handles[n].thread();
-        let mut register = |threads: &mut Threads, n| threads.register(thread(n), at);
+        let register = |threads: &mut Threads, n| threads.register(thread(n), at);
         assert_eq!([0, 1, 2].map(|n| register(&mut threads, n).unwrap()), [0, 1, 2]);
         let full = register(&mut threads, 3).unwrap_err().to_string();
         assert!(full.contains("3 of 3 threads are (SHMEM_MAX_NUM_THREADS)"), "{full}");

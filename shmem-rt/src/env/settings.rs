@@ -9,9 +9,9 @@ use shmem_core::strided::Algorithm;
 
 use super::given::Given;
 use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE,
-    MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TEAM_SIZE,
-    TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
+    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CHECK, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO,
+    LATER_SIZE, MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM,
+    STRIDED_TABLE, TEAM_SIZE, TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -53,6 +53,8 @@ pub struct Settings {
     pub stats: bool,
     /// `SHMEM_TRACE`.
     pub trace: Option<String>,
+    /// `SHMEM_CHECK`.
+    pub check: CheckChoice,
     /// `SHMEM_LATER_SIZE`, in bytes.
     pub later_size: u64,
     /// `SHMEM_ATTACH_WAIT`.
@@ -88,6 +90,7 @@ impl Settings {
             array_storage: given.storage(&ARRAY_STORAGE)?,
             stats: given.flag(&STATS),
             trace: given.text(&TRACE),
+            check: given.choice(&CHECK, &CheckChoice::ALL, CheckChoice::name)?,
             later_size: given.size(&LATER_SIZE)?,
             attach_wait: given.flag(&ATTACH_WAIT),
             warnings: given.differences(),
@@ -101,6 +104,31 @@ impl Settings {
     /// As [`from_env`](Self::from_env).
     pub fn from_process() -> Result<Self, EnvError> {
         Self::from_env(super::process())
+    }
+}
+
+/// What becomes of mistakes that are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckChoice {
+    /// None are looked for.
+    Off,
+    /// All are reported, and the job ends with an error at its end.
+    Report,
+    /// The first ends the job.
+    Abort,
+}
+
+impl CheckChoice {
+    const ALL: [Self; 3] = [Self::Off, Self::Report, Self::Abort];
+    pub(super) const NAMES: [&'static str; 3] = [Self::Off.name(), Self::Report.name(), Self::Abort.name()];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "0",
+            Self::Report => "1",
+            Self::Abort => "abort",
+        }
     }
 }
 

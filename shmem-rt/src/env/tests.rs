@@ -41,6 +41,7 @@ fn defaults_are_those_of_the_table() {
             strided_advice: true,
             stats: false,
             trace: None,
+            check: CheckChoice::Off,
             warnings: vec![],
         }
     );
@@ -69,6 +70,7 @@ fn values_are_read() {
         ("SHMEM_ATTACH_WAIT", "on"),
         ("SHMEM_STATS", "1"),
         ("SHMEM_TRACE", "/var/trace.%p.json"),
+        ("SHMEM_CHECK", "Abort"),
         ("SHMEM_BARRIER_ALGORITHM", "LINES"),
         ("SHMEM_TEAM_SIZE", "3G"),
         ("SHMEM_STRIDED_ALGORITHM", "3"),
@@ -100,6 +102,7 @@ fn values_are_read() {
             strided_advice: false,
             stats: true,
             trace: Some("/var/trace.%p.json".into()),
+            check: CheckChoice::Abort,
             warnings: vec![],
         }
     );
@@ -234,6 +237,7 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_ARRAY_STORAGE", "-", None),
             ("SHMEM_STATS", "0", None),
             ("SHMEM_TRACE", "-", None),
+            ("SHMEM_CHECK", "0", None),
             ("SHMEM_LATER_SIZE", "16G", None),
             ("SHMEM_ATTACH_WAIT", "0", None),
         ]

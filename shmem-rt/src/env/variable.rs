@@ -4,7 +4,7 @@ use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{PARTITION_VARIABLE, nearest};
 use shmem_core::strided::Algorithm;
 
-use super::{BarrierChoice, TransportChoice};
+use super::{BarrierChoice, CheckChoice, TransportChoice};
 
 const PREFIX: &str = "SHMEM_";
 
@@ -98,6 +98,8 @@ variables! {
         "PE 0 prints at the end how often each operation was called, what it moved, and how long it took";
     TRACE = "SHMEM_TRACE", None, ValueKind::Path, "",
         "file for a trace of every operation, for chrome://tracing or Perfetto; %p in it is the PE's number";
+    CHECK = "SHMEM_CHECK", None, ValueKind::Choice(&CheckChoice::NAMES), "0",
+        "looks for mistakes in how PEs follow one another, and reports them with their lines: 0 (no), 1 (the job ends with an error at its end), abort (at the first)";
     LATER_SIZE = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
     ATTACH_WAIT = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",

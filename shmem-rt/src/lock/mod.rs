@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::{Amo, Initiator, Rma};
 use shmem_core::object::{Lock, LockWord, On};
+use shmem_core::observe::{Call, Family};
 use shmem_core::pe::Pe;
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
@@ -55,8 +56,8 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn lock<'a>(&'a self, lock: impl LockPlace<'a>) -> LockGuard<'a, L> {
         let queue = Queue::of(self, lock);
-        queue.set(Location::caller());
-        LockGuard { queue, _thread: PhantomData }
+        queue.tell(Family::Lock, Location::caller(), |location| queue.set(location));
+        LockGuard { queue, location: Location::caller(), _thread: PhantomData }
     }
 
     /// Takes a lock if nobody holds it or waits for it; `None` otherwise.
@@ -64,8 +65,9 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_test_lock`.
     #[track_caller]
     pub fn try_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> Option<LockGuard<'a, L>> {
-        let queue = Queue::of(self, lock);
-        queue.test(Location::caller()).then(|| LockGuard { queue, _thread: PhantomData })
+        let (queue, location) = (Queue::of(self, lock), Location::caller());
+        let has = queue.tell(Family::TryLock, location, |location| queue.test(location));
+        has.then(|| LockGuard { queue, location, _thread: PhantomData })
     }
 
     /// Waits for a lock and holds it until [`clear_lock`](Self::clear_lock), for programs whose locks do not
@@ -78,7 +80,8 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
     #[track_caller]
     pub fn set_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
-        Queue::of(self, lock).set(Location::caller());
+        let queue = Queue::of(self, lock);
+        queue.tell(Family::Lock, Location::caller(), |location| queue.set(location));
     }
 
     /// Takes a lock, as [`set_lock`](Self::set_lock), if nobody holds it or waits for it; says whether it has.
@@ -86,7 +89,8 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_test_lock`, which is 0 where this is `true`.
     #[track_caller]
     pub fn test_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> bool {
-        Queue::of(self, lock).test(Location::caller())
+        let queue = Queue::of(self, lock);
+        queue.tell(Family::TryLock, Location::caller(), |location| queue.test(location))
     }
 
     /// Leaves a lock that [`set_lock`](Self::set_lock) or [`test_lock`](Self::test_lock) has taken. All that
@@ -106,7 +110,7 @@ impl<L: ThreadLevel> World<L> {
             queue.name(),
             self.me()
         );
-        queue.clear();
+        queue.tell(Family::ClearLock, Location::caller(), |location| queue.clear(location));
     }
 }
 
@@ -114,13 +118,15 @@ impl<L: ThreadLevel> World<L> {
 #[must_use = "the lock is left when the guard is dropped"]
 pub struct LockGuard<'a, L: ThreadLevel> {
     queue: Queue<'a, L>,
+    /// Where it was got.
+    location: &'static Location<'static>,
     /// Dropped by the thread that holds the lock.
     _thread: PhantomData<*mut ()>,
 }
 
 impl<L: ThreadLevel> Drop for LockGuard<'_, L> {
     fn drop(&mut self) {
-        self.queue.clear();
+        self.queue.tell(Family::ClearLock, self.location, |location| self.queue.clear(location));
     }
 }
 
@@ -139,6 +145,19 @@ struct Queue<'a, L: ThreadLevel> {
 impl<'a, L: ThreadLevel> Queue<'a, L> {
     fn of(world: &'a World<L>, lock: impl LockPlace<'a>) -> Self {
         Self { world, lock: lock.__on(world.me()) }
+    }
+
+    /// Carries out an operation on the lock, and tells the observer, if there is one: of the operation, not of
+    /// those that it is made of.
+    fn tell<R>(
+        &self,
+        family: Family,
+        location: &'static Location<'static>,
+        operation: impl FnOnce(&'static Location<'static>) -> R,
+    ) -> R {
+        let last = self.last();
+        let call = Call::new(family, location).at(last.pe(), last.segment(), last.offset(), last.bytes());
+        self.world.endpoint().tell(call, || operation(location))
     }
 
     /// Waits until this thread holds the lock.
@@ -189,7 +208,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     }
 
     /// Leaves the lock to who is next.
-    fn clear(&self) {
+    fn clear(&self, location: &'static Location<'static>) {
         self.world.job().quiet_all();
         self.world.set(self.my(LockWord::Thread), 0);
         let nobody_behind = || self.mine(LockWord::Behind) == 0;
@@ -198,7 +217,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
             return;
         }
         // Who is behind has come, and is about to say so.
-        self.wait(Location::caller(), || !nobody_behind());
+        self.wait(location, || !nobody_behind());
         let behind = self.world.swap(self.my(LockWord::Behind), 0);
         self.world.set(self.lock.__word(self.pe(behind), LockWord::Granted), 1);
         self.world.inc(self.my(LockWord::Served));

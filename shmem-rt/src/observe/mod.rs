@@ -3,45 +3,70 @@
 //! All of them are one [`Observer`], which exists only if the environment asks for one of them. How
 //! operations come to tell it stands in [`shmem_core::observe`].
 
+mod check;
 mod statistics;
 mod trace;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use shmem_core::observe::{Call, Counters, Observer, Statistics};
 use shmem_core::system::monotonic_now;
 
-use crate::env::Settings;
+use crate::bootstrap::Bootstrap;
+use crate::env::{CHECK, CheckChoice, STATS, Settings, TRACE};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::thread::ThreadLevel;
 use crate::world::World;
+use check::Checker;
+pub(crate) use check::Node;
 use trace::Trace;
 
 /// Everything that is told of the operations of one PE.
 pub(crate) struct Observers {
     counters: Option<Counters>,
     trace: Option<Trace>,
+    checker: Option<Checker>,
 }
 
 impl Observers {
     /// Whether the environment asks for any.
     pub(crate) fn are_wanted(settings: &Settings) -> bool {
-        settings.stats || settings.trace.is_some()
+        !Self::wanted(settings).is_empty()
     }
 
-    /// What the environment asks for, if anything, for PE `me`. Before any PE knows that all exist.
+    /// The variables that ask for some. All PEs must agree on them: what they found is brought together.
+    pub(crate) fn wanted(settings: &Settings) -> Vec<&'static str> {
+        let asked = [
+            (settings.stats, STATS),
+            (settings.trace.is_some(), TRACE),
+            (settings.check != CheckChoice::Off, CHECK),
+        ];
+        asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, variable)| variable.name).collect()
+    }
+
+    /// What the environment asks for, if anything. All PEs call this together, before any operation.
     ///
     /// # Errors
     ///
-    /// If the file of the trace cannot be written.
-    pub(crate) fn new(settings: &Settings, me: usize) -> Result<Option<Arc<Self>>> {
+    /// If the file of the trace cannot be written, or there is no memory for checks.
+    pub(crate) fn new(
+        settings: &Settings,
+        node: Node,
+        bootstrap: &Arc<dyn Bootstrap>,
+    ) -> Result<Option<Arc<Self>>> {
         if !Self::are_wanted(settings) {
             return Ok(None);
         }
         let counters = settings.stats.then(Counters::default);
-        let trace = settings.trace.as_deref().map(|path| Trace::create(path, me)).transpose()?;
-        Ok(Some(Arc::new(Self { counters, trace })))
+        let create = |path| Trace::create(path, bootstrap.number());
+        let trace = settings.trace.as_deref().map(create).transpose()?;
+        let checker = match settings.check {
+            CheckChoice::Off => None,
+            choice => Checker::create(choice, node, bootstrap).map_err(lost)?,
+        };
+        Ok(Some(Arc::new(Self { counters, trace, checker })))
     }
 
     /// Keeps what is known so far: the job is about to be ended.
@@ -53,22 +78,41 @@ impl Observers {
 
     /// What the job is left with: called by all PEs, with nothing under way any more.
     pub(crate) fn conclude(&self, job: &Job) {
-        let ended = |error: std::io::Error| job.abort(1, &Error::Launcher(error.to_string()).to_string());
+        let ended = |error| job.abort(1, &lost(error).to_string());
         if let Some(counters) = &self.counters {
             statistics::conclude(&counters.now(), job.bootstrap.as_ref()).unwrap_or_else(ended);
         }
         if let Some(trace) = &self.trace {
             trace.conclude(job.bootstrap.as_ref()).unwrap_or_else(ended);
         }
+        if let Some(checker) = &self.checker {
+            checker.conclude().unwrap_or_else(ended);
+        }
     }
 }
 
+thread_local! {
+    /// Operations that the calling thread is inside of.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
 impl Observer for Observers {
-    fn begin(&self, _: &Call<'_>) -> u64 {
+    fn begin(&self, call: &Call<'_>) -> u64 {
+        // What an operation is made of is not told: a lock is a lock, and not some atomics.
+        if DEPTH.replace(DEPTH.get() + 1) > 0 {
+            return 0;
+        }
+        if let Some(checker) = &self.checker {
+            checker.begin(call);
+        }
         monotonic_now()
     }
 
     fn end(&self, call: &Call<'_>, begun: u64) {
+        DEPTH.set(DEPTH.get() - 1);
+        if DEPTH.get() > 0 {
+            return;
+        }
         let nanoseconds = monotonic_now().saturating_sub(begun);
         if let Some(counters) = &self.counters {
             counters.count(call, nanoseconds);
@@ -76,7 +120,14 @@ impl Observer for Observers {
         if let Some(trace) = &self.trace {
             trace.add(call, begun, nanoseconds);
         }
+        if let Some(checker) = &self.checker {
+            checker.end(call);
+        }
     }
+}
+
+fn lost(error: std::io::Error) -> Error {
+    Error::Launcher(error.to_string())
 }
 
 impl<L: ThreadLevel> World<L> {

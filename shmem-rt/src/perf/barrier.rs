@@ -47,12 +47,7 @@ pub fn against_round_trip<L: ThreadLevel>(
 /// If `words` is not on this node, has fewer than [`LIMIT_WORDS`], or does not start a cache line.
 pub fn against_futex<L: ThreadLevel>(world: &World<L>, words: On<'_, [u64]>, repetitions: usize) -> Samples {
     const { assert!(size_of::<FutexBarrier>() <= LIMIT_WORDS * 8) };
-    let barrier = near(words.index(..LIMIT_WORDS).ptr(world)).cast::<FutexBarrier>();
-    assert!(barrier.is_aligned(), "the words of the limit start in the middle of a cache line");
-    // SAFETY: the place is aligned and holds at least as many bytes as a barrier, which consists of
-    // atomics; it lives while the world does. Whatever else the program does with it, no reference says
-    // that it does not change.
-    let barrier = unsafe { &*barrier };
+    let barrier = FutexBarrier::at(near(words.index(..LIMIT_WORDS).ptr(world)).cast());
     let pes = world.n_pes() as u32;
     let limit = || nanoseconds_each(SLEEPING, || (0..SLEEPING).for_each(|_| barrier.wait(pes)));
     Samples::alternate(repetitions, || barriers(world, SLEEPING), limit)

@@ -74,6 +74,19 @@ pub struct FutexBarrier {
 }
 
 impl FutexBarrier {
+    /// That at an address in symmetric memory.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start a cache line.
+    pub(super) fn at<'a>(words: *mut Self) -> &'a Self {
+        assert!(words.is_aligned(), "the words of the limit start in the middle of a cache line");
+        // SAFETY: the callers pass a place of at least as many bytes as a barrier, which consists of atomics;
+        // it lives while the world does. Whatever else the program does with it, no reference says that it
+        // does not change.
+        unsafe { &*words }
+    }
+
     /// Waits until `pes` processes are here.
     pub fn wait(&self, pes: u32) {
         let generation = self.generation.load(Ordering::Acquire);

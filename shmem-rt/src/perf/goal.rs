@@ -38,11 +38,19 @@ impl Goal {
             "lookup" => {
                 Some(if first == "typed" { Self::RatioOr(1.01, 0.05) } else { Self::RatioOr(1.02, 0.3) })
             }
+            // Data that is larger, or that is read as well, is more than one line.
+            "signal" => (case.case == "8" && !case.shared_cores).then_some(Self::Ratio(1.15)),
+            "atomic" => Some(Self::Ratio(1.2)),
             "barrier" => match case.pes {
                 2 if !case.shared_cores => Some(Self::Ratio(3.0)),
                 16 if case.shared_cores => Some(Self::Ratio(2.0)),
                 _ => None,
             },
+            "threads" => (case.case == "2/private" && !case.shared_cores).then_some(Self::Ratio(1.05)),
+            "tracking" => Self::of_tracking(&case.case),
+            // Small ones: one meeting, and no more.
+            "collective" => Self::is_small(&case.case).then_some(Self::Ratio(2.5)),
+            "collective-oshmem" => Self::is_small(&case.case).then_some(Self::Ratio(1.0)),
             // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
             "pages" => case
                 .case
@@ -71,6 +79,22 @@ impl Goal {
             "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
             _ => None,
         }
+    }
+
+    /// The goal of a design beside a counter for each context: `events/8`. Small operations pay for events, large
+    /// ones do not notice.
+    fn of_tracking(case: &str) -> Option<Self> {
+        let (design, bytes) = case.split_once('/')?;
+        match (design, bytes.parse::<usize>().ok()?) {
+            ("events", ..=64) => Some(Self::Beaten(1.6)),
+            ("events" | "hybrid" | "domain", 65_536..) => Some(Self::Ratio(1.05)),
+            _ => None,
+        }
+    }
+
+    /// Whether a collective moves no more than a line: `sum/8/2`.
+    fn is_small(case: &str) -> bool {
+        case.split('/').nth(1).and_then(|bytes| bytes.parse::<usize>().ok()).is_some_and(|bytes| bytes <= 64)
     }
 
     /// The goal of a loop over an array: `multi/index`, `single/iter/2`.
@@ -181,10 +205,26 @@ mod tests {
         assert_eq!(of("lookup", "typed/7/8", 2, false), Some(Goal::RatioOr(1.01, 0.05)));
         assert_eq!(of("lookup", "raw/127/1", 2, false), Some(Goal::RatioOr(1.02, 0.3)));
         assert_eq!(of("lookup-published", "put/127/8", 2, false), None);
+        assert_eq!(of("signal", "8", 2, false), Some(Goal::Ratio(1.15)));
+        assert_eq!(of("signal", "8", 2, true), None);
+        assert_eq!(of("signal", "8/read", 2, false), None);
+        assert_eq!(of("atomic", "fetch-add/32", 2, false), Some(Goal::Ratio(1.2)));
         assert_eq!(of("barrier", "2", 2, false), Some(Goal::Ratio(3.0)));
         assert_eq!(of("barrier", "2", 2, true), None);
         assert_eq!(of("barrier", "16", 16, true), Some(Goal::Ratio(2.0)));
+        assert_eq!(of("collective", "sum/8/2", 2, false), Some(Goal::Ratio(2.5)));
+        assert_eq!(of("collective", "sum/4096/2", 2, false), None);
+        assert_eq!(of("collective-oshmem", "barrier/0/2", 2, false), Some(Goal::Ratio(1.0)));
+        assert_eq!(of("collective-oshmem", "alltoall/65536/2", 2, false), None);
         assert_eq!(of("startup", "16/127/1G", 16, true), None);
+        assert_eq!(of("threads", "2/private", 2, false), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("threads", "2/private", 2, true), None);
+        assert_eq!(of("threads", "2/locked", 2, false), None);
+        assert_eq!(of("tracking", "events/8", 1, false), Some(Goal::Beaten(1.6)));
+        assert_eq!(of("tracking", "events/512", 1, false), None);
+        assert_eq!(of("tracking", "hybrid/1048576", 1, false), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("tracking", "context/1048576", 1, false), None);
+        assert_eq!(of("tracking", "events/quiet", 1, false), None);
         assert_eq!(of("pages", "column/4096", 2, false), None);
         assert_eq!(of("pages", "column/8192", 2, false), Some(Goal::Ratio(1.0 / 1.3)));
         assert_eq!(of("placing", "64M", 1, false), Some(Goal::Ratio(1.25)));

@@ -6,21 +6,27 @@
 //!
 //! ```text
 //! put, get, lookup, barrier, alloc      measures inside a job
+//! signal, atomic                        measures of words
+//! collective                            collectives, inside a job
 //! pages, partitions, placing            measures of memory
 //! array                                 measures of arrays on NUMA nodes
+//! threads, tracking                     measures of contexts
 //! strided                               measures of layouts, inside a job
 //! halo                                  measures of a stencil, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
+//! peers                                 other libraries, in turn with ours
 //! samples, case, goal, table            statistics and reports
 //! ```
 
 pub mod affinity;
 pub mod alloc;
 pub mod array;
+pub mod atomic;
 pub mod barrier;
 pub mod baseline;
 mod case;
+pub mod collective;
 pub mod get;
 mod goal;
 pub mod halo;
@@ -28,13 +34,17 @@ pub mod jobs;
 pub mod lookup;
 pub mod pages;
 pub mod partitions;
+pub mod peers;
 pub mod placing;
 pub mod put;
 mod samples;
 mod sequence;
+pub mod signal;
 pub mod startup;
 pub mod strided;
 pub mod table;
+pub mod threads;
+pub mod tracking;
 
 pub use case::{Case, Record, Site};
 pub use goal::Goal;

@@ -4,7 +4,7 @@
 //! the number of pages that a core finds by its TLB, each element costs a walk through the page table,
 //! which pages of 2 MiB do without.
 
-use shmem_core::context::{Initiator, Order, Strided};
+use shmem_core::context::{Order, Stores, Strided};
 use shmem_core::object::On;
 use shmem_core::partition::PARTITION_VARIABLE;
 
@@ -43,7 +43,7 @@ pub fn variables() -> Vec<(String, String)> {
 
 /// Writing a column of `touched` elements on another PE in large pages, against one in small pages:
 /// nanoseconds for each element. Both places have [`WORDS`] words.
-pub fn column<I: Initiator>(
+pub fn column<I: Stores>(
     token: &I,
     large: On<'_, [u64]>,
     small: On<'_, [u64]>,

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use shmem_core::context::{Initiator, Rma};
+use shmem_core::context::{Rma, Stores};
 use shmem_core::object::On;
 
 use super::baseline::{self, LINES, WORDS_OF_LINE};
@@ -32,7 +32,7 @@ pub type Row = [u64; LINES * WORDS_OF_LINE];
 /// # Panics
 ///
 /// If `row` is not on this node.
-pub fn put8_static<I: Initiator>(
+pub fn put8_static<I: Stores>(
     token: &I,
     row: On<'_, Row>,
     put_row: fn(&I, shmem_core::pe::Pe, u64),
@@ -64,7 +64,7 @@ pub fn put8_static<I: Initiator>(
 /// # Panics
 ///
 /// If `to` is not on this node, or is empty.
-pub fn put<I: Initiator>(token: &I, to: On<'_, [u8]>, repetitions: usize) -> Samples {
+pub fn put<I: Stores>(token: &I, to: On<'_, [u8]>, repetitions: usize) -> Samples {
     let bytes = to.len();
     let count = transfers(bytes);
     let source = vec![1_u8; bytes];

@@ -19,11 +19,14 @@ mod room;
 mod split;
 mod uses;
 
+use std::cell::Cell;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::object::SymAddr;
+use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
 use shmem_core::system::{SystemArea, TeamArea};
 
@@ -34,7 +37,7 @@ pub use object::{TeamBox, TeamObjects};
 pub(crate) use room::Room;
 pub(crate) use uses::{ContextClaim, Uses};
 
-use crate::collective::Meeting;
+use crate::collective::{Meeting, Purpose};
 use crate::error::Result;
 use crate::job::Job;
 
@@ -248,7 +251,7 @@ impl Team {
             "two threads of PE {} are in collectives of one team at the same time",
             endpoint.me()
         );
-        Collective { team: self, endpoint }
+        Collective { team: self, endpoint, told: Cell::new(None) }
     }
 }
 
@@ -256,9 +259,36 @@ impl Team {
 pub(crate) struct Collective<'c> {
     pub(crate) team: &'c Team,
     pub(crate) endpoint: &'c Endpoint,
+    /// What the observer was told, if there is one.
+    told: Cell<Option<Told>>,
+}
+
+/// What an observer was told of a collective, at its first meeting.
+#[derive(Clone, Copy)]
+struct Told {
+    family: Family,
+    location: &'static Location<'static>,
+    count: u64,
+    begun: u64,
 }
 
 impl Collective<'_> {
+    /// Tells the observer, if there is one, what the PE has come for, at its first meeting.
+    pub(crate) fn tell_purpose(&self, purpose: &Purpose<'_>, count: u64) {
+        if let (None, Some(location), Some(observer)) =
+            (self.told.get(), purpose.location, self.endpoint.observer())
+        {
+            let told = Told { family: purpose.family(), location, count, begun: 0 };
+            let begun = observer.begin(&self.call(&told));
+            self.told.set(Some(Told { begun, ..told }));
+        }
+    }
+
+    fn call(&self, told: &Told) -> Call<'_> {
+        let meeting = Met { team: self.team.index(), members: self.team.members(), count: told.count };
+        Call { endpoint: self.endpoint.number(), ..Call::new(told.family, told.location).meets(meeting) }
+    }
+
     /// The number of the next meeting, from 1.
     pub(crate) fn next_meeting(&self) -> u64 {
         self.team.count.load(Ordering::Relaxed) + 1
@@ -266,7 +296,7 @@ impl Collective<'_> {
 
     /// Counts a meeting.
     pub(crate) fn count(&self) -> u64 {
-        let Self { team, endpoint } = self;
+        let Self { team, endpoint, .. } = self;
         let count = self.next_meeting();
         team.count.store(count, Ordering::Relaxed);
         if team.index == Team::WORLD {
@@ -279,6 +309,9 @@ impl Collective<'_> {
 
 impl Drop for Collective<'_> {
     fn drop(&mut self) {
+        if let (Some(told), Some(observer)) = (self.told.get(), self.endpoint.observer()) {
+            observer.end(&self.call(&told), told.begun);
+        }
         self.team.entered.store(false, Ordering::Release);
     }
 }

@@ -4,7 +4,7 @@ use super::blocks::{Blocks, Side};
 use super::{Place, get_blocks, put_blocks};
 use crate::context::raw::locate;
 use crate::data::PlainData;
-use crate::endpoint::{Endpoint, Initiator};
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::message::Message;
 use crate::object::{On, SymAddr};
 use crate::observe::Family;
@@ -28,11 +28,20 @@ pub(super) use sized_routines;
 /// One of them: the typed one, for any type of that size.
 macro_rules! sized_routine {
     (
-        $visible:tt put [$($borrow:tt)*]
+        [] put [$($borrow:tt)*]
         $bits:literal: $sized:ident = $routine:ident($($number:ident),*)
     ) => {
         sized_routine! {
-            $visible $bits: $sized =
+            [] $bits: $sized =
+            $routine(to: On<'_, [T]>, source: $($borrow)* [T], $($number),*) where Self: Stores
+        }
+    };
+    (
+        [pub] put [$($borrow:tt)*]
+        $bits:literal: $sized:ident = $routine:ident($($number:ident),*)
+    ) => {
+        sized_routine! {
+            [pub] $bits: $sized =
             $routine(to: On<'_, [T]>, source: $($borrow)* [T], $($number),*)
         }
     };
@@ -48,7 +57,7 @@ macro_rules! sized_routine {
     (
         [$($visible:tt)?] $bits:literal: $sized:ident = $routine:ident(
             $to:ident: $to_type:ty, $from:ident: $from_type:ty, $($number:ident),*
-        )
+        ) $(where $($bound:tt)*)?
     ) => {
         #[doc = concat!(
             "[`", stringify!($routine), "`](Self::", stringify!($routine), ") of elements of ", $bits, " bits."
@@ -61,7 +70,9 @@ macro_rules! sized_routine {
         #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($sized), "`.")]
         #[inline]
         #[track_caller]
-        $($visible)? fn $sized<T: PlainData>(&self, $to: $to_type, $from: $from_type, $($number: usize),*) {
+        $($visible)? fn $sized<T: PlainData>(&self, $to: $to_type, $from: $from_type, $($number: usize),*)
+        $(where $($bound)*)?
+        {
             const { check_size::<T>($bits, stringify!($sized)) };
             self.$routine($to, $from, $($number),*);
         }
@@ -106,7 +117,9 @@ pub trait Strided: Initiator {
         to_stride: usize,
         source_stride: usize,
         count: usize,
-    ) {
+    ) where
+        Self: Stores,
+    {
         let strides = (to_stride, source_stride);
         put_elements(self.endpoint(), to, source, strides, 1, count, Family::Iput);
     }
@@ -149,7 +162,9 @@ pub trait Strided: Initiator {
         source_stride: usize,
         block: usize,
         count: usize,
-    ) {
+    ) where
+        Self: Stores,
+    {
         let strides = (to_stride, source_stride);
         put_elements(self.endpoint(), to, source, strides, block, count, Family::Ibput);
     }
@@ -196,7 +211,9 @@ pub trait Strided: Initiator {
         block: usize,
         count: usize,
         pe: Pe,
-    ) {
+    ) where
+        Self: Stores,
+    {
         let strides = (to_stride, source_stride);
         put_mem(self.endpoint(), to, source, strides, block, count, pe, Family::Iputmem);
     }

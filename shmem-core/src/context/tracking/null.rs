@@ -8,20 +8,19 @@ use super::provider::{Busy, Descriptor, Event, Provider};
 /// Entries of the queues, as interfaces have them.
 const ENTRIES: usize = 1024;
 
-/// Most bytes that travel in the descriptor itself.
-const INLINE: usize = 24;
+/// Words of data that an entry carries itself.
+const INLINE: usize = 3;
 
-/// An entry of the queue of operations: a line, as interfaces read them.
+/// An entry of the queue of operations: a line, as interfaces read them. What the target is, the source, and
+/// data that needs no source.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Work {
-    descriptor: Descriptor,
-    data: [u8; INLINE],
-}
+struct Work([u64; 8]);
 
-/// Writes descriptors to a queue in memory and copies what does not fit into one to a window of its own:
-/// what the processor does for an operation, and nothing of what an interface does. Every operation is
-/// complete at once; what is to be reported is written to a completion queue, which `poll` reads.
+/// Writes descriptors to a queue in memory and copies what does not fit into one to the target, which is in
+/// this process: what the processor does for an operation, and nothing of what an interface does. Every
+/// operation is complete at once; what is to be reported is written to a completion queue, which `poll`
+/// reads.
 pub struct NullProvider {
     queues: UnsafeCell<Queues>,
     completed: AtomicU64,
@@ -33,60 +32,68 @@ struct Queues {
     events: Box<[Event]>,
     reported: usize,
     read: usize,
-    /// The target of every operation.
-    window: Box<[u8]>,
+    /// The memory of every target PE.
+    memory: *mut u8,
+    bytes: usize,
 }
 
 // SAFETY: the queues are used by one thread at a time (`Provider::post`), the counter is atomic.
 unsafe impl Sync for NullProvider {}
-// SAFETY: the only pointers are sources in descriptors that were written, which nobody follows.
+// SAFETY: sources in descriptors that were written are followed by nobody; the memory is for any thread (`new`).
 unsafe impl Send for NullProvider {}
 
 impl NullProvider {
-    /// With a window of so many bytes: operations of at most as many can be made.
-    pub fn new(window: usize) -> Self {
-        let nothing = Descriptor { pe: 0, segment: 0, offset: 0, source: core::ptr::null(), bytes: 0 };
+    /// Writes to `bytes` bytes of `memory`, whichever PE and segment a descriptor names.
+    ///
+    /// # Safety
+    ///
+    /// They must be writable for as long as the provider lives, from any thread, and nobody else may use
+    /// them during [`post`](Provider::post).
+    pub unsafe fn new(memory: *mut u8, bytes: usize) -> Self {
         let queues = Queues {
-            work: vec![Work { descriptor: nothing, data: [0; INLINE] }; ENTRIES].into(),
+            work: vec![Work([0; 8]); ENTRIES].into(),
             posted: 0,
             events: vec![Event { stream: 0, place: 0 }; ENTRIES].into(),
             reported: 0,
             read: 0,
-            window: vec![0; window].into(),
+            memory,
+            bytes,
         };
         Self { queues: UnsafeCell::new(queues), completed: AtomicU64::new(0) }
-    }
-
-    /// The bytes that the last operation of more than a few has left in the window.
-    pub fn window(&mut self) -> &[u8] {
-        &self.queues.get_mut().window
     }
 }
 
 impl Queues {
     /// # Safety
     ///
-    /// The source must be readable.
+    /// The source must be readable, and no part of the memory.
     #[inline(always)]
     unsafe fn write(&mut self, descriptor: &Descriptor) {
-        let mut data = [0; INLINE];
-        let bytes = descriptor.bytes;
-        if bytes <= INLINE {
-            // SAFETY: readable for `bytes` bytes (caller), and at most `INLINE`.
-            unsafe { core::ptr::copy_nonoverlapping(descriptor.source, data.as_mut_ptr(), bytes) };
+        let Descriptor { pe, segment, offset, source, bytes } = *descriptor;
+        let mut data = [0_u64; INLINE];
+        if bytes == 8 {
+            // SAFETY: readable for 8 bytes (caller).
+            data[0] = unsafe { source.cast::<u64>().read_unaligned() };
+        } else if bytes <= size_of_val(&data) {
+            // SAFETY: readable for `bytes` bytes (caller), and there is room for as many.
+            unsafe { core::ptr::copy_nonoverlapping(source, data.as_mut_ptr().cast(), bytes) };
         } else {
-            let window = &mut self.window[..bytes];
-            // SAFETY: readable for `bytes` bytes (caller); the window is the provider's own.
-            unsafe { core::ptr::copy_nonoverlapping(descriptor.source, window.as_mut_ptr(), bytes) };
+            assert!(offset + bytes <= self.bytes, "an operation ends beyond the memory");
+            let to = self.memory.wrapping_add(offset);
+            // SAFETY: readable for `bytes` bytes (caller), and writable (`new`); the source is other memory.
+            unsafe { core::ptr::copy_nonoverlapping(source, to, bytes) };
         }
-        let entry: *mut Work = &raw mut self.work[self.posted % ENTRIES];
-        // SAFETY: an entry of the queue. Volatile: an interface would read it.
-        unsafe { entry.write_volatile(Work { descriptor: *descriptor, data }) };
+        let target = u64::from(pe) << 32 | u64::from(segment);
+        let words = [target, offset as u64, source as u64, bytes as u64, 0, data[0], data[1], data[2]];
+        for (entry, word) in self.work[self.posted % ENTRIES].0.iter_mut().zip(words) {
+            // SAFETY: a word of the queue. Volatile, each by itself: an interface would read it.
+            unsafe { core::ptr::from_mut(entry).write_volatile(word) };
+        }
         self.posted += 1;
     }
 }
 
-// SAFETY: it reads the sources of its descriptors and writes only to its own memory, at once.
+// SAFETY: it reads the sources of its descriptors and writes only to the memory of the targets, at once.
 unsafe impl Provider for NullProvider {
     #[inline]
     unsafe fn post(&self, descriptor: &Descriptor) -> Result<(), Busy> {

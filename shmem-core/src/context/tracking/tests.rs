@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
 
@@ -150,8 +150,11 @@ fn a_unit_has_so_many_streams_and_reuses_them() {
 #[test]
 fn the_null_provider_moves_bytes_and_completes_them() {
     for tracking in [Tracking::Events, Tracking::Hybrid, Tracking::Counter] {
+        let mut memory = vec![0; LARGE];
+        // SAFETY: the memory lives longer, and is looked at when the provider is gone.
+        let provider = unsafe { NullProvider::new(memory.as_mut_ptr(), LARGE) };
         // SAFETY: used from this thread only.
-        let unit = unsafe { Unit::unlocked(NullProvider::new(LARGE), tracking) };
+        let unit = unsafe { Unit::unlocked(provider, tracking) };
         let stream = unit.open().unwrap();
         for bytes in [0, 8, 24, 25, LARGE] {
             for _ in 0..3000 / (bytes + 1) + 3 {
@@ -160,15 +163,18 @@ fn the_null_provider_moves_bytes_and_completes_them() {
             stream.quiet();
         }
         drop(stream);
-        let mut unit = Arc::into_inner(unit).unwrap();
-        assert!(unit.provider_mut().window().iter().all(|byte| *byte == 7));
+        drop(unit);
+        assert_eq!(memory, [7; LARGE]);
     }
 }
 
 #[test]
 fn threads_share_a_unit_with_a_lock() {
     for tracking in [Tracking::Events, Tracking::Hybrid, Tracking::Counter] {
-        let unit = Unit::locked(NullProvider::new(LARGE), tracking);
+        let mut memory = vec![0; LARGE];
+        // SAFETY: the memory lives longer, and only the provider uses it, behind the lock.
+        let provider = unsafe { NullProvider::new(memory.as_mut_ptr(), LARGE) };
+        let unit = Unit::locked(provider, tracking);
         let posted = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -193,6 +199,48 @@ fn threads_share_a_unit_with_a_lock() {
         };
         assert_eq!((posted.into_inner(), unit.provider().completed()), (2000, counted), "{tracking:?}");
     }
+}
+
+/// Finds out when two threads are in it, and counts.
+#[derive(Default)]
+struct OneAtATime {
+    inside: AtomicBool,
+    completed: AtomicU64,
+}
+
+// SAFETY: it touches no memory.
+unsafe impl Provider for OneAtATime {
+    unsafe fn post(&self, _: &Descriptor) -> Result<(), Busy> {
+        assert!(!self.inside.swap(true, Ordering::Relaxed), "two threads are in one unit");
+        std::thread::yield_now();
+        self.inside.store(false, Ordering::Relaxed);
+        self.completed.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    unsafe fn post_event(&self, _: &Descriptor, _: Event) -> Result<(), Busy> {
+        Err(Busy)
+    }
+
+    fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Relaxed)
+    }
+
+    unsafe fn poll(&self) -> Option<Event> {
+        None
+    }
+}
+
+#[test]
+fn a_lock_lets_one_thread_in() {
+    let unit = Unit::locked(OneAtATime::default(), Tracking::Counter);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let stream = unit.open().unwrap();
+            scope.spawn(move || (0..500).for_each(|_| put(&stream, 8)));
+        }
+    });
+    assert_eq!(unit.provider().completed(), 2000);
 }
 
 #[derive(Clone, Copy, Debug)]

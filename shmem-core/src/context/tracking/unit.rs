@@ -57,11 +57,6 @@ impl<P: Provider> Unit<P> {
         &self.provider
     }
 
-    /// As [`provider`](Self::provider).
-    pub fn provider_mut(&mut self) -> &mut P {
-        &mut self.provider
-    }
-
     /// A stream of its own for a context; `None`: there are [`STREAMS`] already.
     pub fn open(self: &Arc<Self>) -> Option<Stream<P>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,16 +1,18 @@
 //! One PE of a job: what is measured inside.
 
 use std::error::Error;
+use std::hint::black_box;
 use std::path::Path;
+use std::time::Duration;
 
 use shmem::perf::baseline::{LINES, WORDS_OF_LINE};
 use shmem::perf::lookup::{self, Buffers, Operation};
 use shmem::perf::put::{self, Row};
 use shmem::perf::startup::Footprint;
-use shmem::perf::{self, Record, Samples, Site, affinity, alloc, barrier};
+use shmem::perf::{self, Record, Samples, Site, affinity, alloc, atomic, barrier, signal};
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::{PlainData, zeroed};
+use shmem::{PlainData, value, zeroed};
 
 use crate::{Measure, array, memory, peers};
 
@@ -57,7 +59,12 @@ pub(crate) fn pe(
         Measure::Lookup => bench.lookup(partitions),
         Measure::LookupPublished => bench.published(partitions),
         Measure::Barrier => bench.barrier(),
+        Measure::Signal => bench.signal(),
+        Measure::Atomic => bench.atomic(),
+        Measure::Collective => bench.collectives(),
+        Measure::CollectivePeer => bench.collectives_of_peer(peers),
         Measure::Alloc => bench.alloc(),
+        Measure::Tracking => bench.tracking(),
         Measure::Halo => bench.halo(),
         Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
@@ -71,6 +78,7 @@ pub(crate) fn pe(
         | Measure::ArrayParallel
         | Measure::ArrayApart
         | Measure::ArrayLayer
+        | Measure::Threads
         | Measure::Calibrate => {
             unreachable!("taken above")
         }
@@ -216,6 +224,50 @@ impl Bench<'_> {
             (samples, "barrier_all, against a plain futex barrier of as many processes")
         };
         Ok(vec![self.record("barrier", site.pes.to_string(), compared, samples)])
+    }
+
+    fn signal(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let object = world.alloc(zeroed::<u8>(*signal::SIZES.iter().max().unwrap_or(&0)))?;
+        let word = world.alloc(value(0_u64))?;
+        let line = world.alloc(zeroed::<u64>(barrier::LIMIT_WORDS))?;
+        let line = line.on(world.pe(0)?);
+        let compared = "put with a signal to a PE that waits, against a cache line, one way";
+        let arrived = world.alloc(value(Signal::new(0)))?;
+        let to = word.on(self.other());
+        let samples = signal::one_way(world, to, &7, &arrived, line, || (), repetitions);
+        let mut records = vec![self.record("signal", "8", compared, samples)];
+        let arrived = world.alloc(value(Signal::new(0)))?;
+        let read = || _ = black_box(word.here(world).load());
+        let samples = signal::one_way(world, to, &7, &arrived, line, read, repetitions);
+        records.push(self.record("signal", "8/read", compared, samples));
+        for bytes in signal::SIZES {
+            let arrived = world.alloc(value(Signal::new(0)))?;
+            let (place, source) = (object.on(self.other()).index(..bytes), vec![1; bytes]);
+            let samples = signal::one_way(world, place, &source[..], &arrived, line, || (), repetitions);
+            records.push(self.record("signal", bytes.to_string(), compared, samples));
+        }
+        Ok(records)
+    }
+
+    fn atomic(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let (wide, narrow) =
+            (world.alloc(value(Atomic::new(0_u64)))?, world.alloc(value(Atomic::new(0_u32)))?);
+        // The other one is absent, not asleep in the library: an update would wake it.
+        let done = world.alloc(value(0_u64))?;
+        world.barrier_all();
+        if world.my_pe() != 0 {
+            while done.here(world).load() == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            return Ok(Vec::new());
+        }
+        let mut cases = atomic::of_64_bits(world, wide.on(self.other()), repetitions);
+        cases.extend(atomic::of_32_bits(world, narrow.on(self.other()), repetitions));
+        world.p(done.on(self.other()), 1);
+        let compared = "an atomic operation on another PE, against the same locked instruction";
+        Ok(cases.into_iter().map(|(name, samples)| self.record("atomic", name, compared, samples)).collect())
     }
 
     fn alloc(&self) -> Records {

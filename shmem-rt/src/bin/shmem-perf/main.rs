@@ -15,12 +15,15 @@ use report::Report;
 mod array;
 mod bench;
 mod calibrate;
+mod collective;
 mod constant;
 mod halo;
 mod memory;
 mod peers;
 mod report;
 mod strided;
+mod threads;
+mod tracking;
 
 /// Measures what operations cost, each against a limit that is measured beside it, in turn.
 ///
@@ -52,11 +55,23 @@ enum Command {
     Lookup,
     /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
     Barrier,
+    /// Puts with a signal to a PE that waits for it, against a cache line that goes one way.
+    Signal,
+    /// Atomic operations on a word of another PE, against the same locked instructions.
+    Atomic,
+    /// Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's
+    /// OpenSHMEM where it is installed.
+    Collective,
     /// Collective allocations, against the barriers that they need.
     Alloc,
     /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
     /// objects in the heap. With the feature `rayon`, parallel loops, too.
     Array,
+    /// Puts of 1 to 36 threads, with a context each, with one for all, and with one behind a lock, against as
+    /// many threads that store.
+    Threads,
+    /// What it costs to know that operations are complete, by the design, on an interface that is none.
+    Tracking,
     /// Columns in pages of 2 MiB, against columns in small pages.
     Pages,
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
@@ -112,6 +127,10 @@ enum Measure {
     Lookup,
     LookupPublished,
     Barrier,
+    Signal,
+    Atomic,
+    Collective,
+    CollectivePeer,
     Alloc,
     Pages,
     LaterPartitions,
@@ -119,6 +138,8 @@ enum Measure {
     ArrayParallel,
     ArrayApart,
     ArrayLayer,
+    Threads,
+    Tracking,
     Halo,
     Nothing,
     Footprint,
@@ -133,17 +154,24 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {
+        Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
         Some(Command::Pe { measure, partitions, seed, peers }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
         }
         Some(command) => Report::new(&arguments).measure(command),
         None => {
             let mut report = Report::new(&arguments);
-            use Command::{Alloc, Array, Barrier, Get, Halo, Lookup, Pages, Partitions, Put, Startup};
+            use Command::{
+                Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
+                Startup, Threads, Tracking,
+            };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
-            [Put, Get, Lookup, Barrier, Alloc, Array, Halo, Pages, Partitions, Startup, strided]
-                .into_iter()
-                .try_for_each(|one| report.measure(one))
+            [
+                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
+                Pages, Partitions, Startup, strided,
+            ]
+            .into_iter()
+            .try_for_each(|one| report.measure(one))
         }
     };
     match done {

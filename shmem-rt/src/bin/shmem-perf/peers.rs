@@ -1,9 +1,10 @@
-//! Strided transfers of other libraries beside ours, inside a PE.
+//! Other libraries beside ours, inside a PE.
 
 use std::path::{Path, PathBuf};
 
 use shmem::perf::Record;
-use shmem::perf::strided::peers::{Arrays, Missing, Peer, PeerError, Programs, Running, compare};
+use shmem::perf::peers::{Missing, Peer, PeerError, Programs, Running};
+use shmem::perf::strided::peers::{Arrays, compare};
 use shmem::zeroed;
 
 use crate::bench::{Bench, Records};
@@ -11,7 +12,7 @@ use crate::bench::{Bench, Records};
 /// The peers that run beside PE 0.
 pub(crate) struct Beside {
     directory: PathBuf,
-    running: Vec<Running>,
+    pub(crate) running: Vec<Running>,
 }
 
 impl Beside {
@@ -28,7 +29,7 @@ impl Beside {
     }
 
     /// Says that there will be no more of a peer, neither in this job nor in later ones.
-    fn lose(&self, peer: Peer, reason: PeerError) {
+    pub(crate) fn lose(&self, peer: Peer, reason: PeerError) {
         eprintln!("shmem-perf: {}", Missing { peer, reason });
         Programs::forget(peer, &self.directory);
     }

@@ -5,10 +5,10 @@ use std::error::Error;
 
 use clap::ValueEnum;
 use shmem::perf::jobs::{Job, Printed};
+use shmem::perf::peers::{Peer, Programs};
 use shmem::perf::startup::{self, Footprint};
-use shmem::perf::strided::peers::{Peer, Programs};
 use shmem::perf::strided::{regret, sweep};
-use shmem::perf::{Case, FEWEST, Record, Samples, Site, lookup, table};
+use shmem::perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
 
 use crate::{Arguments, Command, Measure};
 
@@ -42,7 +42,12 @@ impl Report {
                 partitions.try_for_each(|n| self.jobs(Measure::LookupPublished, 2, n))
             }
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
+            Command::Collective => self.collectives(),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
+            Command::Threads => self.repeat(&self.job(Measure::Threads, 2, 1, &threads::variables())),
+            Command::Signal => self.jobs(Measure::Signal, 2, 1),
+            Command::Atomic => self.jobs(Measure::Atomic, 2, 1),
+            Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
             Command::Array => self.array(),
             Command::Halo => self.jobs(Measure::Halo, 2, 1),
             Command::Pages => self.pages(),
@@ -86,15 +91,19 @@ impl Report {
 
     /// Compares with the libraries that are there.
     fn peers(&mut self) -> Result<(), Box<dyn Error>> {
-        let programs = Programs::build()?;
-        for missing in programs.missing() {
-            eprintln!("shmem-perf: {missing}");
-        }
-        if programs.missing().len() == Peer::ALL.len() {
-            return Ok(());
-        }
+        let Some(programs) = programs(&Peer::STRIDED)? else { return Ok(()) };
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned());
         let mut job = self.job(Measure::StridedPeers, 2, 1, &[heap]);
+        job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
+        self.repeat(&job)
+    }
+
+    /// Measures collectives, and compares those of two PEs with another library's if it is there.
+    fn collectives(&mut self) -> Result<(), Box<dyn Error>> {
+        self.jobs(Measure::Collective, 2, 1)?;
+        self.jobs(Measure::Collective, 4, 1)?;
+        let Some(programs) = programs(&[Peer::OshmemCollectives])? else { return Ok(()) };
+        let mut job = self.job(Measure::CollectivePeer, 2, 1, &[]);
         job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
         self.repeat(&job)
     }
@@ -182,4 +191,13 @@ impl Report {
         ]);
         Ok(())
     }
+}
+
+/// The programs of some peers. Who is missing is said; nothing if all of them are.
+fn programs(peers: &[Peer]) -> std::io::Result<Option<Programs>> {
+    let programs = Programs::build(peers)?;
+    for missing in programs.missing() {
+        eprintln!("shmem-perf: {missing}");
+    }
+    Ok((programs.missing().len() < peers.len()).then_some(programs))
 }

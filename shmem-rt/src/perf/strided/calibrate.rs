@@ -5,7 +5,7 @@
 //! switches to stays faster. A way that is never clearly faster is switched off. All of it takes about a
 //! second.
 
-use shmem_core::context::Strided;
+use shmem_core::context::Stores;
 use shmem_core::strided::{Kernel, Method, Pattern, Plan, Thresholds};
 
 use super::cases::transfers;
@@ -26,7 +26,7 @@ const PAIRS: usize = 15;
 const NEVER: usize = usize::MAX;
 
 /// Finds the thresholds of this machine.
-pub fn calibrate<I: Strided>(sides: &mut Sides<'_, I>) -> Thresholds {
+pub fn calibrate<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
     let default = Thresholds::DEFAULT;
     let mut ratio = |spread: &Spread, way, other| time_over(sides, spread, way, other);
 
@@ -71,7 +71,7 @@ const CROWDED: [Spread; 4] = [
 ];
 
 /// How many idle stores make crowded blocks fastest, over all layouts.
-fn throttle<I: Strided>(sides: &mut Sides<'_, I>) -> u8 {
+fn throttle<I: Stores>(sides: &mut Sides<'_, I>) -> u8 {
     let cost = |sides: &mut Sides<'_, I>, stores: u8| {
         let ratios = CROWDED.iter().map(|spread| {
             let pattern = Pattern::blocks(spread.block, spread.count, spread.to, spread.from);
@@ -97,7 +97,7 @@ fn from_size(sizes: &[usize], mut ratio: impl FnMut(usize) -> f64) -> usize {
 }
 
 /// Time of a kernel over that of another: the median of pairs.
-fn time_over<I: Strided>(sides: &mut Sides<'_, I>, spread: &Spread, way: Kernel, other: Kernel) -> f64 {
+fn time_over<I: Stores>(sides: &mut Sides<'_, I>, spread: &Spread, way: Kernel, other: Kernel) -> f64 {
     let pattern = Pattern::blocks(spread.block, spread.count, spread.to, spread.from);
     let [way, other] = [way, other].map(|kernel| Plan::by(pattern, Method::Kernel(kernel)));
     let count = transfers(spread);

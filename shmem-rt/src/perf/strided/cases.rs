@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use shmem_core::context::Strided;
+use shmem_core::context::Stores;
 
 use super::sides::{Direction, Sides};
 use super::spread::Spread;
@@ -108,7 +108,7 @@ impl Costs {
 }
 
 /// Moves a layout `repetitions` times each way, in turn.
-pub fn measure<I: Strided>(
+pub fn measure<I: Stores>(
     sides: &mut Sides<'_, I>,
     spread: &Spread,
     direction: Direction,

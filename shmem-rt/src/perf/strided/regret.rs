@@ -3,7 +3,7 @@
 //! For every layout all methods are timed in turn, each the median of its samples; the regret of a choice
 //! is the time of the method it chooses over that of the fastest.
 
-use shmem_core::context::Strided;
+use shmem_core::context::Stores;
 use shmem_core::strided::{Algorithm, Kernel, Method, Pattern, Plan, Thresholds};
 
 use super::cases::transfers;
@@ -63,7 +63,7 @@ pub struct Regrets {
 }
 
 /// Times all methods at a layout.
-pub fn regrets<I: Strided>(
+pub fn regrets<I: Stores>(
     sides: &mut Sides<'_, I>,
     (spread, direction): &Point,
     thresholds: &Thresholds,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hint::black_box;
 
-use shmem_core::context::Strided;
+use shmem_core::context::{Stores, Strided};
 use shmem_core::object::{On, SymAddr};
 use shmem_core::pe::Pe;
 use shmem_core::strided::{Plan, execute_later};
@@ -35,7 +35,7 @@ pub struct Sides<'t, I> {
 /// What both sides are aligned to at least: a page.
 const ALIGN: usize = 4096;
 
-impl<'t, I: Strided> Sides<'t, I> {
+impl<'t, I: Stores> Sides<'t, I> {
     /// Sides of `place` and as many private bytes.
     ///
     /// # Panics

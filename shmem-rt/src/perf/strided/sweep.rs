@@ -1,6 +1,6 @@
 //! Many layouts: where is the library slower than a loop of puts?
 
-use shmem_core::context::Strided;
+use shmem_core::context::Stores;
 
 use super::cases::transfers;
 use super::sides::{Direction, Sides};
@@ -75,7 +75,7 @@ pub fn drawn(count: usize, seed: u64) -> Vec<Point> {
 }
 
 /// Cost of the library over that of a loop of puts: the median of `repetitions` pairs, taken in turn.
-pub fn against_loop_of_puts<I: Strided>(
+pub fn against_loop_of_puts<I: Stores>(
     sides: &mut Sides<'_, I>,
     (spread, direction): &Point,
     repetitions: usize,

@@ -2,11 +2,13 @@
 
 use std::hint::black_box;
 
-use shmem_core::context::{Initiator, Order, Strided};
+use shmem_core::context::{Initiator, Order, Stores, Strided};
 use shmem_core::object::On;
 
+use super::transfer::request;
 use super::transfer::{PAGES, START};
-use super::{Operation, Peer, PeerError, Running, TRANSFERS, Transfer};
+use super::{Operation, TRANSFERS, Transfer};
+use crate::perf::peers::{Peer, PeerError, Running};
 use crate::perf::put::near;
 use crate::perf::samples::{Samples, nanoseconds_each};
 use crate::perf::strided::baseline::loop_of_puts;
@@ -44,7 +46,7 @@ impl<'a> Arrays<'a> {
     }
 
     /// Nanoseconds of one transfer of ours, complete at the other PE.
-    fn time<I: Strided + Order>(&self, token: &I, transfer: &Transfer, ours: Ours) -> f64 {
+    fn time<I: Stores>(&self, token: &I, transfer: &Transfer, ours: Ours) -> f64 {
         let one: &dyn Fn() = match ours {
             Ours::Routine => &|| self.routine(token, black_box(transfer)),
             Ours::LoopOfPuts => &|| self.loop_of_puts(token, black_box(transfer)),
@@ -59,7 +61,7 @@ impl<'a> Arrays<'a> {
         &self.from[transfer.skew / size_of::<f64>()..]
     }
 
-    fn routine<I: Strided + Order>(&self, token: &I, transfer: &Transfer) {
+    fn routine<I: Stores>(&self, token: &I, transfer: &Transfer) {
         let Transfer { blocks, block, to, from, .. } = *transfer;
         let source = self.source(transfer);
         if block == 1 {
@@ -70,7 +72,7 @@ impl<'a> Arrays<'a> {
         token.quiet();
     }
 
-    fn loop_of_puts<I: Strided + Order>(&self, token: &I, transfer: &Transfer) {
+    fn loop_of_puts<I: Stores>(&self, token: &I, transfer: &Transfer) {
         const DOUBLE: usize = size_of::<f64>();
         let Transfer { blocks, block, to, from, .. } = *transfer;
         let spread = Spread { block: block * DOUBLE, count: blocks, to: to * DOUBLE, from: from * DOUBLE };
@@ -164,7 +166,7 @@ const ELEMENTS_OR_BLOCKS: &str = "shmem_double_iput, or a loop of shmem_putmem f
 /// # Panics
 ///
 /// If the arrays are not on this node.
-pub fn compare<I: Strided + Order>(
+pub fn compare<I: Stores>(
     token: &I,
     arrays: Arrays<'_>,
     peer: &mut Running,
@@ -173,7 +175,8 @@ pub fn compare<I: Strided + Order>(
     let mut comparisons = Vec::new();
     for (ours, operation, transfer) in rivals(peer.peer()) {
         let time = || arrays.time(token, &transfer, ours);
-        let samples = against(peer, operation, &transfer, repetitions, time);
+        let asked = request(operation, &transfer);
+        let samples = peer.check(&asked).and_then(|()| peer.against(&asked, repetitions, time));
         let lost = samples.as_ref().is_err_and(PeerError::is_final);
         comparisons.push(Comparison { ours, operation, transfer, samples });
         if lost {
@@ -189,35 +192,14 @@ fn rivals(peer: Peer) -> impl Iterator<Item = (Ours, Operation, Transfer)> {
     let fastest = move |transfer: Transfer| {
         let operation = match peer {
             Peer::Mpi => Operation::Put,
-            Peer::Oshmem if transfer.block == 1 => Operation::Iput,
-            Peer::Oshmem => Operation::Putmem,
+            _ if transfer.block == 1 => Operation::Iput,
+            _ => Operation::Putmem,
         };
         (Ours::Routine, operation, transfer)
     };
     let loops = Transfer::ALL.into_iter().filter(move |_| peer == Peer::Oshmem);
     let loops = loops.map(|transfer| (Ours::LoopOfPuts, Operation::Putmem, transfer));
     Transfer::ALL.into_iter().map(fastest).chain(loops)
-}
-
-/// Takes pairs of a time of ours and the peer's, in turn.
-fn against(
-    peer: &mut Running,
-    operation: Operation,
-    transfer: &Transfer,
-    repetitions: usize,
-    ours: impl FnMut() -> f64,
-) -> Result<Samples, PeerError> {
-    peer.check(operation, transfer)?;
-    let mut failed = None;
-    let theirs = || match failed {
-        Some(_) => f64::NAN,
-        None => peer.sample(operation, transfer).unwrap_or_else(|error| {
-            failed = Some(error);
-            f64::NAN
-        }),
-    };
-    let samples = Samples::alternate(repetitions, ours, theirs);
-    failed.map_or(Ok(samples), Err)
 }
 
 #[cfg(test)]
@@ -237,7 +219,7 @@ mod tests {
     #[test]
     fn every_transfer_has_a_case_for_each_rival() {
         let mut cases = Vec::new();
-        for peer in Peer::ALL {
+        for peer in Peer::STRIDED {
             for (ours, operation, transfer) in rivals(peer) {
                 assert_eq!(operation.peer(), peer);
                 cases.push(Comparison { ours, operation, transfer, samples: Ok(Samples::new()) }.case());

@@ -1,6 +1,6 @@
 //! What peers are asked to transfer.
 
-use super::Peer;
+use crate::perf::peers::{Peer, Request};
 
 /// Transfers in one sample, each complete at its destination before the next one begins.
 pub const TRANSFERS: usize = 20;
@@ -105,10 +105,11 @@ impl Operation {
     }
 }
 
-/// The line that asks for samples of a transfer; for none, whether it writes what it should.
-pub(super) fn request(operation: Operation, transfer: &Transfer, samples: usize) -> String {
+/// What asks for a transfer.
+pub fn request(operation: Operation, transfer: &Transfer) -> Request {
     let Transfer { name, blocks, block, to, from, skew } = transfer;
-    format!("{name} {} {blocks} {block} {to} {from} {skew} {TRANSFERS} {samples}", operation.word())
+    let numbers = format!("{blocks} {block} {to} {from} {skew} {TRANSFERS}");
+    Request { case: (*name).to_owned(), operation: operation.word(), numbers }
 }
 
 #[cfg(test)]
@@ -131,7 +132,9 @@ mod tests {
     #[test]
     fn a_request_has_what_the_programs_read() {
         let column = Transfer::ALL[4];
-        assert_eq!(request(Operation::Putmem, &column, 3), "column4/128 putmem 250 4 128 128 4416 20 3");
+        let asked = request(Operation::Putmem, &column);
+        assert_eq!((asked.case.as_str(), asked.operation), ("column4/128", "putmem"));
+        assert_eq!(asked.numbers, "250 4 128 128 4416 20");
         assert_eq!(column.doubles(column.to), 249 * 128 + 4);
     }
 }

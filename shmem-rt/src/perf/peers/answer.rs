@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use super::transfer::request;
-use super::{Operation, PeerError, Transfer};
+use super::{PeerError, Request};
 
 /// A line of a peer. Launchers add lines of their own: what is no JSON is none.
 #[derive(Debug, Default, PartialEq, Deserialize)]
@@ -38,18 +37,13 @@ pub(super) fn introduction(line: &str) -> Result<String, PeerError> {
 }
 
 /// The nanoseconds of each sample, from the answer to a request for so many of them.
-pub(super) fn samples(
-    line: &str,
-    operation: Operation,
-    transfer: &Transfer,
-    number: usize,
-) -> Result<Vec<f64>, PeerError> {
-    let asked = request(operation, transfer, number);
+pub(super) fn samples(line: &str, request: &Request, number: usize) -> Result<Vec<f64>, PeerError> {
+    let asked = request.line(number);
     let Line { case, operation: of, ns, error, .. } = Line::parse(line, &asked)?;
     if let Some(fault) = error {
         return Err(PeerError::Refused { request: asked, fault });
     }
-    if case != transfer.name || asked.split(' ').nth(1) != Some(&of) {
+    if case != request.case || of != request.operation {
         return Err(fault(line, &asked, "it answers another request"));
     }
     match ns {
@@ -67,10 +61,9 @@ fn fault(line: &str, request: &str, fault: &str) -> PeerError {
 mod tests {
     use super::*;
 
-    const COLUMN: Transfer = Transfer::ALL[1];
-
     fn of(line: &str, number: usize) -> Result<Vec<f64>, String> {
-        samples(line, Operation::Put, &COLUMN, number).map_err(|error| error.to_string())
+        let (case, numbers) = ("column/128".to_owned(), "1000 1 128 128 4416 20".to_owned());
+        samples(line, &Request { case, operation: "put", numbers }, number).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -15,9 +15,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::answer::{self, Line};
 use super::program::{Programs, not_found};
-use super::transfer::request;
-use super::{Operation, Peer, PeerError, Transfer};
+use super::{Peer, PeerError, Request};
 use crate::cpus;
+use crate::perf::samples::Samples;
 
 /// How long a peer may take for its start, for an answer, and for its end. It needs less than a
 /// second for the first and the last, and milliseconds for an answer; the rest is for busy machines.
@@ -91,34 +91,52 @@ impl Running {
         &self.library
     }
 
-    /// Whether it writes what it should.
+    /// Whether the operation does what it should.
     ///
     /// # Errors
     ///
-    /// If it does not, or does not answer.
-    pub fn check(&mut self, operation: Operation, transfer: &Transfer) -> Result<(), PeerError> {
-        self.ask(operation, transfer, 0).map(drop)
+    /// If it does not, or the peer does not answer.
+    pub fn check(&mut self, request: &Request) -> Result<(), PeerError> {
+        self.ask(request, 0).map(drop)
     }
 
-    /// One sample: nanoseconds of one transfer, complete at its destination.
+    /// One sample: nanoseconds of one operation, complete when it ends.
     ///
     /// # Errors
     ///
     /// If it does not answer.
-    pub fn sample(&mut self, operation: Operation, transfer: &Transfer) -> Result<f64, PeerError> {
-        self.ask(operation, transfer, 1).map(|samples| samples[0])
+    pub fn sample(&mut self, request: &Request) -> Result<f64, PeerError> {
+        self.ask(request, 1).map(|samples| samples[0])
     }
 
-    fn ask(
+    /// Pairs of samples of our own operation and the peer's, in turn; of ours as many whatever happens.
+    ///
+    /// # Errors
+    ///
+    /// If the peer does not answer.
+    pub fn against(
         &mut self,
-        operation: Operation,
-        transfer: &Transfer,
-        samples: usize,
-    ) -> Result<Vec<f64>, PeerError> {
-        let line = request(operation, transfer, samples) + "\n";
+        request: &Request,
+        repetitions: usize,
+        ours: impl FnMut() -> f64,
+    ) -> Result<Samples, PeerError> {
+        let mut failed = None;
+        let theirs = || match failed {
+            Some(_) => f64::NAN,
+            None => self.sample(request).unwrap_or_else(|error| {
+                failed = Some(error);
+                f64::NAN
+            }),
+        };
+        let samples = Samples::alternate(repetitions, ours, theirs);
+        failed.map_or(Ok(samples), Err)
+    }
+
+    fn ask(&mut self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
+        let line = request.line(samples) + "\n";
         // A peer that is gone is found out by its answer.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
-        answer::samples(&self.line()?, operation, transfer, samples)
+        answer::samples(&self.line()?, request, samples)
     }
 
     /// The next line of the peer itself.
@@ -223,6 +241,8 @@ fn is_ours(name: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::perf::collective;
+    use crate::perf::strided::peers::{Operation, Transfer, request};
 
     const HELLO: &str = r#"echo '{"peer":"mpi","library":"a shell"}'"#;
 
@@ -234,6 +254,11 @@ mod tests {
         command.args(["-c", script]);
         let running = Running::spawn(Peer::Mpi, &mut command, remarks, Duration::from_millis(500))?;
         Ok((running, directory))
+    }
+
+    fn column() -> Request {
+        let numbers = "1000 1 128 128 4416 20".to_owned();
+        Request { case: "column/128".to_owned(), operation: "iput", numbers }
     }
 
     #[test]
@@ -248,17 +273,16 @@ mod tests {
         );
         let (mut peer, _directory) = peer(&script).unwrap();
         assert_eq!(peer.library(), "a shell");
-        let column = &Transfer::ALL[1];
-        peer.check(Operation::Iput, column).unwrap();
-        assert_eq!(peer.sample(Operation::Iput, column).unwrap(), "1000 1 128 128 4416 20 1".len() as f64);
-        assert!(matches!(peer.sample(Operation::Iput, column), Err(PeerError::Ended(_))));
+        peer.check(&column()).unwrap();
+        assert_eq!(peer.sample(&column()).unwrap(), "1000 1 128 128 4416 20 1".len() as f64);
+        assert!(matches!(peer.sample(&column()), Err(PeerError::Ended(_))));
     }
 
     #[test]
     fn a_peer_that_hangs_is_said_and_ended() {
         let (mut peer, _directory) = peer(&format!("{HELLO}; echo stuck >&2; exec sleep 1000")).unwrap();
         let started = Instant::now();
-        let error = peer.check(Operation::Put, &Transfer::ALL[0]).unwrap_err().to_string();
+        let error = peer.check(&column()).unwrap_err().to_string();
         assert_eq!(error, "no answer within 0.5 s, it hangs; it said:\nstuck");
         let process = Pid::from_child(&peer.launcher);
         drop(peer);
@@ -303,8 +327,8 @@ mod tests {
     }
 
     #[test]
-    fn peers_that_are_installed_write_what_they_should() {
-        let programs = Programs::build().unwrap();
+    fn peers_that_are_installed_do_what_they_should() {
+        let programs = Programs::build(&Peer::ALL).unwrap();
         for missing in programs.missing() {
             eprintln!("skipped: {missing}");
         }
@@ -312,11 +336,18 @@ mod tests {
             let Some(mut running) = Running::start(peer, programs.directory()).unwrap() else {
                 continue;
             };
-            for operation in Operation::ALL.into_iter().filter(|operation| operation.peer() == peer) {
-                for transfer in Transfer::ALL {
-                    running.check(operation, &transfer).unwrap();
-                    assert!(running.sample(operation, &transfer).unwrap() > 10.0);
-                }
+            let requests = match peer {
+                Peer::OshmemCollectives => collective::CASES.map(|case| case.request()).to_vec(),
+                _ => Operation::ALL
+                    .into_iter()
+                    .filter(|operation| operation.peer() == peer)
+                    .flat_map(|operation| Transfer::ALL.map(|transfer| request(operation, &transfer)))
+                    .collect(),
+            };
+            assert!(!requests.is_empty());
+            for request in requests {
+                running.check(&request).unwrap();
+                assert!(running.sample(&request).unwrap() > 10.0);
             }
             assert!(running.library().starts_with("Open MPI"), "{}", running.library());
             running.requests = None;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{Missing, Peer, PeerError};
 
 /// What the programs have in common.
-const HEADER: (&str, &str) = ("peer.h", include_str!("../../../../../examples/peers/peer.h"));
+const HEADER: (&str, &str) = ("peer.h", include_str!("../../../../examples/peers/peer.h"));
 
 /// The programs, in a directory of their own, which goes away with this.
 #[derive(Debug)]
@@ -20,15 +20,15 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Compiles all programs. Those that cannot be compiled are [`missing`](Self::missing).
+    /// Compiles the programs of some peers. Those that cannot be compiled are [`missing`](Self::missing).
     ///
     /// # Errors
     ///
     /// If there is no place for them.
-    pub fn build() -> io::Result<Self> {
+    pub fn build(peers: &[Peer]) -> io::Result<Self> {
         let mut programs = Self { directory: directory()?, missing: Vec::new() };
         fs::write(programs.directory.join(HEADER.0), HEADER.1)?;
-        for peer in Peer::ALL {
+        for peer in peers.iter().copied() {
             if let Err(reason) = compile(peer, peer.compiler(), &programs.directory) {
                 programs.missing.push(Missing { peer, reason });
             }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_directory_goes_away_with_the_programs() {
-        let programs = Programs::build().unwrap();
+        let programs = Programs::build(&Peer::ALL).unwrap();
         let directory = programs.directory().to_owned();
         assert!(directory.join("peer.h").is_file());
         for peer in Peer::ALL {

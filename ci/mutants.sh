@@ -1,0 +1,50 @@
+#!/bin/sh
+# Runs tests that watch over atomicity, order and completion with a fault planted in the library: a test that
+# passes with its fault switched on proves nothing. One build serves all runs; faults are chosen by MUTANT, and
+# exist in this build only. What the hardware orders by itself is broken on the loopback transport alone.
+set -eu
+cd "$(dirname "$0")/.."
+
+export RUSTC_WORKSPACE_WRAPPER="$PWD/ci/rustc-mutants.sh"
+export RUST_BACKTRACE=0
+logs="${CARGO_TARGET_DIR:-target}/mutants"
+mkdir -p "$logs"
+
+tests() {
+    timeout 120 cargo test --quiet -p shmem-rt --test "$@"
+}
+
+cargo test --quiet -p shmem-rt --test linearizability --test litmus --test nonblocking --test signal --no-run
+failed=0
+while read -r mutant transport suite name; do
+    log="$logs/$mutant-$transport-$name.log"
+    status=0
+    SHMEM_TRANSPORT=$transport MUTANT=$mutant tests "$suite" -- --exact "$name" >"$log" 2>&1 </dev/null || status=$?
+    # 101 is a failed test. Anything else, a fault that keeps it from ending among them, is no answer.
+    if [ "$status" -eq 101 ] && grep -q "^thread '$name' .*panicked" "$log"; then
+        echo "caught: $mutant by $name over $transport"
+    else
+        echo "NOT CAUGHT: $mutant by $name over $transport (status $status, $log)"
+        failed=1
+    fi
+done <<'TABLE'
+add-in-two-steps shm linearizability atomic_operations_are_linearizable
+add-in-two-steps loopback linearizability atomic_operations_are_linearizable
+quiet-unfenced shm litmus put_quiet_get_on_both_sides
+quiet-forgotten loopback litmus put_quiet_flag_across_contexts
+quiet-forgotten loopback litmus quiet_is_visible_to_third_parties
+quiet-of-one-pe-forgotten loopback litmus put_quiet_of_one_pe_flag_across_contexts
+quiet-of-every-channel loopback litmus streams_are_independent
+fence-forgotten loopback litmus put_fence_flag
+fence-forgotten loopback litmus put_fence_flag_in_a_scope
+fence-forgotten loopback litmus put_fence_put_with_signal
+fence-forgotten loopback litmus put_fence_put_with_signal_in_a_scope
+signal-first shm signal whoever_sees_the_signal_sees_the_data
+signal-first loopback signal whoever_sees_the_signal_sees_the_data
+signal-first shm litmus put_fence_put_with_signal
+signal-first loopback litmus put_fence_put_with_signal_in_a_scope
+scope-without-quiet loopback litmus scope_flag_across_contexts
+scope-without-quiet loopback nonblocking what_a_scope_starts_is_complete_behind_it
+scope-without-quiet loopback nonblocking a_scope_that_panics_is_complete
+TABLE
+exit "$failed"

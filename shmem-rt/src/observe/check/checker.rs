@@ -1,0 +1,404 @@
+//! One PE's part of the checks: what each call means for them.
+
+use std::collections::HashMap;
+use std::io;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use shmem_core::observe::{Call, Effect, Family};
+use shmem_core::pe::Pe;
+use shmem_core::text::Text;
+use shmem_core::transport::AtomicOp;
+
+use super::blocks::{Blocks, Side};
+use super::clock::{Addressee, Class, Clock, MOST_PES, Own};
+use super::flights::{Flight, Flights};
+use super::history::Access;
+use super::report::{Reports, Where};
+use super::shadow::{MOST_SITES, Shadows, Site};
+use super::standing::{Entered, Position, Standing, circle};
+use super::words::Change;
+use crate::bootstrap::Bootstrap;
+use crate::env::CheckChoice;
+
+/// What lies at an offset, in words.
+pub(crate) type Names = Box<dyn Fn(usize) -> String + Send + Sync>;
+
+/// The PEs of this node, as the checks see them.
+pub(crate) struct Node {
+    /// Their numbers, in the order of their slots.
+    pub(crate) numbers: Vec<usize>,
+    /// The slot of the first.
+    pub(crate) first_slot: usize,
+    /// Which of them is the calling PE.
+    pub(crate) index: usize,
+    /// The addresses of its place.
+    pub(crate) place: std::ops::Range<usize>,
+    pub(crate) names: Names,
+}
+
+/// One PE's part of the checks.
+pub(in crate::observe) struct Checker {
+    node: Node,
+    shadows: Shadows,
+    reports: Reports,
+    state: Mutex<State>,
+}
+
+struct State {
+    own: Own,
+    flights: Flights,
+    /// The flag of each PE that this one has seen last.
+    seen: [Seen; MOST_PES],
+    sites: HashMap<(*const Location<'static>, Family), u32>,
+}
+
+// SAFETY: the pointers are those of constants, and only compared.
+unsafe impl Send for State {}
+
+/// A flag of another PE, and where this PE has seen it.
+#[derive(Clone, Copy)]
+struct Seen {
+    change: Change,
+    at: Option<(Family, &'static Location<'static>)>,
+}
+
+impl Checker {
+    /// The checks of one PE; nothing, and a warning, if there are more PEs on the node than can be checked.
+    pub(in crate::observe) fn create(
+        choice: CheckChoice,
+        node: Node,
+        bootstrap: &Arc<dyn Bootstrap>,
+    ) -> io::Result<Option<Self>> {
+        let pes = node.numbers.len();
+        let reports = Reports::new(choice, node.numbers[node.index], Arc::clone(bootstrap));
+        if pes > MOST_PES {
+            reports.warn(&format!(
+                "nothing is checked: a node has at most {MOST_PES} PEs for that, this one {pes}"
+            ));
+            return Ok(None);
+        }
+        if pes < bootstrap.count() {
+            reports.warn("what PEs of different nodes do to each other is not checked");
+        }
+        if !cfg!(debug_assertions) {
+            reports.warn("single loads and stores of `here` are not checked: this build is optimised");
+        }
+        let shadows = Shadows::create(bootstrap.as_ref(), node.index, pes)?;
+        let seen = [Seen { change: Change::default(), at: None }; MOST_PES];
+        let (own, flights) = (Own::new(node.index), Flights::default());
+        let state = Mutex::new(State { own, flights, seen, sites: HashMap::new() });
+        Ok(Some(Self { node, shadows, reports, state }))
+    }
+
+    /// Ends the job if there was a mistake, together with all PEs.
+    pub(in crate::observe) fn conclude(&self) -> io::Result<()> {
+        if self.shadows.with(self.node.index, |body| body.history.is_short) {
+            self.reports
+                .warn("more was done between synchronisations than is kept: races may be missing above");
+        }
+        self.reports.conclude()
+    }
+
+    pub(in crate::observe) fn begin(&self, call: &Call<'_>) {
+        let state = &mut *self.state();
+        match call.family.effect() {
+            Effect::Put => self.put(state, call, false),
+            Effect::PutSignal => {
+                self.put(state, call, true);
+                self.pass_on(state, call, call.signal, true);
+            }
+            Effect::Get => self.get(state, call),
+            Effect::Update => self.pass_on(state, call, Some(call.offset), false),
+            Effect::Fetch => {
+                self.own_side(state, call, true);
+                if call.word.is_some_and(|word| word.op != AtomicOp::Fetch) {
+                    self.pass_on(state, call, Some(call.offset), false);
+                }
+            }
+            Effect::Load => self.touch_own(state, call, false),
+            Effect::Store => self.touch_own(state, call, true),
+            Effect::Barrier | Effect::Collective => self.arrive(state, call),
+            Effect::Release => {
+                state.own.quiet(|_, _| true);
+                state.flights.quiet(|_, _| true);
+                self.pass_on(state, call, Some(call.offset), false);
+            }
+            Effect::Order | Effect::Wait | Effect::Acquire => {}
+        }
+    }
+
+    pub(in crate::observe) fn end(&self, call: &Call<'_>) {
+        let state = &mut *self.state();
+        let endpoint = call.endpoint;
+        match (call.family.effect(), call.family) {
+            (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => self.learn(state, call),
+            (Effect::Barrier | Effect::Collective, _) => self.leave(state, call),
+            (Effect::Order, Family::Fence) => state.own.fence(endpoint),
+            (Effect::Order, _) => {
+                // Of one PE, or of all.
+                let pe = call.pe.map(|pe| (pe.number(), self.index_of(pe)));
+                state.own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));
+                state.flights.quiet(|of, to| of == endpoint && pe.is_none_or(|(number, _)| number == to));
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&self, state: &mut State, call: &Call<'_>, is_signalled: bool) {
+        self.own_side(state, call, false);
+        let Some(to) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
+        // What a PE writes to itself it could as well store.
+        let class = match is_signalled {
+            _ if to == self.node.index => Class::REST,
+            false => Class::put(call.endpoint),
+            true => Class::signalled(call.endpoint),
+        };
+        for blocks in blocks(call, Side::To, call.offset) {
+            self.touch(state, call, to, blocks, class, true);
+        }
+        if to != self.node.index {
+            state.own.put(call.endpoint, to, is_signalled);
+        }
+    }
+
+    fn get(&self, state: &mut State, call: &Call<'_>) {
+        self.own_side(state, call, true);
+        let Some(from) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
+        for blocks in blocks(call, Side::From, call.offset) {
+            self.touch(state, call, from, blocks, Class::REST, false);
+        }
+    }
+
+    /// The side of a transfer that belongs to this PE: its buffer, or symmetric memory.
+    fn own_side(&self, state: &mut State, call: &Call<'_>, writes: bool) {
+        if call.local == 0 {
+            return;
+        }
+        let side = if writes { Side::To } else { Side::From };
+        for blocks in blocks(call, side, call.local) {
+            self.refuse_reuse(state, call, &blocks, writes);
+            if call.family.is_nonblocking() {
+                let (family, location, endpoint) = (call.family, call.location, call.endpoint);
+                let pe = call.pe.map_or(usize::MAX, |pe| pe.number());
+                state.flights.add(Flight { family, location, endpoint, pe, blocks, writes });
+            }
+        }
+        if self.node.place.contains(&call.local) {
+            for blocks in blocks(call, side, call.local - self.node.place.start) {
+                self.record(state, call, self.node.index, blocks, Class::REST, writes);
+            }
+        }
+    }
+
+    fn touch_own(&self, state: &mut State, call: &Call<'_>, writes: bool) {
+        self.touch(state, call, self.node.index, Blocks::range(call.offset, call.bytes), Class::REST, writes);
+    }
+
+    /// An access to memory of the PE in slot `to`.
+    fn touch(
+        &self,
+        state: &mut State,
+        call: &Call<'_>,
+        to: usize,
+        blocks: Blocks,
+        class: Class,
+        writes: bool,
+    ) {
+        if to == self.node.index {
+            self.refuse_reuse(state, call, &blocks.moved(self.node.place.start), writes);
+        }
+        self.record(state, call, to, blocks, class, writes);
+    }
+
+    /// Compares an access with those of other PEs, and keeps it.
+    fn record(
+        &self,
+        state: &mut State,
+        call: &Call<'_>,
+        to: usize,
+        blocks: Blocks,
+        class: Class,
+        writes: bool,
+    ) {
+        let site = self.site(state, call.family, call.location);
+        let (by, epoch) = (self.node.index as u32, state.own.epoch());
+        let access = Access { blocks, by, epoch, class, site, writes: writes.into() };
+        let (race, is_long) = self.shadows.with(to, |body| {
+            let race = body.history.race(&access, &state.own.clock, to);
+            body.history.add(&access);
+            (race, body.history.is_long())
+        });
+        if is_long {
+            self.forget(state, to);
+        }
+        if let Some(other) = race {
+            self.report_race(state, call, to, &access, &other);
+        }
+    }
+
+    /// What this PE knows goes to whoever looks at the word at `offset` of the call's PE.
+    fn pass_on(&self, state: &mut State, call: &Call<'_>, offset: Option<usize>, is_signal_of_put: bool) {
+        let (Some(to), Some(offset)) = (call.pe.and_then(|pe| self.index_of(pe)), offset) else { return };
+        let change = Change { epoch: state.own.epoch(), site: self.site(state, call.family, call.location) };
+        let addressee = Addressee { endpoint: call.endpoint, pe: to, is_signal_of_put };
+        let clock = state.own.pass_on(Some(addressee));
+        self.shadows.with(to, |body| {
+            let word = body.words.entry(offset);
+            word.clock.join(&clock, self.shadows.pes());
+            word.changes[self.node.index] = change;
+        });
+    }
+
+    /// What those knew who changed the words that the call looks at.
+    fn learn(&self, state: &mut State, call: &Call<'_>) {
+        let Some(of) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
+        let State { own, seen, .. } = state;
+        let pes = self.shadows.pes();
+        self.shadows.with(of, |body| {
+            for word in body.words.changed(call.offset, call.bytes) {
+                own.clock.join(&word.clock, pes);
+                for (seen, change) in seen.iter_mut().zip(&word.changes) {
+                    if change.epoch > seen.change.epoch {
+                        *seen = Seen { change: *change, at: Some((call.family, call.location)) };
+                    }
+                }
+            }
+        });
+        self.shadows.with(self.node.index, |body| body.known = own.clock);
+    }
+
+    fn arrive(&self, state: &mut State, call: &Call<'_>) {
+        let Some(meeting) = call.meeting else { return };
+        if call.family.effect() == Effect::Barrier {
+            state.own.quiet(|_, _| true);
+            state.flights.quiet(|_, _| true);
+        }
+        let slots = meeting.members.iter().filter_map(|pe| self.index_of(*pe));
+        let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
+        let clock = state.own.pass_on(None);
+        let (team, site) = (meeting.team as u32, self.site(state, call.family, call.location));
+        self.shadows.with(self.node.index, |body| {
+            let published = &mut body.meetings[meeting.team][meeting.count as usize % 2];
+            (published.entered, published.clock) = (entered, clock);
+            body.entered[meeting.team] = entered;
+            body.standing = Standing { is_inside: 1, team, entered, site };
+        });
+        let position = |slot| {
+            self.shadows.with(slot, |body| Position { standing: body.standing, entered: body.entered })
+        };
+        let positions: Vec<_> = (0..self.shadows.pes()).map(position).collect();
+        if let Some(circle) = circle(&positions, self.node.index) {
+            let place =
+                |slot: &usize| (self.number(*slot), self.site_of(*slot, positions[*slot].standing.site));
+            self.reports.deadlock(&circle.iter().map(place).collect::<Vec<_>>());
+        }
+    }
+
+    fn leave(&self, state: &mut State, call: &Call<'_>) {
+        let Some(meeting) = call.meeting else { return };
+        let pes = self.shadows.pes();
+        for slot in
+            meeting.members.iter().filter_map(|pe| self.index_of(*pe)).filter(|slot| *slot != self.node.index)
+        {
+            self.shadows.with(slot, |body| {
+                let published = &body.meetings[meeting.team][meeting.count as usize % 2];
+                // Who may leave before all have come may be further on; who has not come has told nothing.
+                if published.entered.count >= meeting.count {
+                    state.own.clock.join(&published.clock, pes);
+                }
+            });
+        }
+        self.shadows.with(self.node.index, |body| {
+            body.standing.is_inside = 0;
+            body.known = state.own.clock;
+        });
+    }
+
+    /// Forgets accesses to memory of `to` that all PEs know of.
+    fn forget(&self, state: &State, to: usize) {
+        let pes = self.shadows.pes();
+        let knows = |slot| match slot == self.node.index {
+            true => state.own.clock,
+            false => self.shadows.with(slot, |body| body.known),
+        };
+        let all: Vec<Clock> = (0..pes).map(knows).collect();
+        let known_of = |by: usize| {
+            let others = all.iter().enumerate().filter(|(slot, _)| *slot != by).map(|(_, clock)| *clock);
+            others.reduce(|mut all, one| {
+                all.meet(&one, pes);
+                all
+            })
+        };
+        let known: Vec<_> = (0..pes).map(|by| known_of(by).unwrap_or(Clock::ZERO)).collect();
+        self.shadows.with(to, |body| body.history.forget(&known, to));
+    }
+
+    fn refuse_reuse(&self, state: &State, call: &Call<'_>, blocks: &Blocks, writes: bool) {
+        if let Some(flight) = state.flights.conflict(blocks, writes) {
+            let earlier =
+                Where { pe: self.number(self.node.index), site: Site::of(flight.family, flight.location) };
+            let later = Where { pe: earlier.pe, site: Site::of(call.family, call.location) };
+            self.reports.reuse(&earlier, flight.writes, &later, writes);
+        }
+    }
+
+    fn report_race(&self, state: &State, call: &Call<'_>, to: usize, access: &Access, other: &Access) {
+        let by = other.by as usize;
+        let earlier = Where { pe: self.number(by), site: self.site_of(by, other.site) };
+        let later = Where { pe: self.number(self.node.index), site: Site::of(call.family, call.location) };
+        let what = (self.node.names)(access.blocks.start());
+        let Seen { change, at } = state.seen[by];
+        match at {
+            Some((family, location)) if other.class != Class::REST && change.epoch >= other.epoch => {
+                let flag = self.site_of(by, change.site);
+                self.reports.early_flag(&earlier, &flag, &Site::of(family, location), &later, &what);
+            }
+            _ => self.reports.race(&earlier, &later, self.number(to), &what),
+        }
+    }
+
+    /// Which of the PEs of this node it is, if it is one.
+    fn index_of(&self, pe: Pe) -> Option<usize> {
+        Some(pe.on_node()? - self.node.first_slot)
+    }
+
+    fn number(&self, slot: usize) -> usize {
+        self.node.numbers[slot]
+    }
+
+    /// The number of a line of this PE, which others can look up.
+    fn site(&self, state: &mut State, family: Family, location: &'static Location<'static>) -> u32 {
+        let next = state.sites.len().min(MOST_SITES - 1) as u32;
+        *state.sites.entry((std::ptr::from_ref(location), family)).or_insert_with(|| {
+            self.shadows.with(self.node.index, |body| body.sites[next as usize] = Site::of(family, location));
+            next
+        })
+    }
+
+    fn site_of(&self, slot: usize, site: u32) -> Site {
+        self.shadows.with(slot, |body| body.sites[site as usize % MOST_SITES])
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Site {
+    fn of(family: Family, location: &Location<'_>) -> Self {
+        Self {
+            operation: Text::head(family.name()),
+            file: Text::tail(location.file()),
+            line: location.line(),
+        }
+    }
+}
+
+/// The bytes on one side of a call.
+fn blocks(call: &Call<'_>, side: Side, start: usize) -> Vec<Blocks> {
+    match call.plan {
+        Some(plan) => Blocks::of(plan.pattern(), side, start),
+        None => vec![Blocks::range(start, call.bytes)],
+    }
+}

@@ -1,0 +1,147 @@
+//! Who has touched the memory of a PE lately.
+
+use super::blocks::Blocks;
+use super::clock::{Class, Clock};
+
+/// Accesses that are kept.
+const MOST: usize = 4096;
+
+/// How many of the last accesses a new one is tried to be joined with.
+const LATEST: usize = 8;
+
+/// An access to memory of a PE.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Access {
+    pub(super) blocks: Blocks,
+    pub(super) by: u32,
+    pub(super) epoch: u32,
+    pub(super) class: Class,
+    /// Its line: a number that the PE has given it.
+    pub(super) site: u32,
+    /// 1 or 0.
+    pub(super) writes: u32,
+}
+
+/// Accesses to memory of one PE, oldest first. All zeroes: none.
+#[repr(C)]
+pub(super) struct History {
+    len: usize,
+    /// Whether some were forgotten that may have mattered.
+    pub(super) is_short: bool,
+    accesses: [Access; MOST],
+}
+
+impl History {
+    /// The first access of another PE to the same bytes, one of the two a write, that is not known to have
+    /// happened before `access`. `to` is whose memory it is.
+    pub(super) fn race(&self, access: &Access, clock: &Clock, to: usize) -> Option<Access> {
+        let races = |other: &&Access| {
+            other.by != access.by
+                && other.writes | access.writes != 0
+                && clock.known(other.class, other.by as usize, to) < other.epoch
+                && other.blocks.overlaps(&access.blocks)
+        };
+        self.accesses().iter().find(races).copied()
+    }
+
+    /// Keeps an access.
+    pub(super) fn add(&mut self, access: &Access) {
+        let len = self.len;
+        let alike = |one: &&mut Access| {
+            (one.by, one.epoch, one.class, one.site, one.writes)
+                == (access.by, access.epoch, access.class, access.site, access.writes)
+        };
+        let latest = &mut self.accesses[len.saturating_sub(LATEST)..len];
+        if latest.iter_mut().filter(alike).any(|one| one.blocks.extend(&access.blocks)) {
+            return;
+        }
+        if len == MOST {
+            self.is_short = true;
+            self.accesses.copy_within(MOST / 4.., 0);
+            self.len = MOST - MOST / 4;
+        }
+        self.accesses[self.len] = *access;
+        self.len += 1;
+    }
+
+    /// Whether it is time to forget what everybody knows: now and then, since that takes its time.
+    pub(super) fn is_long(&self) -> bool {
+        self.len >= MOST / 8 && self.len.is_multiple_of(MOST / 16)
+    }
+
+    /// Forgets accesses that nobody can race with any more: of `known` it is said for each PE that
+    /// accesses what all others know of it.
+    pub(super) fn forget(&mut self, known: &[Clock], to: usize) {
+        let mut kept = 0;
+        for at in 0..self.len {
+            let access = self.accesses[at];
+            let by = access.by as usize;
+            if known[by].known(access.class, by, to) < access.epoch {
+                self.accesses[kept] = access;
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+
+    fn accesses(&self) -> &[Access] {
+        &self.accesses[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history() -> Box<History> {
+        // SAFETY: all zeroes is an empty history.
+        unsafe { Box::new_zeroed().assume_init() }
+    }
+
+    fn write(by: u32, start: usize, epoch: u32) -> Access {
+        Access {
+            blocks: Blocks::range(start, 8),
+            by,
+            epoch,
+            class: Class::REST,
+            site: start as u32,
+            writes: 1,
+        }
+    }
+
+    #[test]
+    fn a_race_is_of_two_pes_with_a_write_and_not_known() {
+        let mut history = history();
+        history.add(&write(0, 64, 3));
+        let race = |access: Access, clock: &Clock| history.race(&access, clock, 2).map(|other| other.site);
+        let nothing = Clock::ZERO;
+        assert_eq!(race(write(1, 68, 1), &nothing), Some(64));
+        assert_eq!(race(Access { writes: 0, ..write(1, 68, 1) }, &nothing), Some(64));
+        assert_eq!(race(write(0, 68, 1), &nothing), None, "its own");
+        assert_eq!(race(write(1, 72, 1), &nothing), None, "other bytes");
+        let mut own = super::super::clock::Own::new(0);
+        let _ = (own.pass_on(None), own.pass_on(None));
+        assert_eq!(race(write(1, 68, 1), &own.pass_on(None)), None, "known");
+    }
+
+    #[test]
+    fn what_all_know_is_forgotten_and_what_is_too_much_is_said() {
+        let mut history = history();
+        (0..10_u32).for_each(|i| history.add(&write(0, 64 * i as usize, 1 + i % 2)));
+        let known = super::super::clock::Own::new(0).pass_on(None);
+        history.forget(&[known], 0);
+        assert_eq!(history.accesses().iter().map(|one| one.epoch).collect::<Vec<_>>(), [2; 5]);
+        (0..2 * MOST).for_each(|i| history.add(&write(0, 64 * i, 2)));
+        assert!(history.is_short && history.is_long());
+        let last = history.race(&write(1, 64 * (2 * MOST - 1), 1), &Clock::ZERO, 0);
+        assert!(last.is_some(), "the latest are kept");
+    }
+
+    #[test]
+    fn a_loop_over_neighbours_is_one_access() {
+        let mut history = history();
+        (0..100).for_each(|i| history.add(&Access { site: 7, ..write(0, 8 * i, 1) }));
+        assert_eq!(history.accesses().len(), 1);
+    }
+}

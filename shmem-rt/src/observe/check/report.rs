@@ -1,0 +1,127 @@
+//! What is said of mistakes.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::shadow::Site;
+use crate::bootstrap::Bootstrap;
+use crate::env::CheckChoice;
+use crate::report::say;
+
+/// The code of a job in which there was a mistake.
+const CODE: i32 = 1;
+
+/// A call of a PE.
+pub(super) struct Where {
+    pub(super) pe: usize,
+    pub(super) site: Site,
+}
+
+impl std::fmt::Display for Where {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PE {} in {}", self.pe, self.site)
+    }
+}
+
+/// The mistakes that a PE has found.
+pub(super) struct Reports {
+    choice: CheckChoice,
+    me: usize,
+    bootstrap: Arc<dyn Bootstrap>,
+    /// Lines that have been reported, and are not again.
+    said: Mutex<HashSet<String>>,
+}
+
+impl Reports {
+    pub(super) fn new(choice: CheckChoice, me: usize, bootstrap: Arc<dyn Bootstrap>) -> Self {
+        Self { choice, me, bootstrap, said: Mutex::default() }
+    }
+
+    /// Something that is not checked, said once for the job.
+    pub(super) fn warn(&self, text: &str) {
+        if self.me == 0 {
+            say(&format!("shmem: check: warning: {text}"));
+        }
+    }
+
+    /// Two accesses that nothing orders.
+    pub(super) fn race(&self, earlier: &Where, later: &Where, to: usize, what: &str) {
+        self.say(
+            &format!("race {} {}", earlier.site, later.site),
+            &format!(
+                "{later} and {earlier} use the same bytes ({what} of PE {to}), one of them writes, and nothing \
+                 orders them; have one wait for the other: a barrier, or a fence, a flag and a wait for it"
+            ),
+        );
+    }
+
+    /// A put that a flag does not announce, though it was set behind it.
+    pub(super) fn early_flag(&self, put: &Where, flag: &Site, wait: &Site, later: &Where, what: &str) {
+        self.say(
+            &format!("flag {} {flag} {}", put.site, later.site),
+            &format!(
+                "{later} uses {what}, which may not have arrived: {put} wrote it, and then set a flag in {flag} \
+                 without a fence or quiet of the same context in between; PE {} saw the flag in {wait}; call \
+                 fence() between the two, or use put_signal",
+                later.pe
+            ),
+        );
+    }
+
+    /// A buffer that is used too early.
+    pub(super) fn reuse(&self, flight: &Where, flight_writes: bool, later: &Where, writes: bool) {
+        let (doing, does) =
+            (if flight_writes { "write" } else { "read" }, if writes { "writes" } else { "reads" });
+        self.say(
+            &format!("reuse {} {}", flight.site, later.site),
+            &format!(
+                "{later} {does} a buffer that {flight} may still {doing}: the transfer is under way until a quiet; \
+                 call quiet() between the two"
+            ),
+        );
+    }
+
+    /// PEs that wait for each other in a circle. Ends the job: it could not go on.
+    pub(super) fn deadlock(&self, circle: &[(usize, Site)]) -> ! {
+        let next = circle.iter().cycle().skip(1);
+        let list: Vec<_> = circle
+            .iter()
+            .zip(next)
+            .map(|((pe, site), (other, _))| format!("PE {pe} is in {site} and waits for PE {other}"))
+            .collect();
+        self.bootstrap.abort(
+            CODE,
+            &format!(
+                "check: collectives in different orders, which cannot end: {}; all members of two teams must enter \
+                 their collectives in the same order",
+                list.join(", ")
+            ),
+        )
+    }
+
+    /// Ends the job if any PE has found a mistake. All PEs call this together.
+    pub(super) fn conclude(&self) -> io::Result<()> {
+        let mine = self.said.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let all = self.bootstrap.exchange("checks", &mine.to_le_bytes())?;
+        let found: usize =
+            all.iter().filter_map(|bytes| Some(usize::from_le_bytes(*bytes.first_chunk()?))).sum();
+        if found > 0 && self.me == 0 {
+            let s = if found == 1 { "" } else { "s" };
+            self.bootstrap.abort(CODE, &format!("SHMEM_CHECK found {found} mistake{s}, reported above"));
+        }
+        // PE 0 ends the job; nobody may have left it in order before.
+        self.bootstrap.fence()
+    }
+
+    fn say(&self, lines: &str, text: &str) {
+        let is_new = self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(lines.to_owned());
+        if !is_new {
+            return;
+        }
+        match self.choice {
+            CheckChoice::Abort => self.bootstrap.abort(CODE, &format!("check: {text}")),
+            _ => say(&format!("shmem: check: {text}")),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The memory in which the PEs of a node keep what checks need to know of each other.
+//!
+//! One memfd of the first PE of the node, mapped by all, with a [`Shadow`] for each. A shadow is used by one
+//! PE at a time, behind a lock of its own; nobody holds two.
+
+use std::cell::UnsafeCell;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use memmap2::{MmapOptions, MmapRaw};
+use shmem_core::system::MAX_TEAMS;
+use shmem_core::text::Text;
+
+use super::clock::Clock;
+use super::history::History;
+use super::standing::{Entered, Standing};
+use super::words::Words;
+use crate::bootstrap::Bootstrap;
+
+/// Lines of a PE that are told apart.
+pub(super) const MOST_SITES: usize = 1024;
+
+/// What is known of one PE. All zeroes is the beginning.
+#[repr(C)]
+pub(super) struct Shadow {
+    lock: AtomicU32,
+    body: UnsafeCell<Body>,
+}
+
+/// What is behind the lock.
+#[repr(C)]
+pub(super) struct Body {
+    /// Who has touched its memory.
+    pub(super) history: History,
+    /// Its words.
+    pub(super) words: Words,
+    /// What it knows.
+    pub(super) known: Clock,
+    /// What it knew when it came to the last two meetings of each team.
+    pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
+    /// Where it stands in its collectives.
+    pub(super) standing: Standing,
+    /// How far it has come in those of each team.
+    pub(super) entered: [Entered; MAX_TEAMS],
+    /// Its lines.
+    pub(super) sites: [Site; MOST_SITES],
+}
+
+/// What a PE passed on at a meeting.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Meeting {
+    pub(super) entered: Entered,
+    pub(super) clock: Clock,
+}
+
+/// A line that calls an operation.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Site {
+    pub(super) operation: Text<24>,
+    pub(super) file: Text<96>,
+    pub(super) line: u32,
+}
+
+impl std::fmt::Display for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` at {}:{}", self.operation, self.file, self.line)
+    }
+}
+
+/// The shadows of a node.
+pub(super) struct Shadows {
+    map: MmapRaw,
+    pes: usize,
+}
+
+impl Shadows {
+    /// Those of `pes` PEs, of which the caller is number `slot`. All PEs of the job call this together.
+    pub(super) fn create(bootstrap: &dyn Bootstrap, slot: usize, pes: usize) -> io::Result<Self> {
+        let bytes = pes * size_of::<Shadow>();
+        let mut mine: Option<OwnedFd> = None;
+        if slot == 0 {
+            let memory = rustix::fs::memfd_create("checks", rustix::fs::MemfdFlags::CLOEXEC)?;
+            rustix::fs::ftruncate(&memory, bytes as u64)?;
+            mine = Some(memory);
+        }
+        let descriptors: Vec<_> = mine.iter().map(|memory| memory.as_fd()).collect();
+        let shared = bootstrap.share(&descriptors)?;
+        let lost = || io::Error::new(io::ErrorKind::NotFound, "the memory for checks was not passed on");
+        let memory = shared.first().and_then(|of_first| of_first.first()).ok_or_else(lost)?;
+        // A shorter one would end this PE by a signal.
+        if rustix::fs::fstat(memory)?.st_size.cast_unsigned() < bytes as u64 {
+            return Err(lost());
+        }
+        Ok(Self { map: MmapOptions::new().len(bytes).map_raw(memory)?, pes })
+    }
+
+    pub(super) fn pes(&self) -> usize {
+        self.pes
+    }
+
+    /// Works on one of them, alone.
+    pub(super) fn with<R>(&self, slot: usize, work: impl FnOnce(&mut Body) -> R) -> R {
+        assert!(slot < self.pes, "a slot of this node");
+        let shadow = self.map.as_mut_ptr().cast::<Shadow>().wrapping_add(slot);
+        // SAFETY: the mapping has room for `pes` shadows and lives as long as `self`; it begins at a page.
+        // A shadow is atomics, and a cell.
+        let shadow = unsafe { &*shadow };
+        let _locked = Locked::new(&shadow.lock);
+        // SAFETY: whoever has the lock is alone with the cell, in all processes. It holds numbers and
+        // texts, which every bit pattern is one of.
+        work(unsafe { &mut *shadow.body.get() })
+    }
+}
+
+/// A lock that is held.
+struct Locked<'a>(&'a AtomicU32);
+
+impl<'a> Locked<'a> {
+    fn new(lock: &'a AtomicU32) -> Self {
+        let mut turns = 0_u32;
+        while lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            turns += 1;
+            // PEs may outnumber cores, and the one that has it must run.
+            if turns.is_multiple_of(64) {
+                std::thread::yield_now();
+            }
+            std::hint::spin_loop();
+        }
+        Self(lock)
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}

@@ -1,0 +1,244 @@
+//! What fence, quiet and signals order, on small programs whose forbidden outcomes are looked for many times.
+//!
+//! On the node much is ordered by the hardware (on x86-64 a store is never seen before an earlier one), so
+//! these programs see there only what is missing beyond that. The transport inside one process
+//! delivers in any order that the rules allow: there each of them fails when its fence, its quiet or
+//! the order of a signal is taken away (`ci/mutants.sh`).
+
+use shmem::prelude::*;
+use shmem::thread::Private;
+
+const N: usize = 64;
+
+#[symmetric]
+static DATA: [u64; N];
+#[symmetric]
+static MORE: [u64; N];
+#[symmetric]
+static FLAG: Signal;
+#[symmetric]
+static ACKNOWLEDGED: Signal;
+#[symmetric]
+static WORDS: [[u64; 8]; 20_000];
+#[symmetric]
+static ROUND: u64;
+
+fn is_loopback() -> bool {
+    std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
+}
+
+fn rounds() -> u64 {
+    if is_loopback() { 300 } else { 5000 }
+}
+
+/// PE 0 sends in each round, by `send`, and PE 1 finds all data of the round when it sees the flag.
+fn message(world: &World, send: impl Fn(Pe, u64)) {
+    let (sender, receiver) = (world.pe(0).unwrap(), world.pe(1).unwrap());
+    for round in 1..=rounds() {
+        if world.my_pe() == 0 {
+            send(receiver, round);
+            ACKNOWLEDGED.wait_until(world, eq(round));
+        } else {
+            FLAG.wait_until(world, eq(round));
+            for object in [&DATA, &MORE] {
+                let seen = object.here(world).load();
+                assert_eq!(seen, [round; N], "the flag has overtaken the data");
+            }
+            world.signal_set(ACKNOWLEDGED.on(sender), round);
+        }
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn put_fence_flag(world: &mut World) {
+    message(world, |to, round| {
+        world.put(DATA.on(to), &[round; N]);
+        world.put(MORE.on(to), &[round; N]);
+        world.fence();
+        world.signal_set(FLAG.on(to), round);
+    });
+}
+
+#[shmem::test(pes = 2)]
+fn put_fence_flag_in_a_scope(world: &mut World) {
+    message(world, |to, round| {
+        let row = [round; N];
+        world.scope(|s| {
+            s.put(DATA.on(to), &row);
+            strided!(s, MORE@to[..; 2] = row[..; 2]);
+            s.iput(MORE.on(to).index(1..), &row, 2, 2, N / 2);
+            s.fence();
+            s.signal_set(FLAG.on(to), round);
+            // Or the scope's end would be what delivers.
+            ACKNOWLEDGED.wait_until(world, eq(round));
+        });
+    });
+}
+
+/// The flag goes through another stream, which knows nothing of the data.
+#[shmem::test(pes = 2)]
+fn put_quiet_flag_across_contexts(world: &mut World) {
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
+    message(world, |to, round| {
+        ctx.put(DATA.on(to), &[round; N]);
+        ctx.put(MORE.on(to), &[round; N]);
+        ctx.quiet();
+        world.signal_set(FLAG.on(to), round);
+    });
+}
+
+#[shmem::test(pes = 2)]
+fn put_quiet_of_one_pe_flag_across_contexts(world: &mut World) {
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
+    message(world, |to, round| {
+        ctx.put(DATA.on(to), &[round; N]);
+        ctx.put(MORE.on(to), &[round; N]);
+        ctx.quiet_pe(to);
+        world.signal_set(FLAG.on(to), round);
+    });
+}
+
+#[shmem::test(pes = 2)]
+fn scope_flag_across_contexts(world: &mut World) {
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
+    message(world, |to, round| {
+        let row = [round; N];
+        ctx.scope(|s| {
+            s.put(DATA.on(to), &row);
+            s.put(MORE.on(to), &row);
+        });
+        world.signal_set(FLAG.on(to), round);
+    });
+}
+
+#[shmem::test(pes = 2)]
+fn put_fence_put_with_signal(world: &mut World) {
+    message(world, |to, round| {
+        world.put(MORE.on(to), &[round; N]);
+        world.fence();
+        world.put_signal(DATA.on(to), &[round; N], FLAG.on(to), SignalOp::Set(round));
+    });
+}
+
+#[shmem::test(pes = 2)]
+fn put_fence_put_with_signal_in_a_scope(world: &mut World) {
+    message(world, |to, round| {
+        let row = [round; N];
+        world.scope(|s| {
+            s.put(MORE.on(to), &row);
+            s.fence();
+            s.put_signal(DATA.on(to), &row, FLAG.on(to), SignalOp::Add(1));
+            ACKNOWLEDGED.wait_until(world, eq(round));
+        });
+    });
+}
+
+/// Data from PE 0 to PE 2 is there when PE 2 hears of it from PE 1, who heard of it from PE 0.
+#[shmem::test(pes = 3)]
+fn quiet_is_visible_to_third_parties(world: &mut World) {
+    let [first, second, third] = [0, 1, 2].map(|pe| world.pe(pe).unwrap());
+    for round in 1..=rounds() / 3 {
+        match world.my_pe() {
+            0 => {
+                world.put(DATA.on(third), &[round; N]);
+                world.quiet();
+                world.signal_set(FLAG.on(second), round);
+                ACKNOWLEDGED.wait_until(world, eq(round));
+            }
+            1 => {
+                FLAG.wait_until(world, eq(round));
+                world.signal_set(FLAG.on(third), round);
+            }
+            _ => {
+                FLAG.wait_until(world, eq(round));
+                assert_eq!(DATA.here(world).load(), [round; N]);
+                world.signal_set(ACKNOWLEDGED.on(first), round);
+            }
+        }
+    }
+    world.barrier_all();
+}
+
+/// A stream neither orders nor completes what another has issued. On the node, where a put has happened when it
+/// returns, there is nothing to see; on the transport, both are seen.
+#[shmem::test(pes = 2)]
+fn streams_are_independent(world: &mut World) {
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
+    let (mut incomplete, mut overtaken) = (0, 0);
+    let to = world.pe(1).unwrap();
+    for round in 1..=rounds() {
+        if world.my_pe() == 0 {
+            // Quiet of another stream.
+            world.put(DATA.on(to), &[round; N]);
+            ctx.quiet();
+            let mut seen = [0; N];
+            ctx.get(&mut seen, DATA.on(to));
+            incomplete += u32::from(seen != [round; N]);
+            world.quiet();
+            // Fences of both.
+            world.put(MORE.on(to), &[round; N]);
+            world.fence();
+            ctx.fence();
+            ctx.signal_set(FLAG.on(to), round);
+            ctx.quiet();
+            world.get(&mut seen, MORE.on(to));
+            overtaken += u32::from(seen != [round; N]);
+            world.quiet();
+        }
+    }
+    if world.my_pe() == 0 {
+        assert_eq!(
+            (incomplete > 0, overtaken > 0),
+            (is_loopback(), is_loopback()),
+            "{incomplete}, {overtaken}"
+        );
+    }
+    world.barrier_all();
+}
+
+/// Two PEs write, are quiet, and read what the other has written: one of them finds it (Dekker). Here a processor
+/// of the x86 kind does reorder, unless quiet keeps it from that.
+#[shmem::test(pes = 2)]
+fn put_quiet_get_on_both_sides(world: &mut World) {
+    let me = world.my_pe();
+    let other = world.pe(1 - me).unwrap();
+    let rounds = if is_loopback() { 300 } else { WORDS.here(world).index(..).len() };
+    let mut found = vec![0; rounds];
+    for (round, found) in found.iter_mut().enumerate() {
+        let there = WORDS.on(other).index(round).index(me);
+        let mine = WORDS.here(world).index(round).index(1 - me);
+        // In this processor's cache, where a load finds it at once, and a store of the other PE has to wait.
+        assert_eq!(mine.load(), 0);
+        assert_eq!(mine.load(), 0);
+        // Together, and without a locked instruction, which would order what comes next.
+        let now = round as u64 + 1;
+        world.p(ROUND.on(other), now);
+        for looks in 1_u32.. {
+            if ROUND.here(world).load() >= now {
+                break;
+            }
+            if is_loopback() || looks.is_multiple_of(1000) {
+                std::thread::yield_now();
+            }
+        }
+        world.p(there, 1);
+        world.quiet();
+        *found = mine.load();
+    }
+    let all = world.alloc(shmem::zeroed::<u64>(2 * rounds)).unwrap();
+    world.put(all.on(world.pe(0).unwrap()).index(me * rounds..(me + 1) * rounds), &found[..]);
+    world.barrier_all();
+    if me == 0 {
+        let mut both = vec![0; 2 * rounds];
+        all.here(world).copy_to(&mut both);
+        let (mine, others) = both.split_at(rounds);
+        let neither = mine.iter().zip(others).filter(|pair| pair == &(&0, &0)).count();
+        assert_eq!(neither, 0, "of {rounds} times, both have found nothing");
+    }
+    world.barrier_all();
+}

@@ -1,0 +1,206 @@
+//! The page for those who come from OpenSHMEM: it has every name, and every path in it leads somewhere.
+
+#[path = "migration/names.rs"]
+mod names;
+#[path = "migration/page.rs"]
+mod page;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use shmem::env::VARIABLES;
+use shmem_core::observe::Family;
+
+use names::Lists;
+
+const PAGE: &str = include_str!("../../docs/from-openshmem.md");
+const SPECIFICATION: &str = include_str!("migration/openshmem-1.6.txt");
+const EXTENSIONS: &str = include_str!("migration/extensions.txt");
+
+/// All names, and the lists that patterns of the page use: any type, any size.
+fn known() -> (Vec<String>, Lists) {
+    let mut lists = Lists::new();
+    let mut all = names::read(SPECIFICATION, &mut lists);
+    all.extend(names::read(EXTENSIONS, &mut lists));
+    let mut types: Vec<String> = lists["REDUCE_SUM"].clone();
+    types.sort();
+    (all, Lists::from([("TYPENAME".to_owned(), types), ("SIZE".to_owned(), lists["BITS"].clone())]))
+}
+
+#[test]
+fn every_name_stands_in_the_page_once() {
+    let (all, lists) = known();
+    let mut places: BTreeMap<&str, Vec<usize>> = all.iter().map(|name| (name.as_str(), Vec::new())).collect();
+    assert_eq!(places.len(), all.len(), "a name stands in the lists twice");
+    assert!(all.len() > 2000, "{} names", all.len());
+    let mut faults = String::new();
+    for row in page::rows(PAGE) {
+        for pattern in &row.names {
+            let mut found = false;
+            for name in names::expand(&families(pattern), &lists) {
+                if let Some(lines) = places.get_mut(name.as_str()) {
+                    lines.push(row.line);
+                    found = true;
+                }
+            }
+            if !found {
+                let _ = writeln!(faults, "line {}: `{pattern}` is no name of the lists", row.line);
+            }
+        }
+    }
+    for (name, lines) in places.iter().filter(|(_, lines)| lines.len() != 1) {
+        let _ = writeln!(faults, "{name} stands in lines {lines:?}");
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+/// A pattern of the page in the notation of the lists. `putSIZE` is a family; `SHMEM_SYNC_SIZE` is a name.
+fn families(pattern: &str) -> String {
+    let pattern = pattern.replace("TYPENAME", "<TYPENAME>");
+    if pattern.starts_with("shmem_") { pattern.replace("SIZE", "<SIZE>") } else { pattern }
+}
+
+#[test]
+fn every_row_leads_somewhere_or_says_why_not() {
+    let variables = |text: &str| {
+        let quoted = page::quoted(text);
+        let mut named = quoted.iter().filter(|quoted| quoted.starts_with("SHMEM_")).peekable();
+        named.peek().is_some() && named.all(|name| VARIABLES.iter().any(|variable| variable.name == name))
+    };
+    let mut faults = String::new();
+    for row in page::rows(PAGE) {
+        let absent = row.here.strip_prefix("absent: ").is_some_and(|why| why.len() > 10);
+        if !(row.here.contains("`shmem::") || absent || variables(&row.here)) || row.names.is_empty() {
+            let _ = writeln!(faults, "line {}: {:?}", row.line, row);
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn every_variable_in_the_page_is_one() {
+    let (all, _) = known();
+    for quoted in page::quoted(PAGE).iter().filter(|quoted| quoted.starts_with("SHMEM_")) {
+        let name = quoted.split(['=', '[', '{', ' ']).next().unwrap_or_default();
+        let ours = VARIABLES.iter().any(|variable| variable.name == name);
+        assert!(ours || all.iter().any(|known| known.starts_with(name)), "`{quoted}` is no variable");
+    }
+}
+
+#[test]
+fn variables_with_older_names_are_read_by_both() {
+    for name in ["VERSION", "INFO", "SYMMETRIC_SIZE", "DEBUG", "SYMMETRIC_PARTITION<ID>"] {
+        let variable = VARIABLES.iter().find(|variable| variable.name == format!("SHMEM_{name}"));
+        assert_eq!(variable.unwrap().alias, Some(format!("SMA_{name}").as_str()));
+    }
+}
+
+/// The paths are resolved by rustdoc, as links in the documentation of an empty crate: it knows methods, items
+/// of traits, macros and fields, and takes no more than a name to find them.
+#[test]
+fn every_path_in_the_page_leads_somewhere() {
+    let mut paths = page::paths(PAGE);
+    assert!(paths.len() > 150, "{} paths", paths.len());
+    let library = library();
+    assert_eq!(unresolved(&paths, &library), [""; 0]);
+    // What does not exist is found.
+    paths.extend(["shmem::Rma::putt".into(), "shmem::Worlds".into()]);
+    assert_eq!(unresolved(&paths, &library), ["shmem::Rma::putt", "shmem::Worlds"]);
+}
+
+/// Those of the paths that lead nowhere, in order.
+fn unresolved(paths: &[String], library: &Path) -> Vec<String> {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("paths.rs");
+    let links = paths.iter().fold(String::new(), |links, path| format!("{links}//! [{}]\n//!\n", link(path)));
+    let head = "#![deny(rustdoc::broken_intra_doc_links)]\n";
+    std::fs::write(&file, format!("{head}{links}extern crate shmem;\n")).unwrap();
+    let dependencies = format!("dependency={}", library.with_file_name("deps").display());
+    let output = Command::new(std::env::var_os("RUSTDOC").unwrap_or("rustdoc".into()))
+        .args(["--edition", "2024", "--crate-name", "paths", "-L", &dependencies, "--error-format", "short"])
+        .args(["--extern", &format!("shmem={}", library.display()), "--out-dir"])
+        .args([directory.path(), &file])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let missing = said.lines().filter_map(|line| line.split_once("unresolved link to `"));
+    let missing: Vec<String> =
+        missing.filter_map(|(_, rest)| rest.split('`').next()).map(str::to_owned).collect();
+    assert_eq!(output.status.success(), missing.is_empty(), "{said}");
+    missing
+}
+
+/// A path as rustdoc wants it. A type and its derive have one name.
+fn link(path: &str) -> String {
+    let last = path.rsplit("::").next().unwrap_or(path);
+    let constant = last.chars().all(|c| c.is_uppercase() || c == '_');
+    match last.starts_with(char::is_uppercase) {
+        true if !constant => format!("type@{path}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The compiled library: the one that cargo has built for these tests, or builds now.
+fn library() -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--lib", "-p", "shmem-rt", "--message-format=json", "--offline"]);
+    let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).stderr(Stdio::inherit()).output().unwrap();
+    let messages = String::from_utf8(output.stdout).unwrap();
+    let artifact = messages.lines().rfind(|line| line.contains("\"name\":\"shmem\"")).unwrap();
+    let artifact: serde_json::Value = serde_json::from_str(artifact).unwrap();
+    let files = artifact["filenames"].as_array().unwrap().iter().filter_map(|file| file.as_str());
+    files.filter(|file| file.ends_with(".rlib")).map(PathBuf::from).next().unwrap()
+}
+
+/// What the documentation gives as its source is a name of the specification.
+#[test]
+fn every_routine_that_the_documentation_cites_exists() {
+    let (all, _) = known();
+    let (mut cited, mut faults) = (0, String::new());
+    let mut directories = vec!["../shmem-core/src".into(), PathBuf::from("src")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for line in text.lines().filter(|line| line.contains("Source: OpenSHMEM")) {
+                for name in page::quoted(line).iter().filter(|name| !name.contains('"')) {
+                    cited += 1;
+                    if !all.contains(name) && name.to_lowercase().starts_with("shmem") {
+                        let _ = writeln!(faults, "{}: {line}", path.display());
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(cited > 50, "{cited} citations");
+}
+
+/// The table of operations says which routine each of them is, and so does the page.
+#[test]
+fn the_page_agrees_with_the_table_of_operations() {
+    let (all, lists) = known();
+    let rows = page::rows(PAGE);
+    let mut faults = String::new();
+    // What is done with heaps is one line of the table, and with teams another.
+    let several = [Family::Memory, Family::Teams];
+    let single = |family: &&Family| !several.contains(family) && !family.routine().is_empty();
+    for family in Family::ALL.iter().filter(single) {
+        let routine = family.routine().to_owned();
+        let name = format!("::{}`", family.name().trim_end_matches("_nbi"));
+        let names = |row: &&page::Row| {
+            row.names.iter().any(|pattern| names::expand(&families(pattern), &lists).contains(&routine))
+        };
+        let row = rows.iter().find(names);
+        if !all.contains(&routine) || row.is_none_or(|row| !row.here.contains(&name)) {
+            let _ = writeln!(faults, "{family:?}: {routine} is not said to be `{name}: {row:?}");
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
