@@ -42,6 +42,8 @@ exchange-signal-first exchanges_take_turns_with_two_messages
 exchange-old-signal exchanges_take_turns_with_two_messages
 exchange-one-message exchanges_may_overtake_each_other_on_the_way
 exchange-signal-first exchanges_may_overtake_each_other_on_the_way
+lines-relaxed lines_bring_contributions_through_five_meetings
+lines-taken-early lines_bring_contributions_through_five_meetings
 released-two-steps released_numbers_arrive_once
 TABLE
 exit "$failed"

@@ -12,7 +12,7 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::sync::{Doorbell, LINES, MeetingLine, NodeBarrier};
+use crate::sync::{Doorbell, MeetingLines, NodeBarrier};
 use crate::text::Text;
 
 /// Bytes reserved for the system area; only what is touched costs memory. The memory of teams lies behind it.
@@ -44,7 +44,7 @@ const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
 #[repr(C, align(128))]
 pub struct TeamArea {
     /// What this PE shows to the others, where members meet in lines.
-    pub lines: [MeetingLine; LINES],
+    pub lines: MeetingLines,
     /// The node's barrier: that of the node's first member is used.
     pub node: NodeBarrier,
     /// What has arrived in the rounds between nodes, on a node's first member. Two sets, used in

@@ -10,7 +10,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::thread;
 use shmem_core::heap::Released;
-use shmem_core::sync::{Arrival, Doorbell, NodeBarrier, Turn, Turns};
+use shmem_core::sync::{Arrival, Doorbell, MeetingLines, NodeBarrier, Shown, Turn, Turns};
 
 /// Runs a model with at most this many preemptions in one interleaving: two find nearly all
 /// faults, and three threads are beyond reach without a bound.
@@ -142,6 +142,64 @@ fn barrier_finds_who_came_for_something_else() {
         assert!(!found.contains(&Arrival::Last), "{found:?}");
         assert!(!barrier.is_open(0));
     });
+}
+
+/// What one PE has for meetings in lines. Loom finds an access to a contribution that is not ordered behind
+/// the others; those of a meeting lie where its line is.
+#[derive(Default)]
+struct InLines {
+    bell: Doorbell,
+    lines: MeetingLines,
+    contributions: [UnsafeCell<u64>; 4],
+}
+
+// SAFETY: loom checks every access to the contributions.
+unsafe impl Sync for InLines {}
+
+/// Each PE contributes to every meeting, and finds behind it what the others have contributed to this one.
+fn meet_in_lines(pes: usize, meetings: u64) {
+    let shared: Arc<Vec<InLines>> = Arc::new((0..pes).map(|_| InLines::default()).collect());
+    let run = move |shared: &[InLines], me: usize| {
+        for count in 1..=meetings {
+            let turn = count as usize % 4;
+            // SAFETY: loom checks that nobody reads it now.
+            shared[me].contributions[turn].with_mut(|to| unsafe { *to = count });
+            shared[me].lines.show(count, 7);
+            for other in (0..pes).filter(|other| *other != me) {
+                shared[other].bell.ring();
+            }
+            shared[me].lines.take_next(count);
+            for other in (0..pes).filter(|other| *other != me) {
+                let met = || shared[other].lines.shown(count, 7) == Shown::Equal;
+                while !met() {
+                    shared[me].bell.sleep(None, met);
+                }
+                // SAFETY: loom checks that nobody writes it now.
+                let found = shared[other].contributions[turn].with(|from| unsafe { *from });
+                assert_eq!(found, count);
+            }
+        }
+    };
+    let others: Vec<_> = (1..pes)
+        .map(|me| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || run(&shared, me))
+        })
+        .collect();
+    run(&shared, 0);
+    for other in others {
+        other.join().unwrap();
+    }
+}
+
+#[test]
+fn lines_bring_contributions_through_five_meetings() {
+    bounded(2, || meet_in_lines(2, 5));
+}
+
+#[test]
+fn lines_hold_three_pes_for_two_meetings() {
+    bounded(2, || meet_in_lines(3, 2));
 }
 
 /// What one PE receives of an exchange with one neighbour: two messages. Loom finds an access to the data

@@ -16,6 +16,8 @@ fn misuse_is_one_readable_error() {
     cases.compile_fail("tests/halo/*.rs");
     cases.compile_fail("tests/array/*.rs");
     cases.compile_fail("tests/scope/*.rs");
+    cases.compile_fail("tests/team/*.rs");
+    cases.compile_fail("tests/lock/*.rs");
     // Not built, only checked: what is wrong with a region is shown while one writes.
     cases.compile_fail("tests/strided/*.rs");
 }

@@ -2,7 +2,7 @@
 //!
 //! * [`Doorbell`]: one per PE. Whoever changes a word that its owner may wait for rings it.
 //! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
-//! * [`MeetingLine`]: a checked meeting of few PEs, each of which looks at all others.
+//! * [`MeetingLines`]: a checked meeting of few PEs, each of which looks at all others.
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
 //! * [`Patience`]: how long to spin before sleeping, by whether PEs outnumber cores.
 //!
@@ -12,11 +12,11 @@
 mod barrier;
 mod doorbell;
 mod exchange;
-mod line;
+mod lines;
 mod patience;
 
 pub use barrier::{Arrival, NodeBarrier};
 pub use doorbell::Doorbell;
 pub use exchange::{Turn, Turns};
-pub use line::{LINE_BYTES, LINES, MeetingLine, Shown};
+pub use lines::{LINE_BYTES, MeetingLines, Shown};
 pub use patience::Patience;

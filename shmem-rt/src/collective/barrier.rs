@@ -1,7 +1,7 @@
 //! The checked barrier.
 //!
 //! On a node the members meet in one of two ways ([`Meeting`]): in lines, where each looks at all others
-//! ([`MeetingLine`](shmem_core::sync::MeetingLine)), or in the words of the node's first member, which count
+//! ([`MeetingLines`](shmem_core::sync::MeetingLines)), or in the words of the node's first member, which count
 //! them ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). With several nodes they count, and the last one to
 //! come acts for the node: in round k of a dissemination it tells the node 2^k further on and waits for the
 //! node 2^k before it; after log2(nodes) rounds all nodes are there, and it lets its node go. Every step
@@ -20,7 +20,7 @@ use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::fingerprint::fingerprint_of_words;
 use shmem_core::observe::{Effect, Family};
 use shmem_core::pe::Pe;
-use shmem_core::sync::{Arrival, LINES, Shown};
+use shmem_core::sync::{Arrival, Shown};
 use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
 use shmem_core::text::Text;
 use shmem_core::transport::{AtomicOp, Remote, Width};
@@ -60,7 +60,7 @@ impl Purpose<'_> {
     pub(crate) fn family(&self) -> Family {
         let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
         let found = Family::ALL.iter().filter(meets).find(|family| family.name() == self.operation);
-        found.copied().unwrap_or_else(|| match self.operation {
+        found.copied().unwrap_or(match self.operation {
             "local, at its end" | "frozen, at its end" => Family::PhaseEnd,
             "split_strided" | "split_2d" | "split_by" | "destroy" => Family::Teams,
             _ => Family::Memory,
@@ -136,17 +136,16 @@ impl Collective<'_> {
 
     fn meet_in_lines(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
         let Self { team, endpoint, .. } = *self;
-        let line = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines[count as usize % LINES];
-        let mine = team.system_at(endpoint, endpoint.me());
-        line(endpoint.me()).show(count, mark);
+        let lines = |pe: Pe| &team.system_at(endpoint, pe).teams[team.index()].lines;
+        let mine = lines(endpoint.me());
+        mine.show(count, mark);
         let mut missing = team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me());
         missing.clone().for_each(|pe| team.system_at(endpoint, pe).doorbell.ring());
-        // Others may be late for the meeting before this one, but have come to it.
-        mine.teams[team.index()].lines[(count as usize + 1) % LINES].take();
+        mine.take_next(count);
         let (mut next, mut differs) = (missing.next(), false);
         let arrived = || {
             while let Some(pe) = next {
-                match line(pe).shown(count, mark) {
+                match lines(pe).shown(count, mark) {
                     Shown::Nothing => return false,
                     Shown::Equal => next = missing.next(),
                     Shown::Different => {
@@ -157,10 +156,11 @@ impl Collective<'_> {
             }
             true
         };
+        let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
         endpoint.waiting().until(
             endpoint,
             arrived,
-            |timeout, done| mine.doorbell.sleep(timeout, done),
+            |timeout, done| bell.sleep(timeout, done),
             || purpose.activity(team, count),
         );
         if differs {

@@ -2,7 +2,7 @@
 
 use shmem_core::context::Endpoint;
 use shmem_core::pe::Pe;
-use shmem_core::sync::{LINE_BYTES, LINES, MeetingLine};
+use shmem_core::sync::{LINE_BYTES, MeetingLines};
 use shmem_core::system::{SCRATCH_BYTES, SystemArea, TeamArea};
 use shmem_core::transport::Remote;
 
@@ -22,14 +22,14 @@ impl Step {
     /// The next meeting of a team, for which no member contributes more than `bytes` bytes: as many on all
     /// members.
     pub(super) fn next(collective: &Collective<'_>, bytes: usize) -> Self {
-        let meeting = collective.next_meeting() as usize;
+        let meeting = collective.next_meeting();
         let team = core::mem::offset_of!(SystemArea, teams) + collective.team.index() * size_of::<TeamArea>();
         if collective.team.meeting() == Meeting::Lines && bytes <= LINE_BYTES {
-            let line =
-                team + core::mem::offset_of!(TeamArea, lines) + meeting % LINES * size_of::<MeetingLine>();
-            Self { offset: line + MeetingLine::DATA, room: LINE_BYTES }
+            let lines = team + core::mem::offset_of!(TeamArea, lines);
+            Self { offset: lines + MeetingLines::room(meeting), room: LINE_BYTES }
         } else {
-            let half = team + core::mem::offset_of!(TeamArea, scratch) + meeting % 2 * SCRATCH_BYTES;
+            let half =
+                team + core::mem::offset_of!(TeamArea, scratch) + (meeting % 2) as usize * SCRATCH_BYTES;
             Self { offset: half, room: SCRATCH_BYTES }
         }
     }

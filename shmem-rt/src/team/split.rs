@@ -16,7 +16,6 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::pe::Pe;
-use shmem_core::sync::MeetingLine;
 
 use super::indexes::Set;
 use super::{Collective, Team, TeamConfig, TeamError, Uses};
@@ -217,7 +216,7 @@ impl Collective<'_> {
             if let Some((index, .., true)) = &made {
                 // Nobody looks for a meeting of the new team yet, and of the old one nobody is left.
                 let mine = &team.system_at(endpoint, endpoint.me()).teams[*index];
-                mine.lines.iter().for_each(MeetingLine::take);
+                mine.lines.clear();
             }
             let failed = made.as_ref().is_some_and(|(.., taken)| !taken);
             if self.tell(purpose, [u64::from(failed)]).iter().all(|failed| *failed == [0]) {

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use shmem::perf::baseline::{LINES, WORDS_OF_LINE};
-use shmem::perf::collective;
 use shmem::perf::lookup::{self, Buffers, Operation};
 use shmem::perf::put::{self, Row};
 use shmem::perf::startup::Footprint;
@@ -247,33 +246,6 @@ impl Bench<'_> {
             let (place, source) = (object.on(self.other()).index(..bytes), vec![1; bytes]);
             let samples = signal::one_way(world, place, &source[..], &arrived, line, || (), repetitions);
             records.push(self.record("signal", bytes.to_string(), compared, samples));
-        }
-        Ok(records)
-    }
-
-    fn collectives(&self) -> Records {
-        let Self { world, repetitions, site } = self;
-        let words = world.alloc(zeroed::<u64>(barrier::LIMIT_WORDS))?;
-        let bytes = world.alloc(zeroed::<u8>(1 << 20))?;
-        let (words, bytes) = (words.on(world.pe(0)?), bytes.on(self.other()));
-        let mut buffers = collective::Buffers::new(site.pes);
-        let mut records = Vec::new();
-        for case in collective::CASES {
-            let apart = site.pes == 2 && !site.shared_cores;
-            let (samples, compared) = if apart {
-                let places = (words, bytes);
-                let samples = collective::against_machine(world, case, &mut buffers, places, *repetitions);
-                (
-                    samples,
-                    "a collective, against a round trip of a cache line (up to 64 bytes), or memcpy of what is read of the other PE; time for each",
-                )
-            } else if case.is_small() {
-                let samples = collective::against_futex(world, case, &mut buffers, words, *repetitions);
-                (samples, "a collective, against a plain futex barrier of as many processes; time for each")
-            } else {
-                continue;
-            };
-            records.push(self.record("collective", case.name(site.pes), compared, samples));
         }
         Ok(records)
     }

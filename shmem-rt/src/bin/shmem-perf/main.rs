@@ -15,6 +15,7 @@ use report::Report;
 mod array;
 mod bench;
 mod calibrate;
+mod collective;
 mod constant;
 mod halo;
 mod memory;

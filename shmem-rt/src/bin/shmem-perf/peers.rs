@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use shmem::perf::Record;
-use shmem::perf::collective::{self, Buffers};
 use shmem::perf::peers::{Missing, Peer, PeerError, Programs, Running};
 use shmem::perf::strided::peers::{Arrays, compare};
 use shmem::zeroed;
@@ -13,7 +12,7 @@ use crate::bench::{Bench, Records};
 /// The peers that run beside PE 0.
 pub(crate) struct Beside {
     directory: PathBuf,
-    running: Vec<Running>,
+    pub(crate) running: Vec<Running>,
 }
 
 impl Beside {
@@ -30,7 +29,7 @@ impl Beside {
     }
 
     /// Says that there will be no more of a peer, neither in this job nor in later ones.
-    fn lose(&self, peer: Peer, reason: PeerError) {
+    pub(crate) fn lose(&self, peer: Peer, reason: PeerError) {
         eprintln!("shmem-perf: {}", Missing { peer, reason });
         Programs::forget(peer, &self.directory);
     }
@@ -64,38 +63,5 @@ impl Bench<'_> {
             }
             records
         }))
-    }
-
-    /// Our collectives against theirs. PE 0 brings the peer.
-    pub(crate) fn collectives_of_peer(&self, beside: Option<Beside>) -> Records {
-        let world = self.world;
-        let mut beside = beside;
-        let mut peer = beside.as_mut().and_then(|beside| beside.running.pop());
-        let library = peer.as_ref().map_or_else(String::new, |peer| peer.library().to_owned());
-        let compared = format!("a collective, against that of {library}; time for each");
-        let (mut records, mut buffers) = (Vec::new(), Buffers::new(world.n_pes()));
-        for case in collective::CASES {
-            // Both PEs go on, or none.
-            let mut there = u8::from(peer.is_some());
-            world.broadcast(&mut there, world.pe(0)?);
-            if there == 0 {
-                break;
-            }
-            let name = case.name(world.n_pes());
-            match collective::against_peer(world, case, &mut buffers, peer.as_mut(), self.repetitions) {
-                Ok(Some(samples)) => {
-                    let record = Record::new(&self.site, "collective-oshmem", name, "ns", &compared, samples);
-                    records.push(record);
-                }
-                Ok(None) => {}
-                Err(reason) if reason.is_final() => {
-                    if let (Some(beside), Some(peer)) = (&beside, peer.take()) {
-                        beside.lose(peer.peer(), reason);
-                    }
-                }
-                Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
-            }
-        }
-        Ok(records)
     }
 }
