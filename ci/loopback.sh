@@ -8,4 +8,4 @@ cd "$(dirname "$0")/.."
 SHMEM_TRANSPORT=loopback cargo test --workspace \
     --test array_strided --test arrays --test collective --test context --test create_partition --test domain --test halo --test heap --test hints --test iput \
     --test linearizability --test litmus --test lock --test nonblocking --test padded --test phase --test reach --test regions --test rma --test segments --test session \
-    --test signal --test strided --test sync --test team --test testing --test threads
+    --test signal --test statistics --test strided --test sync --test team --test testing --test threads

@@ -11,6 +11,8 @@ features=$(ci/features)
 features() {
     cargo test -p shmem-rt --features "$features" --target-dir target/features "$@"
 }
+# An example has threads of a pool.
+cargo test -p shmem-examples --features rayon --target-dir target/features --test short
 features --test ndarray --test rayon --test array_parallel
 features --lib ndarray::
 features --doc -- src/ndarray.rs src/rayon.rs src/array

@@ -1,5 +1,6 @@
 //! The table of operations, and the methods that it is a table of.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -75,6 +76,34 @@ fn forms_that_go_on_are_of_routines_in_the_table() {
         let known = |routine: &String| Family::ALL.iter().any(|family| family.routine() == routine);
         assert!(routines.iter().all(known), "`{name}` says {routines:?}, which the table does not have");
     }
+}
+
+/// The table as the page shows it.
+fn table() -> String {
+    let mut text = String::from("| operation | does | goes on | OpenSHMEM |\n|---|---|---|---|\n");
+    for family in Family::ALL {
+        let routine = match family.routine() {
+            "" => String::new(),
+            routine => format!("`{routine}`"),
+        };
+        let goes_on = if family.is_nonblocking() { "yes" } else { "" };
+        writeln!(text, "| `{family}` | {} | {goes_on} | {routine} |", family.effect()).unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_page_shows_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/observing.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (head, rest) = page.split_once("<!-- table -->\n").unwrap();
+    let (shown, tail) = rest.split_once("<!-- end of table -->").unwrap();
+    if std::env::var_os("BLESS").is_some() {
+        let page = format!("{head}<!-- table -->\n{}<!-- end of table -->{tail}", table());
+        fs::write(&path, page).unwrap();
+        return;
+    }
+    assert!(shown == table(), "docs/observing.md is not the table any more: run this test with BLESS=1");
 }
 
 #[test]

@@ -176,6 +176,27 @@ fn a_put_to_this_node_is_a_store_and_calls_nothing() {
     }
 }
 
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_load(world: &World) -> u64 {
+    WORDS.here(world).index(3).load()
+}
+
+/// A load of the own copy: the position of the object, the start of the place, the value, and back.
+const MOST_OF_LOAD: usize = 4;
+
+#[test]
+fn a_load_of_the_own_copy_asks_nobody() {
+    black_box(shmem_assembly_load as fn(_) -> _);
+    if !is_checked() {
+        return;
+    }
+    let function = Function::of("shmem_assembly_load");
+    assert!(function.0.iter().all(|i| !i.is_conditional()), "it decides nothing:\n{function}");
+    let length = function.paths_without_calls()[0].len();
+    assert!(length <= MOST_OF_LOAD, "it takes {length} instructions:\n{function}");
+}
+
 /// What an update costs besides: a load, a comparison and a jump, to see whether the owner sleeps.
 const BELL: usize = 3;
 

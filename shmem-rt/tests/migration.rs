@@ -80,6 +80,16 @@ fn every_row_leads_somewhere_or_says_why_not() {
 }
 
 #[test]
+fn every_variable_in_the_page_is_one() {
+    let (all, _) = known();
+    for quoted in page::quoted(PAGE).iter().filter(|quoted| quoted.starts_with("SHMEM_")) {
+        let name = quoted.split(['=', '[', '{', ' ']).next().unwrap_or_default();
+        let ours = VARIABLES.iter().any(|variable| variable.name == name);
+        assert!(ours || all.iter().any(|known| known.starts_with(name)), "`{quoted}` is no variable");
+    }
+}
+
+#[test]
 fn variables_with_older_names_are_read_by_both() {
     for name in ["VERSION", "INFO", "SYMMETRIC_SIZE", "DEBUG", "SYMMETRIC_PARTITION<ID>"] {
         let variable = VARIABLES.iter().find(|variable| variable.name == format!("SHMEM_{name}"));
@@ -178,10 +188,10 @@ fn the_page_agrees_with_the_table_of_operations() {
     let (all, lists) = known();
     let rows = page::rows(PAGE);
     let mut faults = String::new();
-    // One line of the table is for all that is asked of heaps.
-    for family in
-        Family::ALL.iter().filter(|family| **family != Family::Memory && !family.routine().is_empty())
-    {
+    // What is done with heaps is one line of the table, and with teams another.
+    let several = [Family::Memory, Family::Teams];
+    let single = |family: &&Family| !several.contains(family) && !family.routine().is_empty();
+    for family in Family::ALL.iter().filter(single) {
         let routine = family.routine().to_owned();
         let name = format!("::{}`", family.name().trim_end_matches("_nbi"));
         let names = |row: &&page::Row| {

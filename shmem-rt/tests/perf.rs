@@ -165,6 +165,12 @@ fn halos_have_a_case_for_each_size_and_what_it_is_made_of() {
 }
 
 #[test]
+fn words_have_a_case_for_each_operation() {
+    has(&cases("signal"), &["signal 8", "signal 8/read", "signal 4096"]);
+    has(&cases("atomic"), &["atomic fetch-add/64", "atomic compare-swap/64", "atomic swap/32"]);
+}
+
+#[test]
 fn arrays_have_a_case_for_each_storage_and_way() {
     let array = cases("array");
     for storage in ["single", "separate", "cyclic", "multi", "chosen"] {

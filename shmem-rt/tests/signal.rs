@@ -70,3 +70,61 @@ fn a_source_of_another_length_is_refused(world: &mut World) {
     let here = world.pe(0).unwrap();
     world.put_signal(ROW.on(here).index(..), &[0; 63], ROWS.on(here), SignalOp::Set(1));
 }
+
+const SENDERS: usize = 3;
+
+#[symmetric]
+static WORDS: [Signal; SENDERS * 4];
+#[symmetric]
+static NUMBERS: [Atomic<i32>; SENDERS];
+
+/// All PEs but one send, in any order, and that one takes each signal once, in every way there is.
+#[shmem::test(pes = 4)]
+fn what_several_send_is_waited_for_in_every_way(world: &mut World) {
+    let receiver = world.pe(SENDERS).unwrap();
+    for round in 1..=30_u64 {
+        if world.my_pe() < SENDERS {
+            for i in 0..4 {
+                // Each in its own order.
+                let word = 4 * world.my_pe() + (i + round as usize) % 4;
+                world.put_signal(
+                    ROW.on(receiver).index(..0),
+                    &[],
+                    WORDS.on(receiver).index(word),
+                    SignalOp::Set(round),
+                );
+            }
+            world.set(NUMBERS.on(receiver).index(world.my_pe()), -(round as i32) - world.my_pe() as i32);
+        } else {
+            let (words, mut taken) = (WORDS.here(world), [false; SENDERS * 4]);
+            match round % 4 {
+                0 => {
+                    while let Some(i) = words.excluding(&taken).wait_until_any(eq(round)) {
+                        assert!(!std::mem::replace(&mut taken[i], true), "word {i} twice");
+                    }
+                    assert_eq!(taken, [true; SENDERS * 4]);
+                }
+                1 => {
+                    let (mut indices, mut all) = ([0; SENDERS * 4], Vec::new());
+                    loop {
+                        let some = words.excluding(&taken).wait_until_some(ge(round), &mut indices);
+                        if some.is_empty() {
+                            break;
+                        }
+                        some.iter().for_each(|&i| taken[i] = true);
+                        all.extend_from_slice(some);
+                    }
+                    all.sort_unstable();
+                    assert!(all.into_iter().eq(0..SENDERS * 4));
+                }
+                2 => words.wait_until_all(ne(round - 1)),
+                _ => while !words.test_all(eq(round)) {},
+            }
+            assert!(words.test_all(eq(round)));
+            let values = [0, 1, 2].map(|pe| -(round as i32) - pe);
+            NUMBERS.here(world).wait_until_all_vector(eq, &values);
+            assert_eq!(NUMBERS.here(world).test_any_vector(ne, &values), None);
+        }
+        world.barrier_all();
+    }
+}

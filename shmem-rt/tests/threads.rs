@@ -134,13 +134,23 @@ fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut Worl
     assert_eq!(squares, [0, 1, 4, 9]);
 }
 
-#[shmem::test(pes = 2)]
-fn contexts_of_a_team_know_it(world: &mut World<Multiple>) {
-    let team = world.team();
-    let context = team.create_ctx::<Private, _>(world).unwrap();
-    assert_eq!((context.team().size(), context.team().rank()), (2, world.my_pe()));
-    assert_eq!(context.team().pe(1), Some(world.pe(1).unwrap()));
+#[shmem::test(pes = 3)]
+fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     let alone = world.create_ctx::<Private>().unwrap();
-    assert_eq!(alone.team().members(), team.members());
-    assert_eq!(TeamConfig::with_contexts(3).contexts, 3);
+    assert_eq!(alone.team().members(), world.team().members());
+    let config = TeamConfig::with_contexts(1);
+    let Some(team) = world.team().split_strided(world, 2, -2, 2, &config).unwrap() else {
+        assert_eq!(world.my_pe(), 1, "PEs 2 and 0 are the team");
+        return;
+    };
+    let context = team.create_ctx::<Private, _>(world).unwrap();
+    let members = context.team();
+    assert_eq!((members.size(), members.pe(0), members.pe(1)), (2, world.pe(2).ok(), world.pe(0).ok()));
+    assert_eq!(members.pe(members.rank()), Some(world.me()));
+    // It reaches all PEs, by their numbers in the world.
+    context.bind(world).add(HITS.on(world.pe(1).unwrap()), 1);
+    let error = team.create_ctx::<Private, _>(world).unwrap_err().to_string();
+    assert!(error.contains("no further context of this team: it was made for 1"), "{error}");
+    drop(context);
+    assert!(team.create_ctx::<Private, _>(world).is_ok());
 }

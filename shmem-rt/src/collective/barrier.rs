@@ -60,7 +60,7 @@ impl Purpose<'_> {
     pub(crate) fn family(&self) -> Family {
         let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
         let found = Family::ALL.iter().filter(meets).find(|family| family.name() == self.operation);
-        found.copied().unwrap_or_else(|| match self.operation {
+        found.copied().unwrap_or(match self.operation {
             "local, at its end" | "frozen, at its end" => Family::PhaseEnd,
             "split_strided" | "split_2d" | "split_by" | "destroy" => Family::Teams,
             _ => Family::Memory,

@@ -38,8 +38,8 @@ impl Goal {
             "lookup" => {
                 Some(if first == "typed" { Self::RatioOr(1.01, 0.05) } else { Self::RatioOr(1.02, 0.3) })
             }
-            // Small data goes with the signal; larger takes its own time.
-            "signal" => (first == "8" && !case.shared_cores).then_some(Self::Ratio(1.15)),
+            // Data that is larger, or that is read as well, is more than one line.
+            "signal" => (case.case == "8" && !case.shared_cores).then_some(Self::Ratio(1.15)),
             "atomic" => Some(Self::Ratio(1.2)),
             "barrier" => match case.pes {
                 2 if !case.shared_cores => Some(Self::Ratio(3.0)),
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(of("lookup-published", "put/127/8", 2, false), None);
         assert_eq!(of("signal", "8", 2, false), Some(Goal::Ratio(1.15)));
         assert_eq!(of("signal", "8", 2, true), None);
-        assert_eq!(of("signal", "64", 2, false), None);
+        assert_eq!(of("signal", "8/read", 2, false), None);
         assert_eq!(of("atomic", "fetch-add/32", 2, false), Some(Goal::Ratio(1.2)));
         assert_eq!(of("barrier", "2", 2, false), Some(Goal::Ratio(3.0)));
         assert_eq!(of("barrier", "2", 2, true), None);

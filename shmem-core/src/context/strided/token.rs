@@ -6,71 +6,86 @@ use crate::context::nonblocking::Scope;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::Family;
 
-/// What `strided!` takes as its first argument: a token, through which a transfer is over when it returns
-/// and borrows nothing for longer; or a [`Scope`], through which it may go on, and borrows its buffer for
-/// `'b`, the environment of the scope.
+/// What `strided!` takes as its first argument to read: a token, through which a transfer is over when it
+/// returns and borrows nothing for longer; or a [`Scope`], through which it may go on, and borrows its buffer
+/// for `'b`, the environment of the scope.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue operations",
     label = "not a token",
     note = "operations need a token: the `World`, or a context bound to it; or a scope of one"
 )]
-pub trait Token<'b> {
-    /// The token, or that of the scope.
-    type Initiator: Initiator + ?Sized;
-
-    /// What the transfer goes through.
-    fn through(&self) -> Through<'_, 'b>;
+pub trait LoadingToken<'b> {
+    /// What a get goes through.
+    fn loading(&self) -> Through<'_, 'b>;
 }
 
-/// The endpoint of a token, and how it is used. Buffers are borrowed for `'b`, neither less nor more.
+/// What `strided!` takes as its first argument to write: as [`LoadingToken`], of those that may.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot issue puts",
+    label = "not a token that writes",
+    note = "puts need a token: the `World`, or a context bound to it that was not made with the option NOSTORE; or a scope of one"
+)]
+pub trait StoringToken<'b> {
+    /// What a put goes through.
+    fn storing(&self) -> Through<'_, 'b>;
+}
+
+/// An endpoint, and the operation that it is used for. Buffers are borrowed for `'b`, neither less nor more.
 #[derive(Clone, Copy)]
 pub struct Through<'t, 'b> {
     pub(super) endpoint: &'t Endpoint,
-    pub(super) put: Family,
-    pub(super) get: Family,
+    pub(super) family: Family,
     _buffers: PhantomData<fn(&'b ()) -> &'b ()>,
 }
 
-#[diagnostic::do_not_recommend]
-impl<'b, I: Initiator + ?Sized> Token<'b> for I {
-    type Initiator = I;
-
+impl<'t> Through<'t, '_> {
     #[inline(always)]
-    fn through(&self) -> Through<'_, 'b> {
-        let (put, get) = (Family::StridedPut, Family::StridedGet);
-        Through { endpoint: self.endpoint(), put, get, _buffers: PhantomData }
+    fn new(endpoint: &'t Endpoint, family: Family) -> Self {
+        Self { endpoint, family, _buffers: PhantomData }
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<'env, I: Initiator + ?Sized> Token<'env> for Scope<'_, 'env, I> {
-    type Initiator = I;
+/// The trait, for tokens and for scopes of them.
+macro_rules! tokens {
+    ($($trait:ident, $method:ident: $bound:ident = $family:ident / $later:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'b, I: $bound + ?Sized> $trait<'b> for I {
+            #[inline(always)]
+            fn $method(&self) -> Through<'_, 'b> {
+                Through::new(self.endpoint(), Family::$family)
+            }
+        }
 
-    #[inline(always)]
-    fn through(&self) -> Through<'_, 'env> {
-        let (put, get) = (Family::StridedPutNbi, Family::StridedGetNbi);
-        Through { endpoint: self.endpoint(), put, get, _buffers: PhantomData }
-    }
+        #[diagnostic::do_not_recommend]
+        impl<'env, I: $bound + ?Sized> $trait<'env> for Scope<'_, 'env, I> {
+            #[inline(always)]
+            fn $method(&self) -> Through<'_, 'env> {
+                Through::new(self.endpoint(), Family::$later)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<'env, I: $bound + ?Sized> $trait<'env> for &Scope<'_, 'env, I> {
+            #[inline(always)]
+            fn $method(&self) -> Through<'_, 'env> {
+                (**self).$method()
+            }
+        }
+    )*};
 }
-
-#[diagnostic::do_not_recommend]
-impl<'env, I: Initiator + ?Sized> Token<'env> for &Scope<'_, 'env, I> {
-    type Initiator = I;
-
-    #[inline(always)]
-    fn through(&self) -> Through<'_, 'env> {
-        (**self).through()
-    }
+tokens! {
+    LoadingToken, loading: Initiator = StridedGet / StridedGetNbi;
+    StoringToken, storing: Stores = StridedPut / StridedPutNbi;
 }
 
 /// What a put goes through.
 #[inline(always)]
-pub fn storing<'t, 'b, T: Token<'b, Initiator: Stores> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
-    token.through()
+pub fn storing<'t, 'b, T: StoringToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
+    token.storing()
 }
 
 /// What a get goes through.
 #[inline(always)]
-pub fn loading<'t, 'b, T: Token<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
-    token.through()
+pub fn loading<'t, 'b, T: LoadingToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
+    token.loading()
 }

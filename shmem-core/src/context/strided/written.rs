@@ -26,7 +26,7 @@ use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, setti
 pub use super::elements::{Run, field, run};
 pub use super::lend::Lend;
 pub use super::region::Region;
-pub use super::token::{Through, Token, loading, storing};
+pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 
 /// A region of an object that a constant can name, while compiling. Nothing, if an element has no such
 /// field: that is said where the field is named.
@@ -109,13 +109,13 @@ pub fn put<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: u
         let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
         let place = Place { pe, segment, offset };
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.put) };
+        return unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.family) };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
     let (to, from) = (Place { pe, segment, offset: offset + a }, source.wrapping_add(b));
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { put_planned(endpoint, to, from, plan, through.put, location) };
+    unsafe { put_planned(endpoint, to, from, plan, through.family, location) };
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -153,13 +153,13 @@ pub fn get<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: u
         let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
         let (into, place) = (to.start_mut(endpoint), Place { pe, segment, offset });
         // SAFETY: `planned` checked both regions against their objects.
-        return unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.get) };
+        return unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.family) };
     }
     let Some((a, b)) = computed.offsets::<W, D, S>(&to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
     let (into, place) = (to.start_mut(endpoint).wrapping_add(a), Place { pe, segment, offset: offset + b });
     // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { get_planned(endpoint, into, place, plan, through.get, location) };
+    unsafe { get_planned(endpoint, into, place, plan, through.family, location) };
 }
 
 /// As [`put`], for regions that only the run knows. Without an algorithm, that of the
@@ -196,7 +196,7 @@ pub fn put_later<'b, D, S, To, From, ToField, FromField>(
     let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
     let (source, place) = (from.start(endpoint), Place { pe, segment, offset });
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.put) };
+    unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.family) };
 }
 
 /// As [`get`], for regions that only the run knows; see [`put_later`].
@@ -232,7 +232,7 @@ pub fn get_later<'b, D, S, To, From, ToField, FromField>(
     let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
     let (into, place) = (to.start_mut(endpoint), Place { pe, segment, offset });
     // SAFETY: `planned` checked both regions against their objects.
-    unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.get) };
+    unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.family) };
 }
 
 /// Panics unless the two sides have `N` and `M` indices that only the run knows: one without a number would

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A condition as everybody would write it.
-type Naive = fn(&i32, &i32) -> bool;
+/// A condition for each value, and the same as everybody would write it.
+type Relation = (fn(i32) -> Condition<i32>, fn(&i32, &i32) -> bool);
 
-const RELATIONS: [(fn(i32) -> Condition<i32>, Naive); 6] = [
+const RELATIONS: [Relation; 6] = [
     (eq, |a, b| a == b),
     (ne, |a, b| a != b),
     (gt, |a, b| a > b),

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
 
@@ -199,6 +199,48 @@ fn threads_share_a_unit_with_a_lock() {
         };
         assert_eq!((posted.into_inner(), unit.provider().completed()), (2000, counted), "{tracking:?}");
     }
+}
+
+/// Finds out when two threads are in it, and counts.
+#[derive(Default)]
+struct OneAtATime {
+    inside: AtomicBool,
+    completed: AtomicU64,
+}
+
+// SAFETY: it touches no memory.
+unsafe impl Provider for OneAtATime {
+    unsafe fn post(&self, _: &Descriptor) -> Result<(), Busy> {
+        assert!(!self.inside.swap(true, Ordering::Relaxed), "two threads are in one unit");
+        std::thread::yield_now();
+        self.inside.store(false, Ordering::Relaxed);
+        self.completed.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    unsafe fn post_event(&self, _: &Descriptor, _: Event) -> Result<(), Busy> {
+        Err(Busy)
+    }
+
+    fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Relaxed)
+    }
+
+    unsafe fn poll(&self) -> Option<Event> {
+        None
+    }
+}
+
+#[test]
+fn a_lock_lets_one_thread_in() {
+    let unit = Unit::locked(OneAtATime::default(), Tracking::Counter);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let stream = unit.open().unwrap();
+            scope.spawn(move || (0..500).for_each(|_| put(&stream, 8)));
+        }
+    });
+    assert_eq!(unit.provider().completed(), 2000);
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,9 @@ use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Serialized};
 use shmem::{Context, On, Stores, zeroed};
 
+/// What one thread runs: its number, and the rounds that are timed.
+type Body<'a> = dyn Fn(usize, &Rounds) + Sync + 'a;
+
 /// One 8-byte put to each line of a thread's row.
 #[inline(never)]
 fn put_row<I: Stores>(token: &I, row: On<'_, Row>, value: u64) {
@@ -29,7 +32,7 @@ pub(crate) fn pe(repetitions: usize) -> Result<(), Box<dyn Error>> {
     world.barrier_all();
     if world.my_pe() == 0 {
         let site = |threads| Site { shared_cores: threads > cores, ..Site::of(world, cores) };
-        let measure = |threads: (usize, u64), body: &(dyn Fn(usize, &Rounds) + Sync)| {
+        let measure = |threads: (usize, u64), body: &Body<'_>| {
             let rows = rows.ptr(world).ok_or("the PEs are not on one node")?.cast();
             // SAFETY: the object has as many rows on the other PE, and is freed below; that PE sleeps.
             Ok::<_, Box<dyn Error>>(unsafe { threads::against_stores(threads, repetitions, rows, body) })
@@ -37,7 +40,7 @@ pub(crate) fn pe(repetitions: usize) -> Result<(), Box<dyn Error>> {
         for threads in THREADS {
             let shared: Context<Multiple> = world.create_ctx()?;
             let locked: Mutex<Context<Serialized>> = Mutex::new(world.create_ctx()?);
-            let cases: [(&str, u64, &str, &(dyn Fn(usize, &Rounds) + Sync)); 3] = [
+            let cases: [(&str, u64, &str, &Body<'_>); 3] = [
                 ("private", PASSES, "puts of threads with a context each", &|number, rounds| {
                     let context = world.create_ctx::<Private>().unwrap_or_else(|error| panic!("{error}"));
                     let ctx = context.bind(world);
