@@ -24,6 +24,7 @@ static INSIDE: Atomic<u64>;
 fn increments_under_a_lock_are_not_lost(world: &mut World) {
     const ROUNDS: u64 = 400;
     let first = world.pe(0).unwrap();
+    world.barrier_all();
     for round in 0..ROUNDS {
         let guard = if round % 3 == 0 {
             // Sometimes at once, sometimes not.
@@ -33,6 +34,8 @@ fn increments_under_a_lock_are_not_lost(world: &mut World) {
         };
         assert_eq!(world.fetch_inc(INSIDE.on(first)), 0, "nobody else is inside");
         let before = world.g(TOTAL.on(first).index(0));
+        // Whoever could come in now would.
+        std::thread::yield_now();
         world.p(TOTAL.on(first).index(0), before + 1);
         assert_eq!(world.fetch_add(INSIDE.on(first), u64::MAX), 1);
         drop(guard);
@@ -154,6 +157,7 @@ fn threads_of_a_pe_take_turns(world: &mut World<Multiple>) {
                 for _ in 0..ROUNDS {
                     let guard = shared.lock(&LOCK);
                     let before = shared.g(TOTAL.on(first).index(2));
+                    std::thread::yield_now();
                     shared.p(TOTAL.on(first).index(2), before + 1);
                     drop(guard);
                 }
