@@ -30,7 +30,7 @@ while read -r mutant transport suite name; do
 done <<'TABLE'
 add-in-two-steps shm linearizability atomic_operations_are_linearizable
 add-in-two-steps loopback linearizability atomic_operations_are_linearizable
-quiet-unfenced shm litmus put_quiet_get_on_both_sides
+quiet-forgotten loopback litmus put_quiet_get_on_both_sides
 quiet-forgotten loopback litmus put_quiet_flag_across_contexts
 quiet-forgotten loopback litmus quiet_is_visible_to_third_parties
 quiet-of-one-pe-forgotten loopback litmus put_quiet_of_one_pe_flag_across_contexts

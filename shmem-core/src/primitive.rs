@@ -51,6 +51,15 @@ pub(crate) fn fence_after_rmw() {
     core::sync::atomic::fence(Ordering::SeqCst);
 }
 
+/// Orders plain stores before later loads, for all processors.
+#[inline(always)]
+pub(crate) fn fence_after_store() {
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+    #[cfg(not(loom))]
+    core::sync::atomic::fence(Ordering::SeqCst);
+}
+
 /// A 32-bit word that processes can sleep on. All zeroes is a valid one.
 #[derive(Debug)]
 #[repr(C)]

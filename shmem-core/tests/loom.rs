@@ -214,11 +214,21 @@ struct Inbox {
 unsafe impl Sync for Inbox {}
 
 impl Inbox {
-    /// Delivers what a neighbour sends in a turn, as put with signal does.
-    fn deliver(&self, turn: Turn, value: u64) {
+    /// Delivers what a neighbour sends in a turn: by plain stores, as in shared memory.
+    fn store(&self, turn: Turn, value: u64) {
         let (data, signal) = &self.messages[turn.message()];
         turn.send(
             // SAFETY: loom ends the model if another thread uses the cell now.
+            || data.with_mut(|data| unsafe { *data = value }),
+            |number| signal.store(number, Ordering::Release),
+        );
+    }
+
+    /// As [`store`](Self::store), as put with signal does it.
+    fn deliver(&self, turn: Turn, value: u64) {
+        let (data, signal) = &self.messages[turn.message()];
+        turn.send(
+            // SAFETY: as in `store`.
             || data.with_mut(|data| unsafe { *data = value }),
             |number| _ = signal.swap(number, Ordering::AcqRel),
         );
@@ -249,7 +259,9 @@ fn exchanges_take_turns_with_two_messages() {
             let mut turns = Turns::default();
             for _ in 0..3 {
                 let turn = turns.begin().unwrap();
-                inboxes[1 - me].deliver(turn, sent_by(me as u64, turn));
+                inboxes[1 - me].store(turn, sent_by(me as u64, turn));
+                turn.settle();
+                inboxes[1 - me].bell.ring();
                 assert_eq!(inboxes[me].receive(turn), sent_by(1 - me as u64, turn));
                 turns.finish();
             }

@@ -51,9 +51,7 @@ pub(super) fn fence_through(endpoint: &Endpoint) {
 
 #[inline(always)]
 pub(super) fn quiet_through(endpoint: &Endpoint, location: &'static Location<'static>) {
-    if !mutant("quiet-unfenced") {
-        fence(Ordering::SeqCst);
-    }
+    fence(Ordering::SeqCst);
     if !endpoint.is_plain() {
         quiet_slow(endpoint, location);
     }

@@ -7,9 +7,9 @@ use super::Initiator;
 ///
 /// Source: OpenSHMEM 1.6, `SHMEM_CTX_NOSTORE`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` issues no puts, signals or updates",
-    label = "made with the option NOSTORE, or not a token",
-    note = "a context of kind `NoStore<K>` reads only; create one of kind `K` to write"
+    message = "`{Self}` cannot issue operations that write",
+    label = "not a token that writes",
+    note = "puts, signals and updates need a token: the `World`, or a context bound to it that is not of kind `NoStore<K>`"
 )]
 pub trait Stores: Initiator {}
 

@@ -1,27 +1,29 @@
 //! An exchange under way.
 
 use core::fmt;
+use core::mem::ManuallyDrop;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::panic::Location;
 
 use super::ghosts::Ghosts;
 use super::plan::Link;
 use super::token::HaloToken;
 use super::{Halo, no_edge};
-use crate::context::{Amo, Order, PutSignal, SignalOp, Strided};
+use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, Strided};
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
-use crate::sync::Turn;
+use crate::sync::{Doorbell, Turn};
 use crate::system::Activity;
 use crate::text::Text;
-use crate::transport::{AtomicOp, Width, target};
+use crate::transport::{AtomicOp, Width, shm, target};
 
 /// An exchange under way: each edge is sent once, in any order, and then the ghost cells are waited for.
 ///
 /// What is sent may be changed as soon as a method returns. Cells sent over an edge without a neighbour go
 /// nowhere.
 #[must_use = "the next exchange begins only when this one is finished"]
-pub struct Flight<'h, T, I: ?Sized> {
+pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
     /// Not its endpoint: the token says which thread may use it.
     token: &'h I,
@@ -31,6 +33,13 @@ pub struct Flight<'h, T, I: ?Sized> {
 impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     #[inline(always)]
     pub(super) fn new(halo: &'h mut Halo<T>, token: &'h I, turn: Turn) -> Self {
+        let endpoint = token.__endpoint();
+        for link in halo.links.iter().flatten() {
+            if let Some(place) = endpoint.address(link.pe, 0) {
+                let lines = link.theirs.first_lines(turn.message());
+                lines.for_each(|line| shm::expect_write(place.wrapping_add(line)));
+            }
+        }
         Self { halo, token, turn }
     }
 
@@ -46,9 +55,14 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(link) = self.claim(edge, cells.len()) else { return };
         // SAFETY: `T` is the type of the halo, which is borrowed.
         let place = unsafe { link.cells(turn.message()) };
-        // SAFETY: as above.
-        let signal = unsafe { link.signal(turn.message()) };
-        token.put_signal(place, cells, signal, SignalOp::Set(turn.number()));
+        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
+            turn.send(|| token.put(place, cells), |number| signal.store(number, Ordering::Release));
+            bell.ring();
+        } else {
+            // SAFETY: as above.
+            let signal = unsafe { link.signal(turn.message()) };
+            token.put_signal(place, cells, signal, SignalOp::Set(turn.number()));
+        }
         link.sent = turn.number();
     }
 
@@ -80,15 +94,18 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(link) = self.claim(edge, count * block) else { return };
         // SAFETY: as in `send`.
         let place = unsafe { link.cells(turn.message()) };
-        // SAFETY: as above.
-        let signal = unsafe { link.signal(turn.message()) };
-        turn.send(
-            || token.ibput(place, cells, block, stride, block, count),
-            |number| {
+        let put = || token.ibput(place, cells, block, stride, block, count);
+        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
+            turn.send(put, |number| signal.store(number, Ordering::Release));
+            bell.ring();
+        } else {
+            // SAFETY: as in `send`.
+            let signal = unsafe { link.signal(turn.message()) };
+            turn.send(put, |number| {
                 token.fence();
                 token.signal_set(signal, number);
-            },
-        );
+            });
+        }
         link.sent = turn.number();
     }
 
@@ -126,7 +143,12 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     #[inline]
     #[track_caller]
     pub fn finish(self) -> Ghosts<'h, T> {
-        let Self { halo, token, turn } = self;
+        // In place of `drop`.
+        ring(self.token, self.turn, &self.halo.links);
+        let this = ManuallyDrop::new(self);
+        let (token, turn) = (this.token, this.turn);
+        // SAFETY: `this` is neither used any more nor dropped, so the borrow is moved out of it.
+        let halo = unsafe { core::ptr::read(&raw const this.halo) };
         let endpoint = token.__endpoint();
         if halo.links.iter().flatten().any(|link| link.sent != turn.number()) {
             not_sent(&halo.links, turn);
@@ -136,6 +158,10 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
             if !endpoint.is_plain() || !has_come(endpoint, turn, link) {
                 wait(endpoint, turn, edge, link, Location::caller());
             }
+        }
+        for link in halo.links.iter().flatten() {
+            let lines = link.ours.first_lines(turn.message());
+            lines.for_each(|line| shm::expect_read(endpoint.mine(line)));
         }
         halo.turns.finish();
         // SAFETY: the signals of all neighbours were seen just now.
@@ -159,7 +185,14 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     }
 }
 
-impl<T, I: ?Sized> fmt::Debug for Flight<'_, T, I> {
+impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
+    /// Gives the exchange up: there is no next one. What was sent arrives.
+    fn drop(&mut self) {
+        ring(self.token, self.turn, &self.halo.links);
+    }
+}
+
+impl<T, I: HaloToken + ?Sized> fmt::Debug for Flight<'_, T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flight").field("exchange", &self.turn.number()).field("halo", &*self.halo).finish()
     }
@@ -179,6 +212,36 @@ unsafe impl Initiator for Through<'_> {
 }
 
 impl Stores for Through<'_> {}
+
+/// Wakes the neighbours on this node that have missed a signal.
+#[inline(always)]
+fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
+    let endpoint = token.__endpoint();
+    turn.settle();
+    for link in links.iter().flatten() {
+        if let Some(place) = endpoint.address(link.pe, 0) {
+            // SAFETY: the start of a place on this node.
+            unsafe { Endpoint::bell_at(place) }.ring();
+        }
+    }
+}
+
+/// The signal of a message that goes to a neighbour on this node, and the neighbour's bell. Rung behind a plain
+/// store, the bell wakes who sleeps already; who falls asleep just then is woken by [`ring`].
+#[inline(always)]
+fn signal_on_node<'a>(
+    endpoint: &'a Endpoint,
+    turn: Turn,
+    link: &Link,
+) -> Option<(&'a AtomicU64, &'a Doorbell)> {
+    let place = endpoint.address(link.pe, 0)?;
+    let word = place.wrapping_add(link.theirs.signal_of(turn.message())).cast();
+    // SAFETY: the plan has an aligned word there, which is shared by atomics only, and mapped while the halo
+    // lives.
+    let signal = unsafe { AtomicU64::from_ptr(word) };
+    // SAFETY: the start of a place on this node.
+    Some((signal, unsafe { Endpoint::bell_at(place) }))
+}
 
 /// Whether the cells of a neighbour are there; what it wrote is visible then.
 #[inline(always)]

@@ -7,6 +7,13 @@ use crate::pe::Pe;
 /// Messages start at multiples of it: processors fetch lines in pairs.
 const LINE: usize = 128;
 
+/// Bytes of a cache line.
+const CACHE_LINE: usize = 64;
+
+/// How many lines of a message are asked for before they are used. It is short messages whose time is that of
+/// their lines; of long ones, the processor sees by itself what comes next.
+const FIRST_LINES: usize = 8;
+
 /// Bytes of the signal behind the cells.
 const SIGNAL: usize = size_of::<u64>();
 
@@ -135,6 +142,15 @@ impl Messages {
     #[inline(always)]
     pub(super) fn signal_of(self, message: usize) -> usize {
         self.cells_of(message) + self.signal
+    }
+}
+
+impl Messages {
+    /// Bytes to the lines of a message, or to the first ones.
+    #[inline(always)]
+    pub(super) fn first_lines(self, message: usize) -> impl Iterator<Item = usize> {
+        let (first, lines) = (self.cells_of(message), self.signal / CACHE_LINE + 1);
+        (0..lines.min(FIRST_LINES)).map(move |line| first + line * CACHE_LINE)
     }
 }
 

@@ -271,9 +271,9 @@ families! {
     /// Ends what was opened.
     PhaseEnd = "end of phase", Barrier, false, "";
     /// Makes a team, or ends one.
-    Teams = "teams", Collective, false, "shmem_team_split_strided";
+    Teams = "teams", Collective, false, "";
     /// Makes, frees or keeps symmetric memory.
-    Memory = "memory", Barrier, false, "shmem_malloc";
+    Memory = "memory", Barrier, false, "";
 }
 
 impl fmt::Display for Family {

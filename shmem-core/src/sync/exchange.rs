@@ -15,10 +15,14 @@
 //!    network may deliver the messages of different exchanges in any order, and the signal of a message
 //!    can only be what it was two exchanges ago, or k. It never shows an exchange to come.
 //!
+//! Signals are plain stores where memory is shared, so that a PE does not wait for the lines of all its
+//! neighbours before it computes. A waiter may miss such a store just then, and go to sleep; so whoever sent has to
+//! [`settle`](Turn::settle) and ring before it waits itself, or gives up.
+//!
 //! Therefore nobody writes the data of k between the moment when its signal is seen and the next `begin`:
 //! references to it may be given out for that long.
 
-use crate::primitive::mutant;
+use crate::primitive::{fence_after_store, mutant};
 
 /// How far a PE has come in a series of exchanges. They are numbered from 1, so that signals of zero mean
 /// that nothing has come.
@@ -76,6 +80,15 @@ impl Turn {
         }
         data();
         signal(self.0);
+    }
+
+    /// Orders the signals that were plain stores before a look for sleepers, which is to follow: `ring` of each
+    /// neighbour's bell.
+    #[inline(always)]
+    pub fn settle(self) {
+        if !mutant("exchange-unsettled") {
+            fence_after_store();
+        }
     }
 
     /// Whether the data of a message has come, by its signal, read with acquire ordering.

@@ -82,6 +82,31 @@ pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T) {
     }
 }
 
+/// Asks for the line of `to`, to be written soon. The lines of several places then come at the same time,
+/// where stores would wait for one after the other. Any address will do: nothing is accessed.
+#[inline(always)]
+pub(crate) fn expect_write(to: *mut u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a hint, which faults at no address; processors that do not know it take it for nothing.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) to, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = to;
+}
+
+/// As [`expect_write`], to be read soon.
+#[inline(always)]
+pub(crate) fn expect_read(from: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: as in `expect_write`.
+    unsafe {
+        core::arch::asm!("prefetcht0 [{}]", in(reg) from, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = from;
+}
+
 /// Copies into the arena.
 ///
 /// # Safety

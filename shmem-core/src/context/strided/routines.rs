@@ -89,11 +89,11 @@ pub(super) use sized_routine;
 /// `SHMEM_STRIDED_ALGORITHM` and the calibration say.
 ///
 /// ```
-/// use shmem_core::context::Strided;
+/// use shmem_core::context::{Stores, Strided};
 /// use shmem_core::object::On;
 ///
 /// /// Writes every eighth element of `column`, and reads it back.
-/// fn exchange(world: &impl Strided, column: On<'_, [f64]>) {
+/// fn exchange(world: &impl Stores, column: On<'_, [f64]>) {
 ///     world.iput(column, &[1.0, 2.0, 3.0], 8, 1, 3);
 ///     let mut back = [0.0; 3];
 ///     world.iget(&mut back, column, 1, 8, 3);

@@ -1,0 +1,213 @@
+//! What goes on is asked of the transport by the operations that may, until quiet; and what happens when it
+//! cannot be completed.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::endpoint::{Endpoint, Far, Stores};
+use crate::strided::Pattern;
+use crate::transport::{AtomicOp, Channel, Remote, Transport, Width};
+
+/// A transport that writes down what it is asked for, and moves nothing.
+#[derive(Default)]
+struct Written {
+    calls: Mutex<Vec<String>>,
+    fails: AtomicBool,
+}
+
+impl Written {
+    fn note(&self, call: &str, pe: Pe, bytes: usize) {
+        self.calls.lock().unwrap().push(format!("{call} {pe} {bytes}"));
+    }
+}
+
+// SAFETY: it touches no memory, and nobody enters an exclusive phase.
+unsafe impl Transport for Written {
+    fn name(&self) -> &'static str {
+        "written"
+    }
+
+    unsafe fn put(&self, _: Channel, to: Remote, _: *const u8, bytes: usize) {
+        self.note("put", to.pe, bytes);
+    }
+
+    unsafe fn get(&self, _: Channel, _: *mut u8, from: Remote, bytes: usize) {
+        self.note("get", from.pe, bytes);
+    }
+
+    unsafe fn atomic(&self, _: Channel, word: Remote, width: Width, _: AtomicOp) -> u64 {
+        self.note("atomic", word.pe, width.bytes());
+        77
+    }
+
+    unsafe fn atomic_update(&self, _: Channel, word: Remote, width: Width, _: AtomicOp) {
+        self.note("atomic_update", word.pe, width.bytes());
+    }
+
+    unsafe fn put_nbi(&self, _: Channel, to: Remote, _: *const u8, bytes: usize) {
+        self.note("put_nbi", to.pe, bytes);
+    }
+
+    unsafe fn get_nbi(&self, _: Channel, _: *mut u8, from: Remote, bytes: usize) {
+        self.note("get_nbi", from.pe, bytes);
+    }
+
+    unsafe fn put_strided_nbi(&self, _: Channel, to: Remote, _: *const u8, pattern: &Pattern) {
+        self.note("put_strided_nbi", to.pe, pattern.bytes());
+    }
+
+    unsafe fn get_strided_nbi(&self, _: Channel, _: *mut u8, from: Remote, pattern: &Pattern) {
+        self.note("get_strided_nbi", from.pe, pattern.bytes());
+    }
+
+    fn fence(&self, _: Channel) {
+        self.calls.lock().unwrap().push("fence".into());
+    }
+
+    fn quiet(&self, _: Channel) {
+        assert!(!self.fails.load(Ordering::Relaxed), "the network is gone");
+        self.calls.lock().unwrap().push("quiet".into());
+    }
+
+    fn progress(&self) {}
+}
+
+struct Token {
+    endpoint: Endpoint,
+    transport: Arc<Written>,
+    _places: Places,
+}
+
+// SAFETY: no exclusive phase exists in these tests.
+unsafe impl Initiator for Token {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
+impl Stores for Token {}
+
+impl Token {
+    fn new() -> Self {
+        let (places, transport) = (Places::new(1, HEAP), Arc::<Written>::default());
+        let (base, stride) = (places.place(0), places.stride());
+        let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
+        let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel: Channel(3) };
+        let segments = Arc::new(Segments::new(stride, 21));
+        // SAFETY: one zeroed place, which lives as long as the endpoint; the transport reaches everybody.
+        let endpoint =
+            unsafe { Endpoint::new(base, stride, base, pe(0), Some(far), segments, Arc::new(waiting)) };
+        Self { endpoint, transport, _places: places }
+    }
+
+    fn taken(&self) -> Vec<String> {
+        std::mem::take(&mut *self.transport.calls.lock().unwrap())
+    }
+}
+
+fn elsewhere() -> Pe {
+    // SAFETY: the transport moves nothing.
+    unsafe { Pe::new(1, Pe::OFF_NODE) }
+}
+
+#[test]
+fn each_operation_asks_for_its_like() {
+    let token = Token::new();
+    let (row, count, arrived) =
+        (boxed::<[u32]>(0, 16), boxed::<Atomic<u32>>(512, 1), boxed::<Signal>(576, 1));
+    let to = row.on(elsewhere());
+    let (source, mut into, mut blocks, mut before) = ([1; 16], [0; 8], [0; 4], 5);
+    token.scope(|s| {
+        s.put(to, &source[..]);
+        s.put(to.index(2), &source[2]);
+        s.p(to.index(3), 9);
+        s.iput(to, &source, 4, 4, 4);
+        s.get(&mut into[..], to.index(..8));
+        s.iget(&mut blocks, to, 1, 4, 4);
+        s.fetch_add(&mut before, count.on(elsewhere()), 1);
+        s.add(count.on(elsewhere()), 1);
+        s.fence();
+        s.put_signal(to.index(..2), &source[..2], arrived.on(elsewhere()), SignalOp::Set(1));
+        s.put_signal(to.index(..0), &[], arrived.on(elsewhere()), SignalOp::Set(1));
+        s.quiet_pe(elsewhere());
+    });
+    // A value is taken by value. Where the transport has no operation that goes on, it is the one that does not.
+    assert_eq!(
+        token.taken(),
+        [
+            "put_nbi 1 64",
+            "put 1 4",
+            "put 1 4",
+            "put_strided_nbi 1 16",
+            "get_nbi 1 32",
+            "get_strided_nbi 1 16",
+            "atomic 1 4",
+            "atomic_update 1 4",
+            "fence",
+            "put 1 8",
+            "fence",
+            "atomic_update 1 8",
+            "atomic_update 1 8",
+            "quiet",
+            "quiet",
+        ]
+    );
+    assert_eq!(before, 77);
+    token.put_from(to, row.here(&token));
+    token.get_into(row.here(&token), to);
+    token.put_signal(to, &source[..], arrived.on(elsewhere()), SignalOp::Add(1));
+    assert_eq!(token.taken(), ["put_nbi 1 64", "get_nbi 1 64", "put 1 64", "fence", "atomic_update 1 8"]);
+}
+
+#[test]
+fn an_owned_buffer_is_given_back_behind_a_quiet() {
+    let token = Token::new();
+    let row = boxed::<[u64]>(0, 4);
+    let pending = token.get_owned(vec![1_u64; 4], row.on(elsewhere()));
+    assert_eq!(token.taken(), ["get_nbi 1 32"]);
+    assert_eq!(pending.wait(), [1; 4]);
+    assert_eq!(token.taken(), ["quiet"]);
+    drop(token.put_owned(row.on(elsewhere()), vec![2; 4].into_boxed_slice()));
+    assert_eq!(token.taken(), ["put_nbi 1 32", "quiet"]);
+    // If it cannot be completed, the buffer is not freed: whoever writes there may go on.
+    let pending = token.get_owned(vec![3_u64; 4], row.on(elsewhere()));
+    token.transport.fails.store(true, Ordering::Relaxed);
+    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(pending)));
+    assert!(dropped.is_err());
+}
+
+#[test]
+fn a_scope_that_panics_is_quiet_all_the_same() {
+    let token = Token::new();
+    let row = boxed::<[u64]>(0, 4);
+    let source = [1; 4];
+    let body = std::panic::AssertUnwindSafe(|| {
+        token.scope(|s| {
+            s.put(row.on(elsewhere()), &source[..]);
+            panic!("in a scope");
+        })
+    });
+    std::panic::catch_unwind(body).unwrap_err();
+    assert_eq!(token.taken(), ["put_nbi 1 32", "quiet"]);
+}
+
+/// In a process of its own, which does not survive it.
+#[test]
+#[cfg(not(miri))]
+fn a_scope_that_cannot_be_completed_ends_the_process() {
+    const NAME: &str = "context::tests::nonblocking::a_scope_that_cannot_be_completed_ends_the_process";
+    const CHILD: &str = "SCOPE_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let token = Token::new();
+        token.transport.fails.store(true, Ordering::Relaxed);
+        token.scope(|_| ());
+        return;
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", NAME, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+    assert_eq!(signal, Some(6), "{err}");
+    assert!(err.contains("the transfers of a scope could not be completed"), "{err}");
+}
