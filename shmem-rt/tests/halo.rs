@@ -326,6 +326,25 @@ fn who_has_sent_may_wait_for_what_a_neighbour_does_behind_its_exchange(world: &m
     assert!(start.elapsed() < Duration::from_secs(3), "nobody was woken: {:?}", start.elapsed());
 }
 
+#[shmem::test(pes = 2)]
+fn who_sleeps_is_woken_when_cells_come_and_not_when_the_sender_has_time(world: &mut World) {
+    let mut halo = ring(world, 1);
+    world.barrier_all();
+    let (start, work) = (Instant::now(), Duration::from_secs(1));
+    let mut flight = halo.begin(world);
+    if world.my_pe() == 0 {
+        // The other one is asleep by then.
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    flight.send(WEST, &[1]);
+    flight.send(EAST, &[2]);
+    if world.my_pe() == 0 {
+        std::thread::sleep(work);
+    }
+    _ = flight.finish();
+    assert!((start.elapsed() > work) == (world.my_pe() == 0), "{:?}", start.elapsed());
+}
+
 #[shmem::test(pes = 3)]
 fn ends_of_an_edge_may_differ_in_length_and_in_element(world: &mut World) {
     #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]

@@ -14,7 +14,7 @@ use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, Strided};
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
-use crate::sync::Turn;
+use crate::sync::{Doorbell, Turn};
 use crate::system::Activity;
 use crate::text::Text;
 use crate::transport::{AtomicOp, Width, shm, target};
@@ -56,8 +56,9 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(link) = self.claim(edge, cells.len()) else { return };
         // SAFETY: `T` is the type of the halo, which is borrowed.
         let place = unsafe { link.cells(turn.message()) };
-        if let Some(signal) = signal_on_node(token.0, turn, link) {
+        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
             turn.send(|| token.put(place, cells), |number| signal.store(number, Ordering::Release));
+            bell.ring();
         } else {
             // SAFETY: as above.
             let signal = unsafe { link.signal(turn.message()) };
@@ -95,8 +96,9 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         // SAFETY: as in `send`.
         let place = unsafe { link.cells(turn.message()) };
         let put = || token.ibput(place, cells, block, stride, block, count);
-        if let Some(signal) = signal_on_node(token.0, turn, link) {
+        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
             turn.send(put, |number| signal.store(number, Ordering::Release));
+            bell.ring();
         } else {
             // SAFETY: as in `send`.
             let signal = unsafe { link.signal(turn.message()) };
@@ -229,13 +231,21 @@ fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
     }
 }
 
-/// The signal of a message that goes to a neighbour on this node.
+/// The signal of a message that goes to a neighbour on this node, and the neighbour's bell. Rung behind a plain
+/// store, the bell wakes who sleeps already; who falls asleep just then is woken by [`ring`].
 #[inline(always)]
-fn signal_on_node<'a>(endpoint: &'a Endpoint, turn: Turn, link: &Link) -> Option<&'a AtomicU64> {
-    let word = endpoint.address(link.pe, link.theirs.signal_of(turn.message()))?;
+fn signal_on_node<'a>(
+    endpoint: &'a Endpoint,
+    turn: Turn,
+    link: &Link,
+) -> Option<(&'a AtomicU64, &'a Doorbell)> {
+    let place = endpoint.address(link.pe, 0)?;
+    let word = place.wrapping_add(link.theirs.signal_of(turn.message())).cast();
     // SAFETY: the plan has an aligned word there, which is shared by atomics only, and mapped while the halo
     // lives.
-    Some(unsafe { AtomicU64::from_ptr(word.cast()) })
+    let signal = unsafe { AtomicU64::from_ptr(word) };
+    // SAFETY: the start of a place on this node.
+    Some((signal, unsafe { Endpoint::bell_at(place) }))
 }
 
 /// Whether the cells of a neighbour are there; what it wrote is visible then.

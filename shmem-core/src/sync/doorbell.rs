@@ -4,7 +4,8 @@
 //! has changed the word by a read-modify-write instruction, then looks for announced sleepers.
 //! Between the two read-modify-writes (word, announcement) there is one order: either the ringer
 //! sees the announcement, or the waiter sees the word. A plain store has no such order, which is why
-//! only words changed by read-modify-write can be waited for.
+//! only words changed by read-modify-write can be waited for, or words behind whose store comes a full fence
+//! and another ring ([`Turn::settle`](super::Turn::settle)).
 
 use std::time::Duration;
 
