@@ -144,7 +144,8 @@ pub enum Error {
     Context(Box<crate::context::ContextError>),
     /// A node has fewer units of the resource than PEs.
     #[error(
-        "{pes} PEs on a node need {pes} {resource}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or          unset it"
+        "{pes} PEs on a node need {pes} {resource}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or \
+         unset it"
     )]
     TooFewResources {
         /// What they are called.

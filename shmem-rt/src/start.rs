@@ -130,7 +130,7 @@ impl Plan {
             format!("memory of teams: {}", show_size(self.settings.team_size)),
             format!("barrier of a node: {}", self.settings.barrier.name()),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),
-            format!("observed: {:?}", Observers::wanted(&self.settings)),
+            format!("asked to observe: {}", Observers::asked(&self.settings)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
         ];
         lines.extend(self.table.describe());

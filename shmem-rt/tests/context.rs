@@ -98,6 +98,20 @@ fn who_comes_too_late_shares_with_a_lock(world: &mut World<Multiple>) {
     assert_eq!((resources.used, resources.limit, resources.grants.len()), (2, Some(2), 3));
 }
 
+#[test]
+fn each_pe_of_a_node_needs_a_unit() {
+    let job = || {
+        let mut job = shmem::launch::Launch::new(std::env::current_exe().unwrap(), 3).capture_output();
+        job = job.args(["--exact", "without_a_limit_everybody_is_alone", "--nocapture"]);
+        job.env("SHMRUN_TEST", "context::without_a_limit_everybody_is_alone").env("SHMEM_TRANSPORT", "shm")
+    };
+    let outcome = job().env("SHMEM_MAX_RESOURCES", "2").run().unwrap();
+    assert_ne!(outcome.code, 0);
+    let expected =
+        "3 PEs on a node need 3 endpoints, one each, and may have 2; raise SHMEM_MAX_RESOURCES, or unset it";
+    assert!(outcome.report.to_string().contains(expected), "{}", outcome.report);
+}
+
 #[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "7"))]
 fn the_units_of_a_node_are_shared_out(world: &mut World) {
     // 7 = 3 + 2 + 2; over loopback each PE is a node.

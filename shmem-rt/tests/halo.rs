@@ -301,6 +301,31 @@ fn a_pe_may_be_one_exchange_ahead_and_no_more(world: &mut World) {
     }
 }
 
+#[symmetric]
+static FINISHED: Signal;
+
+#[shmem::test(pes = 2)]
+fn who_has_sent_may_wait_for_what_a_neighbour_does_behind_its_exchange(world: &mut World) {
+    let mut halo = ring(world, 1);
+    let (_, other) = world.ring_neighbours();
+    let mut flight = halo.begin(world);
+    if world.my_pe() == 0 {
+        // Long enough for the other to fall asleep in `finish`.
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    flight.send(WEST, &[0]);
+    flight.send(EAST, &[0]);
+    let start = Instant::now();
+    if world.my_pe() == 0 {
+        FINISHED.wait_until(world, eq(1));
+        _ = flight.finish();
+    } else {
+        _ = flight.finish();
+        world.signal_set(FINISHED.on(other), 1);
+    }
+    assert!(start.elapsed() < Duration::from_secs(3), "nobody was woken: {:?}", start.elapsed());
+}
+
 #[shmem::test(pes = 2)]
 fn who_sleeps_is_woken_when_cells_come_and_not_when_the_sender_has_time(world: &mut World) {
     let mut halo = ring(world, 1);

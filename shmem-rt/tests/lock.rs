@@ -139,7 +139,14 @@ fn what_cannot_be_is_said(world: &mut World) {
         drop(guard);
         let said = message(&|world| world.clear_lock(&LOCK));
         assert_eq!(said, "`clear_lock(LOCK)`: PE 0 does not hold the lock");
-        // Neither leaves anything behind.
+        let line = line!() + 1;
+        let guard = world.lock(&LOCK);
+        world.clear_lock(&LOCK);
+        let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(guard))).unwrap_err();
+        let said = said.downcast::<String>().unwrap();
+        let expected = format!("the guard of `lock(LOCK)` at shmem-rt/tests/lock.rs:{line} does not hold");
+        assert!(said.contains(&expected), "{said}");
+        // None of them leaves anything behind.
         drop(world.lock(&LOCK));
     }
     world.barrier_all();

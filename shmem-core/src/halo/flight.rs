@@ -4,6 +4,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::panic::Location;
+use std::time::Duration;
 
 use super::ghosts::Ghosts;
 use super::plan::Link;
@@ -213,6 +214,10 @@ unsafe impl Initiator for Through<'_> {
 
 impl Stores for Through<'_> {}
 
+/// How long a PE sleeps at most before it looks for signals again. A neighbour that has sent rings when it waits
+/// for halos itself; until then it may do anything, and wait for this PE in another way.
+const NAP: Duration = Duration::from_millis(1);
+
 /// Wakes the neighbours on this node that have missed a signal.
 #[inline(always)]
 fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
@@ -261,7 +266,9 @@ fn wait(endpoint: &Endpoint, turn: Turn, edge: usize, link: &Link, location: &'s
         endpoint.waiting().until(
             endpoint,
             || has_come(endpoint, turn, link),
-            |timeout, done| endpoint.bell().sleep(timeout, done),
+            |timeout, done| {
+                endpoint.bell().sleep(Some(timeout.map_or(NAP, |timeout| timeout.min(NAP))), done)
+            },
             || Activity {
                 operation: Text::head(Family::Halo.name()),
                 subject: Text::head(&format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number())),

@@ -71,17 +71,25 @@ impl Default for Lock {
 
 impl<'a> On<'a, Lock> {
     /// A word of the lock's copy on a PE.
+    ///
+    /// # Safety
+    ///
+    /// The PE must have the lock: those outside a team have none of its objects.
     #[doc(hidden)]
-    pub fn __word(self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
+    pub unsafe fn __word(self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
         let offset = self.offset() + core::mem::offset_of!(Lock, words) + word as usize * 8;
-        // SAFETY: a lock lies at this offset on every PE for `'a`, and the word is one of its eight, laid out
-        // as its number.
+        // SAFETY: the lock lies at this offset on the PE for `'a` (caller), and the word is one of its eight,
+        // laid out as its number.
         unsafe { On::new(pe, self.segment(), offset, 1) }
     }
 
     /// The name of the file in the lock's copy on a PE.
+    ///
+    /// # Safety
+    ///
+    /// As [`__word`](Self::__word).
     #[doc(hidden)]
-    pub fn __file(self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
+    pub unsafe fn __file(self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
         let offset = self.offset() + core::mem::offset_of!(Lock, file);
         // SAFETY: as above, for the bytes behind the words.
         unsafe { On::new(pe, self.segment(), offset, 1) }

@@ -16,8 +16,9 @@
 //!    can only be what it was two exchanges ago, or k. It never shows an exchange to come.
 //!
 //! Signals are plain stores where memory is shared, so that a PE does not wait for the lines of all its
-//! neighbours before it computes. A waiter may miss such a store just then, and go to sleep; so whoever sent has to
-//! [`settle`](Turn::settle) and ring before it waits itself, or gives up.
+//! neighbours before it computes. A waiter may miss such a store just then, and go to sleep; so whoever sent has
+//! to [`settle`](Turn::settle) and ring before it waits for an exchange itself, or gives up. Until then it may
+//! wait in other ways for a PE that sleeps, so nobody sleeps long without a look.
 //!
 //! Therefore nobody writes the data of k between the moment when its signal is seen and the next `begin`:
 //! references to it may be given out for that long.

@@ -3,6 +3,8 @@
 //! All of them give the same result, bit for bit: contributions are always combined in the order of
 //! ranks. So the table is about time alone.
 
+use shmem_core::system::SCRATCH_BYTES;
+
 /// How contributions are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
@@ -32,14 +34,35 @@ const TABLE: &[Row] = &[
 impl Algorithm {
     /// That for a reduction of `bytes` bytes on each of `members` members.
     pub(super) fn of_reduction(members: usize, bytes: usize) -> Self {
+        if slice_bytes(members) == 0 {
+            return Self::Flat;
+        }
         let fits = |row: &&Row| members >= row.members && bytes >= row.bytes;
         TABLE.iter().rev().find(fits).map_or(Self::Flat, |row| row.algorithm)
     }
 }
 
+/// Contributions end at multiples of it, so that no number is cut.
+pub(super) const GRAIN: usize = 16;
+
+/// Bytes of a member's slice of a piece, where scratch has room for a piece and a slice. None, of very many.
+pub(super) fn slice_bytes(members: usize) -> usize {
+    SCRATCH_BYTES / (members + 1) / GRAIN * GRAIN
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slice_that_has_no_room_is_not_taken() {
+        for members in 1..5000 {
+            if Algorithm::of_reduction(members, 1 << 20) == Algorithm::Sliced {
+                assert!(slice_bytes(members) > 0, "{members} members");
+            }
+        }
+        assert_eq!(Algorithm::of_reduction(1000, 1 << 20), Algorithm::Sliced);
+    }
 
     #[test]
     fn more_members_and_bytes_never_go_back_to_flat() {

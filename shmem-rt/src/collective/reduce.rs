@@ -9,7 +9,7 @@ use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::data::Contents;
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::algorithm::Algorithm;
+use super::algorithm::{Algorithm, GRAIN, slice_bytes};
 use super::barrier::Purpose;
 use super::broadcast::bytes_of;
 use super::number::{BitNumber, Number, Reducible};
@@ -17,9 +17,6 @@ use super::step::Step;
 use crate::team::{Collective, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
-
-/// Contributions end at multiples of it, so that no number is cut.
-const GRAIN: usize = 16;
 
 macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident($number:ident) = $op:path;)*) => {
@@ -209,8 +206,7 @@ impl Collective<'_> {
     fn reduce_sliced<N: Number>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
         let Self { team, endpoint, .. } = *self;
         let (members, rank) = (team.size(), team.rank());
-        // A step has room for a piece and a slice.
-        let most = SCRATCH_BYTES / (members + 1) / GRAIN * GRAIN;
+        let most = slice_bytes(members);
         let piece = most * members;
         let pieces = data.len().div_ceil(piece);
         let slice_of = |piece: usize, rank: usize| {

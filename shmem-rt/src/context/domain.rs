@@ -98,7 +98,7 @@ impl Domain<Serialized> {
     #[track_caller]
     pub fn turn<'d, L: ThreadLevel>(&'d mut self, world: &'d World<L>) -> Turn<'d> {
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a domain of another PE: create one here");
-        Turn { domain: self }
+        Turn { domain: self, _thread: PhantomData }
     }
 }
 
@@ -118,6 +118,8 @@ impl<K: ContextLevel> std::fmt::Debug for Domain<K> {
 #[derive(Debug)]
 pub struct Turn<'d> {
     domain: &'d mut Domain<Serialized>,
+    /// It stands for the reference to the world as well, which of a serialized world does not leave the thread.
+    _thread: PhantomData<*mut ()>,
 }
 
 impl Turn<'_> {

@@ -193,7 +193,7 @@ mod tests {
     assert_impl_all!(Domain<Serialized>: Send);
     assert_not_impl_any!(Domain<Serialized>: Sync);
     assert_not_impl_any!(Domain<Private>: Send, Sync);
-    assert_not_impl_any!(Turn<'static>: Sync);
+    assert_not_impl_any!(Turn<'static>: Send, Sync);
     assert_not_impl_any!(Registration: Send, Sync);
     assert_impl_all!(World<Multiple>: Send, Sync);
     assert_impl_all!(World<Serialized>: Send);

@@ -16,7 +16,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::{Amo, Initiator, Rma};
-use shmem_core::object::{Lock, LockWord, On};
+use shmem_core::object::{Atomic, LOCK_FILE_BYTES, Lock, LockWord, On};
 use shmem_core::observe::{Call, Family};
 use shmem_core::pe::Pe;
 use shmem_core::system::Activity;
@@ -126,6 +126,10 @@ pub struct LockGuard<'a, L: ThreadLevel> {
 
 impl<L: ThreadLevel> Drop for LockGuard<'_, L> {
     fn drop(&mut self) {
+        // Leaving it twice would leave it for somebody else, or wait for nobody.
+        if self.queue.mine(LockWord::Thread) != thread_number() {
+            return self.queue.taken_away(self.location);
+        }
         self.queue.tell(Family::ClearLock, self.location, |location| self.queue.clear(location));
     }
 }
@@ -176,7 +180,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         let before = self.world.swap(self.last(), self.me());
         if before != 0 {
             self.world.set(self.my(LockWord::Before), before);
-            self.world.set(self.lock.__word(self.pe(before), LockWord::Behind), self.me());
+            self.world.set(self.word(self.pe(before), LockWord::Behind), self.me());
             self.wait(location, || self.mine(LockWord::Granted) != 0);
             self.world.set(self.my(LockWord::Granted), 0);
         }
@@ -201,8 +205,8 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     /// Says who holds the lock, and where it has got it.
     fn hold(&self, thread: u64, location: &'static Location<'static>) {
         let me = self.world.me();
-        let file = Text::<{ shmem_core::object::LOCK_FILE_BYTES }>::tail(location.file());
-        self.world.put(self.lock.__file(me), &file.into_bytes());
+        let file = Text::<LOCK_FILE_BYTES>::tail(location.file());
+        self.world.put(self.file(me), &file.into_bytes());
         self.world.set(self.my(LockWord::Line), u64::from(location.line()));
         self.world.set(self.my(LockWord::Thread), thread);
     }
@@ -219,8 +223,21 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         // Who is behind has come, and is about to say so.
         self.wait(location, || !nobody_behind());
         let behind = self.world.swap(self.my(LockWord::Behind), 0);
-        self.world.set(self.lock.__word(self.pe(behind), LockWord::Granted), 1);
+        self.world.set(self.word(self.pe(behind), LockWord::Granted), 1);
         self.world.inc(self.my(LockWord::Served));
+    }
+
+    /// Says that a guard has no lock any more. Not while unwinding: one panic is enough.
+    #[cold]
+    fn taken_away(&self, location: &'static Location<'static>) {
+        assert!(
+            std::thread::panicking(),
+            "the guard of `lock({})` at {}:{} does not hold the lock any more: it was left by `clear_lock`, \
+             which is for locks that `set_lock` or `test_lock` has taken",
+            self.name(),
+            location.file(),
+            location.line()
+        );
     }
 
     fn wait(&self, location: &'static Location<'static>, done: impl FnMut() -> bool) {
@@ -246,10 +263,10 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         // From this PE on towards the head of the queue. It moves meanwhile: then nobody is named.
         let mut pe = self.world.me();
         for _ in 0..self.world.n_pes() {
-            if self.world.fetch(self.lock.__word(pe, LockWord::Thread)) != 0 {
+            if self.world.fetch(self.word(pe, LockWord::Thread)) != 0 {
                 return format!("{}, held by PE {pe} since {}", self.name(), self.place_of(pe));
             }
-            match self.world.fetch(self.lock.__word(pe, LockWord::Before)) {
+            match self.world.fetch(self.word(pe, LockWord::Before)) {
                 0 => break,
                 before => pe = self.pe(before),
             }
@@ -259,9 +276,9 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
 
     /// Where a PE has got the lock.
     fn place_of(&self, pe: Pe) -> String {
-        let mut file = [0; shmem_core::object::LOCK_FILE_BYTES];
-        self.world.get(&mut file, self.lock.__file(pe));
-        let line = self.world.fetch(self.lock.__word(pe, LockWord::Line));
+        let mut file = [0; LOCK_FILE_BYTES];
+        self.world.get(&mut file, self.file(pe));
+        let line = self.world.fetch(self.word(pe, LockWord::Line));
         format!("{}:{line}", Text::from_bytes(file))
     }
 
@@ -269,9 +286,21 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.endpoint().waiting().name_of(self.lock.offset())
     }
 
+    /// A word of a PE's copy.
+    fn word(&self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
+        // SAFETY: what can be locked is an object of all PEs (`LockPlace`).
+        unsafe { self.lock.__word(pe, word) }
+    }
+
+    /// The file in a PE's copy.
+    fn file(&self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
+        // SAFETY: as in `word`.
+        unsafe { self.lock.__file(pe) }
+    }
+
     /// A word of this PE's copy.
-    fn my(&self, word: LockWord) -> On<'a, shmem_core::object::Atomic<u64>> {
-        self.lock.__word(self.world.me(), word)
+    fn my(&self, word: LockWord) -> On<'a, Atomic<u64>> {
+        self.word(self.world.me(), word)
     }
 
     fn mine(&self, word: LockWord) -> u64 {
@@ -279,9 +308,9 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     }
 
     /// The word of the last PE in the queue. Different locks have different homes.
-    fn last(&self) -> On<'a, shmem_core::object::Atomic<u64>> {
+    fn last(&self) -> On<'a, Atomic<u64>> {
         let home = self.lock.offset() / size_of::<Lock>() % self.world.n_pes();
-        self.lock.__word(self.pe(home as u64 + 1), LockWord::Last)
+        self.word(self.pe(home as u64 + 1), LockWord::Last)
     }
 
     /// This PE, as it stands in words: 0 is nobody.

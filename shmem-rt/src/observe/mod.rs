@@ -36,8 +36,16 @@ impl Observers {
         !Self::wanted(settings).is_empty()
     }
 
-    /// The variables that ask for some. All PEs must agree on them: what they found is brought together.
-    pub(crate) fn wanted(settings: &Settings) -> Vec<&'static str> {
+    /// What asks for some, in words. All PEs must agree on it: what they find is brought together.
+    pub(crate) fn asked(settings: &Settings) -> String {
+        match Self::wanted(settings).as_slice() {
+            [] => "nothing".to_owned(),
+            wanted => wanted.join(", "),
+        }
+    }
+
+    /// The variables that ask for some.
+    fn wanted(settings: &Settings) -> Vec<&'static str> {
         let asked = [
             (settings.stats, STATS),
             (settings.trace.is_some(), TRACE),
