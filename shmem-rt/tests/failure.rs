@@ -261,9 +261,7 @@ fn sizes_with_one_hash() -> (usize, usize) {
 
 #[test]
 fn sizes_are_compared_and_not_their_hashes() {
-    let (small, large) = sizes_with_one_hash();
     let (outcome, _) = fails(job("sizes with one hash", 2));
-    println!("{small} and {large}");
     assert_says(
         &outcome.report,
         &["the PEs are in different collectives", "PE 0 is in `alloc(", "PE 1 is in"],
