@@ -22,7 +22,7 @@
 //! segment      which part of a PE's place belongs to which partition
 //! partition    what a partition is asked to be, and what it was granted
 //! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
-//! sync         waiting: doorbell and barrier algorithms, checked with loom
+//! sync         waiting, meeting and exchanging: algorithms that are checked with loom
 //! data         what may live in symmetric memory
 //! fingerprint  a number for what must be equal on all PEs
 //! pe           the number of a PE, and its slot on this node

@@ -88,6 +88,7 @@ impl<L: ThreadLevel> World<L> {
         };
         let (job, me) = (self.job(), self.me());
         let collective = self.team().enter(self.endpoint());
+        collective.compare(&purpose);
         self.reclaim_for(&collective, &purpose);
 
         let tables: Vec<_> = collective.gather(&purpose, &Edge::encode(edges));

@@ -45,6 +45,11 @@ fn run(scenario: &str, world: &mut World) {
                 drop(team.split_strided(world, 0, 1, size, &TeamConfig::default()));
             }
         }
+        "sizes with one hash" => {
+            let (small, large) = sizes_with_one_hash();
+            let size = if me == 0 { small } else { large };
+            drop(world.team().alloc(world, shmem::zeroed::<u8>(size)));
+        }
         "different order on a team" => {
             let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
             let team = team.unwrap().unwrap();
@@ -238,6 +243,28 @@ fn splits_with_different_arguments_are_named_with_all_lines() {
     assert_says(
         report,
         &["PE 1 is in `split_strided(start 0, stride 1, size 1)` at", "PE 2 is in `split_st"],
+    );
+}
+
+/// Two sizes whose allocations the checked barrier cannot tell apart.
+fn sizes_with_one_hash() -> (usize, usize) {
+    use shmem_core::fingerprint::fingerprint_of_words;
+    let name = u64::from_le_bytes(*b"alloc\0\0\0");
+    let align = shmem_core::heap::MIN_ALIGN as u64;
+    let mut sizes = std::collections::HashMap::new();
+    let same = (1..1_000_000_usize).find_map(|size| {
+        let hash = fingerprint_of_words([name, size as u64, align]) >> 32;
+        sizes.insert(hash, size).map(|other| (other, size))
+    });
+    same.expect("a million numbers of 32 bits are not all different")
+}
+
+#[test]
+fn sizes_are_compared_and_not_their_hashes() {
+    let (outcome, _) = fails(job("sizes with one hash", 2));
+    assert_says(
+        &outcome.report,
+        &["the PEs are in different collectives", "PE 0 is in `alloc(", "PE 1 is in"],
     );
 }
 

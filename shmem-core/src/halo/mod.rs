@@ -11,8 +11,8 @@
 //! 1. Messages lie in a segment of their own that no raw address finds
 //!    ([`insert_hidden`](crate::segment::Segments::insert_hidden)), behind a handle that stays in the halo. So
 //!    on every PE flights write them, and nothing else does.
-//! 2. All PEs have agreed that edges come in pairs ([`Plan`]): each message has one PE that writes it, and
-//!    waits for this one in turn.
+//! 2. All PEs have agreed that edges come in pairs ([`Plan`]) and how large cells are, to the bit and not by a
+//!    hash: each message has one PE that writes it, and waits for this one in turn.
 //! 3. A flight writes a message of a neighbour once, behind the `begin` of its exchange; before the next
 //!    one all neighbours' signals have been seen (a flight that did not get so far is never followed by
 //!    another). That is the protocol of [`sync::Turns`](crate::sync::Turns), whose head shows that nobody

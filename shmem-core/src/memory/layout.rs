@@ -3,7 +3,7 @@
 //! ```text
 //! 0          system area, memory of teams
 //! granule    partition, partition, ..      in the order of their IDs
-//!            later segments                 run-time partitions, registered arrays
+//!            later segments                 run-time partitions, registered arrays, halos
 //! stride     the next PE's place
 //! ```
 //!

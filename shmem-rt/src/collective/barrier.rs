@@ -227,7 +227,7 @@ impl Collective<'_> {
 
     /// Ends the job: the members are in different collectives.
     #[cold]
-    fn disagree(&self, purpose: &Purpose<'_>, count: u64) -> ! {
+    pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64) -> ! {
         let Self { team, endpoint, .. } = *self;
         let mine = purpose.activity(team, count);
         // SAFETY: the record of this PE, told what it is meant for.

@@ -3,9 +3,13 @@
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::barrier::Purpose;
+use super::number::Number;
 use super::step::Step;
 use crate::error::{Error, Result};
 use crate::team::Collective;
+
+/// Most arguments of a purpose that are [compared](Collective::compare).
+const MOST_ARGUMENTS: usize = 4;
 
 /// Bytes of the length that goes before what is said.
 const LENGTH: usize = size_of::<u64>();
@@ -46,6 +50,21 @@ impl Collective<'_> {
             said.drain(..LENGTH);
         }
         all
+    }
+
+    /// Ends the job unless all members have given the same arguments, to the bit. The hash in a purpose finds
+    /// mistakes, but who chooses arguments can choose hashes: where members write to each other's memory by
+    /// what they believe to have agreed on, they have to know.
+    pub(crate) fn compare(&self, purpose: &Purpose<'_>) {
+        let mut words = [0_u64; MOST_ARGUMENTS + 1];
+        words[0] = purpose.arguments.len() as u64;
+        words[1..=purpose.arguments.len()].copy_from_slice(purpose.arguments);
+        // The greatest, and what is the least with its bits turned.
+        let mut ends = words.map(|word| [word, !word]);
+        self.reduce_for(purpose, bytemuck::cast_slice_mut(ends.as_flattened_mut()), u64::greater);
+        if ends.iter().any(|[greatest, least]| *greatest != !*least) {
+            self.disagree(purpose, self.next_meeting() - 1);
+        }
     }
 
     /// Whether something worked on every member: what each of them says of it, in the order of ranks,

@@ -59,6 +59,7 @@ impl Team {
             location: Some(Location::caller()),
         };
         let collective = self.enter(endpoint);
+        collective.compare(&purpose);
         collective.reclaim_objects(&purpose);
         // An object of no bytes takes up some, so that no two lie in one place.
         let range = collective.place(&purpose, bytes.max(1), align)?;

@@ -9,7 +9,8 @@
 //!    (`Segments::find` never gives that segment), and there is no handle of it but a [`TeamBox`].
 //! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE that
 //!    can name bytes of the memory of teams on PE p, through any box, is in the team of that box together
-//!    with p.
+//!    with p. Who the members are, and how large an object is, they have compared to the bit: a hash could be
+//!    the same for different numbers.
 //! 4. Bytes on p belong to one object at a time: p itself keeps what is free. They come to another object
 //!    only when all members of the first one's team have dropped it, have been quiet since, and have met p.
 //!    So whoever can name the bytes of an object of this team on p has a box of this very object, and is

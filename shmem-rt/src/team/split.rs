@@ -189,6 +189,7 @@ impl Collective<'_> {
         groups: Result<Groups, TeamError>,
     ) -> Result<Option<Team>> {
         let Self { team, endpoint, .. } = *self;
+        self.compare(purpose);
         let dropped = team.job.indexes().dropped();
         // What is used again may be the target of what is under way. Not before: another thread may have
         // written an object and dropped it just now.
