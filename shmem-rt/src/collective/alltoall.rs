@@ -113,15 +113,20 @@ fn require_room(what: &str, len: usize, items: usize, stride: usize) {
 
 impl Collective<'_> {
     /// Sends the k-th part of `source` to the member with rank k. Members at equal distances are served in one
-    /// step, as many distances as scratch has room for.
+    /// step, as many distances as scratch has room for. A member's part for itself goes no way.
     fn exchange(&self, purpose: &Purpose<'_>, source: &[u8], into: &mut [u8]) {
         let Self { team, endpoint, .. } = *self;
         let (members, rank) = (team.size(), team.rank());
         let part = source.len() / members;
+        let own = rank * part..(rank + 1) * part;
+        into[own.clone()].copy_from_slice(&source[own]);
+        if members == 1 {
+            return self.meet(purpose);
+        }
         // Distances in a step, and bytes of a part in it.
-        let width = members.min(SCRATCH_BYTES / GRAIN);
+        let width = (members - 1).min(SCRATCH_BYTES / GRAIN);
         let most = (SCRATCH_BYTES / width / GRAIN * GRAIN).min(part);
-        for first in (0..members).step_by(width) {
+        for first in (1..members).step_by(width) {
             let distances = first..(first + width).min(members);
             let mut done = 0;
             loop {
