@@ -37,7 +37,9 @@ test_binary() { # PACKAGE KIND..., as `cargo test` takes them; prints the path o
     path=$(cargo test --workspace --no-run --message-format=json "${@:2}" |
         sed -n "s/.*\"manifest_path\":\"[^\"]*\/$1\/Cargo.toml\".*\"test\":true},\"features\".*\"executable\":\"\([^\"]*\)\".*/\1/p")
     [ -x "$path" ] || { echo "no test binary of $*" >&2; exit 1; }
-    printf '%s\n' "$path"
+    # What a guest is given lies in its memory: without what debuggers need, a tenth is left.
+    strip --strip-debug -o "$work/${path##*/}" "$path"
+    printf '%s\n' "$work/${path##*/}"
 }
 guest() { # OPTIONS... -- COMMAND; the output stays in $log
     ci/numa-vm --timeout 300 "$@" 2>&1 | tee "$log"

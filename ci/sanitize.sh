@@ -15,11 +15,15 @@ if ! ls "$root/lib/rustlib/$host/lib/"*_rt.asan.a >/dev/null 2>&1; then
     exit 0
 fi
 export RUSTFLAGS='-Zsanitizer=address' CARGO_TARGET_DIR=target/sanitize
-cargo +nightly test --target "$host" -p shmem-core --lib -- --skip memory::
+leaks=a_buffer_whose_transfer_cannot_be_completed_is_not_freed
+cargo +nightly test --target "$host" -p shmem-core --lib -- --skip memory:: --skip "$leaks"
+# Leaks a buffer, which is what it is about.
+ASAN_OPTIONS=detect_leaks=0 cargo +nightly test --target "$host" -p shmem-core --lib -- "$leaks"
 export SHMEM_TRANSPORT=loopback
 forgets=a_forgotten_context_is_quieted_by_a_phase
 cargo +nightly test --target "$host" -p shmem-rt \
-    --test collective --test context --test heap --test iput --test padded --test phase --test regions \
-    --test rma --test strided --test sync -- --skip "$forgets"
+    --test collective --test context --test halo --test heap --test iput --test lock --test nonblocking \
+    --test padded --test phase --test regions \
+    --test rma --test signal --test strided --test sync --test team -- --skip "$forgets"
 # Leaks its world, which is what it is about.
 ASAN_OPTIONS=detect_leaks=0 cargo +nightly test --target "$host" -p shmem-rt --test context -- --exact "$forgets"

@@ -170,7 +170,13 @@ fn an_owned_buffer_is_given_back_behind_a_quiet() {
     assert_eq!(token.taken(), ["quiet"]);
     drop(token.put_owned(row.on(elsewhere()), vec![2; 4].into_boxed_slice()));
     assert_eq!(token.taken(), ["put_nbi 1 32", "quiet"]);
-    // If it cannot be completed, the buffer is not freed: whoever writes there may go on.
+}
+
+/// Whoever writes there may go on, so the buffer is leaked.
+#[test]
+fn a_buffer_whose_transfer_cannot_be_completed_is_not_freed() {
+    let token = Token::new();
+    let row = boxed::<[u64]>(0, 4);
     let pending = token.get_owned(vec![3_u64; 4], row.on(elsewhere()));
     token.transport.fails.store(true, Ordering::Relaxed);
     let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(pending)));
