@@ -6,9 +6,10 @@ use shmem_core::array::{Keep, NumaArray, Storage};
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, SymmetricData};
 use shmem_core::object::{SymAddr, SymBox};
+use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::Result;
 use crate::team::Collective;
 use crate::thread::ThreadLevel;
@@ -41,7 +42,7 @@ impl<L: ThreadLevel> World<L> {
         };
         let subject = || text.clone();
         let purpose = Purpose {
-            operation: "free",
+            operation: Operation::named(Family::Memory, "free"),
             opens: false,
             arguments: &arguments,
             subject: &subject,
@@ -72,7 +73,7 @@ impl<L: ThreadLevel> World<L> {
     pub fn reclaim(&self) {
         let location = Location::caller();
         let purpose = Purpose {
-            operation: "reclaim",
+            operation: Operation::named(Family::Memory, "reclaim"),
             opens: false,
             arguments: &[],
             subject: &String::new,

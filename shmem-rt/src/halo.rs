@@ -13,11 +13,12 @@ use shmem_core::halo::{Edge, Halo, Plan};
 use shmem_core::heap::{Allocator, HeapError, MAX_ALIGN, Owner};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::object::SymBox;
+use shmem_core::observe::Family;
 use shmem_core::partition::{Traits, show_size};
 use shmem_core::text::Text;
 
 use crate::array::End;
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::Result;
 use crate::job::Job;
 use crate::segments::Wanted;
@@ -80,7 +81,7 @@ impl<L: ThreadLevel> World<L> {
         let location = Location::caller();
         let subject = || format!("cells of {}", show_size(size_of::<T>() as u64));
         let purpose = Purpose {
-            operation: "halo",
+            operation: Operation::named(Family::Memory, "halo"),
             opens: false,
             arguments: &[size_of::<T>() as u64, align_of::<T>() as u64],
             subject: &subject,

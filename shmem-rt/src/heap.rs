@@ -12,10 +12,11 @@ use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, MemoryHints, SymmetricData};
 use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
+use shmem_core::observe::Family;
 use shmem_core::partition::{Declaration, Partition, default, show_size};
 use shmem_core::text::Text;
 
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::Result;
 use crate::initial::Initial;
 use crate::partitions::Partitions;
@@ -170,7 +171,7 @@ impl<L: ThreadLevel> World<L> {
         let arguments = [offset as u64, bytes as u64];
         let subject = || format!("{} for the block at offset {offset:#x}", show_size(bytes as u64));
         let purpose = Purpose {
-            operation: "realloc",
+            operation: Operation::named(Family::Memory, "realloc"),
             opens: false,
             arguments: &arguments,
             subject: &subject,
@@ -351,7 +352,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
             format!("{} in partition `{}`{told}", show_size(bytes as u64), self.name())
         };
         let purpose = Purpose {
-            operation,
+            operation: Operation::named(Family::Memory, operation),
             opens: false,
             arguments: &arguments,
             subject: &subject,

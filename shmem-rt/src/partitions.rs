@@ -9,13 +9,14 @@ use shmem_core::context::Initiator as _;
 use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::{Allocation, Allocator, statics};
 use shmem_core::memory::Request;
+use shmem_core::observe::Family;
 use shmem_core::partition::{
     Grant, NewPartition, Origin, PartitionError, PartitionSpec, Table, TraitError, downgrades, show_size,
 };
 use shmem_core::segment::FIRST_LATER;
 use shmem_core::text::Text;
 
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::heap::Heap;
@@ -119,7 +120,7 @@ impl<L: ThreadLevel> World<L> {
         };
         let subject = || new.as_ref().map_or_else(|_| String::new(), |new| new.traits().to_string());
         let purpose = Purpose {
-            operation: "create_partition",
+            operation: Operation::named(Family::Memory, "create_partition"),
             opens: false,
             arguments: &[fingerprint(text.bytes())],
             subject: &subject,
@@ -173,7 +174,7 @@ impl<L: ThreadLevel> World<L> {
         let location = Location::caller();
         let subject = || format!("partition {id}");
         let purpose = Purpose {
-            operation: "drop_partition",
+            operation: Operation::named(Family::Memory, "drop_partition"),
             opens: false,
             arguments: &[u64::from(id)],
             subject: &subject,

@@ -41,8 +41,9 @@ use std::sync::Arc;
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::halo::OpenPhase;
 use shmem_core::object::{Extent, Objects};
+use shmem_core::observe::Family;
 
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::job::Job;
 use crate::team::Team;
 use crate::thread::ThreadLevel;
@@ -144,14 +145,22 @@ impl<L: ThreadLevel> World<L> {
 /// How objects are opened.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
-    begin: &'static str,
-    end: &'static str,
+    begin: Operation,
+    end: Operation,
     /// Whether nobody else may have a reference to any of them.
     exclusive: bool,
 }
 
-pub(crate) const LOCAL: Kind = Kind { begin: "local", end: "local, at its end", exclusive: true };
-pub(crate) const FROZEN: Kind = Kind { begin: "frozen", end: "frozen, at its end", exclusive: false };
+pub(crate) const LOCAL: Kind = Kind {
+    begin: Operation::of(Family::Local),
+    end: Operation::named(Family::PhaseEnd, "local, at its end"),
+    exclusive: true,
+};
+pub(crate) const FROZEN: Kind = Kind {
+    begin: Operation::of(Family::Frozen),
+    end: Operation::named(Family::PhaseEnd, "frozen, at its end"),
+    exclusive: false,
+};
 
 /// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
 pub(crate) struct Phase {
@@ -192,7 +201,7 @@ impl Phase {
         self.left = true;
     }
 
-    fn meet(&self, team: &Team, endpoint: &Endpoint, operation: &'static str, opens: bool) {
+    fn meet(&self, team: &Team, endpoint: &Endpoint, operation: Operation, opens: bool) {
         let subject = || self.subject.clone();
         let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
         let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
@@ -209,7 +218,8 @@ impl Drop for Phase {
         job.abort(
             101,
             &format!(
-                "a panic inside `{begin}({subject})` at {}:{} ends the job: other PEs are in the same phase",
+                "a panic inside `{}({subject})` at {}:{} ends the job: other PEs are in the same phase",
+                begin.name(),
                 location.file(),
                 location.line()
             ),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::{Edge, Family, Lock, SignalOp, Tally, TeamConfig};
+use shmem::{DomainHints, Edge, Family, HintScope, Lock, SignalOp, Tally, TeamConfig};
 
 #[symmetric]
 static FIELD: [u64; 4096];
@@ -104,6 +104,7 @@ fn call_everything(world: &mut World) {
     world.local(&FIELD, |field| field[0] = 0);
     world.frozen(&FIELD, |field| assert_eq!(field[0], 0));
     drop(world.alloc([0_u8; 64]).unwrap());
+    world.domain_config(DomainHints::default(), HintScope::Global).unwrap();
 }
 
 /// Every operation of a scope.

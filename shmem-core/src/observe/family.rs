@@ -272,6 +272,8 @@ families! {
     PhaseEnd = "end of phase", Barrier, false, "";
     /// Makes a team, or ends one.
     Teams = "teams", Collective, false, "";
+    /// Shares resources out anew.
+    DomainConfig = "domain_config", Collective, false, "shmem_domain_config";
     /// Makes, frees or keeps symmetric memory.
     Memory = "memory", Barrier, false, "";
 }

@@ -8,6 +8,7 @@ use shmem_core::context::Initiator as _;
 use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
+use shmem_core::observe::Family;
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
 use super::choice::{default_storage, is_small};
@@ -15,7 +16,7 @@ use super::contents::{Contents, Fresh, from_indices};
 use super::homes::{Homes, memory_near, several};
 use super::make::{Maker, is_elsewhere, strictness};
 use super::placing::Placing;
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::Result;
 use crate::team::Collective;
 use crate::thread::ThreadLevel;
@@ -152,7 +153,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             .collect();
         let subject = || format!("{dimensions} x {}", show_size(element as u64));
         let purpose = Purpose {
-            operation: "array",
+            operation: Operation::named(Family::Memory, "array"),
             opens: false,
             arguments: &words,
             subject: &subject,

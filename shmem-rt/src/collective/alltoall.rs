@@ -4,9 +4,10 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
+use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::barrier::Purpose;
+use super::purpose::{Operation, Purpose};
 use super::step::Step;
 use crate::team::{Collective, Team};
 use crate::thread::ThreadLevel;
@@ -31,7 +32,7 @@ impl Team {
         assert!(items == into.len(), "the source has {items} elements, the destination {}", into.len());
         assert!(items.is_multiple_of(members), "{items} elements cannot be divided among {members} members");
         let purpose = Purpose {
-            operation: "alltoall",
+            operation: Operation::of(Family::Alltoall),
             opens: false,
             arguments: &[(items / members) as u64, size_of::<T>() as u64],
             subject: &|| format!("{} x {}", items / members, core::any::type_name::<T>()),
@@ -65,7 +66,7 @@ impl Team {
         require_room("source", source.len(), all, source_stride);
         require_room("destination", into.len(), all, stride);
         let purpose = Purpose {
-            operation: "alltoalls",
+            operation: Operation::of(Family::Alltoalls),
             opens: false,
             arguments: &[items as u64, size_of::<T>() as u64],
             subject: &|| format!("{items} x {}", core::any::type_name::<T>()),

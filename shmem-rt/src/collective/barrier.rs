@@ -17,68 +17,15 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Initiator};
-use shmem_core::fingerprint::fingerprint_of_words;
-use shmem_core::observe::{Effect, Family};
+use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::sync::{Arrival, Shown};
-use shmem_core::system::{Activity, ROUNDS, SystemArea, TeamArea};
-use shmem_core::text::Text;
+use shmem_core::system::{ROUNDS, SystemArea, TeamArea};
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
 use super::meeting::Meeting;
+use super::purpose::{Operation, Purpose};
 use crate::team::{Collective, Team};
-
-/// What a PE enters a collective for: what all members must agree on.
-pub(crate) struct Purpose<'a> {
-    /// The operation.
-    pub operation: &'static str,
-    /// Whether references are given out behind the meeting: then all must come for that, for certain.
-    pub opens: bool,
-    /// What else must agree: sizes, offsets, ranks.
-    pub arguments: &'a [u64],
-    /// The arguments in words, for messages.
-    pub subject: &'a dyn Fn() -> String,
-    /// The call, if the program made one.
-    pub location: Option<&'static Location<'static>>,
-}
-
-impl Purpose<'_> {
-    /// 32 bits of a hash above 16 bits that are 1 or 0; see
-    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier).
-    #[inline]
-    fn fingerprint(&self) -> u64 {
-        let name = self.operation.as_bytes().chunks(8).map(|part| {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            u64::from_le_bytes(word)
-        });
-        let hash = fingerprint_of_words(name.chain(self.arguments.iter().copied()));
-        (hash >> 32) << 16 | u64::from(self.opens)
-    }
-
-    /// The row of the table of operations.
-    pub(crate) fn family(&self) -> Family {
-        let meets = |family: &&Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
-        let found = Family::ALL.iter().filter(meets).find(|family| family.name() == self.operation);
-        found.copied().unwrap_or(match self.operation {
-            "local, at its end" | "frozen, at its end" => Family::PhaseEnd,
-            "split_strided" | "split_2d" | "split_by" | "destroy" => Family::Teams,
-            _ => Family::Memory,
-        })
-    }
-
-    fn activity(&self, team: &Team, count: u64) -> Activity {
-        Activity {
-            operation: Text::head(self.operation),
-            subject: Text::head(&(self.subject)()),
-            file: self.location.map_or(Text::EMPTY, |location| Text::tail(location.file())),
-            line: self.location.map_or(0, |location| location.line()),
-            fingerprint: self.fingerprint(),
-            team: team.index() as u32,
-            count,
-        }
-    }
-}
 
 /// How long the PE that finds a disagreement waits for the others to say where they are.
 const TESTIMONY: Duration = Duration::from_millis(500);
@@ -94,7 +41,7 @@ impl Team {
             self.job.quiet_all();
         }
         let location = Location::caller();
-        self.meet_once(token.endpoint(), "barrier", Some(location));
+        self.meet_once(token.endpoint(), Operation::of(Family::TeamBarrier), Some(location));
     }
 
     /// Waits until all members are here. Stores to this node are visible, transfers to others may
@@ -104,7 +51,7 @@ impl Team {
     #[track_caller]
     pub fn sync(&self, token: &(impl Initiator + ?Sized)) {
         let location = Location::caller();
-        self.meet_once(token.endpoint(), "sync", Some(location));
+        self.meet_once(token.endpoint(), Operation::of(Family::TeamSync), Some(location));
     }
 
     /// Meets all members for an operation that is nothing else; without a location it is a turn in the
@@ -112,7 +59,7 @@ impl Team {
     pub(crate) fn meet_once(
         &self,
         endpoint: &Endpoint,
-        operation: &'static str,
+        operation: Operation,
         location: Option<&'static Location<'static>>,
     ) {
         let purpose = Purpose { operation, opens: false, arguments: &[], subject: &String::new, location };
@@ -269,28 +216,5 @@ impl Collective<'_> {
                  collectives in the same order with the same arguments"
             ),
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_argument_makes_a_collective_look_like_the_opening_of_a_phase() {
-        let location = None;
-        let fingerprint = |operation, opens, arguments: &[u64]| {
-            Purpose { operation, opens, arguments, subject: &String::new, location }.fingerprint()
-        };
-        for bytes in 0..10_000 {
-            let (phase, other) =
-                (fingerprint("local", true, &[0, bytes]), fingerprint("malloc", false, &[1, bytes]));
-            assert_eq!((phase & 0xFFFF, other & 0xFFFF), (1, 0));
-            assert!(phase < 1 << 48 && other < 1 << 48, "the barrier's word has room for no more");
-        }
-        // What is not certain is at least likely: hashes of neighbours differ.
-        let hashes: std::collections::HashSet<_> =
-            (0..10_000).map(|bytes| fingerprint("malloc", false, &[1, bytes])).collect();
-        assert_eq!(hashes.len(), 10_000);
     }
 }

@@ -4,11 +4,12 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, PlainData};
+use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::barrier::Purpose;
+use super::purpose::{Operation, Purpose};
 use super::step::Step;
 use crate::team::Team;
 use crate::thread::ThreadLevel;
@@ -36,7 +37,7 @@ impl Team {
         let bytes = size_of_val(data);
         let subject = || format!("{} from PE {root}", show_size(bytes as u64));
         let purpose = Purpose {
-            operation: "broadcast",
+            operation: Operation::of(Family::Broadcast),
             opens: false,
             arguments: &[root.number() as u64, bytes as u64],
             subject: &subject,

@@ -4,10 +4,11 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, PlainData};
+use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::barrier::Purpose;
 use super::broadcast::items_of;
+use super::purpose::{Operation, Purpose};
 use super::step::Step;
 use crate::team::{Collective, Team};
 use crate::thread::ThreadLevel;
@@ -45,7 +46,7 @@ impl Team {
         );
         let subject = || format!("{items} x {}", core::any::type_name::<T::Item>());
         let purpose = Purpose {
-            operation: "fcollect",
+            operation: Operation::of(Family::Fcollect),
             opens: false,
             arguments: &[items as u64, size_of::<T::Item>() as u64],
             subject: &subject,
@@ -68,7 +69,7 @@ impl Team {
         let mine = items_of(mine);
         let subject = || format!("{} x {}", mine.len(), core::any::type_name::<T::Item>());
         let purpose = Purpose {
-            operation: "collect",
+            operation: Operation::of(Family::Collect),
             opens: false,
             arguments: &[size_of::<T::Item>() as u64],
             subject: &subject,

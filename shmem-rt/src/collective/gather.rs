@@ -2,8 +2,8 @@
 
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::barrier::Purpose;
 use super::number::Number;
+use super::purpose::Purpose;
 use super::step::Step;
 use crate::error::{Error, Result};
 use crate::team::Collective;

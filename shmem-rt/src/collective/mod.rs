@@ -14,9 +14,10 @@ mod collect;
 mod gather;
 mod meeting;
 mod number;
+mod purpose;
 mod reduce;
 mod step;
 
-pub(crate) use barrier::Purpose;
 pub(crate) use meeting::Meeting;
 pub use number::{BitNumber, Number, Reducible};
+pub(crate) use purpose::{Operation, Purpose};

@@ -7,19 +7,42 @@ use std::panic::Location;
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::data::Contents;
+use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::algorithm::{Algorithm, GRAIN, slice_bytes};
-use super::barrier::Purpose;
 use super::broadcast::bytes_of;
 use super::number::{BitNumber, Number, Reducible};
+use super::purpose::{Operation, Purpose};
 use super::step::Step;
 use crate::team::{Collective, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
+/// The same of a world. Those that it has as a token, with another meaning, are left out: `and`, `or` and `xor` are
+/// atomic operations.
+macro_rules! of_the_world {
+    (world: $(#[$doc:meta])* $name:ident($number:ident)) => {
+        impl<L: ThreadLevel> World<L> {
+            $(#[$doc])*
+            ///
+            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name<T>(&self, data: &mut T)
+            where
+                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
+            {
+                self.team().$name(self, data);
+            }
+        }
+    };
+    (team: $($rest:tt)*) => {};
+}
+
 macro_rules! reductions {
-    ($($(#[$doc:meta])* $name:ident($number:ident) = $op:path;)*) => {
+    ($($whose:ident: $(#[$doc:meta])* $name:ident($number:ident) as $family:ident = $op:path;)*) => {
+        $(of_the_world! { $whose: $(#[$doc])* $name($number) })*
+
         impl Team {$(
             $(#[$doc])*
             ///
@@ -34,62 +57,39 @@ macro_rules! reductions {
             {
                 let location = Location::caller();
                 let extent = Extent::All;
-                self.reduce(token.endpoint(), stringify!($name), extent, data, $op, location);
+                self.reduce(token.endpoint(), Family::$family, extent, data, $op, location);
             }
         )*}
     };
 }
 reductions! {
+    world:
     /// Sum; integers wrap.
-    sum(Number) = Number::added;
+    sum(Number) as Sum = Number::added;
+    world:
     /// Product; integers wrap.
-    prod(Number) = Number::multiplied;
+    prod(Number) as Prod = Number::multiplied;
+    world:
     /// Minimum.
-    min(Number) = Number::lesser;
+    min(Number) as Min = Number::lesser;
+    world:
     /// Maximum.
-    max(Number) = Number::greater;
+    max(Number) as Max = Number::greater;
+    team:
     /// Bitwise and.
-    and(BitNumber) = BitNumber::anded;
+    and(BitNumber) as And = BitNumber::anded;
+    team:
     /// Bitwise or.
-    or(BitNumber) = BitNumber::ored;
+    or(BitNumber) as Or = BitNumber::ored;
+    team:
     /// Bitwise exclusive or.
-    xor(BitNumber) = BitNumber::xored;
-}
-
-/// Those that a world has by the same name. It is a token, too, whose `and`, `or` and `xor` are atomic operations.
-macro_rules! of_the_world {
-    ($($(#[$doc:meta])* $name:ident($number:ident);)*) => {
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<T>(&self, data: &mut T)
-            where
-                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
-            {
-                self.team().$name(self, data);
-            }
-        )*}
-    };
-}
-of_the_world! {
-    /// Sum; integers wrap.
-    sum(Number);
-    /// Product; integers wrap.
-    prod(Number);
-    /// Minimum.
-    min(Number);
-    /// Maximum.
-    max(Number);
-    /// Each element becomes its sum over the members up to the calling one, which is included.
-    sum_inscan(Number);
-    /// Each element becomes its sum over the members before the calling one: zero on the first.
-    sum_exscan(Number);
+    xor(BitNumber) as Xor = BitNumber::xored;
 }
 
 macro_rules! scans {
-    ($($(#[$doc:meta])* $name:ident = $extent:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident as $family:ident = $extent:expr;)*) => {
+        $(of_the_world! { world: $(#[$doc])* $name(Number) })*
+
         impl Team {$(
             $(#[$doc])*
             ///
@@ -103,16 +103,16 @@ macro_rules! scans {
                 T: Contents<Item: Reducible> + ?Sized,
             {
                 let location = Location::caller();
-                self.reduce(token.endpoint(), stringify!($name), $extent, data, Number::added, location);
+                self.reduce(token.endpoint(), Family::$family, $extent, data, Number::added, location);
             }
         )*}
     };
 }
 scans! {
     /// Each element becomes its sum over the members up to the calling one, which is included.
-    sum_inscan = Extent::UpTo;
+    sum_inscan as SumInscan = Extent::UpTo;
     /// Each element becomes its sum over the members before the calling one: zero on the first.
-    sum_exscan = Extent::Before;
+    sum_exscan as SumExscan = Extent::Before;
 }
 
 /// Whose contributions a member combines.
@@ -131,7 +131,7 @@ impl Team {
     fn reduce<T, N: Number>(
         &self,
         endpoint: &Endpoint,
-        operation: &'static str,
+        family: Family,
         extent: Extent,
         data: &mut T,
         op: impl Fn(N, N) -> N,
@@ -143,7 +143,7 @@ impl Team {
         let name = core::any::type_name::<N>();
         let subject = || format!("{} x {name}", bytes / size_of::<N>());
         let purpose = Purpose {
-            operation,
+            operation: Operation::of(family),
             opens: false,
             arguments: &[bytes as u64, size_of::<N>() as u64],
             subject: &subject,

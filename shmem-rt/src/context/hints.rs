@@ -4,8 +4,9 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::context::mapping::{Hints, by_need};
+use shmem_core::observe::Family;
 
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::Result;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -48,7 +49,7 @@ impl<L: ThreadLevel> World<L> {
             return Ok(());
         }
         let purpose = Purpose {
-            operation: "domain_config",
+            operation: Operation::of(Family::DomainConfig),
             opens: false,
             arguments: &[],
             subject: &String::new,

@@ -8,10 +8,11 @@ use shmem_core::data::Contents;
 use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::{Allocation, CHUNK_BYTES, MIN_ALIGN, NameError, Named, Owner};
 use shmem_core::object::SymBox;
+use shmem_core::observe::Family;
 use shmem_core::partition::{FileGrant, nearest};
 
 use super::Shelf;
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::Result;
 use crate::heap::Heap;
 use crate::initial::Initial;
@@ -52,7 +53,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let arguments = [u64::from(self.segment()), fingerprint(name.bytes()), items as u64, item as u64];
         let subject = || format!("`{name}` in partition `{}`", self.name());
         let purpose = Purpose {
-            operation: "named",
+            operation: Operation::named(Family::Memory, "named"),
             opens: false,
             arguments: &arguments,
             subject: &subject,
@@ -118,7 +119,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let arguments = [u64::from(self.segment()), fingerprint(name.bytes())];
         let subject = || format!("`{name}` in partition `{}`", self.name());
         let purpose = Purpose {
-            operation: "remove",
+            operation: Operation::named(Family::Memory, "remove"),
             opens: false,
             arguments: &arguments,
             subject: &subject,

@@ -4,8 +4,9 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator as _;
 use shmem_core::memory::PmemError;
+use shmem_core::observe::Family;
 
-use crate::collective::{Number as _, Purpose};
+use crate::collective::{Number as _, Operation, Purpose};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::team::Collective;
@@ -47,7 +48,7 @@ impl<L: ThreadLevel> World<L> {
     pub fn persist(&mut self) -> Result<usize> {
         let location = Location::caller();
         let purpose = Purpose {
-            operation: "persist",
+            operation: Operation::named(Family::Memory, "persist"),
             opens: false,
             arguments: &[],
             subject: &String::new,

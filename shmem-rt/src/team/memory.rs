@@ -10,11 +10,12 @@ use shmem_core::context::Initiator;
 use shmem_core::data::Contents;
 use shmem_core::heap::MIN_ALIGN;
 use shmem_core::object::SymBox;
+use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::segment::SYSTEM;
 
 use super::{Collective, Team, TeamBox, TeamError};
-use crate::collective::{Number, Purpose};
+use crate::collective::{Number, Operation, Purpose};
 use crate::error::Result;
 use crate::initial::Initial;
 
@@ -52,7 +53,7 @@ impl Team {
         let bytes = len.saturating_mul(item);
         let subject = || format!("{} in the memory of teams", show_size(bytes as u64));
         let purpose = Purpose {
-            operation: "alloc",
+            operation: Operation::named(Family::Memory, "alloc"),
             opens: false,
             arguments: &[bytes as u64, align as u64],
             subject: &subject,

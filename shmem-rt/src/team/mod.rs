@@ -37,7 +37,7 @@ pub use object::{TeamBox, TeamObjects};
 pub(crate) use room::Room;
 pub(crate) use uses::{ContextClaim, Uses};
 
-use crate::collective::{Meeting, Purpose};
+use crate::collective::{Meeting, Operation, Purpose};
 use crate::error::Result;
 use crate::job::Job;
 
@@ -129,12 +129,12 @@ impl Team {
 
     /// Meets all members for the first time.
     pub(crate) fn assemble(&self, endpoint: &Endpoint) {
-        self.meet_once(endpoint, "the start of the program", None);
+        self.meet_once(endpoint, Operation::named(Family::TeamSync, "the start of the program"), None);
     }
 
     /// Meets all members for the last time.
     pub(crate) fn part(&self, endpoint: &Endpoint) {
-        self.meet_once(endpoint, "the end of the program", None);
+        self.meet_once(endpoint, Operation::named(Family::TeamSync, "the end of the program"), None);
     }
 
     /// Number of members.
@@ -278,7 +278,7 @@ impl Collective<'_> {
         if let (None, Some(location), Some(observer)) =
             (self.told.get(), purpose.location, self.endpoint.observer())
         {
-            let told = Told { family: purpose.family(), location, count, begun: 0 };
+            let told = Told { family: purpose.operation.family(), location, count, begun: 0 };
             let begun = observer.begin(&self.call(&told));
             self.told.set(Some(Told { begun, ..told }));
         }

@@ -15,11 +15,12 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
+use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 
 use super::indexes::Set;
 use super::{Collective, Team, TeamConfig, TeamError, Uses};
-use crate::collective::Purpose;
+use crate::collective::{Operation, Purpose};
 use crate::error::Result;
 
 /// New teams by the ranks of their members, in order; disjoint.
@@ -63,7 +64,7 @@ impl Team {
     ) -> Result<Option<Self>> {
         let subject = || format!("start {start}, stride {stride}, size {size}");
         let purpose = Purpose {
-            operation: "split_strided",
+            operation: Operation::named(Family::Teams, "split_strided"),
             opens: false,
             arguments: &[start as u64, stride as u64, size as u64, config.contexts as u64],
             subject: &subject,
@@ -93,7 +94,7 @@ impl Team {
     ) -> Result<(Self, Self)> {
         let subject = || format!("width {width}");
         let purpose = Purpose {
-            operation: "split_2d",
+            operation: Operation::named(Family::Teams, "split_2d"),
             opens: false,
             arguments: &[width as u64, rows.contexts as u64, columns.contexts as u64],
             subject: &subject,
@@ -130,7 +131,7 @@ impl Team {
     ) -> Result<Option<Self>> {
         let subject = || colour.map_or_else(|| "no colour".to_owned(), |colour| format!("colour {colour}"));
         let purpose = Purpose {
-            operation: "split_by",
+            operation: Operation::named(Family::Teams, "split_by"),
             opens: false,
             arguments: &[config.contexts as u64],
             subject: &subject,
@@ -161,7 +162,7 @@ impl Team {
     #[track_caller]
     pub fn destroy(self, token: &(impl Initiator + ?Sized)) -> Result<()> {
         let purpose = Purpose {
-            operation: "destroy",
+            operation: Operation::named(Family::Teams, "destroy"),
             opens: false,
             arguments: &[],
             subject: &String::new,
