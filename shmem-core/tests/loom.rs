@@ -20,6 +20,24 @@ fn bounded(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
+/// Runs what each PE does, from 0, at the same time.
+fn all<S: ?Sized + Send + Sync + 'static>(
+    pes: usize,
+    shared: &Arc<S>,
+    run: impl Fn(&S, usize) + Copy + Send + 'static,
+) {
+    let others: Vec<_> = (1..pes)
+        .map(|me| {
+            let shared = Arc::clone(shared);
+            thread::spawn(move || run(&shared, me))
+        })
+        .collect();
+    run(shared, 0);
+    for other in others {
+        other.join().unwrap();
+    }
+}
+
 /// Waits for `word` to reach `value` as `wait_until` does, without spinning.
 fn wait(bell: &Doorbell, word: &AtomicU32, value: u32) {
     while word.load(Ordering::Acquire) < value {
@@ -104,16 +122,7 @@ fn meet(pes: usize, generations: u32) {
             }
         }
     };
-    let others: Vec<_> = (1..pes)
-        .map(|me| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || run(&shared, me))
-        })
-        .collect();
-    run(&shared, 0);
-    for other in others {
-        other.join().unwrap();
-    }
+    all(pes, &shared, run);
 }
 
 #[test]
@@ -159,7 +168,7 @@ unsafe impl Sync for InLines {}
 /// Each PE contributes to every meeting, and finds behind it what the others have contributed to this one.
 fn meet_in_lines(pes: usize, meetings: u64) {
     let shared: Arc<Vec<InLines>> = Arc::new((0..pes).map(|_| InLines::default()).collect());
-    let run = move |shared: &[InLines], me: usize| {
+    let run = move |shared: &Vec<InLines>, me: usize| {
         for count in 1..=meetings {
             let turn = count as usize % 4;
             // SAFETY: loom checks that nobody reads it now.
@@ -180,16 +189,7 @@ fn meet_in_lines(pes: usize, meetings: u64) {
             }
         }
     };
-    let others: Vec<_> = (1..pes)
-        .map(|me| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || run(&shared, me))
-        })
-        .collect();
-    run(&shared, 0);
-    for other in others {
-        other.join().unwrap();
-    }
+    all(pes, &shared, run);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use crate::bootstrap::{self, Connection};
+use crate::claim;
 use crate::env::{Settings, TransportChoice};
 use crate::error::{Error, Result};
 use crate::loopback;
@@ -36,7 +37,7 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 ///
 /// Source: OpenSHMEM 1.6, `shmem_query_initialized`.
 pub fn initialized() -> bool {
-    start::worlds() > 0
+    claim::worlds() > 0
 }
 
 /// What this process became.
@@ -49,7 +50,7 @@ enum Joined<L: ThreadLevel> {
 
 fn join<L: ThreadLevel>() -> Result<Joined<L>> {
     let settings = Settings::from_process()?;
-    start::claim()?;
+    claim::claim()?;
     match bootstrap::connect(settings.npes).map_err(|error| Error::Launcher(error.to_string()))? {
         Connection::Joined(bootstrap) => {
             if settings.attach_wait {
@@ -87,7 +88,7 @@ impl<E: Display> Outcome for std::result::Result<(), E> {
 pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCode {
     let joined = Settings::from_process().map_err(Error::from).and_then(|settings| {
         if settings.transport == TransportChoice::Loopback {
-            start::claim()?;
+            claim::claim()?;
             loopback::run(settings.npes.unwrap_or(1), body)?;
             return Ok(None);
         }

@@ -6,6 +6,7 @@ pub mod __private;
 pub mod array;
 pub mod bootstrap;
 pub mod calibration;
+mod claim;
 mod collective;
 mod context;
 mod cpus;

@@ -9,12 +9,12 @@
 
 use std::time::Duration;
 
+use crate::claim;
 use crate::entry::{Outcome, init, run_body};
 use crate::env::{NPES, Settings, TRANSPORT, TransportChoice};
 use crate::error::Error;
 use crate::launch::{self, Launch};
 use crate::loopback;
-use crate::start;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -131,7 +131,7 @@ fn as_pe<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) {
     let ready = |error: Error| -> ! { panic!("{error}") };
     let settings = Settings::from_process().unwrap_or_else(|error| ready(error.into()));
     if settings.transport == TransportChoice::Loopback {
-        start::claim().unwrap_or_else(|error| ready(error));
+        claim::claim().unwrap_or_else(|error| ready(error));
         return loopback::run(settings.npes.unwrap_or(1), body).unwrap_or_else(|error| ready(error));
     }
     let mut world = init::<L>().unwrap_or_else(|error| ready(error));

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use shmem_core::context::{Endpoint, Initiator, Stores};
 use shmem_core::pe::Pe;
 
+use crate::claim::Counted;
 use crate::error::{Error, Result};
 use crate::job::Job;
-use crate::start::Counted;
 use crate::team::Team;
 use crate::thread::{Single, ThreadLevel};
 

@@ -14,9 +14,8 @@
 //! before all have learnt its keys, nor after any has forgotten them.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parcel::{Errand, Parcel};
 
@@ -27,143 +26,15 @@ use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
 use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
 
+mod network;
 mod parcel;
 
-/// How often the network delivers by itself.
-const INTERVAL: Duration = Duration::from_micros(200);
-
-/// A PE's memory and what is on its way there.
-struct Port {
-    target: Target,
-    /// What is registered of later segments, with its key.
-    later: RwLock<BTreeMap<u32, (u64, Target)>>,
-    inbox: Mutex<Vec<Parcel>>,
-}
-
-impl Port {
-    /// Works on the memory of a segment, which stays registered meanwhile.
-    ///
-    /// # Panics
-    ///
-    /// If the key is not the one that the PE registered the segment with.
-    fn open<R>(&self, pe: usize, segment: u32, key: u64, work: impl FnOnce(Target) -> R) -> R {
-        if segment < FIRST_LATER {
-            return work(self.target);
-        }
-        let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
-        match later.get(&segment) {
-            Some(&(registered, target)) if registered == key => work(target),
-            Some((registered, _)) => panic!(
-                "stale key: a message for segment {segment} of PE {pe} has key {key}, and the segment was registered anew with key {registered}"
-            ),
-            None => {
-                panic!("a message with key {key} for segment {segment} of PE {pe}, which is not registered")
-            }
-        }
-    }
-}
-
-/// The PEs of one process and what is on its way between them.
-pub struct Network {
-    ports: Vec<Port>,
-    dice: AtomicU64,
-    /// Keys given out so far.
-    keys: AtomicU64,
-    /// What the network's own thread found wrong; the PEs end with it.
-    fault: OnceLock<String>,
-}
+pub use network::Network;
 
 impl Network {
-    /// Connects PEs by their memory, in order; `seed` chooses the disorder.
-    pub fn new(targets: Vec<Target>, seed: u64) -> Arc<Self> {
-        let network = Self::lazy(targets, seed);
-        let weak = Arc::downgrade(&network);
-        std::thread::spawn(move || deliver_forever(&weak));
-        network
-    }
-
-    /// A network that delivers nothing by itself.
-    fn lazy(targets: Vec<Target>, seed: u64) -> Arc<Self> {
-        let port = |target| Port { target, later: RwLock::default(), inbox: Mutex::default() };
-        let ports = targets.into_iter().map(port).collect();
-        let dice = AtomicU64::new(seed);
-        Arc::new(Self { ports, dice, keys: AtomicU64::new(0), fault: OnceLock::new() })
-    }
-
     /// The transport of PE `me`.
     pub fn transport(self: &Arc<Self>, me: usize) -> Loopback {
         Loopback { network: Arc::clone(self), me, epochs: Mutex::default(), keys: RwLock::default() }
-    }
-
-    fn roll(&self) -> u64 {
-        let x = self.dice.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
-        let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 31
-    }
-
-    fn inbox(&self, pe: usize) -> MutexGuard<'_, Vec<Parcel>> {
-        self.ports[pe].inbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Delivers, in random order, the parcels for `pe` that `wanted` picks. An older epoch of the
-    /// same channel always goes first.
-    fn deliver(&self, pe: usize, mut wanted: impl FnMut(&Parcel) -> bool) {
-        let mut inbox = self.inbox(pe);
-        let mut todo: Vec<usize> = (0..inbox.len()).filter(|&i| wanted(&inbox[i])).collect();
-        while !todo.is_empty() {
-            let pick = todo[self.roll() as usize % todo.len()];
-            let first = inbox
-                .iter()
-                .enumerate()
-                .filter(|(_, other)| other.is_before(&inbox[pick]))
-                .min_by_key(|(_, other)| other.epoch)
-                .map_or(pick, |(i, _)| i);
-            let parcel = inbox.remove(first);
-            todo.retain(|&i| i != first);
-            for i in &mut todo {
-                *i -= usize::from(*i > first);
-            }
-            let Parcel { segment, key, errand, then, .. } = parcel;
-            self.ports[pe].open(pe, segment, key, |target| errand.run(target));
-            if let Some(next) = then {
-                if wanted(&next) {
-                    todo.push(inbox.len());
-                }
-                inbox.push(*next);
-            }
-        }
-    }
-
-    /// # Panics
-    ///
-    /// If the network's own thread found something wrong.
-    fn check(&self) {
-        if let Some(fault) = self.fault.get() {
-            panic!("{fault}");
-        }
-    }
-
-    fn send(&self, pe: usize, parcel: Parcel) {
-        self.inbox(pe).push(parcel);
-        // The lock was a read-modify-write: a sleeper is seen, or sees the parcel.
-        self.ports[pe].target.ring();
-    }
-}
-
-fn deliver_forever(network: &Weak<Network>) {
-    while let Some(network) = network.upgrade() {
-        let deliver = || {
-            for pe in 0..network.ports.len() {
-                network.deliver(pe, |_| network.roll().is_multiple_of(2));
-            }
-        };
-        if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(deliver)) {
-            let text = panic.downcast::<String>().map_or_else(|_| "the network failed".into(), |text| *text);
-            _ = network.fault.set(text);
-            return;
-        }
-        drop(network);
-        std::thread::sleep(INTERVAL);
     }
 }
 

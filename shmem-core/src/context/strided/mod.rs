@@ -13,6 +13,7 @@ mod planned;
 mod region;
 mod routines;
 mod scoped;
+mod sized;
 mod token;
 pub mod written;
 

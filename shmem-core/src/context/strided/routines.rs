@@ -1,84 +1,15 @@
 //! The routines whose strides are arguments.
 
 use super::blocks::{Blocks, Side};
+use super::sized::{check_size, sized_routine, sized_routines};
 use super::{Place, get_blocks, put_blocks};
 use crate::context::raw::locate;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
-use crate::message::Message;
 use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
-
-/// The routines of the specification that are named after the size of their elements: methods of a trait, or
-/// visible ones, whose buffers are borrowed in the way that is given.
-macro_rules! sized_routines {
-    ($visible:tt put $borrow:tt $($bits:literal: $iput:ident, $ibput:ident;)*) => {$(
-        sized_routine! { $visible put $borrow $bits: $iput = iput(to_stride, source_stride, count) }
-        sized_routine! { $visible put $borrow $bits: $ibput = ibput(to_stride, source_stride, block, count) }
-    )*};
-    ($visible:tt get $borrow:tt $($bits:literal: $iget:ident, $ibget:ident;)*) => {$(
-        sized_routine! { $visible get $borrow $bits: $iget = iget(into_stride, from_stride, count) }
-        sized_routine! { $visible get $borrow $bits: $ibget = ibget(into_stride, from_stride, block, count) }
-    )*};
-}
-pub(super) use sized_routines;
-
-/// One of them: the typed one, for any type of that size.
-macro_rules! sized_routine {
-    (
-        [] put [$($borrow:tt)*]
-        $bits:literal: $sized:ident = $routine:ident($($number:ident),*)
-    ) => {
-        sized_routine! {
-            [] $bits: $sized =
-            $routine(to: On<'_, [T]>, source: $($borrow)* [T], $($number),*) where Self: Stores
-        }
-    };
-    (
-        [pub] put [$($borrow:tt)*]
-        $bits:literal: $sized:ident = $routine:ident($($number:ident),*)
-    ) => {
-        sized_routine! {
-            [pub] $bits: $sized =
-            $routine(to: On<'_, [T]>, source: $($borrow)* [T], $($number),*)
-        }
-    };
-    (
-        $visible:tt get [$($borrow:tt)*]
-        $bits:literal: $sized:ident = $routine:ident($($number:ident),*)
-    ) => {
-        sized_routine! {
-            $visible $bits: $sized =
-            $routine(into: $($borrow)* mut [T], from: On<'_, [T]>, $($number),*)
-        }
-    };
-    (
-        [$($visible:tt)?] $bits:literal: $sized:ident = $routine:ident(
-            $to:ident: $to_type:ty, $from:ident: $from_type:ty, $($number:ident),*
-        ) $(where $($bound:tt)*)?
-    ) => {
-        #[doc = concat!(
-            "[`", stringify!($routine), "`](Self::", stringify!($routine), ") of elements of ", $bits, " bits."
-        )]
-        ///
-        /// # Panics
-        ///
-        #[doc = concat!("As `", stringify!($routine), "`. Elements of another size do not compile.")]
-        ///
-        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($sized), "`.")]
-        #[inline]
-        #[track_caller]
-        $($visible)? fn $sized<T: PlainData>(&self, $to: $to_type, $from: $from_type, $($number: usize),*)
-        $(where $($bound)*)?
-        {
-            const { check_size::<T>($bits, stringify!($sized)) };
-            self.$routine($to, $from, $($number),*);
-        }
-    };
-}
-pub(super) use sized_routine;
 
 /// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
 /// be checked and planned while compiling, there is `strided!`.
@@ -360,23 +291,6 @@ pub(super) fn get_mem(
     unsafe { get_blocks(endpoint, to, place, block, level, 1, family) };
 }
 
-pub(super) const fn check_size<T>(bits: usize, routine: &str) {
-    if size_of::<T>() * 8 != bits {
-        let digits = bits.ilog10() as usize + 1;
-        let message = Message::new()
-            .text("`")
-            .text(routine)
-            .text("` takes elements of ")
-            .number(bits as u64)
-            .text(" bits, but these have ")
-            .number(size_of::<T>() as u64 * 8)
-            .text("; `")
-            .text(routine.split_at(routine.len() - digits).0)
-            .text("` takes any");
-        panic!("{}", message.as_str());
-    }
-}
-
 /// One loop over blocks of `block` elements of `T`, in bytes, after [`check`](Blocks::check).
 ///
 /// What would be no number is never used: of no blocks, the length and the strides; of one, the strides. With
@@ -385,21 +299,4 @@ pub(super) const fn check_size<T>(bits: usize, routine: &str) {
 fn in_bytes<T>(block: usize, count: usize, to: usize, from: usize) -> (usize, Level) {
     let bytes = size_of::<T>();
     (block.wrapping_mul(bytes), Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check_size;
-
-    #[test]
-    fn sized_routines_take_one_size() {
-        check_size::<f64>(64, "iput64");
-        assert_eq!(
-            *std::panic::catch_unwind(|| check_size::<f32>(128, "ibget128"))
-                .unwrap_err()
-                .downcast::<String>()
-                .unwrap(),
-            "`ibget128` takes elements of 128 bits, but these have 32; `ibget` takes any"
-        );
-    }
 }

@@ -1,8 +1,7 @@
 //! The routines whose strides are arguments, as operations of a scope.
 
-use super::routines::{
-    check_size, get_elements, get_mem, put_elements, put_mem, sized_routine, sized_routines,
-};
+use super::routines::{get_elements, get_mem, put_elements, put_mem};
+use super::sized::{check_size, sized_routine, sized_routines};
 use crate::context::nonblocking::Scope;
 use crate::data::PlainData;
 use crate::endpoint::{Initiator, Stores};

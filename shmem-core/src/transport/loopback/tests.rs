@@ -205,7 +205,7 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
                 put_later(&from, 0);
                 from.quiet(CHANNEL);
                 loop {
-                    std::thread::sleep(INTERVAL);
+                    std::thread::sleep(network::INTERVAL);
                     from.quiet(CHANNEL);
                 }
             });

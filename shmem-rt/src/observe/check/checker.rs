@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use shmem_core::observe::{Call, Effect, Family};
 use shmem_core::pe::Pe;
-use shmem_core::text::Text;
 use shmem_core::transport::AtomicOp;
 
 use super::blocks::{Blocks, Side};
@@ -382,16 +381,6 @@ impl Checker {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Site {
-    fn of(family: Family, location: &Location<'_>) -> Self {
-        Self {
-            operation: Text::head(family.name()),
-            file: Text::tail(location.file()),
-            line: location.line(),
-        }
     }
 }
 

@@ -6,9 +6,11 @@
 use std::cell::UnsafeCell;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
+use shmem_core::observe::Family;
 use shmem_core::system::MAX_TEAMS;
 use shmem_core::text::Text;
 
@@ -62,6 +64,16 @@ pub(super) struct Site {
     pub(super) operation: Text<24>,
     pub(super) file: Text<96>,
     pub(super) line: u32,
+}
+
+impl Site {
+    pub(super) fn of(family: Family, location: &Location<'_>) -> Self {
+        Self {
+            operation: Text::head(family.name()),
+            file: Text::tail(location.file()),
+            line: location.line(),
+        }
+    }
 }
 
 impl std::fmt::Display for Site {
