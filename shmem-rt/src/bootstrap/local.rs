@@ -69,13 +69,7 @@ impl Local {
         };
         let lifeline = lifelines.pop().ok_or_else(unexpected)?;
         hold_on_to(&lifeline)?;
-        Ok(Some(Self {
-            channel,
-            number: pe as usize,
-            hosts,
-            values: Mutex::default(),
-            _lifeline: lifeline,
-        }))
+        Ok(Some(Self { channel, number: pe as usize, hosts, values: Mutex::default(), _lifeline: lifeline }))
     }
 
     fn values(&self) -> MutexGuard<'_, HashMap<(usize, String), Vec<u8>>> {
