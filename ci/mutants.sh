@@ -34,12 +34,14 @@ while read -r mutant transport suite name; do
 done <<'TABLE'
 add-in-two-steps shm linearizability atomic_operations_are_linearizable
 add-in-two-steps loopback linearizability atomic_operations_are_linearizable
+target-adds-in-two-steps loopback linearizability atomic_operations_of_two_nodes_on_one_word_are_linearizable
 quiet-forgotten loopback litmus put_quiet_get_on_both_sides
 quiet-forgotten loopback litmus put_quiet_flag_across_contexts
 quiet-forgotten loopback litmus quiet_is_visible_to_third_parties
 quiet-of-one-pe-forgotten loopback litmus put_quiet_of_one_pe_flag_across_contexts
 quiet-of-every-channel loopback litmus streams_are_independent
 fence-forgotten loopback litmus put_fence_flag
+fence-forgotten loopback litmus puts_of_two_nodes_counted_in_one_word
 fence-forgotten loopback litmus put_fence_flag_in_a_scope
 fence-forgotten loopback litmus put_fence_put_with_signal
 fence-forgotten loopback litmus put_fence_put_with_signal_in_a_scope

@@ -1,6 +1,6 @@
 //! A PE's side of `shmrun`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,8 @@ const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 pub struct Local {
     channel: Channel,
     number: usize,
-    count: usize,
+    /// The host of each PE.
+    hosts: Vec<u32>,
     /// What has become visible. Locked during each collective step, so that two threads of a PE
     /// cannot mix theirs.
     values: Mutex<HashMap<(usize, String), Vec<u8>>>,
@@ -61,20 +62,14 @@ impl Local {
             return Err(not_ours(descriptor, "whoever holds the other end does not answer"));
         }
         let (reply, mut lifelines) = receive(&channel)?;
-        match reply {
-            Reply::Welcome { pes: n } if n == pes => {}
+        let hosts = match reply {
+            Reply::Welcome { hosts } if hosts.len() == pes as usize => hosts,
             Reply::Refused { reason } => return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
             _ => return Err(unexpected()),
-        }
+        };
         let lifeline = lifelines.pop().ok_or_else(unexpected)?;
         hold_on_to(&lifeline)?;
-        Ok(Some(Self {
-            channel,
-            number: pe as usize,
-            count: pes as usize,
-            values: Mutex::default(),
-            _lifeline: lifeline,
-        }))
+        Ok(Some(Self { channel, number: pe as usize, hosts, values: Mutex::default(), _lifeline: lifeline }))
     }
 
     fn values(&self) -> MutexGuard<'_, HashMap<(usize, String), Vec<u8>>> {
@@ -112,11 +107,11 @@ impl Bootstrap for Local {
     }
 
     fn count(&self) -> usize {
-        self.count
+        self.hosts.len()
     }
 
     fn hosts(&self) -> Vec<u32> {
-        vec![0; self.count]
+        self.hosts.clone()
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -155,6 +150,8 @@ impl Bootstrap for Local {
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
         let _step = self.values();
+        let here = self.hosts[self.number];
+        let neighbours = (0..self.count()).filter(|pe| self.hosts[*pe] == here);
         self.give(descriptors)?;
         let (Reply::Sharing { descriptors: coming }, _) = receive(&self.channel)? else {
             return Err(unexpected());
@@ -163,22 +160,22 @@ impl Bootstrap for Local {
         let needed = u64::from(coming) + 2 * descriptors.len() as u64;
         limits::make_room(needed).map_err(|most| {
             io::Error::other(format!(
-                "the {} PEs share {coming} descriptors, but this process may have {most} open (ulimit -Hn)",
-                self.count
+                "the {} PEs of the host share {coming} descriptors, but this process may have {most} open (ulimit -Hn)",
+                neighbours.clone().count()
             ))
         })?;
-        let mut lists: Vec<Vec<OwnedFd>> = (0..self.count).map(|_| Vec::new()).collect();
-        let mut missing = self.count - 1;
+        let mut lists: BTreeMap<usize, Vec<OwnedFd>> = neighbours.map(|pe| (pe, Vec::new())).collect();
+        let mut missing = lists.len() - 1;
         while missing > 0 {
             let (Reply::Shared { pe, last }, descriptors) = receive(&self.channel)? else {
                 return Err(unexpected());
             };
-            lists.get_mut(pe as usize).ok_or_else(unexpected)?.extend(descriptors);
+            lists.get_mut(&(pe as usize)).ok_or_else(unexpected)?.extend(descriptors);
             missing -= usize::from(last);
         }
-        lists[self.number] =
-            descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
-        Ok(lists)
+        let own = descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
+        lists.insert(self.number, own);
+        Ok(lists.into_values().collect())
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
