@@ -31,7 +31,7 @@ end() { # PID...: at first kindly
 # Numbers of processes are used again: each must still be what was started. On a pretend host, the daemon is a
 # child of what entered it.
 tac "$dir/pids" | while read -r pid name; do
-    tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q "${name%%-*}" || continue
+    tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -q "${name%%-*}" || continue
     # shellcheck disable=SC2046
     end $(pgrep -P "$pid") "$pid"
 done
