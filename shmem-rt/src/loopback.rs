@@ -1,14 +1,19 @@
-//! A job inside one process: every PE is a thread, and all others are off its node.
+//! A job inside one process: every PE is a thread.
 //!
 //! This is the test transport's home. Nothing here is fast; it exists so that every operation takes
 //! the path that a network will take, over a transport that delays and reorders what it may.
+//!
+//! Every PE is alone on its node, or consecutive ones are together on one (`SHMRUN_LOOPBACK_NODE` says how
+//! many). Those reach each other as processes do: each PE has an arena of its own, into which it maps the
+//! memory of its neighbours.
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
-use shmem_core::memory::{Arena, Machine};
+use shmem_core::memory::{Arena, Machine, Mine};
 use shmem_core::pe::Pe;
 use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
@@ -16,11 +21,14 @@ use shmem_core::transport::target::Target;
 use crate::bootstrap::Bootstrap;
 use crate::entry::{self, Outcome};
 use crate::env::Settings;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::persistent;
 use crate::start::{Members, Plan, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
+
+/// Variable that says how many consecutive PEs are on a node: 1, unless it says otherwise.
+const NODE: &str = "SHMRUN_LOOPBACK_NODE";
 
 /// Runs `body` as `pes` PEs, each a thread of this process.
 ///
@@ -28,41 +36,53 @@ use crate::world::World;
 ///
 /// If the job cannot be brought up.
 pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>) -> R) -> Result<()> {
+    let nodes = Nodes { pes, each: pes_of_a_node()? };
     let plan = || Plan::make(Settings::from_process()?);
     let first = plan()?;
-    let arena = Arena::reserve(first.layout.clone(), pes, Machine::default())?;
-    let mut grants = Vec::new();
     let mut files = persistent::open_all(&first, pes)?;
-    for (slot, files) in files.iter().enumerate() {
-        grants.push(arena.create_with(slot, files)?.grants);
-        first.place_statics(arena.place(slot), files);
+    let (mut arenas, mut memory) = (Vec::new(), Vec::new());
+    for (pe, files) in files.iter().enumerate() {
+        let arena = Arena::reserve(first.layout.clone(), nodes.neighbours(pe).len(), Machine::default())?;
+        memory.push(arena.create_with(nodes.slot(pe), files)?);
+        first.place_statics(arena.place(nodes.slot(pe)), files);
+        arenas.push(Arc::new(arena));
     }
-    let arena = Arc::new(arena);
+    for (pe, arena) in arenas.iter().enumerate() {
+        for other in nodes.neighbours(pe).filter(|other| *other != pe) {
+            let theirs: &Mine = &memory[other];
+            let descriptors = theirs.descriptors.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();
+            arena.attach(nodes.slot(other), descriptors.map_err(lost)?, &theirs.pieces)?;
+        }
+    }
+    let grants: Vec<_> = memory.into_iter().map(|mine| mine.grants).collect();
     let bytes = first.layout.bytes();
-    // SAFETY: `create` has mapped each slot, and the arena lives as long as the threads below.
-    let targets = (0..pes).map(|slot| unsafe { Target::new(arena.place(slot), bytes) }).collect();
+    let places = arenas.iter().enumerate().map(|(pe, arena)| arena.place(nodes.slot(pe)));
+    // SAFETY: `create_with` has mapped each place, and the arenas live as long as the threads below.
+    let targets = places.map(|place| unsafe { Target::new(place, bytes) }).collect();
     let seed = std::env::var("SHMRUN_LOOPBACK_SEED").ok().and_then(|s| s.parse().ok());
     let network = Network::new(targets, seed.unwrap_or_else(|| u64::from(std::process::id())));
-    let shared = Arc::new(Shared { values: Mutex::default(), barrier: Barrier::new(pes), pes });
-    // Every PE is alone on its node, but they share this process's cores.
-    let cores = usize::from(pes <= std::thread::available_parallelism().map_or(1, usize::from));
+    let shared = Arc::new(Shared::new(nodes));
+    // All nodes share this process's cores.
+    let has_cores = pes <= std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for me in 0..pes {
-            let (plan, arena, grants) = (plan()?, Arc::clone(&arena), grants.clone());
+            let (plan, arena, grants) = (plan()?, Arc::clone(&arenas[me]), grants.clone());
             let files = std::mem::take(&mut files[me]);
             let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
             let transport = Arc::new(network.transport(me));
+            let cores = if has_cores { nodes.neighbours(me).len() } else { 0 };
             let body = move || {
                 let numbers = (0..pes)
                     .map(|number| {
-                        let slot = if number == me { me as u32 } else { Pe::OFF_NODE };
-                        // SAFETY: PE `number` is one of the threads; only our own place is reached
-                        // through the arena.
+                        let is_near = nodes.node(number) == nodes.node(me);
+                        let slot = if is_near { nodes.slot(number) as u32 } else { Pe::OFF_NODE };
+                        // SAFETY: PE `number` is one of the threads, and those of this node take the
+                        // slots of the arena in the order of their numbers.
                         unsafe { Pe::new(number as u32, slot) }
                     })
                     .collect();
                 let hosts = bootstrap.hosts();
-                let cpus = vec![Vec::new(); pes];
+                let cpus = vec![Vec::new(); nodes.neighbours(me).len()];
                 let members = Members { pes: numbers, hosts: &hosts, cores, cpus, files };
                 let mut world = assemble::<L>(plan, bootstrap, arena, members, grants, Some(transport));
                 entry::run_body(&mut world, body);
@@ -74,16 +94,62 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                     std::process::exit(101);
                 }
             });
-            spawned.map_err(|error| crate::Error::Launcher(error.to_string()))?;
+            spawned.map_err(lost)?;
         }
         Ok(())
     })
 }
 
+fn pes_of_a_node() -> Result<usize> {
+    let Some(text) = std::env::var_os(NODE) else { return Ok(1) };
+    let number = text.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+    number.ok_or_else(|| {
+        Error::Launcher(format!("{NODE}=`{}` is no number of PEs, which is 1 or more", text.display()))
+    })
+}
+
+fn lost(error: io::Error) -> Error {
+    Error::Launcher(error.to_string())
+}
+
+/// Which PEs are together.
+#[derive(Clone, Copy)]
+struct Nodes {
+    pes: usize,
+    /// PEs on each node; the last one may have fewer.
+    each: usize,
+}
+
+impl Nodes {
+    fn node(self, pe: usize) -> usize {
+        pe / self.each
+    }
+
+    /// Which of its node's PEs one is.
+    fn slot(self, pe: usize) -> usize {
+        pe % self.each
+    }
+
+    /// The PEs of a PE's node, itself included.
+    fn neighbours(self, pe: usize) -> Range<usize> {
+        let first = self.node(pe) * self.each;
+        first..(first + self.each).min(self.pes)
+    }
+}
+
 struct Shared {
     values: Mutex<HashMap<(usize, String), Vec<u8>>>,
+    /// What each PE gives its neighbours, while they share.
+    descriptors: Mutex<Vec<Vec<OwnedFd>>>,
     barrier: Barrier,
-    pes: usize,
+    nodes: Nodes,
+}
+
+impl Shared {
+    fn new(nodes: Nodes) -> Self {
+        let descriptors = Mutex::new((0..nodes.pes).map(|_| Vec::new()).collect());
+        Self { values: Mutex::default(), descriptors, barrier: Barrier::new(nodes.pes), nodes }
+    }
 }
 
 /// The bootstrap of threads.
@@ -102,11 +168,11 @@ impl Bootstrap for Threads {
     }
 
     fn count(&self) -> usize {
-        self.shared.pes
+        self.shared.nodes.pes
     }
 
     fn hosts(&self) -> Vec<u32> {
-        (0..self.shared.pes as u32).collect()
+        (0..self.count()).map(|pe| self.shared.nodes.node(pe) as u32).collect()
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -126,8 +192,17 @@ impl Bootstrap for Threads {
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        let own = descriptors.iter().map(|d| d.try_clone_to_owned()).collect::<io::Result<_>>()?;
-        Ok(vec![own])
+        let Shared { descriptors: given, barrier, nodes, .. } = &*self.shared;
+        let given = || given.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = descriptors.iter().map(|d| d.try_clone_to_owned()).collect::<io::Result<_>>();
+        // Whatever it was: the others wait.
+        let failed = own.map(|own| given()[self.me] = own);
+        barrier.wait();
+        let copy = |pe: usize| given()[pe].iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();
+        let copies = nodes.neighbours(self.me).map(copy).collect();
+        barrier.wait();
+        given()[self.me].clear();
+        failed.and(copies)
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
@@ -145,7 +220,7 @@ mod tests {
     #[test]
     fn values_of_any_length_are_exchanged() {
         const PES: usize = 3;
-        let shared = Arc::new(Shared { values: Mutex::default(), barrier: Barrier::new(PES), pes: PES });
+        let shared = Arc::new(Shared::new(Nodes { pes: PES, each: 2 }));
         // Longer than a launcher carries at once, different on each PE, empty on one.
         let said = |pe: usize| vec![pe as u8; pe * 50_000];
         std::thread::scope(|scope| {

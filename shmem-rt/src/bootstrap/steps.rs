@@ -28,12 +28,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// PE `number` has been welcomed on the channel.
-    pub(super) fn new(
-        channel: Channel,
-        number: usize,
-        neighbours: Vec<usize>,
-        server: &'static str,
-    ) -> Self {
+    pub(super) fn new(channel: Channel, number: usize, neighbours: Vec<usize>, server: &'static str) -> Self {
         Self { channel, number, neighbours, server, values: Mutex::default() }
     }
 

@@ -4,10 +4,10 @@ use std::ffi::{CStr, CString, c_char};
 use std::io;
 
 use super::bindings::{
-    PMIX_BOOL, PMIX_BYTE_OBJECT, PMIX_COLLECT_DATA, PMIX_ERR_NOT_FOUND, PMIX_ERR_UNREACH, PMIX_GLOBAL, PMIX_INT, PMIX_INT8,
-    PMIX_INT16, PMIX_INT32, PMIX_INT64, PMIX_PROC_RANK, PMIX_RANK_UNDEF, PMIX_RANK_WILDCARD, PMIX_SIZE,
-    PMIX_STRING, PMIX_SUCCESS, PMIX_UINT, PMIX_UINT8, PMIX_UINT16, PMIX_UINT32, PMIX_UINT64,
-    pmix_byte_object_t, pmix_info_t, pmix_proc_t, pmix_status_t, pmix_value_t,
+    PMIX_BOOL, PMIX_BYTE_OBJECT, PMIX_COLLECT_DATA, PMIX_ERR_NOT_FOUND, PMIX_ERR_UNREACH, PMIX_GLOBAL,
+    PMIX_INT, PMIX_INT8, PMIX_INT16, PMIX_INT32, PMIX_INT64, PMIX_PROC_RANK, PMIX_RANK_UNDEF,
+    PMIX_RANK_WILDCARD, PMIX_SIZE, PMIX_STRING, PMIX_SUCCESS, PMIX_UINT, PMIX_UINT8, PMIX_UINT16,
+    PMIX_UINT32, PMIX_UINT64, pmix_byte_object_t, pmix_info, pmix_proc_t, pmix_status_t, pmix_value_t,
 };
 use super::library::Library;
 
@@ -83,7 +83,7 @@ impl Client {
     /// Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes.
     pub(super) fn fence(&self, ranks: &[u32]) -> io::Result<()> {
         let processes: Vec<_> = ranks.iter().map(|rank| pmix_proc_t { rank: *rank, ..self.me }).collect();
-        let mut collect = pmix_info_t { key: [0; 512], flags: 0, value: empty_value() };
+        let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
         for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
             *to = (*from).cast_signed();
         }

@@ -156,7 +156,10 @@ fn receive_all(socket: &OwnedFd, place: &Place, others: &[usize]) -> io::Result<
         let ready = wait(&list, end).map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => {
                 let (pe, patience) = (others[missing], PATIENCE.as_secs());
-                io::Error::new(error.kind(), format!("PE {pe} has not come to the first PE of its host in {patience} s"))
+                io::Error::new(
+                    error.kind(),
+                    format!("PE {pe} has not come to the first PE of its host in {patience} s"),
+                )
             }
             _ => error,
         })?;
@@ -183,7 +186,8 @@ fn receive_all(socket: &OwnedFd, place: &Place, others: &[usize]) -> io::Result<
     let voice = eventfd(1, EventfdFlags::SEMAPHORE | EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
     let mut lifelines = Vec::with_capacity(others.len());
     for (pe, channel) in others.iter().zip(arrived.iter().flatten()) {
-        let (ours, theirs) = net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let (ours, theirs) =
+            net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         channel.send(b"welcome", &[theirs.as_fd(), voice.as_fd()])?;
         lifelines.push((*pe, ours));
     }

@@ -134,7 +134,8 @@ impl Host {
 
     fn request(&self, pe: usize, channel: &Channel) -> io::Result<(Request, Vec<OwnedFd>)> {
         let packet = channel.receive()?.ok_or_else(|| gone(pe))?;
-        let request = Request::decode(&packet.bytes).map_err(|error: Malformed| invalid(error.to_string()))?;
+        let request =
+            Request::decode(&packet.bytes).map_err(|error: Malformed| invalid(error.to_string()))?;
         Ok((request, packet.descriptors))
     }
 
@@ -156,7 +157,9 @@ fn mismatch(pe: usize, here: &str, there: &Request) -> io::Error {
         Request::Share { .. } => "share",
         Request::Hello { .. } | Request::Abort { .. } | Request::Finish => "message of another protocol",
     };
-    invalid(format!("PE {pe} is at a {there}, and the first PE of its host at a {here}: are they the same program?"))
+    invalid(format!(
+        "PE {pe} is at a {there}, and the first PE of its host at a {here}: are they the same program?"
+    ))
 }
 
 fn gone(pe: usize) -> io::Error {

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
-use super::bindings::{pmix_info_t, pmix_proc_t, pmix_scope_t, pmix_status_t, pmix_value_t};
+use super::bindings::{pmix_info, pmix_proc_t, pmix_scope_t, pmix_status_t, pmix_value_t};
 
 /// What the loader finds without being told: the name since PMIx 3.
 const NAME: &str = "libpmix.so.2";
@@ -11,16 +11,16 @@ const NAME: &str = "libpmix.so.2";
 /// A loaded libpmix. It stays loaded: PMIx runs a thread of its own.
 #[derive(Debug)]
 pub(super) struct Library {
-    pub(super) init: unsafe extern "C" fn(*mut pmix_proc_t, *mut pmix_info_t, usize) -> pmix_status_t,
-    pub(super) finalize: unsafe extern "C" fn(*const pmix_info_t, usize) -> pmix_status_t,
+    pub(super) init: unsafe extern "C" fn(*mut pmix_proc_t, *mut pmix_info, usize) -> pmix_status_t,
+    pub(super) finalize: unsafe extern "C" fn(*const pmix_info, usize) -> pmix_status_t,
     pub(super) put: unsafe extern "C" fn(pmix_scope_t, *const c_char, *mut pmix_value_t) -> pmix_status_t,
     pub(super) commit: unsafe extern "C" fn() -> pmix_status_t,
     pub(super) fence:
-        unsafe extern "C" fn(*const pmix_proc_t, usize, *const pmix_info_t, usize) -> pmix_status_t,
+        unsafe extern "C" fn(*const pmix_proc_t, usize, *const pmix_info, usize) -> pmix_status_t,
     pub(super) get: unsafe extern "C" fn(
         *const pmix_proc_t,
         *const c_char,
-        *const pmix_info_t,
+        *const pmix_info,
         usize,
         *mut *mut pmix_value_t,
     ) -> pmix_status_t,

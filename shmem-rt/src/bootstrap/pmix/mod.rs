@@ -13,6 +13,16 @@
 //! They find each other once, at the start ([`door`]), and from then on each notices the other's death ([`Watch`]):
 //! `mpirun` ends a job in which a process dies, `srun` does so only with `--kill-on-bad-exit`.
 
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    dead_code,
+    missing_docs,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    reason = "generated from the headers of PMIx"
+)]
 mod bindings;
 mod client;
 mod door;
@@ -161,7 +171,8 @@ fn hosts(client: &Client) -> io::Result<Vec<u32>> {
     let mut names: Vec<Fact> = Vec::new();
     let mut hosts = Vec::with_capacity(count as usize);
     for rank in 0..count {
-        let host = client.of_process(rank, PMIX_NODEID).or_else(|_| client.of_process(rank, PMIX_HOSTNAME))?;
+        let host =
+            client.of_process(rank, PMIX_NODEID).or_else(|_| client.of_process(rank, PMIX_HOSTNAME))?;
         let place = names.iter().position(|name| *name == host).unwrap_or(names.len());
         if place == names.len() {
             names.push(host);
