@@ -34,6 +34,7 @@ fn defaults_are_those_of_the_table() {
             array_storage: None,
             later_size: 16 << 30,
             attach_wait: false,
+            libpmix: None,
             barrier: BarrierChoice::Auto,
             team_size: 64 << 20,
             strided_algorithm: Algorithm::Auto,
@@ -76,6 +77,7 @@ fn values_are_read() {
         ("SHMEM_STRIDED_ALGORITHM", "3"),
         ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
         ("SHMEM_STRIDED_ADVICE", "0"),
+        ("SHMEM_LIBPMIX", "/opt/libpmix.so"),
         ("SHMEM_UNKNOWN", "x"),
         ("PATH", "/bin"),
     ]);
@@ -95,6 +97,7 @@ fn values_are_read() {
             array_storage: Some(StorageKind::Cyclic { block: 65536 }),
             later_size: 3 << 39,
             attach_wait: true,
+            libpmix: Some("/opt/libpmix.so".into()),
             barrier: BarrierChoice::Lines,
             team_size: 3 << 30,
             strided_algorithm: Algorithm::Three,
