@@ -232,6 +232,7 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_CONTEXT_SHARING", "conservative", None),
             ("SHMEM_MAX_NUM_THREADS", "-", None),
             ("SHMEM_TRANSPORT", "auto", None),
+            ("SHMEM_LIBPMIX", "-", None),
             ("SHMEM_BARRIER_ALGORITHM", "auto", None),
             ("SHMEM_TEAM_SIZE", "64M", None),
             ("SHMEM_STRIDED_ALGORITHM", "auto", None),
