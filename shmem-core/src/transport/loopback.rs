@@ -20,7 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use parcel::{Errand, Parcel};
 
 use super::target::{Message, Target};
-use super::{AtomicOp, Channel, Remote, SignalOp, Transport, Width};
+use super::traffic::Counter;
+use super::{AtomicOp, Channel, Remote, SignalOp, Traffic, Transport, Width};
 use crate::pe::Pe;
 use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
@@ -34,7 +35,13 @@ pub use network::Network;
 impl Network {
     /// The transport of PE `me`.
     pub fn transport(self: &Arc<Self>, me: usize) -> Loopback {
-        Loopback { network: Arc::clone(self), me, epochs: Mutex::default(), keys: RwLock::default() }
+        Loopback {
+            network: Arc::clone(self),
+            me,
+            epochs: Mutex::default(),
+            keys: RwLock::default(),
+            counter: Counter::default(),
+        }
     }
 }
 
@@ -45,6 +52,7 @@ pub struct Loopback {
     epochs: Mutex<Vec<(Channel, u64)>>,
     /// The keys of later segments, by segment and PE.
     keys: RwLock<BTreeMap<(u32, usize), u64>>,
+    counter: Counter,
 }
 
 impl Loopback {
@@ -73,9 +81,10 @@ impl Loopback {
         key.unwrap_or_else(|| panic!("PE {} has no key for segment {segment} of PE {pe}", self.me))
     }
 
-    /// Works on another PE's memory while nothing is delivered there.
-    fn reach<R>(&self, to: Remote, work: impl FnOnce(Target) -> R) -> R {
+    /// Works on `bytes` bytes of another PE while nothing is delivered there.
+    fn reach<R>(&self, to: Remote, bytes: usize, work: impl FnOnce(Target) -> R) -> R {
         self.network.check();
+        self.counter.count(bytes);
         let (pe, key) = (to.pe.number(), self.key(to));
         let _still = self.network.inbox(pe);
         self.network.ports[pe].open(pe, to.segment, key, work)
@@ -88,6 +97,7 @@ impl Loopback {
 
     fn send(&self, channel: Channel, to: Remote, errand: Errand) {
         self.network.check();
+        self.counter.count(errand.bytes());
         self.network.send(to.pe.number(), self.parcel(channel, to, errand));
     }
 
@@ -96,14 +106,17 @@ impl Loopback {
         self.network.check();
         let update = Message::Update { offset: signal.offset, width: Width::W8, op: op.into() };
         let mut parcel = self.parcel(channel, signal, update.into());
+        let mut bytes = parcel.errand.bytes();
         if let Some(data) = data {
             if mutant("signal-first") {
                 self.network.send(signal.pe.number(), parcel);
                 return self.send(channel, to, data);
             }
+            bytes += data.bytes();
             let then = Some(Box::new(parcel));
             parcel = Parcel { then, ..self.parcel(channel, to, data) };
         }
+        self.counter.count(bytes);
         self.network.send(to.pe.number(), parcel);
     }
 
@@ -137,7 +150,7 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn get(&self, _: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        self.reach(from, |target| {
+        self.reach(from, bytes, |target| {
             let source = target.at(from.offset, bytes);
             // SAFETY: `into` is writable for `bytes` bytes (caller), `at` checked the source.
             unsafe { super::shm::get(into, source, bytes) };
@@ -155,7 +168,7 @@ unsafe impl Transport for Loopback {
 
     unsafe fn get_strided(&self, _: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
-        self.reach(from, |target| {
+        self.reach(from, pattern.bytes(), |target| {
             let source = target.at(from.offset, pattern.hulls().1);
             // SAFETY: every block of `into` is writable (caller), `at` checked the source.
             unsafe { strided::execute_later(&plan, into, source) };
@@ -164,6 +177,7 @@ unsafe impl Transport for Loopback {
 
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
         self.settle(channel, word.pe.number());
+        self.counter.count(width.bytes());
         let (pe, key) = (word.pe.number(), self.key(word));
         self.network.ports[pe].open(pe, word.segment, key, |target| target.update(word.offset, width, op))
     }
@@ -237,6 +251,10 @@ unsafe impl Transport for Loopback {
 
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         self.complete(channel, pe.number());
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        Some(self.counter.traffic())
     }
 
     fn progress(&self) {

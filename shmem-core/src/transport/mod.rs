@@ -12,8 +12,10 @@ mod atomic;
 pub mod loopback;
 pub mod shm;
 pub mod target;
+mod traffic;
 
 pub use atomic::{AtomicOp, SignalOp, Width};
+pub use traffic::Traffic;
 
 use crate::pe::Pe;
 use crate::strided::Pattern;
@@ -260,6 +262,11 @@ pub unsafe trait Transport: Send + Sync {
     /// Told that a session of a channel has ended.
     fn end_session(&self, channel: Channel, options: SessionOptions) {
         _ = (channel, options);
+    }
+
+    /// What this PE has been given to do so far; `None`: nobody counts.
+    fn traffic(&self) -> Option<Traffic> {
+        None
     }
 
     /// Delivers what has arrived for this PE. Called by whoever waits.

@@ -16,7 +16,8 @@
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
-//! samples, case, goal, table            statistics and reports
+//! fabric                                measures over libfabric, against a bare program
+//! samples, case, goal, table, rounds    statistics and reports
 //! ```
 
 pub mod affinity;
@@ -27,6 +28,7 @@ pub mod barrier;
 pub mod baseline;
 mod case;
 pub mod collective;
+pub mod fabric;
 pub mod get;
 mod goal;
 pub mod halo;
@@ -37,6 +39,7 @@ pub mod partitions;
 pub mod peers;
 pub mod placing;
 pub mod put;
+pub mod rounds;
 mod samples;
 mod sequence;
 pub mod signal;
