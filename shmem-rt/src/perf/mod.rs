@@ -17,6 +17,7 @@
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
 //! fabric                                measures over libfabric, against a bare program
+//! scale                                 how collectives and starts grow: formulas, and a model
 //! samples, case, goal, table, rounds    statistics and reports
 //! ```
 
@@ -42,6 +43,7 @@ pub mod put;
 pub mod rounds;
 mod samples;
 mod sequence;
+pub mod scale;
 pub mod signal;
 pub mod startup;
 pub mod strided;
