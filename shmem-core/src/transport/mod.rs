@@ -10,6 +10,7 @@
 
 mod atomic;
 pub mod loopback;
+pub mod ofi;
 pub mod shm;
 pub mod target;
 

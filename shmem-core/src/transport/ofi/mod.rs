@@ -1,0 +1,3 @@
+//! PEs on other nodes, through libfabric.
+
+pub mod engine;
