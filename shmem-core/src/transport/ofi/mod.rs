@@ -14,12 +14,14 @@
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! stall       how long to wait
+//! engine      what the target does: messages between PEs, where the provider has no operation
 //! ```
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
 mod domain;
+pub mod engine;
 mod error;
 mod keys;
 mod object;
