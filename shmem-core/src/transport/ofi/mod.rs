@@ -147,7 +147,10 @@ impl Fabric {
     #[inline(always)]
     fn port(&self, channel: Channel) -> Port<'_> {
         let unit = self.units[self.streams.get(channel).unit()].get();
-        Port { fabric: self, unit: unit.unwrap_or_else(|| unreachable!("a channel whose unit was never made")) }
+        Port {
+            fabric: self,
+            unit: unit.unwrap_or_else(|| unreachable!("a channel whose unit was never made")),
+        }
     }
 
     fn make_unit(&self, number: usize) -> Result<(), OfiError> {
