@@ -28,18 +28,11 @@ pub const NAMES: [&str; 2] = ["libfabric.so.1", "libfabric.so"];
 /// The version of the interface that is asked for, as `fi_getinfo` takes it: 1.14.
 pub const VERSION: u32 = 1 << 16 | 14;
 
-type GetInfo = unsafe extern "C" fn(
-    u32,
-    *const c_char,
-    *const c_char,
-    u64,
-    *const fi_info,
-    *mut *mut fi_info,
-) -> c_int;
+type GetInfo =
+    unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const fi_info, *mut *mut fi_info) -> c_int;
 type FreeInfo = unsafe extern "C" fn(*mut fi_info);
 type DupInfo = unsafe extern "C" fn(*const fi_info) -> *mut fi_info;
-type Fabric =
-    unsafe extern "C" fn(*mut bindings::fi_fabric_attr, *mut *mut fid_fabric, *mut c_void) -> c_int;
+type Fabric = unsafe extern "C" fn(*mut bindings::fi_fabric_attr, *mut *mut fid_fabric, *mut c_void) -> c_int;
 type Version = unsafe extern "C" fn() -> u32;
 type StrError = unsafe extern "C" fn(c_int) -> *const c_char;
 
