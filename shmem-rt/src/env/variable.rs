@@ -82,6 +82,8 @@ variables! {
         "threads that each PE may have registered at a time; not set: as many as it likes";
     TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
         "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
+    LIBPMIX = "SHMEM_LIBPMIX", None, ValueKind::Path, "",
+        "file of libpmix, with which PEs talk to mpirun, prterun or srun; not set: the system's libpmix.so.2";
     BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
         "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
     TEAM_SIZE = "SHMEM_TEAM_SIZE", None, ValueKind::Size, "64M",

@@ -28,7 +28,7 @@ mod member;
 mod output;
 mod program;
 mod record;
-mod rendezvous;
+pub(crate) mod rendezvous;
 pub(crate) mod report;
 mod signals;
 mod spawn;
