@@ -9,11 +9,13 @@
 //! whatever the rules allow. The tests of operations run on it as well.
 
 mod atomic;
+mod counted;
 pub mod loopback;
 pub mod shm;
 pub mod target;
 
 pub use atomic::{AtomicOp, SignalOp, Width};
+pub use counted::{Counted, Traffic};
 
 use crate::pe::Pe;
 use crate::strided::Pattern;
