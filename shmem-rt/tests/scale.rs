@@ -6,13 +6,13 @@ use shmem::prelude::*;
 /// Counts one collective, on all PEs together.
 fn counted(world: &mut World, collective: impl FnOnce(&World)) -> (u64, u64) {
     let traffic = |world: &World| {
-        let far = world.endpoint().far_if_any().map(|far| &far.transport);
-        far.and_then(|transport| transport.traffic()).expect("a transport that counts")
+        let to = world.traffic().expect("SHMEM_STATS counts");
+        to.iter().fold((0, 0), |all, to| (all.0 + to.operations, all.1 + to.bytes))
     };
     let before = traffic(world);
     collective(world);
-    let mine = traffic(world).since(before);
-    let mut all = [mine.messages, mine.bytes];
+    let now = traffic(world);
+    let mut all = [now.0 - before.0, now.1 - before.1];
     world.sum(&mut all);
     (all[0], all[1])
 }
@@ -45,7 +45,7 @@ fn as_the_formula_says(world: &mut World, per_node: usize) {
 
 macro_rules! shapes {
     ($($name:ident: $pes:literal, $pattern:literal, $per_node:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env(SHMEM_TRANSPORT = "loopback", SHMRUN_HOSTS_AS = $pattern))]
+        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $pattern, "SHMEM_STATS" = "1"))]
         fn $name(world: &mut World) {
             as_the_formula_says(world, $per_node);
         }

@@ -20,8 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use parcel::{Errand, Parcel};
 
 use super::target::{Message, Target};
-use super::traffic::Counter;
-use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Traffic, Transport, Width};
+use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Width};
 use crate::pe::Pe;
 use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
@@ -36,8 +35,7 @@ impl Network {
     /// The transport of PE `me`.
     pub fn transport(self: &Arc<Self>, me: usize) -> Loopback {
         let (epochs, keys, opened) = (Mutex::default(), RwLock::default(), AtomicU32::new(0));
-        let counter = Counter::default();
-        Loopback { network: Arc::clone(self), me, epochs, keys, opened, counter }
+        Loopback { network: Arc::clone(self), me, epochs, keys, opened }
     }
 }
 
@@ -50,7 +48,6 @@ pub struct Loopback {
     keys: RwLock<BTreeMap<(u32, usize), u64>>,
     /// Channels opened so far.
     opened: AtomicU32,
-    counter: Counter,
 }
 
 impl Loopback {
@@ -79,10 +76,9 @@ impl Loopback {
         key.unwrap_or_else(|| panic!("PE {} has no key for segment {segment} of PE {pe}", self.me))
     }
 
-    /// Works on `bytes` bytes of another PE while nothing is delivered there.
-    fn reach<R>(&self, to: Remote, bytes: usize, work: impl FnOnce(Target) -> R) -> R {
+    /// Works on another PE's memory while nothing is delivered there.
+    fn reach<R>(&self, to: Remote, work: impl FnOnce(Target) -> R) -> R {
         self.network.check();
-        self.counter.count(bytes);
         let (pe, key) = (to.pe.number(), self.key(to));
         let _still = self.network.inbox(pe);
         self.network.ports[pe].open(pe, to.segment, key, work)
@@ -95,7 +91,6 @@ impl Loopback {
 
     fn send(&self, channel: Channel, to: Remote, errand: Errand) {
         self.network.check();
-        self.counter.count(errand.bytes());
         self.network.send(to.pe.number(), self.parcel(channel, to, errand));
     }
 
@@ -104,17 +99,14 @@ impl Loopback {
         self.network.check();
         let update = Message::Update { offset: signal.offset, width: Width::W8, op: op.into() };
         let mut parcel = self.parcel(channel, signal, update.into());
-        let mut bytes = parcel.errand.bytes();
         if let Some(data) = data {
             if mutant("signal-first") {
                 self.network.send(signal.pe.number(), parcel);
                 return self.send(channel, to, data);
             }
-            bytes += data.bytes();
             let then = Some(Box::new(parcel));
             parcel = Parcel { then, ..self.parcel(channel, to, data) };
         }
-        self.counter.count(bytes);
         self.network.send(to.pe.number(), parcel);
     }
 
@@ -152,7 +144,7 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn get(&self, _: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        self.reach(from, bytes, |target| {
+        self.reach(from, |target| {
             let source = target.at(from.offset, bytes);
             // SAFETY: `into` is writable for `bytes` bytes (caller), `at` checked the source.
             unsafe { super::shm::get(into, source, bytes) };
@@ -170,7 +162,7 @@ unsafe impl Transport for Loopback {
 
     unsafe fn get_strided(&self, _: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
-        self.reach(from, pattern.bytes(), |target| {
+        self.reach(from, |target| {
             let source = target.at(from.offset, pattern.hulls().1);
             // SAFETY: every block of `into` is writable (caller), `at` checked the source.
             unsafe { strided::execute_later(&plan, into, source) };
@@ -179,7 +171,6 @@ unsafe impl Transport for Loopback {
 
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
         self.settle(channel, word.pe.number());
-        self.counter.count(width.bytes());
         let (pe, key) = (word.pe.number(), self.key(word));
         self.network.ports[pe].open(pe, word.segment, key, |target| target.update(word.offset, width, op))
     }
@@ -253,10 +244,6 @@ unsafe impl Transport for Loopback {
 
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         self.complete(channel, pe.number());
-    }
-
-    fn traffic(&self) -> Option<Traffic> {
-        Some(self.counter.traffic())
     }
 
     fn progress(&self) {

@@ -9,16 +9,16 @@
 //! whatever the rules allow. The tests of operations run on it as well.
 
 mod atomic;
+mod counted;
 mod lane;
 pub mod loopback;
 pub mod ofi;
 pub mod shm;
 pub mod target;
-mod traffic;
 
 pub use atomic::{AtomicOp, SignalOp, Width};
+pub use counted::{Counted, Traffic};
 pub use lane::{Lane, Tracking};
-pub use traffic::Traffic;
 
 use crate::pe::Pe;
 use crate::strided::Pattern;
@@ -282,11 +282,6 @@ pub unsafe trait Transport: Send + Sync {
     /// Told that a session of a channel has ended.
     fn end_session(&self, channel: Channel, options: SessionOptions) {
         _ = (channel, options);
-    }
-
-    /// What this PE has been given to do so far; `None`: nobody counts.
-    fn traffic(&self) -> Option<Traffic> {
-        None
     }
 
     /// Delivers what has arrived for this PE. Called by whoever waits.

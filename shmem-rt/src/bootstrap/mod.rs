@@ -12,8 +12,8 @@ mod steps;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-pub use counted::Exchanged;
 pub(crate) use counted::Counted;
+pub use counted::Exchanged;
 pub use debugger::attach_wait;
 pub use local::Local;
 pub use pmix::Pmix;

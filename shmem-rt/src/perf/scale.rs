@@ -68,7 +68,9 @@ impl Shape {
     fn at_once(self) -> (usize, usize) {
         match self.pes() {
             _ if self.nodes == 1 => (SCRATCH_BYTES, self.pes()),
-            pes if pes <= MIRROR_BYTES / GRAIN => (SCRATCH_BYTES.min(MIRROR_BYTES / pes / GRAIN * GRAIN), pes),
+            pes if pes <= MIRROR_BYTES / GRAIN => {
+                (SCRATCH_BYTES.min(MIRROR_BYTES / pes / GRAIN * GRAIN), pes)
+            }
             _ => (GRAIN, MIRROR_BYTES / GRAIN),
         }
     }
@@ -82,7 +84,9 @@ impl Cost {
         let pieces = |bytes: usize, most: usize| bytes.div_ceil(most).max(1);
         match collective {
             Collective::Barrier => Self::of_meetings(1, 0, shape),
-            Collective::Broadcast(bytes) => Self::of_meetings(pieces(bytes, SCRATCH_BYTES), others * bytes, shape),
+            Collective::Broadcast(bytes) => {
+                Self::of_meetings(pieces(bytes, SCRATCH_BYTES), others * bytes, shape)
+            }
             Collective::Sum(bytes) | Collective::Fcollect(bytes) => {
                 Self::of_meetings(pieces(bytes, most) * pes.div_ceil(at_once), others * pes * bytes, shape)
             }
@@ -94,7 +98,12 @@ impl Cost {
     fn of_meetings(meetings: usize, bytes: usize, shape: Shape) -> Self {
         let rounds = meetings * shape.rounds();
         let messages = rounds * shape.nodes;
-        Self { rounds: rounds as u64, messages: messages as u64, bytes: (bytes + 8 * messages) as u64, unordered: 0 }
+        Self {
+            rounds: rounds as u64,
+            messages: messages as u64,
+            bytes: (bytes + 8 * messages) as u64,
+            unordered: 0,
+        }
     }
 
     /// Meetings before which parts go straight to the nodes of their receivers: as many distances between
@@ -111,11 +120,14 @@ impl Cost {
         let steps: Vec<usize> = (1..pes).step_by(width).collect();
         let bytes = (pes * pes - nodes * per_node * per_node) * part;
         // Of one node: it sends to those from so many nodes on to so many.
-        let unordered: usize = steps.iter().map(|&first| {
-            let last = (first + width).min(pes) - 1;
-            let (from, to) = (first / per_node, (last + per_node - 1) / per_node);
-            (from..=to).filter(|distance| distance % nodes != 0).count().min(nodes - 1)
-        }).sum();
+        let unordered: usize = steps
+            .iter()
+            .map(|&first| {
+                let last = (first + width).min(pes) - 1;
+                let (from, to) = (first / per_node, (last + per_node - 1) / per_node);
+                (from..=to).filter(|distance| distance % nodes != 0).count().min(nodes - 1)
+            })
+            .sum();
         let unordered = unordered * pieces;
         let meetings = Self::of_meetings(steps.len() * pieces, bytes, shape);
         Self {
@@ -128,7 +140,8 @@ impl Cost {
     /// Nanoseconds by a model: half a round trip for each round, a round trip for what has no order and must
     /// be there before, the gap between messages, and the bytes that a node sends.
     pub fn time(&self, shape: Shape, model: &Model) -> f64 {
-        let unordered = if self.unordered > 0 { model.alpha + self.unordered as f64 * model.gap } else { 0.0 };
+        let unordered =
+            if self.unordered > 0 { model.alpha + self.unordered as f64 * model.gap } else { 0.0 };
         self.rounds as f64 * model.alpha / 2.0
             + unordered
             + self.bytes as f64 / shape.nodes as f64 * model.beta

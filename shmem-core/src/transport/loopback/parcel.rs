@@ -63,15 +63,6 @@ impl Parcel {
 }
 
 impl Errand {
-    /// Bytes that it writes, changes or reads.
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            Self::Message(Message::Put { data, .. } | Message::Blocks { data, .. }) => data.len(),
-            Self::Message(Message::Update { width, .. }) | Self::Atomic { width, .. } => width.bytes(),
-            Self::Put { pattern, .. } | Self::Get { pattern, .. } => pattern.bytes(),
-        }
-    }
-
     /// Does it, on the memory of the PE where it has arrived.
     pub(super) fn run(self, target: Target) {
         match self {

@@ -228,39 +228,3 @@ fn what_lies_outside_a_later_segment_is_refused() {
         assert!(refused.contains("does not fit the place"), "{refused}");
     }
 }
-
-#[test]
-fn operations_and_their_bytes_are_counted() {
-    let (network, _places) = pair(1);
-    let from = network.transport(0);
-    let counted = |operation: &dyn Fn()| {
-        let before = from.traffic().unwrap();
-        operation();
-        let Traffic { messages, bytes } = from.traffic().unwrap().since(before);
-        (messages, bytes)
-    };
-    let (source, pattern) = ([1_u8; 64], Pattern::blocks(8, 4, 16, 16));
-    let at = source.as_ptr();
-    let signal = |bytes| {
-        // SAFETY: the source has that many bytes, and the places lie in PE 1's memory.
-        unsafe { from.put_signal(CHANNEL, remote(0), at, bytes, remote(64), SignalOp::Add(1)) }
-    };
-    assert_eq!(counted(&|| put(&from, 0, 7)), (1, 8));
-    assert_eq!(counted(&|| _ = get(&from, 0)), (1, 8));
-    assert_eq!(counted(&|| signal(24)), (1, 32), "data and its signal are one");
-    assert_eq!(counted(&|| signal(0)), (1, 8));
-    // SAFETY: as in `signal`.
-    assert_eq!(counted(&|| unsafe { from.put_strided(CHANNEL, remote(0), at, &pattern) }), (1, 32));
-    let add = || {
-        // SAFETY: an aligned word of PE 1's memory.
-        unsafe { from.atomic_update(CHANNEL, remote(64), Width::W4, AtomicOp::Add(1)) }
-    };
-    assert_eq!(counted(&add), (1, 4));
-    // SAFETY: as in `add`.
-    assert_eq!(
-        counted(&|| _ = unsafe { from.atomic(CHANNEL, remote(64), Width::W8, AtomicOp::Fetch) }),
-        (1, 8)
-    );
-    from.quiet(CHANNEL);
-    assert_eq!(counted(&|| from.quiet(CHANNEL)), (0, 0));
-}
