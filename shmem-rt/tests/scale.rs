@@ -62,3 +62,35 @@ shapes! {
     thirty_two_nodes_of_two: 64, "*x2", 2;
     sixty_four_nodes: 64, "*x1", 1;
 }
+
+/// Times that PEs wait for each other before the program begins, whatever their number.
+const ROUNDS: u64 = 6;
+
+/// Bytes that a PE offers at most: what it offers does not grow with the PEs.
+const BYTES: u64 = 1500;
+
+/// A start has as many rounds for any number of PEs, and each PE takes what each offers, once.
+fn starts_as_the_formula_says(world: &mut World, rounds: u64) {
+    let (start, exchanged) = Start::counted(world);
+    let mut bytes_of_all = start.bytes;
+    world.sum(&mut bytes_of_all);
+    assert_eq!(exchanged, start.exchanged(world.n_pes(), bytes_of_all));
+    assert_eq!(start.rounds, rounds, "{start:?}");
+    assert!(start.bytes <= BYTES, "{start:?}");
+}
+
+macro_rules! starts {
+    ($($name:ident: $pes:literal;)*) => {$(
+        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "shm"))]
+        fn $name(world: &mut World) {
+            starts_as_the_formula_says(world, ROUNDS);
+        }
+    )*};
+}
+starts! {
+    a_start_of_2: 2;
+    a_start_of_3: 3;
+    a_start_of_8: 8;
+    a_start_of_16: 16;
+    a_start_of_64: 64;
+}

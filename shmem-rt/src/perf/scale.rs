@@ -9,7 +9,7 @@ use shmem_core::columns::Columns;
 use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::fabric::model::Model;
-use crate::bootstrap::Exchanged;
+pub use crate::bootstrap::Exchanged;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -167,11 +167,16 @@ impl Start {
         (Self { rounds, values: puts, bytes: bytes_put }, counted)
     }
 
-    /// What each PE has exchanged in a job where all offer the same.
-    pub fn exchanged(&self, pes: usize) -> Exchanged {
+    /// What the PE has exchanged in a job of `pes` PEs that offer so many bytes together.
+    pub fn exchanged(&self, pes: usize, bytes_of_all: u64) -> Exchanged {
         let Self { rounds, values, bytes } = *self;
-        let all = pes as u64;
-        Exchanged { rounds, puts: values, bytes_put: bytes, gets: all * values, bytes_got: all * bytes }
+        Exchanged {
+            rounds,
+            puts: values,
+            bytes_put: bytes,
+            gets: pes as u64 * values,
+            bytes_got: bytes_of_all,
+        }
     }
 
     /// Nanoseconds by a model: a launcher that brings values up a binary tree of nodes and all of them down
