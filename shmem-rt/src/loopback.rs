@@ -3,13 +3,12 @@
 //! This is the test transport's home. Nothing here is fast; it exists so that every operation takes
 //! the path that a network will take, over a transport that delays and reorders what it may.
 //!
-//! Every PE is alone on its node, or consecutive ones are together on one (`SHMRUN_LOOPBACK_NODE` says how
-//! many). Those reach each other as processes do: each PE has an arena of its own, into which it maps the
-//! memory of its neighbours.
+//! Every PE is alone on its node, unless a pattern puts several on one (`SHMRUN_HOSTS_AS`, see [`HostsAs`]).
+//! Those reach each other as processes do: each PE has an arena of its own, into which it maps the memory of
+//! its neighbours.
 
 use std::collections::HashMap;
 use std::io;
-use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
@@ -22,13 +21,11 @@ use crate::bootstrap::Bootstrap;
 use crate::entry::{self, Outcome};
 use crate::env::Settings;
 use crate::error::{Error, Result};
+use crate::launch::{HOSTS_AS, HostsAs};
 use crate::persistent;
 use crate::start::{Members, Plan, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
-
-/// Variable that says how many consecutive PEs are on a node: 1, unless it says otherwise.
-const NODE: &str = "SHMRUN_LOOPBACK_NODE";
 
 /// Runs `body` as `pes` PEs, each a thread of this process.
 ///
@@ -36,13 +33,13 @@ const NODE: &str = "SHMRUN_LOOPBACK_NODE";
 ///
 /// If the job cannot be brought up.
 pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>) -> R) -> Result<()> {
-    let nodes = Nodes { pes, each: pes_of_a_node()? };
+    let nodes = Nodes(hosts(pes)?);
     let plan = || Plan::make(Settings::from_process()?);
     let first = plan()?;
     let mut files = persistent::open_all(&first, pes)?;
     let (mut arenas, mut memory) = (Vec::new(), Vec::new());
     for (pe, files) in files.iter().enumerate() {
-        let arena = Arena::reserve(first.layout.clone(), nodes.neighbours(pe).len(), Machine::default())?;
+        let arena = Arena::reserve(first.layout.clone(), nodes.neighbours(pe).count(), Machine::default())?;
         memory.push(arena.create_with(nodes.slot(pe), files)?);
         first.place_statics(arena.place(nodes.slot(pe)), files);
         arenas.push(Arc::new(arena));
@@ -61,7 +58,7 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
     let targets = places.map(|place| unsafe { Target::new(place, bytes) }).collect();
     let seed = std::env::var("SHMRUN_LOOPBACK_SEED").ok().and_then(|s| s.parse().ok());
     let network = Network::new(targets, seed.unwrap_or_else(|| u64::from(std::process::id())));
-    let shared = Arc::new(Shared::new(nodes));
+    let shared = Arc::new(Shared::new(nodes.clone()));
     // All nodes share this process's cores.
     let has_cores = pes <= std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -70,19 +67,19 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
             let files = std::mem::take(&mut files[me]);
             let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
             let transport = Arc::new(network.transport(me));
-            let cores = if has_cores { nodes.neighbours(me).len() } else { 0 };
+            let (nodes, hosts) = (nodes.clone(), bootstrap.hosts());
+            let cores = if has_cores { nodes.neighbours(me).count() } else { 0 };
             let body = move || {
                 let numbers = (0..pes)
                     .map(|number| {
-                        let is_near = nodes.node(number) == nodes.node(me);
+                        let is_near = hosts[number] == hosts[me];
                         let slot = if is_near { nodes.slot(number) as u32 } else { Pe::OFF_NODE };
                         // SAFETY: PE `number` is one of the threads, and those of this node take the
                         // slots of the arena in the order of their numbers.
                         unsafe { Pe::new(number as u32, slot) }
                     })
                     .collect();
-                let hosts = bootstrap.hosts();
-                let cpus = vec![Vec::new(); nodes.neighbours(me).len()];
+                let cpus = vec![Vec::new(); nodes.neighbours(me).count()];
                 let members = Members { pes: numbers, hosts: &hosts, cores, cpus, files };
                 let mut world = assemble::<L>(plan, bootstrap, arena, members, grants, Some(transport));
                 entry::run_body(&mut world, body);
@@ -100,40 +97,31 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
     })
 }
 
-fn pes_of_a_node() -> Result<usize> {
-    let Some(text) = std::env::var_os(NODE) else { return Ok(1) };
-    let number = text.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
-    number.ok_or_else(|| {
-        Error::Launcher(format!("{NODE}=`{}` is no number of PEs, which is 1 or more", text.display()))
-    })
+/// The node of each PE.
+fn hosts(pes: usize) -> Result<Vec<u32>> {
+    let pattern = std::env::var(HOSTS_AS).unwrap_or_else(|_| "*x1".to_owned());
+    let hosts = pattern.parse::<HostsAs>().and_then(|pattern| pattern.hosts(pes));
+    hosts.map_err(|error| Error::Launcher(format!("{HOSTS_AS}: {error}")))
 }
 
 fn lost(error: io::Error) -> Error {
     Error::Launcher(error.to_string())
 }
 
-/// Which PEs are together.
-#[derive(Clone, Copy)]
-struct Nodes {
-    pes: usize,
-    /// PEs on each node; the last one may have fewer.
-    each: usize,
-}
+/// The node of each PE.
+#[derive(Clone)]
+struct Nodes(Vec<u32>);
 
 impl Nodes {
-    fn node(self, pe: usize) -> usize {
-        pe / self.each
+    /// The PEs of a PE's node, itself included, in order.
+    fn neighbours(&self, pe: usize) -> impl Iterator<Item = usize> + '_ {
+        let node = self.0[pe];
+        self.0.iter().enumerate().filter(move |(_, other)| **other == node).map(|(other, _)| other)
     }
 
     /// Which of its node's PEs one is.
-    fn slot(self, pe: usize) -> usize {
-        pe % self.each
-    }
-
-    /// The PEs of a PE's node, itself included.
-    fn neighbours(self, pe: usize) -> Range<usize> {
-        let first = self.node(pe) * self.each;
-        first..(first + self.each).min(self.pes)
+    fn slot(&self, pe: usize) -> usize {
+        self.neighbours(pe).take_while(|other| *other < pe).count()
     }
 }
 
@@ -147,8 +135,9 @@ struct Shared {
 
 impl Shared {
     fn new(nodes: Nodes) -> Self {
-        let descriptors = Mutex::new((0..nodes.pes).map(|_| Vec::new()).collect());
-        Self { values: Mutex::default(), descriptors, barrier: Barrier::new(nodes.pes), nodes }
+        let (descriptors, pes) = (nodes.0.iter().map(|_| Vec::new()).collect(), nodes.0.len());
+        let descriptors = Mutex::new(descriptors);
+        Self { values: Mutex::default(), descriptors, barrier: Barrier::new(pes), nodes }
     }
 }
 
@@ -168,11 +157,11 @@ impl Bootstrap for Threads {
     }
 
     fn count(&self) -> usize {
-        self.shared.nodes.pes
+        self.shared.nodes.0.len()
     }
 
     fn hosts(&self) -> Vec<u32> {
-        (0..self.count()).map(|pe| self.shared.nodes.node(pe) as u32).collect()
+        self.shared.nodes.0.clone()
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -220,7 +209,7 @@ mod tests {
     #[test]
     fn values_of_any_length_are_exchanged() {
         const PES: usize = 3;
-        let shared = Arc::new(Shared::new(Nodes { pes: PES, each: 2 }));
+        let shared = Arc::new(Shared::new(Nodes(vec![0, 1, 0])));
         // Longer than a launcher carries at once, different on each PE, empty on one.
         let said = |pe: usize| vec![pe as u8; pe * 50_000];
         std::thread::scope(|scope| {

@@ -51,6 +51,9 @@ pub(crate) const NPES: &str = "SHMRUN_NPES";
 /// Variable with the job's random number, in hexadecimal.
 pub(crate) const JOB: &str = "SHMRUN_JOB";
 
+/// Variable with the pattern of hosts of the jobs that tests start.
+pub(crate) const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
+
 /// Where the PEs' output goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
