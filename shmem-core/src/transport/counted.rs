@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{AtomicOp, Channel, Remote, SessionOptions, SignalOp, Transport, Width};
+use super::{AtomicOp, Channel, Lane, Remote, SessionOptions, SignalOp, Transport, Width};
 use crate::pe::Pe;
 use crate::strided::Pattern;
 
@@ -66,6 +66,18 @@ macro_rules! counted {
 unsafe impl Transport for Counted {
     fn name(&self) -> &'static str {
         self.inner.name()
+    }
+
+    fn units(&self) -> Option<usize> {
+        self.inner.units()
+    }
+
+    fn open(&self, lane: Lane) -> Result<Channel, String> {
+        self.inner.open(lane)
+    }
+
+    fn close(&self, channel: Channel) {
+        self.inner.close(channel);
     }
 
     counted! {
