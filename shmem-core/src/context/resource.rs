@@ -65,7 +65,11 @@ struct Channels {
 
 impl Channels {
     /// The channel for an endpoint: where operations are only counted, those of a unit have one together.
-    fn open(&mut self, grant: Grant, open: impl FnOnce(Lane) -> Result<Channel, String>) -> Result<Channel, String> {
+    fn open(
+        &mut self,
+        grant: Grant,
+        open: impl FnOnce(Lane) -> Result<Channel, String>,
+    ) -> Result<Channel, String> {
         let Grant { unit, locked, tracking } = grant;
         let known = self.of_unit.get(&unit).copied().filter(|_| tracking == Tracking::Counter);
         let channel = match known {

@@ -29,14 +29,8 @@ pub const NAMES: [&str; 2] = ["libfabric.so.1", "libfabric.so"];
 pub const VERSION: u32 = 1 << 16 | 14;
 
 /// The type of that function of libfabric.
-pub type GetInfo = unsafe extern "C" fn(
-    u32,
-    *const c_char,
-    *const c_char,
-    u64,
-    *const fi_info,
-    *mut *mut fi_info,
-) -> c_int;
+pub type GetInfo =
+    unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const fi_info, *mut *mut fi_info) -> c_int;
 /// The type of that function of libfabric.
 pub type FreeInfo = unsafe extern "C" fn(*mut fi_info);
 /// The type of that function of libfabric.
@@ -296,7 +290,3 @@ fn dl_error() -> String {
     // SAFETY: a string that ends with a zero, as just said.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
-
-
-#[cfg(test)]
-mod tests;

@@ -136,7 +136,8 @@ impl Keys {
         let words = said.as_chunks::<8>();
         let ([key, address], []) = words else { panic!("a key of PE {pe} is garbled") };
         let none = || Told { key: AtomicU64::new(0), address: AtomicU64::new(0) };
-        let told = self.segments[segment as usize].told.get_or_init(|| (0..self.pes).map(|_| none()).collect());
+        let told =
+            self.segments[segment as usize].told.get_or_init(|| (0..self.pes).map(|_| none()).collect());
         told[pe].key.store(u64::from_le_bytes(*key), Ordering::Relaxed);
         told[pe].address.store(u64::from_le_bytes(*address), Ordering::Relaxed);
     }

@@ -14,12 +14,14 @@
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! stall       how long to wait
+//! engine      what the target does: messages between PEs, where the provider has no operation
 //! ```
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
 mod domain;
+pub mod engine;
 mod error;
 mod keys;
 mod object;
@@ -145,7 +147,10 @@ impl Fabric {
     #[inline(always)]
     fn port(&self, channel: Channel) -> Port<'_> {
         let unit = self.units[self.streams.get(channel).unit()].get();
-        Port { fabric: self, unit: unit.unwrap_or_else(|| unreachable!("a channel whose unit was never made")) }
+        Port {
+            fabric: self,
+            unit: unit.unwrap_or_else(|| unreachable!("a channel whose unit was never made")),
+        }
     }
 
     fn make_unit(&self, number: usize) -> Result<(), OfiError> {

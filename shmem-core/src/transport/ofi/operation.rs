@@ -107,7 +107,8 @@ impl Target {
         result: Local,
         word: Word,
     ) -> isize {
-        let (mut description, memory) = (operands.description, fi_ioc { addr: operands.from.cast(), count: 1 });
+        let (mut description, memory) =
+            (operands.description, fi_ioc { addr: operands.from.cast(), count: 1 });
         let remote = fi_rma_ioc { addr: self.address, count: 1, key: self.key };
         let message = self.atomic(posting, &memory, &mut description, &remote, word);
         let mut before = fi_ioc { addr: result.from.cast(), count: 1 };

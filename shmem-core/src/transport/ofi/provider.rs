@@ -93,13 +93,7 @@ impl Chosen {
         let list = lists.iter().flatten().next().unwrap_or_else(|| unreachable!("an entry of some list"));
         // SAFETY: an entry of a list that lives until the end of this function.
         let info = unsafe { list.copy_of(best.info) };
-        Ok(Self {
-            library,
-            info,
-            demands: best.demands(),
-            provider: best.provider,
-            domain: best.domain,
-        })
+        Ok(Self { library, info, demands: best.demands(), provider: best.provider, domain: best.domain })
     }
 }
 

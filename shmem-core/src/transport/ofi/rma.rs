@@ -152,9 +152,7 @@ unsafe impl Transport for Ofi {
             let what = What { operation: "get", pe, bytes };
             let read = |posting: &Posting<'_>| {
                 let local = match (whole, posting.record) {
-                    (None, Some(record)) => {
-                        Local { from: record.buffer(), description: posting.description }
-                    }
+                    (None, Some(record)) => Local { from: record.buffer(), description: posting.description },
                     (description, _) => {
                         Local { from: into, description: description.unwrap_or(core::ptr::null_mut()) }
                     }
@@ -206,7 +204,8 @@ unsafe impl Transport for Ofi {
             return;
         }
         let operands = word_op.operands;
-        let local = Local { from: (&raw const operands).cast_mut().cast(), description: core::ptr::null_mut() };
+        let local =
+            Local { from: (&raw const operands).cast_mut().cast(), description: core::ptr::null_mut() };
         // SAFETY: the provider copies the operand (FI_INJECT).
         let update = |posting: &Posting<'_>| unsafe { at.update(posting, local, word_op, FI_INJECT) };
         // SAFETY: one operation, of which nothing stays here.

@@ -36,11 +36,8 @@ pub(super) struct Stream {
 
 impl Streams {
     pub(super) fn new() -> Self {
-        let stream = || Stream {
-            unit: AtomicU32::new(0),
-            tracking: AtomicU32::new(0),
-            events: AtomicU64::new(0),
-        };
+        let stream =
+            || Stream { unit: AtomicU32::new(0), tracking: AtomicU32::new(0), events: AtomicU64::new(0) };
         Self { streams: (0..STREAMS).map(|_| stream()).collect(), open: Mutex::default() }
     }
 
