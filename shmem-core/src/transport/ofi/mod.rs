@@ -1,3 +1,4 @@
 //! PEs on other nodes, through libfabric.
 
 pub mod engine;
+pub mod strided;
