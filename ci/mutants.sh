@@ -18,8 +18,12 @@ cargo test --quiet -p shmem-rt --test linearizability --test litmus --test nonbl
 failed=0
 while read -r mutant transport suite name; do
     log="$logs/$mutant-$transport-$name.log"
-    status=0
-    SHMEM_TRANSPORT=$transport MUTANT=$mutant tests "$suite" -- --exact "$name" >"$log" 2>&1 </dev/null || status=$?
+    # What a fault breaks is a matter of luck, which a loaded machine has less of: some runs are allowed.
+    for _ in 1 2 3 4 5; do
+        status=0
+        SHMEM_TRANSPORT=$transport MUTANT=$mutant tests "$suite" -- --exact "$name" >"$log" 2>&1 </dev/null || status=$?
+        [ "$status" -eq 0 ] || break
+    done
     # 101 is a failed test. Anything else, a fault that keeps it from ending among them, is no answer.
     if [ "$status" -eq 101 ] && grep -q "^thread '$name' .*panicked" "$log"; then
         echo "caught: $mutant by $name over $transport"
@@ -30,12 +34,14 @@ while read -r mutant transport suite name; do
 done <<'TABLE'
 add-in-two-steps shm linearizability atomic_operations_are_linearizable
 add-in-two-steps loopback linearizability atomic_operations_are_linearizable
+target-adds-in-two-steps loopback linearizability atomic_operations_of_two_nodes_on_one_word_are_linearizable
 quiet-forgotten loopback litmus put_quiet_get_on_both_sides
 quiet-forgotten loopback litmus put_quiet_flag_across_contexts
 quiet-forgotten loopback litmus quiet_is_visible_to_third_parties
 quiet-of-one-pe-forgotten loopback litmus put_quiet_of_one_pe_flag_across_contexts
 quiet-of-every-channel loopback litmus streams_are_independent
 fence-forgotten loopback litmus put_fence_flag
+fence-forgotten loopback litmus puts_of_two_nodes_counted_in_one_word
 fence-forgotten loopback litmus put_fence_flag_in_a_scope
 fence-forgotten loopback litmus put_fence_put_with_signal
 fence-forgotten loopback litmus put_fence_put_with_signal_in_a_scope

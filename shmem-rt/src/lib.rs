@@ -13,6 +13,7 @@ mod cpus;
 mod entry;
 pub mod env;
 mod error;
+mod fabric;
 mod free;
 mod grants;
 mod halo;

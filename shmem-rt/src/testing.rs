@@ -1,7 +1,9 @@
 //! How a test becomes PEs: `#[shmem::test]`.
 //!
 //! The test launches copies of the test binary that run this one test, each as a PE. With
-//! `SHMEM_TRANSPORT=loopback` it launches one copy, whose threads are the PEs.
+//! `SHMEM_TRANSPORT=loopback` it launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern
+//! of hosts for the PEs of all tests ([`HostsAs`]); one with a pattern of its own has that instead, where there
+//! is a way between hosts: where the variable is set for all, and over loopback.
 //!
 //! What the copies print is taken out of what their test harness prints around it, and is part of
 //! the message when the test fails. `#[should_panic]` is answered here and not by the harness: that
@@ -13,7 +15,7 @@ use crate::claim;
 use crate::entry::{Outcome, init, run_body};
 use crate::env::{NPES, Settings, TRANSPORT, TransportChoice};
 use crate::error::Error;
-use crate::launch::{self, Launch};
+use crate::launch::{self, HOSTS_AS, HostsAs, Launch};
 use crate::loopback;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -90,6 +92,12 @@ fn job(
     job = if threads { job.env(NPES.name, pes.to_string()) } else { job.env_remove(NPES.name) };
     for (key, value) in environment {
         job = job.env(key, value);
+    }
+    if let Ok(of_all) = std::env::var(HOSTS_AS)
+        && !threads
+    {
+        let own = environment.iter().find(|(key, _)| *key == HOSTS_AS);
+        job = job.hosts_as(own.map_or(of_all.as_str(), |(_, own)| own).parse::<HostsAs>()?);
     }
     Ok(job.run()?)
 }

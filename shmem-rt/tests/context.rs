@@ -114,9 +114,9 @@ fn each_pe_of_a_node_needs_a_unit() {
 
 #[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "7"))]
 fn the_units_of_a_node_are_shared_out(world: &mut World) {
-    // 7 = 3 + 2 + 2; over loopback each PE is a node.
-    let on_node = world.pes().filter(|pe| pe.on_node().is_some()).count();
-    let part = if on_node == 1 { 7 } else { [3, 2, 2][world.my_pe()] };
+    // 7 = 3 + 2 + 2, if all are on one node.
+    let node = world.node_team();
+    let part = 7 / node.size() + usize::from(node.rank() < 7 % node.size());
     let resources = world.resources();
     assert_eq!((resources.node, resources.limit, resources.used), (Some(7), Some(part), 1));
     let text = resources.to_string();

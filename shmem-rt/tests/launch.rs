@@ -120,6 +120,19 @@ mod meeting {
     }
 
     #[test]
+    fn pes_that_are_told_apart_share_nothing() {
+        let on =
+            |pattern: &str, name, pes| launch(name, pes).hosts_as(pattern.parse().unwrap()).run().unwrap();
+        assert_in_order(&on("0,3,0,1,3", "share", 5));
+        assert_in_order(&on("4x1", "share", 4));
+        let outcome = on("0,3,0", "hosts", 3);
+        assert!(outcome.outputs.iter().all(|output| text(&output.out).contains("[0, 3, 0]")), "{outcome:?}");
+        let refused = shmrun(&["-n", "3", "--hosts-as", "2x2"], "hosts").output().unwrap();
+        let message = "shmrun: the pattern of hosts places 4 PEs, and the job has 3\n";
+        assert_eq!((text(&refused.stderr).as_ref(), refused.status.code()), (message, Some(2)));
+    }
+
+    #[test]
     fn a_low_limit_on_descriptors_is_raised_or_explained() {
         assert_in_order(&job("share-soft-limit", 3));
         let outcome = job("share-hard-limit", 3);

@@ -1,5 +1,5 @@
-//! Atomic operations are linearizable, between PEs and between threads: many short histories of two PEs with
-//! two threads each, on words of either width, written down with the times of the host's one clock. That clock
+//! Atomic operations are linearizable, between PEs of one node and of several, and between threads: many short
+//! histories of two PEs with two threads each, or of four PEs on two nodes, on words of either width, written down with the times of the host's one clock. That clock
 //! also says which word is in use, so threads that run at the same time meet without waiting for each other.
 //!
 //! An addition that takes two steps is found on the same schedule (and one inside the library by
@@ -18,8 +18,8 @@ mod dice;
 use checker::{Event, Op, is_linearizable};
 use dice::Dice;
 
-const PES: usize = 2;
-const THREADS: usize = 2;
+/// Threads of all PEs together.
+const THREADS: usize = 4;
 
 /// Words of one width, each of which has one history.
 const HISTORIES: usize = 1024;
@@ -34,9 +34,6 @@ const NUMBERS: usize = 7;
 static WIDE: [Atomic<u64>; HISTORIES];
 #[symmetric]
 static NARROW: [Atomic<i32>; HISTORIES];
-fn is_loopback() -> bool {
-    std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
-}
 
 /// How additions are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,7 +108,8 @@ fn events_of_a_thread<V: NumberValue + BitValue>(
     mut dice: Dice,
     addition: Addition,
 ) -> Vec<(usize, Event)> {
-    let slot = if is_loopback() { 100_000 } else { 3_000 };
+    let on_one_node = world.pes().all(|pe| pe.on_node().is_some());
+    let slot = if on_one_node { 3_000 } else { 100_000 };
     let (mut events, mut here, mut done) = (Vec::new(), 0, 0);
     loop {
         let now = monotonic_now();
@@ -177,12 +175,13 @@ struct Outcome {
 fn run<V: NumberValue + BitValue>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
-    round: u64,
+    round: usize,
     addition: Addition,
     outcome: &mut Outcome,
 ) {
-    const ROOM: usize = 1 + THREADS * HISTORIES * MOST * NUMBERS;
-    let all = world.alloc(zeroed::<u64>(PES * ROOM)).unwrap();
+    let threads_of_a_pe = THREADS / world.n_pes();
+    let room = 1 + threads_of_a_pe * HISTORIES * MOST * NUMBERS;
+    let all = world.alloc(zeroed::<u64>(world.n_pes() * room)).unwrap();
     let first = world.my_pe() == 0;
     if first {
         (0..HISTORIES).for_each(|history| world.set(words.index(history), V::from_bits64(0)));
@@ -191,9 +190,9 @@ fn run<V: NumberValue + BitValue>(
     world.barrier_all();
     world.max(&mut start);
     let mine: Vec<u64> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
+        let threads: Vec<_> = (0..threads_of_a_pe)
             .map(|thread| {
-                let dice = Dice((world.my_pe() * THREADS + thread) as u64 + 4 * round);
+                let dice = Dice((world.my_pe() * threads_of_a_pe + thread + THREADS * round) as u64);
                 scope.spawn(move || events_of_a_thread(world, words, start[0], dice, addition))
             })
             .collect();
@@ -203,7 +202,7 @@ fn run<V: NumberValue + BitValue>(
             .flat_map(|event| written(&event))
             .collect()
     });
-    let at = world.my_pe() * ROOM;
+    let at = world.my_pe() * room;
     let to = all.on(world.pe(0).unwrap());
     world.p(to.index(at), mine.len() as u64);
     world.put(to.index(at + 1..at + 1 + mine.len()), &mine[..]);
@@ -211,10 +210,10 @@ fn run<V: NumberValue + BitValue>(
     if !first {
         return;
     }
-    let mut numbers = vec![0; PES * ROOM];
+    let mut numbers = vec![0; world.n_pes() * room];
     all.here(world).copy_to(&mut numbers);
     let mut found = vec![Vec::new(); HISTORIES];
-    for part in numbers.chunks_exact(ROOM) {
+    for part in numbers.chunks_exact(room) {
         for event in part[1..1 + part[0] as usize].chunks_exact(NUMBERS) {
             let (history, event) = read(event.try_into().unwrap());
             found[history].push(event);
@@ -247,8 +246,7 @@ fn rounds(world: &World<Multiple>, addition: Addition, enough: impl Fn(&Outcome)
     outcome
 }
 
-#[shmem::test(pes = 2, threads = multiple)]
-fn atomic_operations_are_linearizable(world: &mut World) {
+fn many_histories_are_linearizable(world: &World<Multiple>) {
     let outcome =
         rounds(world, Addition::Atomic, |found| found.operations >= 10_000 && found.overlaps >= 500);
     let Outcome { operations, overlaps, wrong } = outcome;
@@ -256,6 +254,17 @@ fn atomic_operations_are_linearizable(world: &mut World) {
     let enough = operations >= 10_000 && overlaps >= 500;
     assert!(world.my_pe() != 0 || enough, "{operations} operations met {overlaps} times only");
     world.barrier_all();
+}
+
+#[shmem::test(pes = 2, threads = multiple)]
+fn atomic_operations_are_linearizable(world: &mut World) {
+    many_histories_are_linearizable(world);
+}
+
+/// Two PEs change the words through memory and two through the transport, which must be atomic for each other.
+#[shmem::test(pes = 4, threads = multiple, env("SHMRUN_HOSTS_AS" = "2x2"))]
+fn atomic_operations_of_two_nodes_on_one_word_are_linearizable(world: &mut World) {
+    many_histories_are_linearizable(world);
 }
 
 /// The same histories, with additions that are no atomic ones.

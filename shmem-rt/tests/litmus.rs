@@ -162,8 +162,36 @@ fn quiet_is_visible_to_third_parties(world: &mut World) {
     world.barrier_all();
 }
 
+/// One word counts what has come from the node and from elsewhere: when it shows all, all is there.
+#[shmem::test(pes = 4, env("SHMRUN_HOSTS_AS" = "2x2"))]
+fn puts_of_two_nodes_counted_in_one_word(world: &mut World) {
+    let receiver = world.pe(0).unwrap();
+    let me = world.my_pe();
+    let senders = world.n_pes() as u64 - 1;
+    for round in 1..=rounds() / 3 {
+        if me > 0 {
+            world.put(WORDS.on(receiver).index(me), &[round; 8]);
+            world.fence();
+            match me % 2 {
+                0 => world.signal_add(FLAG.on(receiver), 1),
+                _ => world.put_signal(MORE.on(receiver), &[round; N], FLAG.on(receiver), SignalOp::Add(1)),
+            }
+            ACKNOWLEDGED.wait_until(world, eq(round));
+        } else {
+            FLAG.wait_until(world, eq(round * senders));
+            for sender in 1..world.n_pes() {
+                let seen = WORDS.here(world).index(sender).load();
+                assert_eq!(seen, [round; 8], "the count has overtaken the data of PE {sender}");
+            }
+            assert_eq!(MORE.here(world).load(), [round; N]);
+            world.pes().skip(1).for_each(|pe| world.signal_set(ACKNOWLEDGED.on(pe), round));
+        }
+    }
+    world.barrier_all();
+}
+
 /// A stream neither orders nor completes what another has issued. On the node, where a put has happened when it
-/// returns, there is nothing to see; on the transport, both are seen.
+/// returns, there is nothing to see; on the hostile transport, both are seen.
 #[shmem::test(pes = 2)]
 fn streams_are_independent(world: &mut World) {
     let context = world.create_ctx::<Private>().unwrap();
@@ -191,11 +219,11 @@ fn streams_are_independent(world: &mut World) {
         }
     }
     if world.my_pe() == 0 {
-        assert_eq!(
-            (incomplete > 0, overtaken > 0),
-            (is_loopback(), is_loopback()),
-            "{incomplete}, {overtaken}"
-        );
+        let seen = (incomplete > 0, overtaken > 0);
+        match to.on_node() {
+            Some(_) => assert_eq!(seen, (false, false), "{incomplete}, {overtaken}"),
+            None => assert!(seen == (true, true) || !is_loopback(), "{incomplete}, {overtaken}"),
+        }
     }
     world.barrier_all();
 }

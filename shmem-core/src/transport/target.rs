@@ -178,6 +178,15 @@ impl Target {
         let bytes = width.bytes();
         let word = self.at(offset, bytes);
         assert!(offset.is_multiple_of(bytes), "an atomic word at offset {offset:#x} is not aligned");
+        let op = match op {
+            AtomicOp::Add(v) if mutant("target-adds-in-two-steps") => {
+                // SAFETY: as below.
+                let before = unsafe { apply(word, width, AtomicOp::Fetch) };
+                (0..50).for_each(|_| core::hint::spin_loop());
+                AtomicOp::Set(before.wrapping_add(v))
+            }
+            op => op,
+        };
         // SAFETY: in bounds and aligned, as just checked (a place starts on a page); words are
         // changed through here or `shm::atomic` only.
         unsafe { super::shm::atomic(word, width, op, self.bell()) }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use shmem::launch::{Bind, Launch};
+use shmem::launch::{Bind, HostsAs, Launch};
 
 /// Starts PROGRAM as several PEs on this host, and ends with the exit code of the first that fails.
 ///
@@ -21,6 +21,11 @@ struct Arguments {
     /// NUMA node, in turn; or anywhere
     #[arg(long, value_enum, default_value_t = Binding::None)]
     bind: Binding,
+
+    /// Tell PEs that they are on different hosts though they are not, for tests: `2x4` for 2 hosts of 4 PEs, `*x4`
+    /// for as many of 4 as it takes, or the host of each PE, as `0,0,1`
+    #[arg(long, value_name = "PATTERN")]
+    hosts_as: Option<HostsAs>,
 
     /// Write the number of the PE before each line of output
     #[arg(long)]
@@ -88,6 +93,9 @@ fn main() -> ExitCode {
         .watch_signals();
     for (key, value) in arguments.variables {
         launch = launch.env(key, value);
+    }
+    if let Some(hosts) = arguments.hosts_as {
+        launch = launch.hosts_as(hosts);
     }
     if arguments.tag_output {
         launch = launch.tag_output();

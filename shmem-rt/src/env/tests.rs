@@ -34,6 +34,11 @@ fn defaults_are_those_of_the_table() {
             array_storage: None,
             later_size: 16 << 30,
             attach_wait: false,
+            libfabric: None,
+            ofi_provider: None,
+            ofi_interface: None,
+            timeout: Some(Duration::from_secs(60)),
+            libpmix: None,
             barrier: BarrierChoice::Auto,
             team_size: 64 << 20,
             strided_algorithm: Algorithm::Auto,
@@ -76,6 +81,11 @@ fn values_are_read() {
         ("SHMEM_STRIDED_ALGORITHM", "3"),
         ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
         ("SHMEM_STRIDED_ADVICE", "0"),
+        ("SHMEM_LIBFABRIC", "/opt/libfabric.so"),
+        ("SHMEM_OFI_PROVIDER", "tcp"),
+        ("SHMEM_OFI_INTERFACE", "10.1.0.0/16"),
+        ("SHMEM_TIMEOUT", "1.5"),
+        ("SHMEM_LIBPMIX", "/opt/libpmix.so"),
         ("SHMEM_UNKNOWN", "x"),
         ("PATH", "/bin"),
     ]);
@@ -95,6 +105,11 @@ fn values_are_read() {
             array_storage: Some(StorageKind::Cyclic { block: 65536 }),
             later_size: 3 << 39,
             attach_wait: true,
+            libfabric: Some("/opt/libfabric.so".into()),
+            ofi_provider: Some("tcp".into()),
+            ofi_interface: Some("10.1.0.0/16".into()),
+            timeout: Some(Duration::from_millis(1500)),
+            libpmix: Some("/opt/libpmix.so".into()),
             barrier: BarrierChoice::Lines,
             team_size: 3 << 30,
             strided_algorithm: Algorithm::Three,
@@ -106,7 +121,8 @@ fn values_are_read() {
             warnings: vec![],
         }
     );
-    assert_eq!(settings(&[("SHMEM_WAIT_WARN", "0")]).wait_warn, None);
+    assert_eq!(settings(&[("SHMEM_WAIT_WARN", "0"), ("SHMEM_TIMEOUT", "0")]).wait_warn, None);
+    assert_eq!(settings(&[("SHMEM_TIMEOUT", "0")]).timeout, None);
     assert_eq!(settings(&[("SHMEM_TRANSPORT", "shm")]).transport, TransportChoice::Shm);
     for off in ["", "0", "no", "NO", "n", "Off", "false", "F", " 0 "] {
         assert!(!settings(&[("SHMEM_INFO", off)]).info, "{off}");
@@ -229,6 +245,11 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_CONTEXT_SHARING", "conservative", None),
             ("SHMEM_MAX_NUM_THREADS", "-", None),
             ("SHMEM_TRANSPORT", "auto", None),
+            ("SHMEM_LIBFABRIC", "-", None),
+            ("SHMEM_OFI_PROVIDER", "-", None),
+            ("SHMEM_OFI_INTERFACE", "-", None),
+            ("SHMEM_TIMEOUT", "60", None),
+            ("SHMEM_LIBPMIX", "-", None),
             ("SHMEM_BARRIER_ALGORITHM", "auto", None),
             ("SHMEM_TEAM_SIZE", "64M", None),
             ("SHMEM_STRIDED_ALGORITHM", "auto", None),

@@ -1,5 +1,6 @@
 //! What a job answers to its PEs.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
 use super::channel::{Packet, Sender};
@@ -49,8 +50,8 @@ impl Job {
             member.join(sender);
             match lifeline {
                 Ok(lifeline) => {
-                    let pes = self.spawner.pes as u32;
-                    member.send(Outgoing::new(&Reply::Welcome { pes }, vec![lifeline]));
+                    let hosts = self.spawner.hosts.clone();
+                    member.send(Outgoing::new(&Reply::Welcome { hosts }, vec![lifeline]));
                 }
                 Err(error) => self.break_off(pe, &format!("it could not be greeted: {error}")),
             }
@@ -97,11 +98,15 @@ impl Job {
         }
     }
 
-    /// Sends each PE the descriptors of the others.
+    /// Sends each PE the descriptors of the others on its host.
     fn hand_round(&mut self, lists: Vec<Vec<OwnedFd>>) {
-        let all: usize = lists.iter().map(Vec::len).sum();
-        for (member, own) in self.members.iter_mut().zip(&lists) {
-            let coming = (all - own.len()) as u32;
+        let hosts = &self.spawner.hosts;
+        let mut all = BTreeMap::new();
+        for (host, list) in hosts.iter().zip(&lists) {
+            *all.entry(*host).or_insert(0) += list.len();
+        }
+        for ((member, host), own) in self.members.iter_mut().zip(hosts).zip(&lists) {
+            let coming = (all[host] - own.len()) as u32;
             member.send(Outgoing::new(&Reply::Sharing { descriptors: coming }, Vec::new()));
         }
         for (from, mut list) in lists.into_iter().enumerate() {
@@ -111,7 +116,7 @@ impl Job {
                 let last = list.is_empty();
                 let packet = Outgoing::new(&Reply::Shared { pe: from as u32, last }, chunk);
                 for (to, member) in self.members.iter_mut().enumerate() {
-                    if to != from {
+                    if to != from && hosts[to] == hosts[from] {
                         member.send(packet.clone());
                     }
                 }

@@ -32,6 +32,9 @@ pub enum LaunchError {
         /// The limit and its value.
         limit: String,
     },
+    /// The PEs cannot be told to be on these hosts.
+    #[error(transparent)]
+    Hosts(#[from] super::HostsError),
     /// The PE for the debugger is not in the job.
     #[error("the debugger was asked for PE {pe}, but the PEs are 0 to {last}", last = .pes - 1)]
     NoSuchPe {

@@ -72,9 +72,9 @@ impl Job {
         time: Option<Duration>,
     ) -> Result<Self, LaunchError> {
         let deadline = time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        let meeting = Rendezvous::new(spawner.pes);
+        let meeting = Rendezvous::new(spawner.hosts.len());
         let mut job = Self {
-            members: Vec::with_capacity(spawner.pes),
+            members: Vec::with_capacity(spawner.hosts.len()),
             spawner,
             meeting,
             signals,
@@ -84,7 +84,7 @@ impl Job {
             failure: None,
             report: String::new(),
         };
-        for pe in 0..job.spawner.pes {
+        for pe in 0..job.spawner.hosts.len() {
             match job.spawner.spawn(pe) {
                 Ok(spawned) => job.members.push(Member::new(pe, spawned)),
                 Err(source) => {
@@ -105,11 +105,11 @@ impl Job {
         }
         self.pump();
         self.members.iter_mut().flat_map(|m| &mut m.streams).for_each(|stream| stream.finish());
-        let apart = self.members.iter().all(Member::stayed_away) && self.spawner.pes > 1;
+        let apart = self.members.iter().all(Member::stayed_away) && self.spawner.hosts.len() > 1;
         if self.failure.is_none() && apart {
             self.say(&format!(
                 "{} copies of `{}` ran, and none of them joined the job: each was alone",
-                self.spawner.pes,
+                self.spawner.hosts.len(),
                 self.spawner.name.display()
             ));
         }

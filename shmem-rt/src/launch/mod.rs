@@ -14,19 +14,21 @@
 //! report       what people are told        record   what a PE says about itself
 //! channel      packets with descriptors    wire     what stands in them
 //! output       lines with tags             signals  those to the launcher
+//! hosts        which PEs are told that they share a host
 //! ```
 
 mod bind;
 pub(crate) mod channel;
 mod conversation;
 mod error;
+mod hosts;
 mod job;
 pub(crate) mod limits;
 mod member;
 mod output;
 mod program;
 mod record;
-mod rendezvous;
+pub(crate) mod rendezvous;
 pub(crate) mod report;
 mod signals;
 mod spawn;
@@ -38,6 +40,7 @@ use std::time::Duration;
 
 pub use bind::Bind;
 pub use error::LaunchError;
+pub use hosts::{HostsAs, HostsError};
 
 /// Variable that announces the socket: the number of an inherited descriptor.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
@@ -47,6 +50,9 @@ pub(crate) const PE: &str = "SHMRUN_PE";
 pub(crate) const NPES: &str = "SHMRUN_NPES";
 /// Variable with the job's random number, in hexadecimal.
 pub(crate) const JOB: &str = "SHMRUN_JOB";
+
+/// Variable with the pattern of hosts of the jobs that tests start.
+pub(crate) const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
 
 /// Where the PEs' output goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +82,7 @@ pub struct Launch {
     args: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
     pes: usize,
+    hosts: Option<HostsAs>,
     bind: Bind,
     output: Output,
     debugger: Option<usize>,
@@ -150,6 +157,7 @@ impl Launch {
             args: Vec::new(),
             environment: Vec::new(),
             pes,
+            hosts: None,
             bind: Bind::None,
             output: Output::Inherit,
             debugger: None,
@@ -174,6 +182,13 @@ impl Launch {
     /// Takes a variable from the PEs.
     pub fn env_remove(mut self, key: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), None));
+        self
+    }
+
+    /// Tells PEs that they are on several hosts, though they are on this one: those that are told apart share
+    /// no memory.
+    pub fn hosts_as(mut self, hosts: HostsAs) -> Self {
+        self.hosts = Some(hosts);
         self
     }
 
@@ -230,7 +245,8 @@ impl Launch {
         if let Some(pe) = self.debugger.filter(|&pe| pe >= self.pes) {
             return Err(LaunchError::NoSuchPe { pe, pes: self.pes });
         }
-        let path = self.path();
+        let hosts = self.hosts.map_or_else(|| Ok(vec![0; self.pes]), |hosts| hosts.hosts(self.pes))?;
+        let path = path(&self.environment);
         let program = program::find(&self.program, path.as_deref())?;
         let debugger = match self.debugger {
             Some(pe) => {
@@ -255,7 +271,7 @@ impl Launch {
             name: self.program,
             args: self.args,
             environment: self.environment,
-            pes: self.pes,
+            hosts,
             job: u64::from_le_bytes(job),
             output: self.output,
             debugger,
@@ -266,12 +282,12 @@ impl Launch {
         };
         Ok(job::Job::start(spawner, signals, self.time)?.run())
     }
+}
 
-    /// Where programs are looked for: as the PEs would.
-    fn path(&self) -> Option<OsString> {
-        let set = self.environment.iter().rev().find(|(key, _)| key == "PATH");
-        set.map_or_else(|| std::env::var_os("PATH"), |(_, value)| value.clone())
-    }
+/// Where programs are looked for: as the PEs would.
+fn path(environment: &[(OsString, Option<OsString>)]) -> Option<OsString> {
+    let set = environment.iter().rev().find(|(key, _)| key == "PATH");
+    set.map_or_else(|| std::env::var_os("PATH"), |(_, value)| value.clone())
 }
 
 /// Launches the calling program, with its arguments, as `pes` PEs, and gives its exit code at the

@@ -100,7 +100,7 @@ impl<D> Rendezvous<D> {
 }
 
 /// As few packets as hold the values.
-fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
+pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     let (mut values_now, mut bytes) = (Vec::new(), 2);
     for value in values {

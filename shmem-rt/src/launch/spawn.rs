@@ -25,7 +25,8 @@ pub(crate) struct Spawner {
     pub(crate) name: OsString,
     pub(crate) args: Vec<OsString>,
     pub(crate) environment: Vec<(OsString, Option<OsString>)>,
-    pub(crate) pes: usize,
+    /// The host of each PE, as the PEs are told.
+    pub(crate) hosts: Vec<u32>,
     pub(crate) job: u64,
     pub(crate) output: Output,
     /// The PE under the debugger, and the debugger.
@@ -68,7 +69,7 @@ impl Spawner {
         command
             .env(SOCKET, theirs.as_raw_fd().to_string())
             .env(PE, pe.to_string())
-            .env(NPES, self.pes.to_string())
+            .env(NPES, self.hosts.len().to_string())
             .env(JOB, format!("{:016x}", self.job));
         if self.attach_wait {
             command.env(ATTACH_WAIT.name, "1");

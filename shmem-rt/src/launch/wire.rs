@@ -6,7 +6,7 @@
 //! checked, and a packet must be used up exactly.
 
 /// Counted up when a message changes: the two sides must agree.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
@@ -43,8 +43,8 @@ pub(crate) enum Request {
 /// From the launcher to a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// The PE is one of `pes`; its lifeline comes with it.
-    Welcome { pes: u32 },
+    /// The PE is one of as many as there are hosts here, the host of each; its lifeline comes with it.
+    Welcome { hosts: Vec<u32> },
     /// The process is not taken for the PE.
     Refused { reason: String },
     /// All PEs have fenced: what they put since the last time; `last`: these were all.
@@ -111,7 +111,13 @@ impl Reply {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
         match self {
-            Self::Welcome { pes } => w.byte(1).u32(*pes),
+            Self::Welcome { hosts } => {
+                w.byte(1);
+                for host in hosts {
+                    w.u32(*host);
+                }
+                &mut w
+            }
             Self::Refused { reason } => w.byte(2).bytes(reason.as_bytes()),
             Self::Fenced { values, last } => {
                 w.byte(3).byte((*last).into());
@@ -130,7 +136,13 @@ impl Reply {
     pub(crate) fn decode(packet: &[u8]) -> Result<Self, Malformed> {
         let mut r = Reader(packet);
         let reply = match r.byte()? {
-            1 => Self::Welcome { pes: r.u32()? },
+            1 => {
+                let mut hosts = Vec::new();
+                while !r.0.is_empty() {
+                    hosts.push(r.u32()?);
+                }
+                Self::Welcome { hosts }
+            }
             2 => Self::Refused { reason: r.text(MAX_TEXT)? },
             3 => {
                 let last = r.bool()?;
@@ -255,7 +267,7 @@ mod tests {
     fn replies() -> impl Strategy<Value = Reply> {
         let value = (any::<u32>(), ".{0,40}", bytes()).prop_map(|(pe, key, value)| Value { pe, key, value });
         prop_oneof![
-            any::<u32>().prop_map(|pes| Reply::Welcome { pes }),
+            prop::collection::vec(any::<u32>(), 0..9).prop_map(|hosts| Reply::Welcome { hosts }),
             ".{0,300}".prop_map(|reason| Reply::Refused { reason }),
             (prop::collection::vec(value, 0..20), any::<bool>())
                 .prop_map(|(values, last)| Reply::Fenced { values, last }),

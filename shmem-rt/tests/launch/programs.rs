@@ -37,6 +37,11 @@ pub(crate) fn run(name: &str) -> ! {
             share(&job, 253);
             job.finish();
         }
+        "hosts" => {
+            let job = join();
+            println!("{:?}", job.hosts());
+            job.finish();
+        }
         "share-soft-limit" => {
             let job = join();
             let hard = getrlimit(Resource::Nofile).maximum;
@@ -178,8 +183,8 @@ pub(crate) fn run(name: &str) -> ! {
             job.finish();
         }
         "connect" => {
-            let pes = std::env::var("SHMEM_NPES").ok().map(|pes| pes.parse().unwrap());
-            match shmem::bootstrap::connect(pes) {
+            let settings = shmem::env::Settings::from_process().unwrap();
+            match shmem::bootstrap::connect(&settings) {
                 Ok(Connection::Joined(job)) => {
                     say(&format!("{} {} of {}", job.name(), job.number(), job.count()));
                     job.exchange("k", b"v").unwrap();
@@ -256,9 +261,11 @@ fn share(job: &Local, count: usize) {
         .collect();
     let borrowed: Vec<BorrowedFd<'_>> = files.iter().map(|file| file.as_fd()).collect();
     let lists = job.share(&borrowed).unwrap();
-    assert_eq!(lists.len(), job.count());
+    let hosts = job.hosts();
+    let here: Vec<usize> = (0..job.count()).filter(|pe| hosts[*pe] == hosts[job.number()]).collect();
+    assert_eq!(lists.len(), here.len());
     job.fence().unwrap();
-    for (pe, list) in lists.into_iter().enumerate() {
+    for (pe, list) in here.into_iter().zip(lists) {
         assert_eq!(list.len(), count, "of PE {pe}");
         for (i, file) in list.into_iter().enumerate() {
             let flags = rustix::io::fcntl_getfd(&file).unwrap();
