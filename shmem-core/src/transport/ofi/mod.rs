@@ -15,12 +15,15 @@
 //! rma         the operations of a transport
 //! stall       how long to wait
 //! strided     which way blocks take
+//! blocks      strided transfers, along that way
 //! engine      what the target does: messages between PEs, where the provider has no operation
+//! wire        how those messages travel
 //! ```
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod blocks;
 mod domain;
 pub mod engine;
 mod error;
@@ -34,6 +37,7 @@ mod stall;
 mod streams;
 pub mod strided;
 mod unit;
+mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
@@ -46,10 +50,13 @@ pub use provider::Options;
 use crate::pe::Pe;
 use crate::transport::{Channel, Lane};
 use domain::Domain;
+use engine::{Engine, Limits};
 use keys::Keys;
 use provider::Chosen;
 use streams::Streams;
+use strided::Row;
 use unit::{Port, Unit};
+use wire::Buffers;
 
 /// Most units of a PE.
 const UNITS: usize = 256;
@@ -69,6 +76,10 @@ struct Fabric {
     /// Behind it, units are made.
     making: Mutex<()>,
     streams: Streams,
+    engine: Engine,
+    buffers: Buffers,
+    /// What operations cost; looked up when the first strided transfer asks.
+    row: OnceLock<Row>,
     domain: Domain,
     me: usize,
     timeout: Option<Duration>,
@@ -90,11 +101,17 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
+        let limits = Limits::DEFAULT.with_message_of(domain.demands.max_message);
+        // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
+        let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
             streams: Streams::new(),
+            engine: Engine::new(me, pes, limits),
+            buffers,
+            row: OnceLock::new(),
             domain,
             me,
             timeout: options.timeout,
@@ -102,6 +119,7 @@ impl Ofi {
             on_failure,
         };
         fabric.make_unit(0)?;
+        fabric.listen();
         Ok(Arc::new(Self { fabric: Arc::new(fabric) }))
     }
 

@@ -148,6 +148,14 @@ impl Row {
         Way::ALL.into_iter().rev().min_by_key(time).unwrap_or(Way::Each)
     }
 
+    /// Whether bytes and the signal behind them take less time in one message, than written and then, when they
+    /// are there, followed by the signal.
+    pub fn prefers_one_message(&self, bytes: usize) -> bool {
+        let apart = self.latency.saturating_add(self.operation);
+        let copies = (bytes as u64).saturating_mul(self.copy.saturating_mul(2));
+        self.engine.saturating_add(copies) <= apart
+    }
+
     /// All numbers by name, as a table of a machine keeps them.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
