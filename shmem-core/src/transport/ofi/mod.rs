@@ -15,12 +15,16 @@
 //! rma         the operations of a transport
 //! stall       how long to wait
 //! thread      progress while the program is elsewhere
+//! strided     which way blocks take
+//! blocks      strided transfers, along that way
 //! engine      what the target does: messages between PEs, where the provider has no operation
+//! wire        how those messages travel
 //! ```
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod blocks;
 mod domain;
 pub mod engine;
 mod error;
@@ -33,7 +37,9 @@ mod rma;
 mod stall;
 mod streams;
 mod thread;
+pub mod strided;
 mod unit;
+mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
@@ -47,11 +53,14 @@ use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
 use domain::Domain;
+use engine::{Engine, Limits};
 use keys::Keys;
 use provider::Chosen;
 use streams::Streams;
+use strided::Row;
 use thread::ProgressThread;
 use unit::{Port, Unit};
+use wire::Buffers;
 
 /// Most units of a PE.
 const UNITS: usize = 256;
@@ -73,6 +82,10 @@ struct Fabric {
     /// Behind it, units are made.
     making: Mutex<()>,
     streams: Streams,
+    engine: Engine,
+    buffers: Buffers,
+    /// What operations cost; looked up when the first strided transfer asks.
+    row: OnceLock<Row>,
     domain: Domain,
     /// This PE's memory, whose bell is rung.
     place: OnceLock<Target>,
@@ -82,19 +95,30 @@ struct Fabric {
 }
 
 impl Ofi {
-    /// Opens the fabric for a PE of `pes`. `on_failure` ends the job: it is called when the fabric cannot
+    /// Opens the fabric for PE `me` of `pes`. `on_failure` ends the job: it is called when the fabric cannot
     /// deliver.
     ///
     /// # Errors
     ///
     /// If there is no libfabric, no provider fits, or it refuses.
-    pub fn open(options: &Options, pes: usize, on_failure: OnFailure) -> Result<Arc<Self>, OfiError> {
+    pub fn open(
+        options: &Options,
+        me: usize,
+        pes: usize,
+        on_failure: OnFailure,
+    ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
+        let limits = Limits::DEFAULT.with_message_of(domain.demands.max_message);
+        // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
+        let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
             streams: Streams::new(),
+            engine: Engine::new(me, pes, limits),
+            buffers,
+            row: OnceLock::new(),
             domain,
             place: OnceLock::new(),
             timeout: options.timeout,
@@ -102,6 +126,7 @@ impl Ofi {
             on_failure,
         };
         fabric.make_unit(0)?;
+        fabric.listen();
         let fabric = Arc::new(fabric);
         let thread = ProgressThread::start(&fabric).map_err(|error| OfiError::Thread(error.to_string()))?;
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))

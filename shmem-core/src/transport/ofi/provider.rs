@@ -58,6 +58,8 @@ pub(super) struct Demands {
     pub(super) queue: usize,
     /// Endpoints that a domain has.
     pub(super) endpoints: usize,
+    /// Pieces of memory that an operation may have on either side.
+    pub(super) pieces: usize,
     /// Whether it has atomics, by what it says.
     pub(super) atomics: bool,
 }
@@ -122,13 +124,6 @@ fn hints(library: &'static Library, atomics: u32) -> Info {
     domain.data_progress = FI_PROGRESS_MANUAL;
     domain.resource_mgmt = FI_RM_ENABLED;
     domain.mr_mode = MR_MODES.cast_signed();
-    // SAFETY: as above.
-    let transmit = unsafe { &mut *info.tx_attr };
-    // The engine's messages of one PE to another arrive in order.
-    transmit.msg_order = FI_ORDER_SAS.into();
-    // SAFETY: as above.
-    let receive = unsafe { &mut *info.rx_attr };
-    receive.msg_order = FI_ORDER_SAS.into();
     hints
 }
 
@@ -204,6 +199,7 @@ impl Entry {
             max_message: endpoint.max_msg_size,
             queue: transmit.size,
             endpoints: domain.ep_cnt,
+            pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             atomics: info.caps & u64::from(FI_ATOMIC) != 0,
         }
     }

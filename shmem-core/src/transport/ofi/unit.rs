@@ -20,6 +20,7 @@ use super::error::OfiError;
 use super::object::Object;
 use super::record::{Free, Purpose, Record, Records};
 use super::stall::Stall;
+use super::wire::{self, Arrival, Moved};
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
@@ -28,6 +29,13 @@ const RECORDS: usize = 256;
 
 /// Completions read at a time.
 const COMPLETIONS: usize = 16;
+
+/// What was found in a queue.
+struct Read {
+    any: bool,
+    arrivals: [Arrival; COMPLETIONS],
+    arrived: usize,
+}
 
 /// An operation, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +86,7 @@ impl Unit {
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
         attributes.format = FI_CQ_FORMAT_MSG;
         attributes.wait_obj = if wakes { FI_WAIT_FD } else { FI_WAIT_NONE };
-        attributes.size = 2 * RECORDS + domain.demands.queue;
+        attributes.size = 2 * RECORDS + domain.demands.queue + wire::COMPLETIONS;
         let queue = made(|queue| {
             // SAFETY: an open domain; the attributes are read during the call.
             unsafe { calls::cq_open(domain.raw(), &raw mut attributes, queue, core::ptr::null_mut()) }
@@ -154,6 +162,12 @@ impl Unit {
     #[inline(always)]
     fn looked(&self) {
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Calls the provider while nobody else does.
+    pub(super) fn exclusively<R>(&self, call: impl FnOnce() -> R) -> R {
+        let _held = self.lock();
+        call()
     }
 
     fn lock(&self) -> MutexGuard<'_, Free> {
@@ -319,7 +333,8 @@ impl Port<'_> {
         unsafe { calls::trywait(self.fabric.domain.fabric(), &raw mut queue, 1) == 0 }
     }
 
-    /// Reads what has been reported, unless somebody else does. Says whether there was anything.
+    /// Reads what has been reported, unless somebody else does, and takes the messages that have arrived. Says
+    /// whether there was anything.
     #[inline]
     pub(super) fn progress(&self) -> bool {
         self.unit.looked();
@@ -329,14 +344,20 @@ impl Port<'_> {
     /// The same for the progress thread, which is none of the program's.
     #[inline]
     pub(super) fn serve(&self) -> bool {
-        match self.unit.free.try_lock() {
+        let read = match self.unit.free.try_lock() {
             Ok(mut free) => self.read(&mut free),
             Err(TryLockError::Poisoned(poisoned)) => self.read(&mut poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        // The lock is given back before messages are carried out.
+        if read.arrived > 0 || self.fabric.engine.owes() {
+            self.fabric.take(&read.arrivals[..read.arrived]);
         }
+        read.any
     }
 
-    fn read(&self, free: &mut Free) -> bool {
+    fn read(&self, free: &mut Free) -> Read {
+        let mut found = Read { any: false, arrivals: [Arrival::default(); COMPLETIONS], arrived: 0 };
         let mut entries = [const { core::mem::MaybeUninit::<fi_cq_msg_entry>::uninit() }; COMPLETIONS];
         let to = entries.as_mut_ptr().cast::<c_void>();
         // SAFETY: an open queue of entries of that format, and room for as many.
@@ -345,8 +366,9 @@ impl Port<'_> {
             if read != -(FI_EAGAIN as isize) && read != 0 {
                 self.report_failure(read);
             }
-            return false;
+            return found;
         }
+        found.any = true;
         for entry in &entries[..read as usize] {
             // SAFETY: the queue has written so many entries.
             let entry = unsafe { entry.assume_init_ref() };
@@ -355,9 +377,18 @@ impl Port<'_> {
                     Purpose::Event(stream) => self.fabric.streams.ended(stream),
                     Purpose::Awaited | Purpose::Counted => {}
                 }
+                continue;
+            }
+            match self.fabric.buffers.find(entry.op_context) {
+                Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
+                Some(Moved::Arrived(arrival)) => {
+                    found.arrivals[found.arrived] = arrival.of(entry.len);
+                    found.arrived += 1;
+                }
+                None => {}
             }
         }
-        true
+        found
     }
 
     #[cold]
