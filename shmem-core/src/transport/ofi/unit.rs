@@ -307,6 +307,7 @@ impl Port<'_> {
     }
 
     fn count(&self) -> u64 {
+        let _held = self.unit.lock();
         // SAFETY: an open counter.
         unsafe { calls::cntr_read(self.unit.counter.raw()) }
     }
