@@ -302,11 +302,21 @@ unsafe impl Transport for Ofi {
             return;
         }
         let operands = word_op.operands;
-        let local =
-            Local { from: (&raw const operands).cast_mut().cast(), description: core::ptr::null_mut() };
-        // SAFETY: the provider copies the operand (FI_INJECT).
-        let update = |posting: &Posting<'_>| unsafe { at.update(posting, local, word_op, FI_INJECT) };
-        // SAFETY: one operation, of which nothing stays here.
+        let update = |posting: &Posting<'_>| {
+            let Some(record) = posting.record else {
+                let from = (&raw const operands).cast_mut().cast();
+                let local = Local { from, description: core::ptr::null_mut() };
+                // SAFETY: the provider copies the operand (FI_INJECT).
+                return unsafe { at.update(posting, local, word_op, FI_INJECT) };
+            };
+            // An update that is injected is counted, but ofi_rxm does not report it.
+            // SAFETY: the record is ours until it is given back.
+            unsafe { record.operands().cast::<[u64; 2]>().write(operands) };
+            let local = Local { from: record.operands().cast(), description: posting.description };
+            // SAFETY: the operands stay in the record until the operation is complete.
+            unsafe { at.update(posting, local, word_op, 0) }
+        };
+        // SAFETY: one operation; what it reads stays until it is complete.
         unsafe { fabric.issue(channel, port, what, update) };
     }
 
