@@ -84,8 +84,10 @@ pub(crate) fn join(
         said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
     }
     let said = bootstrap.exchange("fabric", &serde_json::to_vec(&said).unwrap_or_default()).map_err(lost)?;
+    let me = pes[bootstrap.number()];
     let mut addresses = Vec::new();
-    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
+    // This PE as well, which tries its atomics on itself.
+    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| **pe == me || pe.on_node().is_none()) {
         let garbled = || Error::Launcher(format!("what PE {pe} says of its fabric is garbled"));
         let mut said: Vec<Vec<u8>> = serde_json::from_slice(said).map_err(|_| garbled())?;
         if said.len() != segments.len() + 1 {
@@ -96,7 +98,20 @@ pub(crate) fn join(
             ofi.learn(*index, *pe, key);
         }
     }
-    ofi.connect(&addresses).map_err(refused)
+    ofi.connect(&addresses).map_err(refused)?;
+
+    let hosts = bootstrap.hosts();
+    let is_first = hosts.iter().position(|host| *host == hosts[me.number()]) == Some(me.number());
+    let verdict = match is_first {
+        // SAFETY: the system area was registered just now, and there are no teams yet.
+        true => unsafe { ofi.try_atomics(me, place) }.err().unwrap_or_default(),
+        false => String::new(),
+    };
+    let verdicts = bootstrap.exchange("atomics", verdict.as_bytes()).map_err(lost)?;
+    if verdicts.iter().all(Vec::is_empty) {
+        ofi.trust_atomics();
+    }
+    Ok(())
 }
 
 /// A launcher whose PEs count as alone, each on its own host.
