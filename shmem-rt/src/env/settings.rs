@@ -11,7 +11,7 @@ use super::given::Given;
 use super::variable::{
     ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CHECK, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO,
     LATER_SIZE, MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM,
-    STRIDED_TABLE, TEAM_SIZE, TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
+    STRIDED_TABLE, TEAM_SIZE, TIMEOUT, TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -27,6 +27,8 @@ pub struct Settings {
     pub version: bool,
     /// `SHMEM_WAIT_WARN`; `None`: no warnings.
     pub wait_warn: Option<Duration>,
+    /// `SHMEM_TIMEOUT`; `None`: never.
+    pub timeout: Option<Duration>,
     /// `SHMEM_MAX_RESOURCES`.
     pub max_resources: Option<usize>,
     /// `SHMEM_CONTEXT_MAPPING`.
@@ -77,6 +79,7 @@ impl Settings {
             debug: given.flag(&DEBUG),
             version: given.flag(&VERSION),
             wait_warn: given.seconds(&WAIT_WARN)?,
+            timeout: given.seconds(&TIMEOUT)?,
             max_resources: given.count(&MAX_RESOURCES)?,
             context_mapping: given.choice(&CONTEXT_MAPPING, &Design::ALL, Design::name)?,
             context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
