@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 
 export RUSTDOCFLAGS="-D warnings"
 cargo doc --workspace --no-deps
-cargo doc -p shmem-core -p shmem-rt --no-deps --features "$(ci/features | sed 's|[^,][^,]*|shmem-rt/&|g')"
+cargo doc --workspace --no-deps --features "$(ci/features)"

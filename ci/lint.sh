@@ -6,8 +6,4 @@ cd "$(dirname "$0")/.."
 
 cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 cargo clippy --workspace --all-targets -- -D warnings
-features=$(ci/features)
-cargo clippy -p shmem-rt --features "$features" --all-targets -- -D warnings
-case $features in
-*numa*) cargo clippy -p shmem-core --features numa --all-targets -- -D warnings ;;
-esac
+cargo clippy --workspace --features "$(ci/features)" --all-targets -- -D warnings

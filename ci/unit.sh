@@ -6,16 +6,9 @@ cd "$(dirname "$0")/.."
 
 cargo test --workspace
 
-# What optional features add. In a directory of its own: features change what everything is built with.
+# What optional features add. --workspace again: what they leave as it is has been built.
 features=$(ci/features)
-features() {
-    cargo test -p shmem-rt --features "$features" --target-dir target/features "$@"
-}
 # An example has threads of a pool.
-cargo test -p shmem-examples --features rayon --target-dir target/features --test short
-features --test ndarray --test rayon --test array_parallel
-features --lib ndarray::
-features --doc -- src/ndarray.rs src/rayon.rs src/array
-case $features in
-*numa*) cargo test -p shmem-core --features numa --target-dir target/features --lib topology:: ;;
-esac
+cargo test --workspace --features "$features" --test short --test ndarray --test rayon --test array_parallel
+cargo test --workspace --features "$features" --lib -- ndarray:: topology::
+cargo test --workspace --features "$features" --doc -- src/ndarray.rs src/rayon.rs src/array

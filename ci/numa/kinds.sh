@@ -9,8 +9,10 @@ node() { # NUMBER KIND, of the section `topology`
 hwloc=
 case $(ci/features) in
 *numa*)
-    cargo build -p shmem-rt --features "$(ci/features)" --target-dir target/features --bin shmem-info
-    hwloc=target/features/debug/shmem-info
+    cargo build --workspace --features "$(ci/features)" --bins
+    hwloc=$work/shmem-info-hwloc
+    cp "$info" "$hwloc"
+    cargo build --workspace --bins
     ;;
 esac
 tests=$(test_binary shmem-core --lib)

@@ -1,8 +1,8 @@
 # Parallel loops over arrays run on the nodes of the chunks: read by ci/numa.sh.
 
-# In a directory of its own: features change what everything is built with.
-parallel=$(cargo test -p shmem-rt --features "$(ci/features)" --target-dir target/features \
-    --test array_parallel --no-run --message-format=json |
+# As in unit.sh: nothing is built twice.
+features=$(ci/features)
+parallel=$(cargo test --workspace --features "$features" --test array_parallel --no-run --message-format=json |
     sed -n 's/.*"name":"array_parallel".*"executable":"\([^"]*\)".*/\1/p')
 script=$(inside <<EOG
 run 'threads and chunks' $parallel

@@ -51,7 +51,7 @@ enum Joined<L: ThreadLevel> {
 fn join<L: ThreadLevel>() -> Result<Joined<L>> {
     let settings = Settings::from_process()?;
     claim::claim()?;
-    match bootstrap::connect(settings.npes).map_err(|error| Error::Launcher(error.to_string()))? {
+    match bootstrap::connect(&settings).map_err(|error| Error::Launcher(error.to_string()))? {
         Connection::Joined(bootstrap) => {
             if settings.attach_wait {
                 bootstrap::attach_wait(bootstrap.number());

@@ -126,10 +126,8 @@ fn main() -> ExitCode {
         Binding::Numa => Bind::Numa,
         Binding::None => Bind::None,
     };
-    let mut launch = Launch::new(program.next().unwrap_or_default(), pes)
-        .args(program)
-        .bind(bind)
-        .watch_signals();
+    let mut launch =
+        Launch::new(program.next().unwrap_or_default(), pes).args(program).bind(bind).watch_signals();
     for (key, value) in arguments.variables {
         launch = launch.env(key, value);
     }

@@ -1,22 +1,21 @@
 //! A PE's side of `shmrun`.
 
-use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketType, sockopt};
-use shmem_core::partition::show_size;
 
 use super::Bootstrap;
-use crate::launch::channel::{Channel, Packet};
-use crate::launch::wire::{
-    MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Malformed, Reply, Request, VERSION, Value, cut,
-};
-use crate::launch::{JOB, NPES, PE, SOCKET, limits};
+use super::steps::{self, Steps};
+use crate::launch::channel::Channel;
+use crate::launch::wire::{Reply, Request, VERSION, cut};
+use crate::launch::{JOB, NPES, PE, SOCKET};
+
+/// Who serves, for messages.
+const SERVER: &str = "shmrun";
 
 /// How long the launcher may take to greet. It answers at once; whoever holds some other socket
 /// would wait for ever.
@@ -25,13 +24,10 @@ const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 /// The launcher of this host, `shmrun` or the program itself.
 #[derive(Debug)]
 pub struct Local {
-    channel: Channel,
+    steps: Steps,
     number: usize,
     /// The host of each PE.
     hosts: Vec<u32>,
-    /// What has become visible. Locked during each collective step, so that two threads of a PE
-    /// cannot mix theirs.
-    values: Mutex<HashMap<(usize, String), Vec<u8>>>,
     /// Kept open: when the launcher's end closes, the kernel kills this process.
     _lifeline: OwnedFd,
 }
@@ -61,39 +57,18 @@ impl Local {
         if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? == 0 {
             return Err(not_ours(descriptor, "whoever holds the other end does not answer"));
         }
-        let (reply, mut lifelines) = receive(&channel)?;
+        let (reply, mut lifelines) = steps::reply(&channel, SERVER)?;
         let hosts = match reply {
             Reply::Welcome { hosts } if hosts.len() == pes as usize => hosts,
             Reply::Refused { reason } => return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
-            _ => return Err(unexpected()),
+            _ => return Err(steps::unexpected(SERVER)),
         };
-        let lifeline = lifelines.pop().ok_or_else(unexpected)?;
+        let lifeline = lifelines.pop().ok_or_else(|| steps::unexpected(SERVER))?;
         hold_on_to(&lifeline)?;
-        Ok(Some(Self { channel, number: pe as usize, hosts, values: Mutex::default(), _lifeline: lifeline }))
-    }
-
-    fn values(&self) -> MutexGuard<'_, HashMap<(usize, String), Vec<u8>>> {
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn request(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        self.channel.send(&request.encode(), descriptors).map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => gone(),
-            _ => error,
-        })
-    }
-
-    /// Sends the caller's descriptors, in as many packets as they need, and one at least.
-    fn give(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let mut rest = descriptors;
-        loop {
-            let (chunk, later) = rest.split_at(rest.len().min(MAX_DESCRIPTORS));
-            rest = later;
-            self.request(&Request::Share { last: rest.is_empty() }, chunk)?;
-            if rest.is_empty() {
-                return Ok(());
-            }
-        }
+        let number = pe as usize;
+        let neighbours = (0..hosts.len()).filter(|other| hosts[*other] == hosts[number]).collect();
+        let steps = Steps::new(channel, number, neighbours, SERVER);
+        Ok(Some(Self { steps, number, hosts, _lifeline: lifeline }))
     }
 }
 
@@ -115,79 +90,30 @@ impl Bootstrap for Local {
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        if key.len() > MAX_KEY || value.len() > MAX_VALUE {
-            return Err(invalid(format!(
-                "a key of {} with a value of {}: the launcher passes on at most {} and {}",
-                show_size(key.len() as u64),
-                show_size(value.len() as u64),
-                show_size(MAX_KEY as u64),
-                show_size(MAX_VALUE as u64)
-            )));
-        }
-        let _step = self.values();
-        self.request(&Request::Put { key: key.into(), value: value.into() }, &[])
+        self.steps.put(key, value)
     }
 
     fn fence(&self) -> io::Result<()> {
-        let mut visible = self.values();
-        self.request(&Request::Fence, &[])?;
-        loop {
-            let (Reply::Fenced { values, last }, _) = receive(&self.channel)? else {
-                return Err(unexpected());
-            };
-            for Value { pe, key, value } in values {
-                visible.insert((pe as usize, key), value);
-            }
-            if last {
-                return Ok(());
-            }
-        }
+        self.steps.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        self.values().get(&(pe, key.to_owned())).cloned().ok_or_else(|| super::no_value(pe, key))
+        self.steps.get(pe, key)
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        let _step = self.values();
-        let here = self.hosts[self.number];
-        let neighbours = (0..self.count()).filter(|pe| self.hosts[*pe] == here);
-        self.give(descriptors)?;
-        let (Reply::Sharing { descriptors: coming }, _) = receive(&self.channel)? else {
-            return Err(unexpected());
-        };
-        // The caller's own are open already and are duplicated.
-        let needed = u64::from(coming) + 2 * descriptors.len() as u64;
-        limits::make_room(needed).map_err(|most| {
-            io::Error::other(format!(
-                "the {} PEs of the host share {coming} descriptors, but this process may have {most} open (ulimit -Hn)",
-                neighbours.clone().count()
-            ))
-        })?;
-        let mut lists: BTreeMap<usize, Vec<OwnedFd>> = neighbours.map(|pe| (pe, Vec::new())).collect();
-        let mut missing = lists.len() - 1;
-        while missing > 0 {
-            let (Reply::Shared { pe, last }, descriptors) = receive(&self.channel)? else {
-                return Err(unexpected());
-            };
-            lists.get_mut(&(pe as usize)).ok_or_else(unexpected)?.extend(descriptors);
-            missing -= usize::from(last);
-        }
-        let own = descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
-        lists.insert(self.number, own);
-        Ok(lists.into_values().collect())
+        self.steps.share(descriptors)
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        // Past the lock: another thread may be in a collective step that will never end. If the
-        // launcher is gone, the lifeline kills this process anyway.
-        let _ = self.request(&Request::Abort { code, message: cut(message).into() }, &[]);
+        // If the launcher is gone, the lifeline kills this process anyway.
+        let _ = self.steps.request(&Request::Abort { code, message: cut(message).into() }, &[]);
         std::process::exit(code)
     }
 
     fn finish(&self) {
         // If the launcher is gone, the lifeline kills this process anyway.
-        let _ = self.request(&Request::Finish, &[]);
+        let _ = self.steps.request(&Request::Finish, &[]);
     }
 }
 
@@ -243,14 +169,8 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     let mut list = [PollFd::from_borrowed_fd(lifeline.as_fd(), PollFlags::IN)];
     match poll(&mut list, Some(&now))? {
         0 => Ok(()),
-        _ => Err(gone()),
+        _ => Err(steps::gone(SERVER)),
     }
-}
-
-fn receive(channel: &Channel) -> io::Result<(Reply, Vec<OwnedFd>)> {
-    let Packet { bytes, descriptors, .. } = channel.receive()?.ok_or_else(gone)?;
-    let reply = Reply::decode(&bytes).map_err(|error: Malformed| invalid(error.to_string()))?;
-    Ok((reply, descriptors))
 }
 
 fn variable(name: &str) -> io::Result<std::ffi::OsString> {
@@ -277,12 +197,4 @@ fn not_ours(descriptor: RawFd, why: &str) -> io::Error {
     invalid(format!(
         "{SOCKET}={descriptor} is set, but descriptor {descriptor} is not this process's socket to shmrun: {why}; a process that a PE starts is no PE; unset {SOCKET} to run it alone"
     ))
-}
-
-fn gone() -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionReset, "shmrun is gone")
-}
-
-fn unexpected() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "shmrun answered something else than was asked")
 }

@@ -4,15 +4,19 @@
 mod debugger;
 mod foreign;
 mod local;
+mod pmix;
 mod singleton;
+mod steps;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 pub use debugger::attach_wait;
 pub use local::Local;
+pub use pmix::Pmix;
 pub use singleton::Singleton;
 
+use crate::env::Settings;
 use crate::launch;
 
 /// What [`connect`] did.
@@ -24,16 +28,20 @@ pub enum Connection {
 }
 
 /// Joins the job of the launcher that started this process; without one, launches the program itself
-/// as `pes` PEs (the value of `SHMEM_NPES`), or is one PE alone if `pes` is 1 or not given.
+/// as many PEs as `SHMEM_NPES` says, or is one PE alone if that is 1 or not given.
 ///
 /// # Errors
 ///
-/// If a launcher is announced and cannot be joined, or `pes` is 0.
-pub fn connect(pes: Option<usize>) -> io::Result<Connection> {
+/// If a launcher is announced and cannot be joined, or `SHMEM_NPES` is 0.
+pub fn connect(settings: &Settings) -> io::Result<Connection> {
+    // The nearest first: `mpirun` may have started a `shmrun`.
     if let Some(local) = Local::connect()? {
         return Ok(Connection::Joined(Box::new(local)));
     }
-    match pes {
+    if let Some(pmix) = Pmix::connect(settings.libpmix.as_deref())? {
+        return Ok(Connection::Joined(Box::new(pmix)));
+    }
+    match settings.npes {
         Some(0) => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "SHMEM_NPES=0 was asked for; a job has at least one PE",
@@ -59,7 +67,7 @@ fn no_value(pe: usize, key: &str) -> io::Error {
 /// `put`, `fence` and `get` are the key-value exchange of process managers; `share` passes file
 /// descriptors among the PEs of one host. All of these are collective in the same order on all PEs.
 pub trait Bootstrap: Send + Sync {
-    /// The launcher, for reports: `shmrun`, `singleton`.
+    /// The launcher, for reports: `shmrun`, `PMIx`, `singleton`.
     fn name(&self) -> &'static str;
 
     /// The calling PE's number.

@@ -10,7 +10,7 @@ use shmem_core::strided::Algorithm;
 use super::given::Given;
 use super::variable::{
     ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CHECK, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO,
-    LATER_SIZE, MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM,
+    LATER_SIZE, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM,
     STRIDED_TABLE, TEAM_SIZE, TIMEOUT, TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
 };
 
@@ -39,6 +39,8 @@ pub struct Settings {
     pub max_num_threads: Option<usize>,
     /// `SHMEM_TRANSPORT`.
     pub transport: TransportChoice,
+    /// `SHMEM_LIBPMIX`; `None`: the system's.
+    pub libpmix: Option<String>,
     /// `SHMEM_BARRIER_ALGORITHM`.
     pub barrier: BarrierChoice,
     /// `SHMEM_TEAM_SIZE`, in bytes.
@@ -85,6 +87,7 @@ impl Settings {
             context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
             max_num_threads: given.count(&MAX_NUM_THREADS)?,
             transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
+            libpmix: given.text(&LIBPMIX),
             barrier: given.choice(&BARRIER_ALGORITHM, &BarrierChoice::ALL, BarrierChoice::name)?,
             team_size: given.size(&TEAM_SIZE)?,
             strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,

@@ -26,6 +26,7 @@ fn defaults_are_those_of_the_table() {
             debug: false,
             version: false,
             wait_warn: Some(Duration::from_secs(5)),
+            timeout: Some(Duration::from_secs(60)),
             max_resources: None,
             context_mapping: Design::Auto,
             context_sharing: Sharing::Conservative,
@@ -34,6 +35,7 @@ fn defaults_are_those_of_the_table() {
             array_storage: None,
             later_size: 16 << 30,
             attach_wait: false,
+            libpmix: None,
             barrier: BarrierChoice::Auto,
             team_size: 64 << 20,
             strided_algorithm: Algorithm::Auto,
@@ -60,6 +62,7 @@ fn values_are_read() {
         ("SMA_DEBUG", "yes"),
         ("SHMEM_VERSION", "anything"),
         ("SHMEM_WAIT_WARN", "2.5"),
+        ("SHMEM_TIMEOUT", "1.5"),
         ("SHMEM_MAX_RESOURCES", "120"),
         ("SHMEM_CONTEXT_MAPPING", "Hybrid"),
         ("SHMEM_CONTEXT_SHARING", "efficient"),
@@ -76,6 +79,7 @@ fn values_are_read() {
         ("SHMEM_STRIDED_ALGORITHM", "3"),
         ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
         ("SHMEM_STRIDED_ADVICE", "0"),
+        ("SHMEM_LIBPMIX", "/opt/libpmix.so"),
         ("SHMEM_UNKNOWN", "x"),
         ("PATH", "/bin"),
     ]);
@@ -87,6 +91,7 @@ fn values_are_read() {
             debug: true,
             version: true,
             wait_warn: Some(Duration::from_millis(2500)),
+            timeout: Some(Duration::from_millis(1500)),
             max_resources: Some(120),
             context_mapping: Design::Hybrid,
             context_sharing: Sharing::Efficient,
@@ -95,6 +100,7 @@ fn values_are_read() {
             array_storage: Some(StorageKind::Cyclic { block: 65536 }),
             later_size: 3 << 39,
             attach_wait: true,
+            libpmix: Some("/opt/libpmix.so".into()),
             barrier: BarrierChoice::Lines,
             team_size: 3 << 30,
             strided_algorithm: Algorithm::Three,
@@ -107,6 +113,7 @@ fn values_are_read() {
         }
     );
     assert_eq!(settings(&[("SHMEM_WAIT_WARN", "0")]).wait_warn, None);
+    assert_eq!(settings(&[("SHMEM_TIMEOUT", "0")]).timeout, None);
     assert_eq!(settings(&[("SHMEM_TRANSPORT", "shm")]).transport, TransportChoice::Shm);
     for off in ["", "0", "no", "NO", "n", "Off", "false", "F", " 0 "] {
         assert!(!settings(&[("SHMEM_INFO", off)]).info, "{off}");
@@ -224,11 +231,13 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_DEBUG", "0", None),
             ("SHMEM_VERSION", "0", None),
             ("SHMEM_WAIT_WARN", "5", None),
+            ("SHMEM_TIMEOUT", "60", None),
             ("SHMEM_MAX_RESOURCES", "-", None),
             ("SHMEM_CONTEXT_MAPPING", "auto", None),
             ("SHMEM_CONTEXT_SHARING", "conservative", None),
             ("SHMEM_MAX_NUM_THREADS", "-", None),
             ("SHMEM_TRANSPORT", "auto", None),
+            ("SHMEM_LIBPMIX", "-", None),
             ("SHMEM_BARRIER_ALGORITHM", "auto", None),
             ("SHMEM_TEAM_SIZE", "64M", None),
             ("SHMEM_STRIDED_ALGORITHM", "auto", None),

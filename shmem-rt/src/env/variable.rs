@@ -73,7 +73,7 @@ variables! {
     WAIT_WARN = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
         "a wait of more seconds than this says who waits where for whom; 0: never";
     TIMEOUT = "SHMEM_TIMEOUT", None, ValueKind::Seconds, "60",
-        "seconds without any progress of something that is under way to another PE or host until the job is ended; 0: never";
+        "seconds without any progress of what a PE has under way on the network, and without a sign of another host, after which the job is ended; 0: never";
     MAX_RESOURCES = "SHMEM_MAX_RESOURCES", None, ValueKind::Count, "",
         "units of the communication resource that the PEs of a node have together: shared out evenly, what is left over goes to the first ones, one each; not set: what the transport has";
     CONTEXT_MAPPING = "SHMEM_CONTEXT_MAPPING", None, ValueKind::Choice(&Design::NAMES), "auto",
@@ -84,6 +84,8 @@ variables! {
         "threads that each PE may have registered at a time; not set: as many as it likes";
     TRANSPORT = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
         "how bytes reach other PEs: auto, shm (shared memory), loopback (copies, for tests)";
+    LIBPMIX = "SHMEM_LIBPMIX", None, ValueKind::Path, "",
+        "file of libpmix, with which PEs talk to mpirun, prterun or srun; not set: the system's libpmix.so.2";
     BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
         "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
     TEAM_SIZE = "SHMEM_TEAM_SIZE", None, ValueKind::Size, "64M",

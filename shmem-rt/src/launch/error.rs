@@ -36,7 +36,9 @@ pub enum LaunchError {
     #[error(transparent)]
     Hosts(#[from] super::HostsError),
     /// More PEs than the hosts take.
-    #[error("{asked} PEs were asked for, and the hosts take {slots} together; say how many each takes, as `node1:4`")]
+    #[error(
+        "{asked} PEs were asked for, and the hosts take {slots} together; say how many each takes, as `node1:4`"
+    )]
     TooFewSlots {
         /// PEs asked for.
         asked: usize,

@@ -110,7 +110,8 @@ impl Member {
         fn input(fd: BorrowedFd<'_>) -> PollFd<'_> {
             PollFd::from_borrowed_fd(fd, PollFlags::IN)
         }
-        let mut list: Vec<PollFd<'_>> = self.sources.iter().filter(|_| room).filter_map(|s| s.pipe()).map(input).collect();
+        let mut list: Vec<PollFd<'_>> =
+            self.sources.iter().filter(|_| room).filter_map(|s| s.pipe()).map(input).collect();
         if let Some(channel) = &self.channel {
             let output = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             list.push(PollFd::new(channel, PollFlags::IN | output));

@@ -40,7 +40,7 @@ mod output;
 mod program;
 mod record;
 mod remote;
-mod rendezvous;
+pub(crate) mod rendezvous;
 pub(crate) mod report;
 mod signals;
 mod spawn;
@@ -326,7 +326,8 @@ fn say(text: &str) {
 
 /// The name of this host.
 fn this_host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "localhost".into(), |name| name.trim().into())
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "localhost".into(), |name| name.trim().into())
 }
 
 /// As the kernel takes it; rounded up, not to wake before it is time.

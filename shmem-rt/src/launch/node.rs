@@ -188,11 +188,6 @@ impl Node {
         }
     }
 
-    /// Whether no process runs any more.
-    pub(crate) fn is_over(&self) -> bool {
-        self.members.iter().all(Member::is_over)
-    }
-
     fn serve_one(&mut self, i: usize) {
         self.members[i].reap();
         loop {

@@ -125,7 +125,8 @@ impl Placement {
                 None => Host::here(this.clone(), Node::start(on(*host), before)?),
             });
         }
-        let directory = std::env::current_dir().map_err(LaunchError::system("there is no directory to be in"))?;
+        let directory =
+            std::env::current_dir().map_err(LaunchError::system("there is no directory to be in"))?;
         let mut environment = inherited();
         environment.extend(description.environment.iter().cloned());
         for (number, host) in numbers.into_iter().zip(&mut hosts) {
@@ -145,9 +146,10 @@ fn call<'a>(
     elsewhere: &'a Elsewhere,
     signals: Option<&'a Signals>,
 ) -> Result<Call<'a>, LaunchError> {
-    let set = description.environment.iter().filter_map(|(key, value)| {
-        Some((key.to_str()?.to_owned(), value.as_ref()?.to_str()?.to_owned()))
-    });
+    let set = description
+        .environment
+        .iter()
+        .filter_map(|(key, value)| Some((key.to_str()?.to_owned(), value.as_ref()?.to_str()?.to_owned())));
     let settings = Settings::from_env(env::process().chain(set))?;
     let shmrun = match &elsewhere.shmrun {
         Some(file) => file.clone(),
@@ -162,9 +164,8 @@ fn call<'a>(
 
 /// The variables that PEs on other hosts are given beside those that are set for all.
 fn inherited() -> Vec<(OsString, Option<OsString>)> {
-    let ours = |key: &OsString| {
-        PREFIXES.iter().any(|prefix| key.as_encoded_bytes().starts_with(prefix.as_bytes()))
-    };
+    let ours =
+        |key: &OsString| PREFIXES.iter().any(|prefix| key.as_encoded_bytes().starts_with(prefix.as_bytes()));
     std::env::vars_os().filter(|(key, _)| ours(key)).map(|(key, value)| (key, Some(value))).collect()
 }
 

@@ -183,8 +183,8 @@ pub(crate) fn run(name: &str) -> ! {
             job.finish();
         }
         "connect" => {
-            let pes = std::env::var("SHMEM_NPES").ok().map(|pes| pes.parse().unwrap());
-            match shmem::bootstrap::connect(pes) {
+            let settings = shmem::env::Settings::from_process().unwrap();
+            match shmem::bootstrap::connect(&settings) {
                 Ok(Connection::Joined(job)) => {
                     say(&format!("{} {} of {}", job.name(), job.number(), job.count()));
                     job.exchange("k", b"v").unwrap();

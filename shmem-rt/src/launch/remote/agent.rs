@@ -119,7 +119,10 @@ mod tests {
     fn the_letter_is_read_and_not_shown_in_the_arguments() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("seen");
-        let script = format!("read line; echo \"$line\" > {0}; tr '\\0' ' ' < /proc/$$/cmdline >> {0}", file.display());
+        let script = format!(
+            "read line; echo \"$line\" > {0}; tr '\\0' ' ' < /proc/$$/cmdline >> {0}",
+            file.display()
+        );
         let words = ["sh", "-c", &script].map(OsString::from);
         let mut agent = Agent::start(&words, "elsewhere", Path::new("shmrun"), "hush\n").unwrap();
         agent.wait(Instant::now() + Duration::from_secs(10));

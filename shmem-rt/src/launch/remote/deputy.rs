@@ -88,7 +88,8 @@ fn greet(address: SocketAddr, letter: &Letter) -> io::Result<(TcpStream, Session
     let mut proof = [0; PROOF];
     stream.read_exact(&mut proof)?;
     let stranger = "whoever listens there is not the launcher of this job";
-    let session = expected.check(proof).map_err(|_| io::Error::new(io::ErrorKind::PermissionDenied, stranger))?;
+    let session =
+        expected.check(proof).map_err(|_| io::Error::new(io::ErrorKind::PermissionDenied, stranger))?;
     Ok((stream, session))
 }
 

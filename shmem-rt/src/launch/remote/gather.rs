@@ -113,7 +113,8 @@ pub(crate) fn gather(call: &Call<'_>) -> Result<Vec<Remote>, LaunchError> {
         }
     }
     let hosts = call.hosts.iter().zip(agents).zip(links);
-    let remotes = hosts.filter_map(|((name, agent), link)| Some(Remote { name: name.clone(), link: link?, agent }));
+    let remotes =
+        hosts.filter_map(|((name, agent), link)| Some(Remote { name: name.clone(), link: link?, agent }));
     Ok(remotes.collect())
 }
 
@@ -161,7 +162,8 @@ fn wait(
     list.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
     let now = Instant::now();
     let must_look = agents.iter().any(|agent| agent.poll_fd().is_none());
-    let next = pending.iter().map(|one| one.since + PROVE).chain([until]).chain(must_look.then_some(now + LOOK));
+    let next =
+        pending.iter().map(|one| one.since + PROVE).chain([until]).chain(must_look.then_some(now + LOOK));
     let left = timespec(next.min().unwrap_or(until).saturating_duration_since(now));
     if poll(&mut list, Some(&left)).is_err() {
         std::thread::sleep(LOOK);

@@ -54,7 +54,11 @@ impl Secret {
     }
 
     /// What host `host` answers to a challenge, and what it expects then.
-    pub(super) fn answer(&self, host: u32, challenge: &[u8; CHALLENGE]) -> std::io::Result<([u8; ANSWER], Expected)> {
+    pub(super) fn answer(
+        &self,
+        host: u32,
+        challenge: &[u8; CHALLENGE],
+    ) -> std::io::Result<([u8; ANSWER], Expected)> {
         let own: [u8; 32] = random()?;
         let transcript = Transcript { host, challenge: *challenge, own };
         let proof = self.hash("the answer", &transcript);

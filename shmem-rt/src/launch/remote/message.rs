@@ -1,10 +1,11 @@
 //! What launchers on different hosts say to each other: [`Order`]s to the one that has PEs, [`Event`]s from
 //! it, as bytes.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::time::Duration;
 
+use crate::launch::Output;
 use crate::launch::bind::Bind;
 use crate::launch::description::Description;
 use crate::launch::fields::{Malformed, Reader, Writer};
@@ -14,7 +15,6 @@ use crate::launch::record::Doing;
 use crate::launch::rendezvous::pack;
 use crate::launch::report::{Notice, Standing};
 use crate::launch::wire::Reply;
-use crate::launch::Output;
 
 /// No field is longer than its message.
 const ANY: usize = usize::MAX;
@@ -23,19 +23,15 @@ impl Order {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
         match self {
-            Self::Start(description) => {
-                w.byte(1);
-                put_description(&mut w, description);
-            }
-            Self::Deliver { packet, last } => drop(w.byte(2).byte((*last).into()).bytes(packet)),
+            Self::Start(description) => put_description(w.byte(1), description),
+            Self::Deliver { packet, last } => w.byte(2).byte((*last).into()).bytes(packet),
             Self::Signal { signal, except } => {
-                w.byte(3).u32(signal.cast_unsigned());
-                put_option(&mut w, except.as_ref(), |w, pe| drop(w.u32(*pe as u32)));
+                put_option(w.byte(3).u32(signal.cast_unsigned()), except.as_ref(), put_number)
             }
-            Self::Look => drop(w.byte(4)),
-            Self::Close { pe, kind } => drop(w.byte(5).u32(*pe as u32).byte(number_of(&KINDS, kind))),
-            Self::End => drop(w.byte(6)),
-        }
+            Self::Look => w.byte(4),
+            Self::Close { pe, kind } => put_number(w.byte(5), pe).byte(number_of(&KINDS, kind)),
+            Self::End => w.byte(6),
+        };
         w.into_bytes()
     }
 
@@ -59,31 +55,28 @@ impl Event {
     pub(super) fn encode(&self) -> Vec<Vec<u8>> {
         let mut w = Writer::default();
         match self {
-            Self::Joined { pe, pid } => drop(w.byte(1).u32(*pe as u32).u32(*pid)),
+            Self::Joined { pe, pid } => put_number(w.byte(1), pe).u32(*pid),
             Self::Fenced { values, .. } => {
                 let packets = pack(values.clone()).into_iter();
                 return packets.map(|packet| [&[2], &packet[..]].concat()).collect();
             }
             Self::Printed { pe, kind, bytes } => {
-                w.byte(3).u32(*pe as u32).byte(number_of(&KINDS, kind)).bytes(bytes);
+                put_number(w.byte(3), pe).byte(number_of(&KINDS, kind)).bytes(bytes)
             }
             Self::Aborted { pe, code, message } => {
-                w.byte(4).u32(*pe as u32).u32(code.cast_unsigned()).bytes(message.as_bytes());
+                put_number(w.byte(4), pe).u32(code.cast_unsigned()).bytes(message.as_bytes())
             }
-            Self::Finished { pe } => drop(w.byte(5).u32(*pe as u32)),
+            Self::Finished { pe } => put_number(w.byte(5), pe),
             Self::Died(notice) => put_notice(w.byte(6), notice),
             Self::StayedAway(notice) => put_notice(w.byte(7), notice),
-            Self::Over { pe } => drop(w.byte(8).u32(*pe as u32)),
-            Self::Broken { pe, what } => drop(w.byte(9).u32(*pe as u32).bytes(what.as_bytes())),
+            Self::Over { pe } => put_number(w.byte(8), pe),
+            Self::Broken { pe, what } => put_number(w.byte(9), pe).bytes(what.as_bytes()),
             Self::Standings(standings) => {
-                w.byte(10);
-                for (pe, standing) in standings {
-                    w.u32(*pe as u32);
-                    put_standing(&mut w, standing);
-                }
+                let put = |w, (pe, standing): &(usize, Standing)| put_standing(put_number(w, pe), standing);
+                standings.iter().fold(w.byte(10), put)
             }
-            Self::Failed { what, code } => drop(w.byte(11).byte(*code).bytes(what.as_bytes())),
-        }
+            Self::Failed { what, code } => w.byte(11).byte(*code).bytes(what.as_bytes()),
+        };
         vec![w.into_bytes()]
     }
 
@@ -154,10 +147,19 @@ fn number(r: &mut Reader<'_>) -> Result<usize, Malformed> {
     r.u32().map(|number| number as usize)
 }
 
-fn put_option<T>(w: &mut Writer, value: Option<&T>, put: impl FnOnce(&mut Writer, &T)) {
+fn put_number<'w>(w: &'w mut Writer, number: &usize) -> &'w mut Writer {
+    w.u32(*number as u32)
+}
+
+fn put_option<'w, T>(
+    w: &'w mut Writer,
+    value: Option<&T>,
+    put: impl FnOnce(&'w mut Writer, &T) -> &'w mut Writer,
+) -> &'w mut Writer {
     w.byte(value.is_some().into());
-    if let Some(value) = value {
-        put(w, value);
+    match value {
+        Some(value) => put(w, value),
+        None => w,
     }
 }
 
@@ -168,42 +170,49 @@ fn option<'a, T>(
     if r.bool()? { take(r).map(Some) } else { Ok(None) }
 }
 
-fn put_os(w: &mut Writer, text: &OsStr) {
-    w.bytes(text.as_bytes());
+fn put_list<'w, T>(
+    w: &'w mut Writer,
+    list: &[T],
+    put: impl Fn(&'w mut Writer, &T) -> &'w mut Writer,
+) -> &'w mut Writer {
+    list.iter().fold(w.u32(list.len() as u32), put)
+}
+
+fn list<'a, T>(
+    r: &mut Reader<'a>,
+    take: impl Fn(&mut Reader<'a>) -> Result<T, Malformed>,
+) -> Result<Vec<T>, Malformed> {
+    (0..r.u32()?).map(|_| take(r)).collect()
+}
+
+fn put_os<'w>(w: &'w mut Writer, text: &OsString) -> &'w mut Writer {
+    w.bytes(text.as_bytes())
 }
 
 fn os(r: &mut Reader<'_>) -> Result<OsString, Malformed> {
     r.bytes(ANY).map(|bytes| OsString::from_vec(bytes.to_vec()))
 }
 
-fn put_description(w: &mut Writer, d: &Description) {
-    put_os(w, &d.program);
-    w.u32(d.args.len() as u32);
-    d.args.iter().for_each(|arg| put_os(w, arg));
-    w.u32(d.environment.len() as u32);
-    for (key, value) in &d.environment {
-        put_os(w, key);
-        put_option(w, value.as_ref(), |w, value| put_os(w, value));
-    }
-    put_option(w, d.directory.as_ref(), |w, directory| put_os(w, directory.as_os_str()));
-    w.u64(d.number).u32(d.hosts.len() as u32);
-    d.hosts.iter().for_each(|host| drop(w.u32(*host)));
-    w.u32(d.host).byte(number_of(&BINDS, &d.bind)).byte(number_of(&OUTPUTS, &d.output));
-    put_option(w, d.debugger.as_ref(), |w, pe| drop(w.u32(*pe as u32)));
-    w.byte(d.attach_wait.into());
+fn put_description<'w>(w: &'w mut Writer, d: &Description) -> &'w mut Writer {
+    let w = put_list(put_os(w, &d.program), &d.args, put_os);
+    let w = put_list(w, &d.environment, |w, (key, value)| put_option(put_os(w, key), value.as_ref(), put_os));
+    let w = put_option(w, d.directory.as_ref(), |w, directory| w.bytes(directory.as_os_str().as_bytes()));
+    let w = put_list(w.u64(d.number), &d.hosts, |w, host| w.u32(*host)).u32(d.host);
+    let w = w.byte(number_of(&BINDS, &d.bind)).byte(number_of(&OUTPUTS, &d.output));
+    put_option(w, d.debugger.as_ref(), put_number).byte(d.attach_wait.into())
 }
 
 fn description(r: &mut Reader<'_>) -> Result<Description, Malformed> {
     let program = os(r)?;
-    let args = (0..r.u32()?).map(|_| os(r)).collect::<Result<_, _>>()?;
-    let environment = (0..r.u32()?).map(|_| Ok((os(r)?, option(r, os)?))).collect::<Result<_, _>>()?;
+    let args = list(r, os)?;
+    let environment = list(r, |r| Ok((os(r)?, option(r, os)?)))?;
     Ok(Description {
         program,
         args,
         environment,
         directory: option(r, os)?.map(Into::into),
         number: r.u64()?,
-        hosts: (0..r.u32()?).map(|_| r.u32()).collect::<Result<_, _>>()?,
+        hosts: list(r, Reader::u32)?,
         host: r.u32()?,
         bind: one_of(&BINDS, r)?,
         output: one_of(&OUTPUTS, r)?,
@@ -212,10 +221,9 @@ fn description(r: &mut Reader<'_>) -> Result<Description, Malformed> {
     })
 }
 
-fn put_notice(w: &mut Writer, n: &Notice) {
-    w.u32(n.pe as u32).u32(n.pid).bytes(n.how.as_bytes());
-    put_option(w, n.hint.as_ref(), |w, hint| drop(w.bytes(hint.as_bytes())));
-    w.byte(n.code);
+fn put_notice<'w>(w: &'w mut Writer, n: &Notice) -> &'w mut Writer {
+    let w = put_number(w, &n.pe).u32(n.pid).bytes(n.how.as_bytes());
+    put_option(w, n.hint.as_ref(), |w, hint| w.bytes(hint.as_bytes())).byte(n.code)
 }
 
 fn notice(r: &mut Reader<'_>) -> Result<Notice, Malformed> {
@@ -228,7 +236,7 @@ fn notice(r: &mut Reader<'_>) -> Result<Notice, Malformed> {
     })
 }
 
-fn put_standing(w: &mut Writer, standing: &Standing) {
+fn put_standing<'w>(w: &'w mut Writer, standing: &Standing) -> &'w mut Writer {
     match standing {
         Standing::NotJoined => w.byte(1),
         Standing::Meeting => w.byte(2),
@@ -243,7 +251,7 @@ fn put_standing(w: &mut Writer, standing: &Standing) {
         }
         Standing::Inside(Doing::Finished) => w.byte(10),
         Standing::Inside(Doing::Aborting) => w.byte(11),
-    };
+    }
 }
 
 fn standing(r: &mut Reader<'_>) -> Result<Standing, Malformed> {

@@ -79,8 +79,11 @@ fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
         (pe(), any::<u32>()).prop_map(|(pe, pid)| Event::Joined { pe, pid }),
         prop::collection::vec(value, 0..9).prop_map(|values| Event::Fenced { values, last: true }),
-        (pe(), prop::sample::select(&KINDS[..]), bytes())
-            .prop_map(|(pe, kind, bytes)| Event::Printed { pe, kind, bytes }),
+        (pe(), prop::sample::select(&KINDS[..]), bytes()).prop_map(|(pe, kind, bytes)| Event::Printed {
+            pe,
+            kind,
+            bytes
+        }),
         (pe(), any::<i32>(), ".{0,20}").prop_map(|(pe, code, message)| Event::Aborted { pe, code, message }),
         pe().prop_map(|pe| Event::Finished { pe }),
         notice().prop_map(Event::Died),

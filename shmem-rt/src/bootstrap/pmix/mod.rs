@@ -1,0 +1,196 @@
+//! Jobs of launchers that speak PMIx: `mpirun`, `prterun`, `srun --mpi=pmix`.
+//!
+//! PMIx says who is in the job and on which host, and passes bytes between processes. It passes no descriptors, and
+//! each of its steps costs every PE a conversation with its launcher. So the PEs of a host do what they do together
+//! among themselves, over sockets of their own, and only the first PE of each host speaks for it:
+//!
+//! ```text
+//! PEs of a host      [`Steps`]  as under `shmrun`: values at a fence, descriptors handed round
+//! their first PE     [`Host`]   serves them, itself among them, and exchanges their values with the other hosts' first
+//! first PEs          [`Client`] one value per host, one fence among them
+//! ```
+//!
+//! They find each other once, at the start ([`door`]), and from then on each notices the other's death ([`Watch`]):
+//! `mpirun` ends a job in which a process dies, `srun` does so only with `--kill-on-bad-exit`.
+
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    dead_code,
+    missing_docs,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    reason = "generated from the headers of PMIx"
+)]
+mod bindings;
+mod client;
+mod door;
+mod host;
+mod library;
+mod watch;
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use super::Bootstrap;
+use super::steps::Steps;
+use bindings::{PMIX_HOSTNAME, PMIX_JOB_SIZE, PMIX_LOCAL_PEERS, PMIX_NODEID};
+use client::{Client, Fact};
+use host::Host;
+use library::Library;
+use watch::Watch;
+
+/// Set by every launcher that speaks PMIx.
+const NAMESPACE: &str = "PMIX_NAMESPACE";
+
+/// The first PE of a host, as the other PEs speak of it.
+const FIRST: &str = "the first PE of this host";
+
+/// A PE of a launcher that speaks PMIx.
+pub struct Pmix {
+    client: Arc<Client>,
+    number: usize,
+    hosts: Vec<u32>,
+    role: Role,
+    watch: Watch,
+}
+
+/// How a PE takes part in what all do together.
+enum Role {
+    /// It speaks for its host.
+    First(Host),
+    /// It speaks to who does.
+    Other(Steps),
+}
+
+impl Pmix {
+    /// Joins the job of the launcher that started this process; `None` if none that speaks PMIx has.
+    ///
+    /// # Errors
+    ///
+    /// If libpmix cannot be loaded, the launcher does not say who is where, or the PEs of this host do not find
+    /// each other.
+    pub fn connect(library: Option<&str>) -> io::Result<Option<Self>> {
+        if std::env::var_os(NAMESPACE).is_none() {
+            return Ok(None);
+        }
+        let library = Library::load(library).map_err(io::Error::other)?;
+        let Some(client) = Client::connect(library)? else { return Ok(None) };
+        let number = client.rank() as usize;
+        let hosts = hosts(&client)?;
+        let here = hosts[number];
+        let neighbours: Vec<usize> = (0..hosts.len()).filter(|pe| hosts[*pe] == here).collect();
+        let met = door::meet(&client, number, &neighbours, &hosts)?;
+        let client = Arc::new(client);
+        let role = match met.channels {
+            door::Channels::First(channels) => {
+                let first_of = |host| hosts.iter().position(|h| *h == host).unwrap_or_default();
+                let firsts = (0..=hosts.iter().copied().max().unwrap_or_default()).map(first_of).collect();
+                Role::First(Host::new(Arc::clone(&client), number, channels, firsts))
+            }
+            door::Channels::Other(channel) => Role::Other(Steps::new(channel, number, neighbours, FIRST)),
+        };
+        let watch = Watch::new(Arc::clone(&client), met.lifelines, met.voice)?;
+        Ok(Some(Self { client, number, hosts, role, watch }))
+    }
+}
+
+impl Bootstrap for Pmix {
+    fn name(&self) -> &'static str {
+        "PMIx"
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    fn hosts(&self) -> Vec<u32> {
+        self.hosts.clone()
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        match &self.role {
+            Role::First(host) => host.put(key, value),
+            Role::Other(steps) => steps.put(key, value),
+        }
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        match &self.role {
+            Role::First(host) => host.fence(),
+            Role::Other(steps) => steps.fence(),
+        }
+    }
+
+    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
+        match &self.role {
+            Role::First(host) => host.get(pe, key),
+            Role::Other(steps) => steps.get(pe, key),
+        }
+    }
+
+    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        match &self.role {
+            Role::First(host) => host.share(descriptors),
+            Role::Other(steps) => steps.share(descriptors),
+        }
+    }
+
+    fn abort(&self, code: i32, message: &str) -> ! {
+        if self.watch.may_speak() && !message.is_empty() {
+            eprintln!("PE {} ended the job with code {code}: {message}", self.number);
+        }
+        self.client.abort(code);
+        std::process::exit(code)
+    }
+
+    fn finish(&self) {
+        self.watch.leave();
+        self.client.leave();
+    }
+}
+
+/// The host of each PE, numbered in the order of their first PEs.
+fn hosts(client: &Client) -> io::Result<Vec<u32>> {
+    let count = match client.of_job(PMIX_JOB_SIZE)? {
+        Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => count as u32,
+        other => return Err(unknown(format!("{other:?} processes"))),
+    };
+    if client.rank() >= count {
+        return Err(unknown(format!("process {} of {count}", client.rank())));
+    }
+    if count == 1 {
+        return Ok(vec![0]);
+    }
+    let mut names: Vec<Fact> = Vec::new();
+    let mut hosts = Vec::with_capacity(count as usize);
+    for rank in 0..count {
+        let host =
+            client.of_process(rank, PMIX_NODEID).or_else(|_| client.of_process(rank, PMIX_HOSTNAME))?;
+        let place = names.iter().position(|name| *name == host).unwrap_or(names.len());
+        if place == names.len() {
+            names.push(host);
+        }
+        hosts.push(place as u32);
+    }
+    // What the launcher says of this host in another way must be the same: memory is shared on its word.
+    if let Ok(Fact::Text(peers)) = client.of_job(PMIX_LOCAL_PEERS) {
+        let here = hosts[client.rank() as usize];
+        let same = (0..count).filter(|rank| hosts[*rank as usize] == here);
+        if !same.clone().map(|rank| rank.to_string()).eq(peers.split(',')) {
+            let same: Vec<_> = same.collect();
+            return Err(unknown(format!("the PEs of this host are {peers} and {same:?}")));
+        }
+    }
+    Ok(hosts)
+}
+
+fn unknown(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the launcher does not say who is where: {what}"))
+}
