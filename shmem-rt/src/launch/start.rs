@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use rustix::process::Rlimit;
+use shmem_core::sync::NodeBarrier;
+
 use super::description::{Description, random};
 use super::error::LaunchError;
 use super::host::Host;
@@ -26,6 +29,8 @@ struct Placement {
     hosts: Vec<u32>,
     /// The other hosts by their numbers.
     names: BTreeMap<u32, String>,
+    /// The limit on descriptors that was in force before the PEs of this host asked for more.
+    descriptors: Option<Rlimit>,
 }
 
 impl Launch {
@@ -35,12 +40,8 @@ impl Launch {
     ///
     /// If it could not be started. What happens to a job that runs is its [`Outcome`].
     pub fn run(self) -> Result<Outcome, LaunchError> {
-        if self.pes == 0 {
-            return Err(LaunchError::NoPes);
-        }
         let placement = Placement::of(&self)?;
-        let here = placement.hosts.iter().filter(|host| !placement.names.contains_key(host)).count();
-        let descriptors = if here > 0 { limits::prepare(here)? } else { None };
+        let descriptors = placement.descriptors;
         if let Some(pe) = self.debugger {
             let host = placement.hosts.get(pe).ok_or(LaunchError::NoSuchPe { pe, pes: self.pes })?;
             if let Some(host) = placement.names.get(host) {
@@ -85,9 +86,17 @@ impl Launch {
 impl Placement {
     fn of(launch: &Launch) -> Result<Self, LaunchError> {
         let pes = launch.pes;
+        if pes == 0 {
+            return Err(LaunchError::NoPes);
+        }
         let Some(list) = &launch.elsewhere.hosts else {
+            let descriptors = limits::prepare(pes)?;
             let told = launch.hosts.as_ref().map(|hosts| hosts.hosts(pes)).transpose()?;
-            return Ok(Self { hosts: told.unwrap_or_else(|| vec![0; pes]), names: BTreeMap::new() });
+            return Ok(Self {
+                hosts: told.unwrap_or_else(|| vec![0; pes]),
+                names: BTreeMap::new(),
+                descriptors,
+            });
         };
         if launch.hosts.is_some() {
             return Err(LaunchError::HostsTwice);
@@ -95,9 +104,14 @@ impl Placement {
         let too_few = LaunchError::TooFewSlots { asked: pes, slots: list.slots() };
         let placed = list.place(pes).ok_or(too_few)?;
         let this = this_host();
+        if let Some(&(_, asked)) = placed.iter().find(|(_, pes)| *pes > NodeBarrier::MAX_PES) {
+            return Err(LaunchError::MoreThanANodeTakes { asked });
+        }
+        let here: usize = placed.iter().filter(|(name, _)| is_this(name, &this)).map(|(_, pes)| pes).sum();
+        let descriptors = if here > 0 { limits::prepare(here)? } else { None };
         let hosts = (0..).zip(&placed).flat_map(|(host, (_, pes))| std::iter::repeat_n(host, *pes)).collect();
         let names = (0..).zip(placed).map(|(host, (name, _))| (host, name));
-        Ok(Self { hosts, names: names.filter(|(_, name)| !is_this(name, &this)).collect() })
+        Ok(Self { hosts, names: names.filter(|(_, name)| !is_this(name, &this)).collect(), descriptors })
     }
 
     /// Starts the PEs everywhere, once all hosts can be reached.
