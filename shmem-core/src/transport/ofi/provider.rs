@@ -34,6 +34,10 @@ const PREFERRED: [&str; 8] =
 /// say (`net` offers atomics and refuses each).
 const NAMED_ONLY: [&str; 5] = ["shm", "sm2", "lnx", "net", "net;ofi_rxm"];
 
+/// Providers that say they copy what is injected, and read it later where delivery is asked for as well: `shm` does
+/// so with operands of atomics.
+const READS_LATE: [&str; 2] = ["shm", "sm2"];
+
 /// What the transport can do for a provider.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
@@ -58,6 +62,8 @@ pub(super) struct Demands {
     pub(super) queue: usize,
     /// Endpoints that a domain has.
     pub(super) endpoints: usize,
+    /// Pieces of memory that an operation may have on either side.
+    pub(super) pieces: usize,
     /// Whether it has atomics, by what it says.
     pub(super) atomics: bool,
 }
@@ -122,13 +128,6 @@ fn hints(library: &'static Library, atomics: u32) -> Info {
     domain.data_progress = FI_PROGRESS_MANUAL;
     domain.resource_mgmt = FI_RM_ENABLED;
     domain.mr_mode = MR_MODES.cast_signed();
-    // SAFETY: as above.
-    let transmit = unsafe { &mut *info.tx_attr };
-    // The engine's messages of one PE to another arrive in order.
-    transmit.msg_order = FI_ORDER_SAS.into();
-    // SAFETY: as above.
-    let receive = unsafe { &mut *info.rx_attr };
-    receive.msg_order = FI_ORDER_SAS.into();
     hints
 }
 
@@ -200,10 +199,11 @@ impl Entry {
             provider_keys: registration & FI_MR_PROV_KEY != 0,
             endpoint_bound: registration & FI_MR_ENDPOINT != 0,
             contexts: (info.mode | transmit.mode) & (FI_CONTEXT | FI_CONTEXT2) != 0,
-            inject: transmit.inject_size,
+            inject: if READS_LATE.contains(&self.provider.as_str()) { 0 } else { transmit.inject_size },
             max_message: endpoint.max_msg_size,
             queue: transmit.size,
             endpoints: domain.ep_cnt,
+            pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             atomics: info.caps & u64::from(FI_ATOMIC) != 0,
         }
     }
