@@ -58,7 +58,7 @@ pub(crate) fn open(
     };
     let ending = Arc::clone(bootstrap);
     let on_failure = move |message: String| -> Infallible { ending.abort(1, &message) };
-    let ofi = Ofi::open(&options, bootstrap.number(), bootstrap.count(), Box::new(on_failure));
+    let ofi = Ofi::open(&options, bootstrap.count(), Box::new(on_failure));
     Ok(Some(ofi.map_err(|error| Error::Fabric(Box::new(error)))?))
 }
 

@@ -15,6 +15,7 @@
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! stall       how long to wait
+//! thread      progress while the program is elsewhere
 //! engine      what the target does: messages between PEs, where the provider has no operation
 //! ```
 //!
@@ -33,6 +34,7 @@ mod record;
 mod rma;
 mod stall;
 mod streams;
+mod thread;
 mod unit;
 
 use core::convert::Infallible;
@@ -45,11 +47,13 @@ pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
 
 use crate::pe::Pe;
+use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
 use domain::Domain;
 use keys::Keys;
 use provider::Chosen;
 use streams::Streams;
+use thread::ProgressThread;
 use unit::{Port, Unit};
 
 /// Most units of a PE.
@@ -60,6 +64,8 @@ pub type OnFailure = Box<dyn Fn(String) -> Infallible + Send + Sync>;
 
 /// One PE's way through the fabric.
 pub struct Ofi {
+    /// Ended before what it works on.
+    thread: Mutex<Option<ProgressThread>>,
     fabric: Arc<Fabric>,
 }
 
@@ -71,25 +77,21 @@ struct Fabric {
     making: Mutex<()>,
     streams: Streams,
     domain: Domain,
-    me: usize,
+    /// This PE's memory, whose bell is rung.
+    place: OnceLock<Target>,
     timeout: Option<Duration>,
     spins: bool,
     on_failure: OnFailure,
 }
 
 impl Ofi {
-    /// Opens the fabric for PE `me` of `pes`. `on_failure` ends the job: it is called when the fabric cannot
+    /// Opens the fabric for a PE of `pes`. `on_failure` ends the job: it is called when the fabric cannot
     /// deliver.
     ///
     /// # Errors
     ///
     /// If there is no libfabric, no provider fits, or it refuses.
-    pub fn open(
-        options: &Options,
-        me: usize,
-        pes: usize,
-        on_failure: OnFailure,
-    ) -> Result<Arc<Self>, OfiError> {
+    pub fn open(options: &Options, pes: usize, on_failure: OnFailure) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
         let fabric = Fabric {
             keys: Keys::new(pes),
@@ -97,13 +99,15 @@ impl Ofi {
             making: Mutex::new(()),
             streams: Streams::new(),
             domain,
-            me,
+            place: OnceLock::new(),
             timeout: options.timeout,
             spins: options.spins,
             on_failure,
         };
         fabric.make_unit(0)?;
-        Ok(Arc::new(Self { fabric: Arc::new(fabric) }))
+        let fabric = Arc::new(fabric);
+        let thread = ProgressThread::start(&fabric).map_err(|error| OfiError::Thread(error.to_string()))?;
+        Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
     /// The provider, the interface, and the version of libfabric, for reports.
@@ -160,7 +164,13 @@ impl Fabric {
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
-            let unit = unsafe { Unit::open(&self.domain, number == 0) }?;
+            let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open", .. })) {
+                // A provider that has nothing to sleep on.
+                // SAFETY: as above.
+                unit = unsafe { Unit::open(&self.domain, false) };
+            }
+            let unit = unit?;
             self.units[number].get_or_init(|| unit);
         }
         Ok(())
@@ -175,6 +185,33 @@ impl Fabric {
         }
         self.make_unit(number).map_err(|error| error.to_string())?;
         self.streams.open(lane).ok_or_else(|| format!("{} streams are open", streams::STREAMS))
+    }
+
+    /// The units that were made.
+    fn made(&self) -> impl Iterator<Item = Port<'_>> {
+        self.units.iter().filter_map(OnceLock::get).map(|unit| Port { fabric: self, unit })
+    }
+
+    /// Reads what has come on any unit. Says whether there was anything.
+    fn serve(&self) -> bool {
+        self.made().fold(false, |moved, port| port.serve() || moved)
+    }
+
+    /// Whether an operation of this PE is under way.
+    fn is_under_way(&self) -> bool {
+        self.made().any(|port| port.is_under_way())
+    }
+
+    /// A number that changes while threads of the program poll.
+    fn activity(&self) -> u64 {
+        self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
+    }
+
+    /// Lets sleepers look at their words.
+    fn ring(&self) {
+        if let Some(place) = self.place.get() {
+            place.ring();
+        }
     }
 
     /// Delivers what has arrived on the unit that others address.

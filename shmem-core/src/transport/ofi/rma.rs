@@ -1,5 +1,8 @@
 //! The operations of the transport.
 
+use core::time::Duration;
+use std::sync::PoisonError;
+
 use super::operation::{Local, Target, Word};
 use super::record::{BUFFER_BYTES, Purpose, Record};
 use super::stall::Stall;
@@ -7,7 +10,13 @@ use super::unit::{Port, Posting, What};
 use super::{Fabric, Ofi};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::pe::Pe;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::target::Target as Place;
 use crate::transport::{AtomicOp, Channel, Lane, Remote, Tracking, Transport, Width};
+
+/// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
+/// while that one slept, nobody has told anybody.
+const SLEEP: Duration = Duration::from_millis(10);
 
 impl Fabric {
     fn target(&self, to: Remote) -> Target {
@@ -267,7 +276,9 @@ unsafe impl Transport for Ofi {
         offset: usize,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
-        let Fabric { domain, keys, .. } = &*self.fabric;
+        let Fabric { domain, keys, place: known, .. } = &*self.fabric;
+        // SAFETY: the start of this PE's place, whose system area is mapped until `finish` (caller).
+        known.get_or_init(|| unsafe { Place::new(place, SYSTEM_BYTES) });
         let (endpoint, memory) = (self.fabric.first().unit.endpoint(), (place.wrapping_add(offset), bytes));
         // SAFETY: mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
@@ -276,6 +287,17 @@ unsafe impl Transport for Ofi {
 
     fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         self.fabric.keys.learn(segment, pe.number(), key);
+    }
+
+    fn sleeps(&self) -> Duration {
+        match self.fabric.first().unit.descriptor() {
+            Some(_) => SLEEP,
+            None => Duration::from_millis(1),
+        }
+    }
+
+    fn finish(&self) {
+        drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     fn forget(&self, segment: u32) {
