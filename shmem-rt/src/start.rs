@@ -29,7 +29,7 @@ use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::{Counted, Transport};
 
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{self, Bootstrap};
 use crate::calibration;
 use crate::context::{Holdings, Threads};
 use crate::cpus;
@@ -121,6 +121,7 @@ fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 
 /// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
+    let bootstrap: Arc<dyn Bootstrap> = Arc::new(bootstrap::Counted::new(bootstrap));
     try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
 }
 
