@@ -125,7 +125,8 @@ mod tests {
 
     fn offer(provider: &str, interface: &str, node: Option<u32>) -> Offer {
         let (provider, interface) = (provider.to_owned(), interface.to_owned());
-        Offer { provider, interface, network: "ib".to_owned(), address: None, node, atomics: true }
+        let network = "ib".to_owned();
+        Offer { provider, interface, network, address: None, node, is_virtual: false, atomics: true }
     }
 
     #[test]

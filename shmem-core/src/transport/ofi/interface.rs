@@ -23,6 +23,9 @@ pub struct Offer {
     pub address: Option<IpAddr>,
     /// The NUMA node that the interface is attached to; `None`: not known, or none.
     pub node: Option<u32>,
+    /// Whether it is made of software alone: a bridge, one end of a pair. Those of containers come before
+    /// those of the machine in libfabric's order, and lead to no other host.
+    pub is_virtual: bool,
     /// Whether it says that it has atomic operations.
     pub atomics: bool,
 }
@@ -90,13 +93,19 @@ pub(super) fn node_of(root: &Path, interface: &str, bus: Option<Bus>) -> Option<
     on_bus.into_iter().chain(by_name).find_map(read)
 }
 
+/// Whether an interface of the system in `root` has no device behind it.
+pub(super) fn is_virtual(root: &Path, interface: &str) -> bool {
+    let interface = root.join("sys/class/net").join(interface);
+    interface.exists() && !interface.join("device").exists()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn offer(interface: &str, network: &str, node: Option<u32>) -> Offer {
         let (provider, interface, network) = ("verbs".into(), interface.into(), network.into());
-        Offer { provider, interface, network, address: None, node, atomics: true }
+        Offer { provider, interface, network, address: None, node, is_virtual: false, atomics: true }
     }
 
     fn near(distances: &[(u32, u32)], turn: usize) -> Nearness {
@@ -146,5 +155,8 @@ mod tests {
         assert_eq!(node("eth0", Some((0, 0x3b, 0, 1))), Some(1));
         assert_eq!(node("eth0", Some((0, 0x3c, 0, 1))), Some(0));
         assert_eq!((node("mlx5_0", None), node("lo", None)), (None, None));
+        write("sys/class/net/docker0/mtu", "1500\n");
+        let found = ["eth0", "mlx5_0", "docker0"].map(|interface| is_virtual(root.path(), interface));
+        assert_eq!(found, [false, false, true]);
     }
 }

@@ -9,7 +9,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 use super::error::OfiError;
-use super::interface::{Bus, Nearness, Offer, node_of};
+use super::interface::{Bus, Nearness, Offer, is_virtual, node_of};
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Info, Library};
 
@@ -197,7 +197,9 @@ impl Entry {
         let bus = unsafe { bus(info.nic) };
         let node = node_of(Path::new("/"), &interface, bus);
         let atomics = info.caps & u64::from(FI_ATOMIC) != 0;
-        Self { info: entry, offer: Offer { provider, interface, network, address, node, atomics } }
+        let is_virtual = is_virtual(Path::new("/"), &interface);
+        let offer = Offer { provider, interface, network, address, node, is_virtual, atomics };
+        Self { info: entry, offer }
     }
 
     fn is_wanted(&self, options: &Options) -> bool {
@@ -215,7 +217,7 @@ impl Entry {
     }
 
     /// The lowest is the best. libfabric's own order decides between equals.
-    fn rank(&self) -> (usize, bool, u32) {
+    fn rank(&self) -> (usize, bool, u32, bool) {
         let preference = PREFERRED.iter().position(|name| *name == self.offer.provider);
         let far = match self.offer.address {
             None => 0,
@@ -224,7 +226,7 @@ impl Entry {
             // Reaches this host only, or needs to be told which link.
             Some(_) => 2,
         };
-        (preference.unwrap_or(PREFERRED.len()), !self.offer.atomics, far)
+        (preference.unwrap_or(PREFERRED.len()), !self.offer.atomics, far, self.offer.is_virtual)
     }
 
     fn demands(&self) -> Demands {
