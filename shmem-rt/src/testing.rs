@@ -86,7 +86,11 @@ fn job(
     pes: usize,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
-    let threads = std::env::var(TRANSPORT.name).is_ok_and(|choice| choice.eq_ignore_ascii_case("loopback"));
+    // What the test says counts more than what is said of all tests.
+    let own =
+        |name: &str| environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
+    let said = |name: &str| own(name).or_else(|| std::env::var(name).ok());
+    let threads = said(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("loopback"));
     let processes = if threads { 1 } else { pes };
     // Whether ignored tests run was decided where this one was started.
     let arguments = ["--exact", path, "--nocapture", "--test-threads=1", "--include-ignored"];
@@ -103,11 +107,8 @@ fn job(
     for (key, value) in environment {
         job = job.env(key, value);
     }
-    if let Ok(of_all) = std::env::var(HOSTS_AS)
-        && !threads
-    {
-        let own = environment.iter().find(|(key, _)| *key == HOSTS_AS);
-        job = job.hosts_as(own.map_or(of_all.as_str(), |(_, own)| own).parse::<HostsAs>()?);
+    if let Some(pattern) = said(HOSTS_AS).filter(|_| !threads) {
+        job = job.hosts_as(pattern.parse::<HostsAs>()?);
     }
     Ok(job.run()?)
 }

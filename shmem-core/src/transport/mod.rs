@@ -9,6 +9,7 @@
 //! whatever the rules allow. The tests of operations run on it as well.
 
 mod atomic;
+mod counted;
 mod lane;
 pub mod loopback;
 pub mod ofi;
@@ -16,6 +17,7 @@ pub mod shm;
 pub mod target;
 
 pub use atomic::{AtomicOp, SignalOp, Width};
+pub use counted::{Counted, Traffic};
 pub use lane::{Lane, Tracking};
 
 use crate::pe::Pe;
