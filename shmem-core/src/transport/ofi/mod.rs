@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! provider    which provider, and what it demands
+//! interface   which interface, of several of one network
 //! domain      what all endpoints share: addresses, limits
 //! keys        registered memory and its names on every PE
 //! streams     channels by number
@@ -32,6 +33,7 @@ mod blocks;
 mod domain;
 pub mod engine;
 mod error;
+mod interface;
 mod keys;
 mod object;
 mod operation;
@@ -55,7 +57,8 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use error::OfiError;
-pub use provider::Options;
+pub use interface::{Nearness, Offer};
+pub use provider::{Options, offers};
 
 use crate::pe::Pe;
 use crate::segment::SYSTEM;
