@@ -6,52 +6,75 @@
 //!
 //! ```text
 //! provider    which provider, and what it demands
+//! interface   which interface, of several of one network
 //! domain      what all endpoints share: addresses, limits
 //! keys        registered memory and its names on every PE
 //! streams     channels by number
-//! unit        an endpoint: starting operations, progress, completion
+//! unit        an endpoint, its queue and its counter
+//! port        a unit, as somebody works on it: starting operations, progress, completion
 //! record      what an operation keeps until its completion is reported
 //! operation   messages for the provider
 //! rma         the operations of a transport
+//! amo         atomic operations among them
+//! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
 //! thread      progress while the program is elsewhere
+//! strided     which way blocks take
+//! blocks      strided transfers, along that way
 //! engine      what the target does: messages between PEs, where the provider has no operation
+//! wire        how those messages travel
 //! ```
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod amo;
+mod blocks;
 mod domain;
 pub mod engine;
 mod error;
+mod interface;
 mod keys;
 mod object;
 mod operation;
+mod port;
 mod provider;
 mod record;
 mod rma;
 mod stall;
 mod streams;
+pub mod strided;
 mod thread;
+mod trial;
 mod unit;
+mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use error::OfiError;
-pub use provider::Options;
+pub use interface::{Nearness, Offer};
+pub use provider::{Options, offers};
 
 use crate::pe::Pe;
+use crate::segment::SYSTEM;
+use crate::system::{MAX_TEAMS, SystemArea, TeamArea};
 use crate::transport::target::Target;
-use crate::transport::{Channel, Lane};
+use crate::transport::{Channel, Lane, Remote};
 use domain::Domain;
+use engine::{Engine, Limits};
 use keys::Keys;
+use port::Port;
 use provider::Chosen;
 use streams::Streams;
+use strided::Row;
 use thread::ProgressThread;
-use unit::{Port, Unit};
+use unit::Unit;
+use wire::Buffers;
 
 /// Most units of a PE.
 const UNITS: usize = 256;
@@ -73,35 +96,54 @@ struct Fabric {
     /// Behind it, units are made.
     making: Mutex<()>,
     streams: Streams,
+    engine: Engine,
+    buffers: Buffers,
+    /// What operations cost; looked up when the first strided transfer asks.
+    row: OnceLock<Row>,
     domain: Domain,
     /// This PE's memory, whose bell is rung.
     place: OnceLock<Target>,
+    /// Whether the provider's atomics are used.
+    atomics: AtomicBool,
     timeout: Option<Duration>,
     spins: bool,
     on_failure: OnFailure,
 }
 
 impl Ofi {
-    /// Opens the fabric for a PE of `pes`. `on_failure` ends the job: it is called when the fabric cannot
+    /// Opens the fabric for PE `me` of `pes`. `on_failure` ends the job: it is called when the fabric cannot
     /// deliver.
     ///
     /// # Errors
     ///
     /// If there is no libfabric, no provider fits, or it refuses.
-    pub fn open(options: &Options, pes: usize, on_failure: OnFailure) -> Result<Arc<Self>, OfiError> {
+    pub fn open(
+        options: &Options,
+        me: usize,
+        pes: usize,
+        on_failure: OnFailure,
+    ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
+        let limits = Limits::DEFAULT.with_message_of(domain.demands.max_message);
+        // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
+        let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
             streams: Streams::new(),
+            engine: Engine::new(me, pes, limits),
+            buffers,
+            row: OnceLock::new(),
             domain,
             place: OnceLock::new(),
+            atomics: AtomicBool::new(false),
             timeout: options.timeout,
             spins: options.spins,
             on_failure,
         };
         fabric.make_unit(0)?;
+        fabric.listen();
         let fabric = Arc::new(fabric);
         let thread = ProgressThread::start(&fabric).map_err(|error| OfiError::Thread(error.to_string()))?;
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
@@ -131,6 +173,33 @@ impl Ofi {
     pub fn connect(&self, addresses: &[(Pe, Vec<u8>)]) -> Result<(), OfiError> {
         addresses.iter().try_for_each(|(pe, address)| self.fabric.domain.learn(pe.number(), address))
     }
+
+    /// Tries the provider's atomics on memory of this PE that nobody uses yet; says what was wrong with them. The
+    /// PE must be connected to itself.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be trusted, in words.
+    ///
+    /// # Safety
+    ///
+    /// `place` must be the start of the calling PE's place, whose system area is registered and all zeroes; no
+    /// team but the world's exist, on any PE.
+    pub unsafe fn try_atomics(&self, me: Pe, place: *mut u8) -> Result<(), String> {
+        // Contributions to collectives of a team that comes last.
+        let offset = offset_of!(SystemArea, teams)
+            + (MAX_TEAMS - 1) * size_of::<TeamArea>()
+            + offset_of!(TeamArea, scratch);
+        let at = Remote { pe: me, segment: SYSTEM, offset };
+        // SAFETY: zeroes that lie in this PE's registered memory and that nobody uses (caller).
+        unsafe { self.fabric.try_atomics(place.wrapping_add(offset), at) }
+    }
+
+    /// Has words changed by the provider from now on, and no longer by their PEs' engines. All PEs must do so, or
+    /// none.
+    pub fn trust_atomics(&self) {
+        self.fabric.atomics.store(true, Ordering::Relaxed);
+    }
 }
 
 impl fmt::Debug for Ofi {
@@ -145,6 +214,12 @@ impl Fabric {
     fn first(&self) -> Port<'_> {
         let unit = self.units[0].get().unwrap_or_else(|| unreachable!("the first unit is made at the start"));
         Port { fabric: self, unit }
+    }
+
+    /// Whether the provider's atomics are used.
+    #[inline(always)]
+    fn has_atomics(&self) -> bool {
+        self.atomics.load(Ordering::Relaxed)
     }
 
     /// The unit of a channel.
@@ -162,7 +237,8 @@ impl Fabric {
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
             let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
-            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open", .. })) {
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. }))
+            {
                 // A provider that has nothing to sleep on.
                 // SAFETY: as above.
                 unit = unsafe { Unit::open(&self.domain, false) };
