@@ -52,7 +52,7 @@ mod wire;
 use core::convert::Infallible;
 use core::fmt;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -95,6 +95,8 @@ struct Fabric {
     units: Box<[OnceLock<Unit>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
+    /// None of them was made from here on. Who looks at all that were made does so often.
+    bound: AtomicUsize,
     streams: Streams,
     engine: Engine,
     buffers: Buffers,
@@ -131,6 +133,7 @@ impl Ofi {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
+            bound: AtomicUsize::new(0),
             streams: Streams::new(),
             engine: Engine::new(me, pes, limits),
             buffers,
@@ -245,6 +248,7 @@ impl Fabric {
             }
             let unit = unit?;
             self.units[number].get_or_init(|| unit);
+            self.bound.fetch_max(number + 1, Ordering::Release);
         }
         Ok(())
     }
@@ -262,7 +266,10 @@ impl Fabric {
 
     /// The units that were made.
     fn made(&self) -> impl Iterator<Item = Port<'_>> {
-        self.units.iter().filter_map(OnceLock::get).map(|unit| Port { fabric: self, unit })
+        self.units[..self.bound.load(Ordering::Acquire)]
+            .iter()
+            .filter_map(OnceLock::get)
+            .map(|unit| Port { fabric: self, unit })
     }
 
     /// Reads what has come on any unit. Says whether there was anything.
