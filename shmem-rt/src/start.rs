@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use shmem_core::context::{Endpoints, Resource, Waiting};
+use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PlaceLayout};
@@ -191,7 +192,13 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
 fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
     let lost = |error: std::io::Error| Error::Launcher(error.to_string());
     let mine = plan.describe();
-    let all = bootstrap.exchange("plan", mine.as_bytes()).map_err(lost)?;
+    // A hash first: what all PEs have alike, each would take from each.
+    let hash = fingerprint(mine.bytes()).to_le_bytes();
+    let hashes = bootstrap.exchange("plan", &hash).map_err(lost)?;
+    if hashes.iter().all(|theirs| *theirs == hash) {
+        return Ok(());
+    }
+    let all = bootstrap.exchange("plan-text", mine.as_bytes()).map_err(lost)?;
     for (pe, theirs) in all.iter().enumerate() {
         let theirs = String::from_utf8_lossy(theirs);
         if theirs != mine {

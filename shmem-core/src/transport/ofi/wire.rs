@@ -178,7 +178,7 @@ impl Fabric {
                 again if again == -(FI_EAGAIN as isize) => {}
                 error => self.fail("to receive", &self.domain.library.describe(error as i64)),
             }
-            stall.pause(buffers.moved.load(Ordering::Relaxed), || "room to receive".to_owned());
+            stall.pause(|| buffers.moved.load(Ordering::Relaxed), || "room to receive".to_owned());
         }
     }
 
@@ -286,7 +286,7 @@ impl Wire for Line<'_> {
         // SAFETY: one thread has this value, and nothing below comes back here.
         let stall = unsafe { &mut *self.stall.get() };
         let moved = self.fabric.buffers.moved.load(Ordering::Relaxed);
-        stall.pause(moved, || self.fabric.unanswered());
+        stall.pause(|| moved, || self.fabric.unanswered());
     }
 }
 
