@@ -15,6 +15,7 @@
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
 //! observe      the table of operations, and who is told of them
 //! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
+//! libfabric    the network's library, found when the program runs: bindings and calls
 //! strided      regions, plans and kernels: which blocks a transfer moves, and how
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
 //! memory       memfds, page sizes, the arena in which every on-node PE has its place
@@ -41,6 +42,7 @@ pub mod endpoint;
 pub mod fingerprint;
 pub mod halo;
 pub mod heap;
+pub mod libfabric;
 pub mod memory;
 pub mod message;
 pub mod object;

@@ -49,6 +49,22 @@ pub enum Error {
         /// The same line there.
         there: String,
     },
+    /// The PEs are on several hosts, and shared memory is to be all there is.
+    #[error(
+        "SHMEM_TRANSPORT=shm, and the PEs are on several hosts; set it to auto, or start all on one host"
+    )]
+    SeveralHosts,
+    /// The way to PEs on other hosts cannot be opened.
+    #[error(transparent)]
+    Fabric(Box<shmem_core::transport::ofi::OfiError>),
+    /// Symmetric memory cannot be made known to the fabric.
+    #[error("segment `{segment}` of symmetric memory cannot be registered: {why}")]
+    Registration {
+        /// The segment.
+        segment: String,
+        /// What the provider says.
+        why: String,
+    },
     /// The program was linked from several versions of this crate.
     #[error(transparent)]
     Section(Box<shmem_core::section::SectionError>),

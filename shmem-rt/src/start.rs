@@ -6,6 +6,7 @@
 //! files     those partitions that outlive jobs: open, come to one persist on all PEs
 //! memory    reserve the arena, make the own place, pass descriptors, map the neighbours' places
 //! objects   write each static's position and initial image
+//! fabric    the way to other hosts, if there are any: registered, told to all
 //! meet      nobody leaves before all are here
 //! ```
 //!
@@ -26,14 +27,15 @@ use shmem_core::section;
 use shmem_core::strided::advice;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
-use shmem_core::transport::Transport;
+use shmem_core::transport::{Counted, Transport};
 
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{self, Bootstrap};
 use crate::calibration;
 use crate::context::{Holdings, Threads};
 use crate::cpus;
-use crate::env::{self, Settings};
+use crate::env::{self, Settings, TransportChoice};
 use crate::error::{Error, Result};
+use crate::fabric;
 use crate::grants;
 use crate::job::Job;
 use crate::observe::{Node, Observers};
@@ -119,12 +121,14 @@ fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 
 /// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
+    let bootstrap: Arc<dyn Bootstrap> = Arc::new(bootstrap::Counted::new(bootstrap));
     try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
 }
 
 fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
     let lost = |error: std::io::Error| Error::Launcher(error.to_string());
     let plan = Plan::make(settings)?;
+    let bootstrap = &fabric::hosts(&plan.settings, Arc::clone(bootstrap))?;
     let me = bootstrap.number();
     agree(&plan, bootstrap.as_ref())?;
 
@@ -166,9 +170,22 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let grants = bootstrap.exchange("grants", &grants::encode(&mine.grants)).map_err(lost)?;
     let grants = grants.iter().map(|bytes| grants::decode(bytes)).collect::<Option<_>>();
     let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
-    let cores = cpus::count(&cpus);
+    let cores = match plan.settings.transport {
+        // Each is alone on its host by name only: together they share what the machine has.
+        TransportChoice::Ofi => {
+            let all: Vec<_> = lists.iter().map(|list| cpus::decode(list)).collect();
+            cpus::count(&all) / hosts.len()
+        }
+        _ => cpus::count(&cpus),
+    };
+    let spins = Patience::for_node(slots as usize, cores).spins();
+    let ofi = fabric::open(&plan.settings, bootstrap, spins)?;
+    if let Some(ofi) = &ofi {
+        fabric::join(ofi, bootstrap.as_ref(), &pes, &plan.layout, arena.place(my_slot))?;
+    }
+    let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
     let members = Members { pes, hosts: &hosts, cores, cpus, files };
-    Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, None))
+    Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
 }
 
 fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
@@ -291,6 +308,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
         report::say(&report::long_wait(number, wait, peers));
     }));
 
+    let counted = match &transport {
+        Some(transport) if settings.stats => Some(Arc::new(Counted::new(Arc::clone(transport), pes.len()))),
+        _ => None,
+    };
+    let transport = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(transport);
     let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());
     // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
     // transport reaches the PEs that have none.
@@ -301,7 +323,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
     let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
-    let endpoint = resource.open(holdings.of_the_world());
+    let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
@@ -341,6 +363,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         slot,
         segments,
         far: transport,
+        counted,
         later: Mutex::new(Later::new(&layout)),
     });
     let (team, node) = Team::first(&job, &endpoint, hosts);

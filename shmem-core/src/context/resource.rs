@@ -13,7 +13,7 @@ use crate::endpoint::{Endpoint, Far, Waiting};
 use crate::observe::Observer;
 use crate::pe::Pe;
 use crate::segment::Segments;
-use crate::transport::{Channel, Transport};
+use crate::transport::{Channel, Lane, Transport};
 
 /// A source of endpoints: a node's network interface, or shared memory.
 pub trait Resource: Send + Sync {
@@ -24,7 +24,11 @@ pub trait Resource: Send + Sync {
     fn units(&self) -> Option<usize>;
 
     /// Gives an endpoint on a unit, which the first one makes.
-    fn open(&self, grant: Grant) -> Endpoint;
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words: what a unit is made of has run out.
+    fn open(&self, grant: Grant) -> Result<Endpoint, String>;
 
     /// Takes back an endpoint of a unit, which the last one ends. It has been quieted.
     fn close(&self, endpoint: Endpoint, grant: Grant);
@@ -61,21 +65,33 @@ struct Channels {
 
 impl Channels {
     /// The channel for an endpoint: where operations are only counted, those of a unit have one together.
-    fn open(&mut self, grant: Grant, number: u32) -> Channel {
-        let channel = match grant.tracking {
-            Tracking::Counter => *self.of_unit.entry(grant.unit).or_insert(number),
-            Tracking::Events | Tracking::Hybrid => number,
+    fn open(
+        &mut self,
+        grant: Grant,
+        open: impl FnOnce(Lane) -> Result<Channel, String>,
+    ) -> Result<Channel, String> {
+        let Grant { unit, locked, tracking } = grant;
+        let known = self.of_unit.get(&unit).copied().filter(|_| tracking == Tracking::Counter);
+        let channel = match known {
+            Some(channel) => channel,
+            None => open(Lane { unit, shared: locked, tracking })?.0,
         };
+        if tracking == Tracking::Counter {
+            self.of_unit.insert(unit, channel);
+        }
         *self.used.entry(channel).or_insert(0) += 1;
-        Channel(channel)
+        Ok(Channel(channel))
     }
 
-    fn close(&mut self, Channel(channel): Channel) {
+    /// Says whether that was the last endpoint on it.
+    fn close(&mut self, Channel(channel): Channel) -> bool {
         let used = self.used.entry(channel).and_modify(|used| *used -= 1);
-        if *used.or_insert(0) == 0 {
+        let is_last = *used.or_insert(0) == 0;
+        if is_last {
             self.used.remove(&channel);
             self.of_unit.retain(|_, of_unit| *of_unit != channel);
         }
+        is_last
     }
 }
 
@@ -119,25 +135,30 @@ impl Resource for Endpoints {
     }
 
     fn units(&self) -> Option<usize> {
-        None
+        self.transport.as_ref()?.units()
     }
 
-    fn open(&self, grant: Grant) -> Endpoint {
+    fn open(&self, grant: Grant) -> Result<Endpoint, String> {
+        let far = match &self.transport {
+            Some(transport) => {
+                let channel = self.channels().open(grant, |lane| transport.open(lane))?;
+                Some(Far { transport: Arc::clone(transport), channel })
+            }
+            None => None,
+        };
         let number = self.opened.fetch_add(1, Ordering::Relaxed);
-        let far = self.transport.as_ref().map(|transport| Far {
-            transport: Arc::clone(transport),
-            channel: self.channels().open(grant, number),
-        });
         let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
         // SAFETY: the promise of `new`.
         let endpoint =
             unsafe { Endpoint::new(self.base, self.stride, self.mine, self.me, far, segments, waiting) };
-        endpoint.named(number, self.observer.clone())
+        Ok(endpoint.named(number, self.observer.clone()))
     }
 
     fn close(&self, endpoint: Endpoint, _: Grant) {
-        if let Some(far) = endpoint.far_if_any() {
-            self.channels().close(far.channel);
+        if let Some(far) = endpoint.far_if_any()
+            && self.channels().close(far.channel)
+        {
+            far.transport.close(far.channel);
         }
     }
 
@@ -164,22 +185,37 @@ mod tests {
 
     #[test]
     fn what_is_only_counted_is_counted_by_the_unit() {
-        let mut channels = Channels::default();
-        let mut open = |number, unit, tracking| channels.open(grant(unit, tracking), number).0;
-        assert_eq!([(0, 5), (1, 5), (2, 6)].map(|(n, unit)| open(n, unit, Tracking::Counter)), [0, 0, 2]);
-        assert_eq!([(3, 5), (4, 5)].map(|(n, unit)| open(n, unit, Tracking::Events)), [3, 4]);
-        assert_eq!(open(5, 5, Tracking::Hybrid), 5);
+        let (mut channels, mut next) = (Channels::default(), 0);
+        let mut open = |unit, tracking| {
+            let channel = channels.open(grant(unit, tracking), |lane| {
+                assert_eq!((lane.unit, lane.tracking), (unit, tracking));
+                next += 1;
+                Ok(Channel(next - 1))
+            });
+            channel.unwrap().0
+        };
+        assert_eq!([5, 5, 6].map(|unit| open(unit, Tracking::Counter)), [0, 0, 1]);
+        assert_eq!([5, 5].map(|unit| open(unit, Tracking::Events)), [2, 3]);
+        assert_eq!(open(5, Tracking::Hybrid), 4);
     }
 
     #[test]
     fn a_channel_is_quieted_until_its_last_endpoint_is_gone() {
         let mut channels = Channels::default();
-        let first = channels.open(grant(0, Tracking::Counter), 0);
-        let second = channels.open(grant(0, Tracking::Counter), 1);
-        channels.close(first);
-        assert!(channels.used.contains_key(&0));
-        channels.close(second);
+        let mut open = |channels: &mut Channels, number| {
+            channels.open(grant(0, Tracking::Counter), |_| Ok(Channel(number))).unwrap()
+        };
+        let (first, second) = (open(&mut channels, 0), open(&mut channels, 1));
+        assert!(!channels.close(first) && channels.used.contains_key(&0));
+        assert!(channels.close(second) && channels.used.is_empty() && channels.of_unit.is_empty());
+        assert_eq!(open(&mut channels, 2), Channel(2), "the unit begins anew");
+    }
+
+    #[test]
+    fn a_channel_that_cannot_be_opened_leaves_nothing() {
+        let mut channels = Channels::default();
+        let refused = channels.open(grant(0, Tracking::Counter), |_| Err("none is left".to_owned()));
+        assert_eq!(refused, Err("none is left".to_owned()));
         assert!(channels.used.is_empty() && channels.of_unit.is_empty());
-        assert_eq!(channels.open(grant(0, Tracking::Counter), 2), Channel(2), "the unit begins anew");
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use crate::places::Places;
     use crate::segment::Segments;
     use crate::sync::Patience;
-    use crate::transport::{AtomicOp, Channel, Remote, Transport, Width};
+    use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Width};
 
     /// A transport that writes down what it is told.
     #[derive(Default)]
@@ -77,6 +77,10 @@ mod tests {
     unsafe impl Transport for Told {
         fn name(&self) -> &'static str {
             "told"
+        }
+
+        fn open(&self, _: Lane) -> Result<Channel, String> {
+            Ok(Channel(0))
         }
 
         unsafe fn put(&self, _: Channel, _: Remote, _: *const u8, _: usize) {

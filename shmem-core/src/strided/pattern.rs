@@ -4,6 +4,9 @@ use super::layout::{Layout, MAX_RUNS, Run};
 use super::shape::Dim;
 use crate::message::Message;
 
+/// Most loops of a pattern.
+pub const MAX_LEVELS: usize = MAX_RUNS;
+
 /// One loop: blocks, or what stands inside, at a distance on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
@@ -203,6 +206,22 @@ impl Pattern {
             bytes *= unpacked.levels[i].count;
         }
         unpacked.normal()
+    }
+
+    /// Whether what each loop goes through at the destination lies inside one step of the loop around it: then
+    /// no two blocks of the destination overlap.
+    pub const fn is_nested(&self) -> bool {
+        let mut inside = self.block;
+        let mut i = self.depth;
+        while i > 0 {
+            i -= 1;
+            let Level { count, to, .. } = self.levels[i];
+            if to < inside {
+                return false;
+            }
+            inside = inside.saturating_add((count - 1).saturating_mul(to));
+        }
+        true
     }
 
     /// Calls `each` with the distance of every block, at the destination and at the source, in order.

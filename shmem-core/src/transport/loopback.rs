@@ -14,13 +14,13 @@
 //! before all have learnt its keys, nor after any has forgotten them.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parcel::{Errand, Parcel};
 
 use super::target::{Message, Target};
-use super::{AtomicOp, Channel, Remote, SignalOp, Transport, Width};
+use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Width};
 use crate::pe::Pe;
 use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
@@ -34,7 +34,8 @@ pub use network::Network;
 impl Network {
     /// The transport of PE `me`.
     pub fn transport(self: &Arc<Self>, me: usize) -> Loopback {
-        Loopback { network: Arc::clone(self), me, epochs: Mutex::default(), keys: RwLock::default() }
+        let (epochs, keys, opened) = (Mutex::default(), RwLock::default(), AtomicU32::new(0));
+        Loopback { network: Arc::clone(self), me, epochs, keys, opened }
     }
 }
 
@@ -45,6 +46,8 @@ pub struct Loopback {
     epochs: Mutex<Vec<(Channel, u64)>>,
     /// The keys of later segments, by segment and PE.
     keys: RwLock<BTreeMap<(u32, usize), u64>>,
+    /// Channels opened so far.
+    opened: AtomicU32,
 }
 
 impl Loopback {
@@ -128,6 +131,10 @@ impl Loopback {
 unsafe impl Transport for Loopback {
     fn name(&self) -> &'static str {
         "loopback"
+    }
+
+    fn open(&self, _: Lane) -> Result<Channel, String> {
+        Ok(Channel(self.opened.fetch_add(1, Ordering::Relaxed)))
     }
 
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {

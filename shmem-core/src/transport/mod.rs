@@ -9,11 +9,16 @@
 //! whatever the rules allow. The tests of operations run on it as well.
 
 mod atomic;
+mod counted;
+mod lane;
 pub mod loopback;
+pub mod ofi;
 pub mod shm;
 pub mod target;
 
 pub use atomic::{AtomicOp, SignalOp, Width};
+pub use counted::{Counted, Traffic};
+pub use lane::{Lane, Tracking};
 
 use crate::pe::Pe;
 use crate::strided::Pattern;
@@ -85,6 +90,23 @@ pub struct Remote {
 pub unsafe trait Transport: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
+
+    /// Units that this PE may use; `None`: as many as anybody likes.
+    fn units(&self) -> Option<usize> {
+        None
+    }
+
+    /// Opens a channel.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words: what it needs has run out.
+    fn open(&self, lane: Lane) -> Result<Channel, String>;
+
+    /// Ends a channel. It has been quieted, and nobody uses it any more.
+    fn close(&self, channel: Channel) {
+        _ = channel;
+    }
 
     /// Writes `bytes` bytes. The source may be reused on return; the data is remotely visible
     /// after [`quiet`](Self::quiet).

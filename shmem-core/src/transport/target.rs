@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::{AtomicOp, Width};
 use crate::primitive::mutant;
-use crate::strided::Pattern;
+use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::sync::Doorbell;
 
 /// Changes a word atomically and gives what was there.
@@ -123,14 +123,39 @@ impl Target {
     ///
     /// If they do not lie in the place: a message that was checked by nobody.
     pub(crate) fn at(self, offset: usize, bytes: usize) -> *mut u8 {
-        let end = offset.checked_add(bytes);
-        assert!(
-            offset >= self.start && end.is_some_and(|end| end <= self.end),
-            "a message for {bytes} bytes at offset {offset:#x} does not fit the place: {:#x}..{:#x}",
-            self.start,
-            self.end
-        );
-        self.place.wrapping_add(offset)
+        let Self { start, end, .. } = self;
+        self.address(offset, bytes).unwrap_or_else(|| {
+            panic!("a message for {bytes} bytes at offset {offset:#x} does not fit the place: {start:#x}..{end:#x}")
+        })
+    }
+
+    /// The address of `bytes` bytes at `offset`, if they lie in the place.
+    pub(crate) fn address(self, offset: usize, bytes: usize) -> Option<*mut u8> {
+        let end = offset.checked_add(bytes)?;
+        (offset >= self.start && end <= self.end).then(|| self.place.wrapping_add(offset))
+    }
+
+    /// Writes packed data to blocks.
+    ///
+    /// # Panics
+    ///
+    /// If the blocks do not lie in the place, or the data is too short.
+    pub(crate) fn unpack(self, offset: usize, pattern: &Pattern, data: &[u8]) {
+        let (to, from) = pattern.hulls();
+        assert!(from <= data.len(), "a message for {from} packed bytes has {}", data.len());
+        let to = self.at(offset, to);
+        if pattern.is_nested() {
+            let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
+            // SAFETY: blocks lie in the hulls, which were checked just now, and are nested, thus disjoint; `data`
+            // is private memory.
+            return unsafe { strided::execute_later(&plan, to, data.as_ptr()) };
+        }
+        // One by one: that blocks do not overlap is a promise of nobody here.
+        pattern.each_block(|at, of| {
+            let from = data.as_ptr().wrapping_add(of);
+            // SAFETY: as above, but for the blocks of the destination, of which this is one.
+            unsafe { super::shm::put(to.wrapping_add(at), from, pattern.block()) };
+        });
     }
 
     /// Carries the message out, and rings the bell if it changed a word.
@@ -141,17 +166,7 @@ impl Target {
                 // SAFETY: `at` checked the bounds; `data` is private memory.
                 unsafe { super::shm::put(to, data.as_ptr(), data.len()) };
             }
-            Message::Blocks { offset, pattern, data } => {
-                let (to, from) = pattern.hulls();
-                assert!(from <= data.len(), "a message for {from} packed bytes has {}", data.len());
-                let to = self.at(*offset, to);
-                // One by one: that blocks do not overlap is a promise of nobody here.
-                pattern.each_block(|at, of| {
-                    let from = data.as_ptr().wrapping_add(of);
-                    // SAFETY: blocks lie in the hulls, which were checked just now; `data` is private memory.
-                    unsafe { super::shm::put(to.wrapping_add(at), from, pattern.block()) };
-                });
-            }
+            Message::Blocks { offset, pattern, data } => self.unpack(*offset, pattern, data),
             Message::Update { offset, width, op } => {
                 self.update(*offset, *width, *op);
             }

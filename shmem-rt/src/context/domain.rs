@@ -79,7 +79,7 @@ impl<K: ContextLevel> Domain<K> {
     #[track_caller]
     pub fn create_ctx<M: MemberOf<K>>(&self) -> Result<Context<M>> {
         let held = self.job.holdings().create_context(self.id, Location::caller())?;
-        Ok(Context::open(&self.job, held))
+        Context::open(&self.job, held)
     }
 
     /// Closes the domain: what dropping it does. What it holds is given back when its last context is gone,

@@ -85,14 +85,17 @@ impl<L: ThreadLevel> World<L> {
     {
         let level = <K::Level as ContextLevel>::LEVEL;
         let held = self.job().holdings().create_alone(level, L::USE, Location::caller())?;
-        Ok(Context::open(self.job(), held))
+        Context::open(self.job(), held)
     }
 }
 
 impl<K: ContextKind> Context<K> {
-    fn open(job: &Arc<Job>, held: Held) -> Self {
-        let endpoint = Some(job.resource.open(held.grant));
-        Self { endpoint, held, team: None, job: Arc::clone(job), _kind: PhantomData }
+    fn open(job: &Arc<Job>, held: Held) -> Result<Self> {
+        let endpoint = job.resource.open(held.grant).map_err(|why| {
+            job.holdings().remove(held);
+            ContextError::Refused { resource: job.resource.name(), why }
+        })?;
+        Ok(Self { endpoint: Some(endpoint), held, team: None, job: Arc::clone(job), _kind: PhantomData })
     }
 
     /// The token that issues operations through this context, for as long as the world is shared.

@@ -51,7 +51,7 @@ impl Team {
         let level = <K::Level as ContextLevel>::LEVEL;
         let held = self.job.holdings().create_alone(level, L::USE, Location::caller())?;
         let team = OfTeam { members: self.members().into(), rank: self.rank(), _claim: claim };
-        let mut context = Context::open(&self.job, held);
+        let mut context = Context::open(&self.job, held)?;
         context.team = Some(Box::new(team));
         Ok(context)
     }

@@ -10,8 +10,9 @@ use shmem_core::strided::Algorithm;
 use super::given::Given;
 use super::variable::{
     ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CHECK, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO,
-    LATER_SIZE, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM,
-    STRIDED_TABLE, TEAM_SIZE, TIMEOUT, TRACE, TRANSPORT, VERSION, Variable, WAIT_WARN,
+    LATER_SIZE, LIBFABRIC, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES, OFI_INTERFACE, OFI_PROVIDER, STATS,
+    STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TEAM_SIZE, TIMEOUT, TRACE, TRANSPORT, VERSION,
+    Variable, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -27,8 +28,6 @@ pub struct Settings {
     pub version: bool,
     /// `SHMEM_WAIT_WARN`; `None`: no warnings.
     pub wait_warn: Option<Duration>,
-    /// `SHMEM_TIMEOUT`; `None`: never.
-    pub timeout: Option<Duration>,
     /// `SHMEM_MAX_RESOURCES`.
     pub max_resources: Option<usize>,
     /// `SHMEM_CONTEXT_MAPPING`.
@@ -39,6 +38,14 @@ pub struct Settings {
     pub max_num_threads: Option<usize>,
     /// `SHMEM_TRANSPORT`.
     pub transport: TransportChoice,
+    /// `SHMEM_LIBFABRIC`; `None`: the system's.
+    pub libfabric: Option<String>,
+    /// `SHMEM_OFI_PROVIDER`; `None`: the first that fits.
+    pub ofi_provider: Option<String>,
+    /// `SHMEM_OFI_INTERFACE`; `None`: the first that fits.
+    pub ofi_interface: Option<String>,
+    /// `SHMEM_TIMEOUT`; `None`: never.
+    pub timeout: Option<Duration>,
     /// `SHMEM_LIBPMIX`; `None`: the system's.
     pub libpmix: Option<String>,
     /// `SHMEM_BARRIER_ALGORITHM`.
@@ -81,12 +88,15 @@ impl Settings {
             debug: given.flag(&DEBUG),
             version: given.flag(&VERSION),
             wait_warn: given.seconds(&WAIT_WARN)?,
-            timeout: given.seconds(&TIMEOUT)?,
             max_resources: given.count(&MAX_RESOURCES)?,
             context_mapping: given.choice(&CONTEXT_MAPPING, &Design::ALL, Design::name)?,
             context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
             max_num_threads: given.count(&MAX_NUM_THREADS)?,
             transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
+            libfabric: given.text(&LIBFABRIC),
+            ofi_provider: given.text(&OFI_PROVIDER),
+            ofi_interface: given.text(&OFI_INTERFACE),
+            timeout: given.seconds(&TIMEOUT)?,
             libpmix: given.text(&LIBPMIX),
             barrier: given.choice(&BARRIER_ALGORITHM, &BarrierChoice::ALL, BarrierChoice::name)?,
             team_size: given.size(&TEAM_SIZE)?,
@@ -145,19 +155,23 @@ pub enum TransportChoice {
     Auto,
     /// Shared memory.
     Shm,
+    /// libfabric, for all other PEs, those on the same host included.
+    Ofi,
     /// The transport of the tests.
     Loopback,
 }
 
 impl TransportChoice {
-    const ALL: [Self; 3] = [Self::Auto, Self::Shm, Self::Loopback];
-    pub(super) const NAMES: [&'static str; 3] = [Self::Auto.name(), Self::Shm.name(), Self::Loopback.name()];
+    const ALL: [Self; 4] = [Self::Auto, Self::Shm, Self::Ofi, Self::Loopback];
+    pub(super) const NAMES: [&'static str; 4] =
+        [Self::Auto.name(), Self::Shm.name(), Self::Ofi.name(), Self::Loopback.name()];
 
     /// Its name in the environment.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Shm => "shm",
+            Self::Ofi => "ofi",
             Self::Loopback => "loopback",
         }
     }

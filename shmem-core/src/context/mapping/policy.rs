@@ -1,5 +1,7 @@
 //! The choices that a mapping follows.
 
+pub use crate::transport::Tracking;
+
 /// How many threads use the contexts of a domain, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -77,28 +79,6 @@ impl Design {
             Self::Events => Tracking::Events,
             Self::Hybrid => Tracking::Hybrid,
             Self::Domain | Self::Context | Self::Auto => Tracking::Counter,
-        }
-    }
-}
-
-/// How a context learns that its operations are complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracking {
-    /// Every operation is an event of its own context: `quiet` waits for those of the context.
-    Events,
-    /// Small operations of all contexts of a unit are counted together, large ones are events.
-    Hybrid,
-    /// The operations of a unit are counted: `quiet` waits for those of all its contexts.
-    Counter,
-}
-
-impl Tracking {
-    /// In words, for reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Events => "events of each context",
-            Self::Hybrid => "a counter of small operations, events for large ones",
-            Self::Counter => "a counter",
         }
     }
 }

@@ -1,0 +1,157 @@
+//! The functions that libfabric's headers define inline: a call through the table that an object carries.
+//!
+//! Named as in the headers, without `fi_`; documented there. Each is one indirect call.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use super::bindings::*;
+
+/// What an entry that a table leaves out answers: `-FI_ENOSYS`.
+const NOT_THERE: i32 = -38;
+
+/// Functions that call an entry of a table of the object that is their first argument.
+macro_rules! calls {
+    ($($name:ident: $entry:ident of $($table:ident).+ ($object:ident: $type:ty $(, $argument:ident: $of:ty)*) -> $result:ty;)*) => {$(
+        #[doc = concat!("`fi_", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        ///
+        /// The object must be open, and the arguments be as the manual page of libfabric asks.
+        #[inline(always)]
+        #[allow(clippy::too_many_arguments, reason = "libfabric's own")]
+        pub unsafe fn $name($object: *mut $type $(, $argument: $of)*) -> $result {
+            // SAFETY: an open object (caller), whose tables libfabric has filled in.
+            let table = unsafe { (*$object).$($table).+ };
+            // SAFETY: as above.
+            match unsafe { (*table).$entry } {
+                // SAFETY: the caller's promise.
+                Some(call) => unsafe { call($object.cast() $(, $argument)*) },
+                None => NOT_THERE as $result,
+            }
+        }
+    )*};
+}
+
+calls! {
+    domain: domain of ops (fabric: fid_fabric, info: *mut fi_info, domain: *mut *mut fid_domain, context: *mut c_void) -> c_int;
+    trywait: trywait of ops (fabric: fid_fabric, fids: *mut *mut fid, count: c_int) -> c_int;
+
+    av_open: av_open of ops (domain: fid_domain, attr: *mut fi_av_attr, av: *mut *mut fid_av, context: *mut c_void) -> c_int;
+    cq_open: cq_open of ops (domain: fid_domain, attr: *mut fi_cq_attr, cq: *mut *mut fid_cq, context: *mut c_void) -> c_int;
+    cntr_open: cntr_open of ops (domain: fid_domain, attr: *mut fi_cntr_attr, cntr: *mut *mut fid_cntr, context: *mut c_void) -> c_int;
+    endpoint: endpoint of ops (domain: fid_domain, info: *mut fi_info, ep: *mut *mut fid_ep, context: *mut c_void) -> c_int;
+    mr_regattr: regattr of mr (domain: fid_domain, attr: *const fi_mr_attr, flags: u64, mr: *mut *mut fid_mr) -> c_int;
+
+    av_insert: insert of ops (av: fid_av, addr: *const c_void, count: usize, fi_addr: *mut fi_addr_t, flags: u64, context: *mut c_void) -> c_int;
+    av_lookup: lookup of ops (av: fid_av, fi_addr: fi_addr_t, addr: *mut c_void, addrlen: *mut usize) -> c_int;
+
+    getname: getname of cm (ep: fid_ep, addr: *mut c_void, addrlen: *mut usize) -> c_int;
+
+    recv: recv of msg (ep: fid_ep, buf: *mut c_void, len: usize, desc: *mut c_void, src_addr: fi_addr_t, context: *mut c_void) -> isize;
+    sendmsg: sendmsg of msg (ep: fid_ep, msg: *const fi_msg, flags: u64) -> isize;
+    readmsg: readmsg of rma (ep: fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize;
+    writemsg: writemsg of rma (ep: fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize;
+    atomicmsg: writemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, flags: u64) -> isize;
+    fetch_atomicmsg: readwritemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, resultv: *mut fi_ioc, result_desc: *mut *mut c_void, result_count: usize, flags: u64) -> isize;
+    compare_atomicmsg: compwritemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, comparev: *const fi_ioc, compare_desc: *mut *mut c_void, compare_count: usize, resultv: *mut fi_ioc, result_desc: *mut *mut c_void, result_count: usize, flags: u64) -> isize;
+    atomicvalid: writevalid of atomic (ep: fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int;
+    fetch_atomicvalid: readwritevalid of atomic (ep: fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int;
+    compare_atomicvalid: compwritevalid of atomic (ep: fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int;
+
+    cq_read: read of ops (cq: fid_cq, buf: *mut c_void, count: usize) -> isize;
+    cq_readfrom: readfrom of ops (cq: fid_cq, buf: *mut c_void, count: usize, src_addr: *mut fi_addr_t) -> isize;
+    cq_readerr: readerr of ops (cq: fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize;
+    cntr_read: read of ops (cntr: fid_cntr) -> u64;
+    cntr_readerr: readerr of ops (cntr: fid_cntr) -> u64;
+}
+
+/// `fi_av_straddr`.
+///
+/// # Safety
+///
+/// As the other functions of this module.
+pub unsafe fn av_straddr(
+    av: *mut fid_av,
+    addr: *const c_void,
+    buf: *mut c_char,
+    len: *mut usize,
+) -> *const c_char {
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    let table = unsafe { (*av).ops };
+    // SAFETY: as above.
+    match unsafe { (*table).straddr } {
+        // SAFETY: the caller's promise.
+        Some(call) => unsafe { call(av, addr, buf, len) },
+        None => core::ptr::null(),
+    }
+}
+
+/// `fi_cq_strerror`.
+///
+/// # Safety
+///
+/// As the other functions of this module.
+pub unsafe fn cq_strerror(
+    cq: *mut fid_cq,
+    prov_errno: c_int,
+    err_data: *const c_void,
+    buf: *mut c_char,
+    len: usize,
+) -> *const c_char {
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    let table = unsafe { (*cq).ops };
+    // SAFETY: as above.
+    match unsafe { (*table).strerror } {
+        // SAFETY: the caller's promise.
+        Some(call) => unsafe { call(cq, prov_errno, err_data, buf, len) },
+        None => core::ptr::null(),
+    }
+}
+
+/// `fi_close`, of any object.
+///
+/// # Safety
+///
+/// The object must be open, and nobody use it afterwards.
+pub unsafe fn close(object: *mut fid) -> c_int {
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    let table = unsafe { (*object).ops };
+    // SAFETY: as above.
+    match unsafe { (*table).close } {
+        // SAFETY: the caller's promise.
+        Some(call) => unsafe { call(object) },
+        None => NOT_THERE,
+    }
+}
+
+/// `fi_ep_bind` and `fi_mr_bind`.
+///
+/// # Safety
+///
+/// Both objects must be open, and be ones that may be bound with these flags.
+pub unsafe fn bind(object: *mut fid, to: *mut fid, flags: u64) -> c_int {
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    let table = unsafe { (*object).ops };
+    // SAFETY: as above.
+    match unsafe { (*table).bind } {
+        // SAFETY: the caller's promise.
+        Some(call) => unsafe { call(object, to, flags) },
+        None => NOT_THERE,
+    }
+}
+
+/// `fi_control`; `fi_enable` and `fi_mr_enable` with the command `FI_ENABLE`.
+///
+/// # Safety
+///
+/// The object must be open, and `argument` be what the command takes.
+pub unsafe fn control(object: *mut fid, command: u32, argument: *mut c_void) -> c_int {
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    let table = unsafe { (*object).ops };
+    // SAFETY: as above.
+    match unsafe { (*table).control } {
+        // SAFETY: the caller's promise.
+        Some(call) => unsafe { call(object, command.cast_signed(), argument) },
+        None => NOT_THERE,
+    }
+}

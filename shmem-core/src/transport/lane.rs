@@ -1,0 +1,34 @@
+//! What is asked of a channel when it is opened.
+
+/// How a context learns that its operations are complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracking {
+    /// Every operation is an event of its own context: `quiet` waits for those of the context.
+    Events,
+    /// Small operations of all contexts of a unit are counted together, large ones are events.
+    Hybrid,
+    /// The operations of a unit are counted: `quiet` waits for those of all its contexts.
+    Counter,
+}
+
+impl Tracking {
+    /// In words, for reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Events => "events of each context",
+            Self::Hybrid => "a counter of small operations, events for large ones",
+            Self::Counter => "a counter",
+        }
+    }
+}
+
+/// What a channel is to lie on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// The unit: an endpoint with what belongs to it. The first channel on it makes it.
+    pub unit: u32,
+    /// Whether several threads use it at the same time.
+    pub shared: bool,
+    /// How its operations are tracked.
+    pub tracking: Tracking,
+}

@@ -1,0 +1,168 @@
+//! What this PE owes another: the answers to its messages.
+//!
+//! They are sent when there is room on the wire, by whoever makes progress. Until then they wait here, in
+//! queues that the sender's window bounds. Acknowledgements are counted, and go out together with the old
+//! values of words, one message for all that has come since the last.
+
+use std::collections::VecDeque;
+
+use super::fault::Flaw;
+use crate::strided::Pattern;
+
+/// Most channels that one message acknowledges.
+const MOST_ACKNOWLEDGED: usize = 16;
+/// Most values that one message brings.
+const MOST_VALUES: usize = 16;
+
+/// Messages of a channel that have been carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Acknowledged {
+    pub(super) channel: u32,
+    pub(super) count: u32,
+}
+
+/// What a word was before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) request: u32,
+    pub(super) before: u64,
+}
+
+/// Blocks that another PE wants to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) request: u32,
+    pub(super) segment: u32,
+    pub(super) offset: usize,
+    /// Where they are, and how they are packed.
+    pub(super) pattern: Pattern,
+}
+
+/// What is sent next.
+pub(super) enum Answer {
+    Batch(Batch),
+    Data(Read),
+}
+
+/// Acknowledgements and values in one message.
+#[derive(Default)]
+pub(super) struct Batch {
+    acknowledged: ([Acknowledged; MOST_ACKNOWLEDGED], usize),
+    values: ([Value; MOST_VALUES], usize),
+}
+
+impl Batch {
+    pub(super) fn acknowledged(&self) -> &[Acknowledged] {
+        &self.acknowledged.0[..self.acknowledged.1]
+    }
+
+    pub(super) fn values(&self) -> &[Value] {
+        &self.values.0[..self.values.1]
+    }
+
+    /// How many messages it answers.
+    fn answered(&self) -> u32 {
+        self.acknowledged().iter().map(|one| one.count).sum::<u32>() + self.values().len() as u32
+    }
+}
+
+/// What one PE is owed.
+#[derive(Default)]
+pub(super) struct Debts {
+    acknowledged: Vec<Acknowledged>,
+    values: VecDeque<Value>,
+    reads: VecDeque<Read>,
+    owed: u32,
+    /// Whether the PE stands in the engine's list of those who are owed something.
+    is_listed: bool,
+}
+
+impl Debts {
+    /// Owes one acknowledgement more. Gives whether the PE must be listed.
+    ///
+    /// # Errors
+    ///
+    /// If the window does not allow for it.
+    pub(super) fn acknowledge(&mut self, channel: u32, window: u16) -> Result<bool, Flaw> {
+        self.owe(window)?;
+        self.add(Acknowledged { channel, count: 1 });
+        Ok(self.list())
+    }
+
+    /// Owes a value; as [`acknowledge`](Self::acknowledge).
+    pub(super) fn give(&mut self, value: Value, window: u16) -> Result<bool, Flaw> {
+        self.owe(window)?;
+        self.values.push_back(value);
+        Ok(self.list())
+    }
+
+    /// Owes blocks; as [`acknowledge`](Self::acknowledge).
+    pub(super) fn read(&mut self, read: Read, window: u16) -> Result<bool, Flaw> {
+        self.owe(window)?;
+        self.reads.push_back(read);
+        Ok(self.list())
+    }
+
+    /// Takes what is to be sent next; if there is nothing, the PE is no longer listed.
+    ///
+    /// What is taken is owed no more: when its answer has arrived, the next message may come sooner than the
+    /// sender of the answer comes back here.
+    pub(super) fn next(&mut self) -> Option<Answer> {
+        let answer = if !self.acknowledged.is_empty() || !self.values.is_empty() {
+            let mut batch = Batch::default();
+            let count = self.acknowledged.len().min(MOST_ACKNOWLEDGED);
+            batch.acknowledged.1 = count;
+            batch
+                .acknowledged
+                .0
+                .iter_mut()
+                .zip(self.acknowledged.drain(..count))
+                .for_each(|(to, one)| *to = one);
+            let count = self.values.len().min(MOST_VALUES);
+            batch.values.1 = count;
+            batch.values.0.iter_mut().zip(self.values.drain(..count)).for_each(|(to, value)| *to = value);
+            self.owed -= batch.answered();
+            Some(Answer::Batch(batch))
+        } else {
+            let read = self.reads.pop_front();
+            self.owed -= u32::from(read.is_some());
+            read.map(Answer::Data)
+        };
+        self.is_listed = answer.is_some();
+        answer
+    }
+
+    /// Owes again what found no room.
+    pub(super) fn put_back(&mut self, answer: &Answer) {
+        match answer {
+            Answer::Batch(batch) => {
+                self.owed += batch.answered();
+                batch.acknowledged().iter().for_each(|&one| self.add(one));
+                batch.values().iter().rev().for_each(|&value| self.values.push_front(value));
+            }
+            Answer::Data(read) => {
+                self.owed += 1;
+                self.reads.push_front(*read);
+            }
+        }
+    }
+
+    fn owe(&mut self, window: u16) -> Result<(), Flaw> {
+        if self.owed >= window.into() {
+            return Err(Flaw::Window);
+        }
+        self.owed += 1;
+        Ok(())
+    }
+
+    fn add(&mut self, new: Acknowledged) {
+        match self.acknowledged.iter_mut().find(|one| one.channel == new.channel) {
+            Some(one) => one.count += new.count,
+            None => self.acknowledged.push(new),
+        }
+    }
+
+    fn list(&mut self) -> bool {
+        !core::mem::replace(&mut self.is_listed, true)
+    }
+}

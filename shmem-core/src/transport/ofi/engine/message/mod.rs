@@ -1,0 +1,309 @@
+//! Messages as bytes.
+//!
+//! All numbers are little-endian, and lie at multiples of their size. The first 16 bytes are four bytes of the
+//! message's kind and three numbers of 32 bits; behind them stand numbers of 64 bits:
+//!
+//! ```text
+//! kind, three bytes of its own | PE that sends | channel or request | segment
+//! put      ..., offset, block, (count, distance) of each loop, [segment, offset and value of a signal], data
+//! get      ..., offset, block, (count, distance) of each loop
+//! atomic   ..., offset, two operands
+//! data     ..., data
+//! answers  ..., (channel, count) of each acknowledgement, (request, value) of each value
+//! ```
+//!
+//! Whoever reads one believes nothing: what does not fit together is a [`Flaw`].
+
+mod bytes;
+
+use bytes::{Reader, Writer};
+
+use super::debts::{Acknowledged, Batch, Read, Value};
+use super::fault::Flaw;
+use crate::strided::{Level, MAX_LEVELS, Pattern};
+use crate::transport::{AtomicOp, Remote, SignalOp, Width};
+
+/// Bytes that every message starts with.
+const HEAD: usize = 16;
+/// Bytes of a signal behind a put.
+const SIGNAL: usize = 24;
+/// Most bytes in front of the data of a put.
+pub(super) const MOST_BEFORE_DATA: usize = HEAD + 16 + 16 * MAX_LEVELS + SIGNAL;
+/// Bytes in front of the data that answers a get.
+pub(super) const BEFORE_ANSWER: usize = HEAD;
+
+const PUT: u8 = 1;
+const GET: u8 = 2;
+const ATOMIC: u8 = 3;
+const DATA: u8 = 4;
+const ANSWERS: u8 = 5;
+
+/// Bytes of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) segment: u32,
+    pub(super) offset: usize,
+}
+
+impl From<Remote> for Spot {
+    fn from(Remote { segment, offset, .. }: Remote) -> Self {
+        Self { segment, offset }
+    }
+}
+
+/// What an atomic is answered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// An acknowledgement, of a channel.
+    Acknowledgement(u32),
+    /// What the word was before, for a request.
+    Value(u32),
+}
+
+/// A message, as it has arrived.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Message<'a> {
+    /// Packed bytes for blocks, and a signal behind them.
+    Put {
+        channel: u32,
+        to: Spot,
+        /// Where the blocks go, from the packed data.
+        pattern: Pattern,
+        data: &'a [u8],
+        signal: Option<(Spot, SignalOp)>,
+    },
+    /// Blocks are wanted.
+    Get(Read),
+    /// A change of a word.
+    Atomic { wanted: Wanted, word: Spot, width: Width, op: AtomicOp },
+    /// The blocks that were wanted.
+    Data { request: u32, data: &'a [u8] },
+    /// Acknowledgements, and what words were before.
+    Answers(Answers<'a>),
+}
+
+/// Entries of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answers<'a> {
+    acknowledged: &'a [u8],
+    values: &'a [u8],
+}
+
+impl Answers<'_> {
+    pub(super) fn acknowledged(&self) -> impl Iterator<Item = Acknowledged> {
+        self.acknowledged.chunks_exact(8).map(|entry| {
+            let mut entry = Reader(entry);
+            Acknowledged { channel: entry.u32(), count: entry.u32() }
+        })
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = Value> {
+        self.values.chunks_exact(16).map(|entry| {
+            let mut entry = Reader(entry);
+            Value {
+                request: entry.u32(),
+                before: {
+                    entry.u32();
+                    entry.u64()
+                },
+            }
+        })
+    }
+}
+
+/// Who sends a message, as far as it says so.
+pub(super) fn sender(message: &[u8]) -> Option<u32> {
+    (message.len() >= HEAD).then(|| Reader(&message[4..]).u32())
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message. Blocks are fewer bytes than `most`, or there is a flaw.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<Self, Flaw> {
+        let mut reader = Reader(bytes);
+        reader.require(HEAD)?;
+        let [kind, a, b, _] = reader.bytes();
+        let (_from, number, segment) = (reader.u32(), reader.u32(), reader.u32());
+        let message = match kind {
+            PUT => {
+                reader.require(16)?;
+                let to = Spot { segment, offset: reader.size()? };
+                let pattern = reader.pattern(a, most, |count, distance, packed| Level {
+                    count,
+                    to: distance,
+                    from: packed,
+                })?;
+                let signal = reader.signal(b)?;
+                reader.require(pattern.bytes())?;
+                Self::Put { channel: number, to, pattern, signal, data: reader.take(pattern.bytes()) }
+            }
+            GET => {
+                reader.require(16)?;
+                let offset = reader.size()?;
+                let pattern = reader.pattern(a, most, |count, distance, packed| Level {
+                    count,
+                    to: packed,
+                    from: distance,
+                })?;
+                Self::Get(Read { request: number, segment, offset, pattern })
+            }
+            ATOMIC => {
+                reader.require(24)?;
+                let word = Spot { segment, offset: reader.size()? };
+                let wanted = if b & WANTS_VALUE == 0 {
+                    Wanted::Acknowledgement(number)
+                } else {
+                    Wanted::Value(number)
+                };
+                let width = match b & !WANTS_VALUE {
+                    4 => Width::W4,
+                    8 => Width::W8,
+                    _ => return Err(Flaw::Operation),
+                };
+                let words = (a.into(), reader.u64(), reader.u64());
+                let op = AtomicOp::from_words(words);
+                // A code that does not exist was taken for another one.
+                if op.into_words().0 != words.0 {
+                    return Err(Flaw::Operation);
+                }
+                Self::Atomic { wanted, word, width, op }
+            }
+            DATA => Self::Data { request: number, data: reader.take(reader.0.len()) },
+            ANSWERS => {
+                let (acknowledged, values) = (8 * usize::from(a), 16 * usize::from(b));
+                reader.require(acknowledged + values)?;
+                Self::Answers(Answers {
+                    acknowledged: reader.take(acknowledged),
+                    values: reader.take(values),
+                })
+            }
+            kind => return Err(Flaw::Kind(kind)),
+        };
+        if reader.0.is_empty() { Ok(message) } else { Err(Flaw::Length) }
+    }
+}
+
+/// In the byte of an atomic's width: its old value is wanted.
+const WANTS_VALUE: u8 = 0x80;
+
+/// A put, to be written.
+pub(super) struct Put<'a> {
+    pub(super) from: u32,
+    pub(super) channel: u32,
+    pub(super) to: Spot,
+    /// The blocks at the target.
+    pub(super) pattern: &'a Pattern,
+    pub(super) signal: Option<(Spot, SignalOp)>,
+}
+
+impl Put<'_> {
+    /// Bytes of the message.
+    pub(super) fn bytes(&self) -> usize {
+        let signal = if self.signal.is_some() { SIGNAL } else { 0 };
+        HEAD + 16 + 16 * self.pattern.levels().len() + signal + self.pattern.bytes()
+    }
+
+    /// Writes the message but for its data; gives the room for that.
+    pub(super) fn write<'b>(&self, buffer: &'b mut [u8]) -> &'b mut [u8] {
+        let mut writer = Writer(buffer);
+        let signal = match self.signal {
+            None => 0,
+            Some((_, SignalOp::Set(_))) => 1,
+            Some((_, SignalOp::Add(_))) => 2,
+        };
+        let depth = self.pattern.levels().len() as u8;
+        writer.head([PUT, depth, signal, 0], self.from, self.channel, self.to.segment);
+        writer.u64(self.to.offset as u64);
+        writer.pattern(self.pattern, |level| level.to);
+        if let Some((spot, op)) = self.signal {
+            let (SignalOp::Set(value) | SignalOp::Add(value)) = op;
+            writer.u32(spot.segment);
+            writer.u32(0);
+            writer.u64(spot.offset as u64);
+            writer.u64(value);
+        }
+        writer.0
+    }
+}
+
+/// A get, to be written.
+pub(super) struct Get<'a> {
+    pub(super) from: u32,
+    pub(super) request: u32,
+    pub(super) of: Spot,
+    /// The blocks at the target.
+    pub(super) pattern: &'a Pattern,
+}
+
+impl Get<'_> {
+    pub(super) fn bytes(&self) -> usize {
+        HEAD + 16 + 16 * self.pattern.levels().len()
+    }
+
+    pub(super) fn write(&self, buffer: &mut [u8]) {
+        let mut writer = Writer(buffer);
+        let depth = self.pattern.levels().len() as u8;
+        writer.head([GET, depth, 0, 0], self.from, self.request, self.of.segment);
+        writer.u64(self.of.offset as u64);
+        writer.pattern(self.pattern, |level| level.from);
+    }
+}
+
+/// A change of a word, to be written.
+pub(super) struct Atomic {
+    pub(super) from: u32,
+    pub(super) wanted: Wanted,
+    pub(super) word: Spot,
+    pub(super) width: Width,
+    pub(super) op: AtomicOp,
+}
+
+impl Atomic {
+    pub(super) const BYTES: usize = HEAD + 24;
+
+    pub(super) fn write(&self, buffer: &mut [u8]) {
+        let mut writer = Writer(buffer);
+        let (code, first, second) = self.op.into_words();
+        let (number, flag) = match self.wanted {
+            Wanted::Acknowledgement(channel) => (channel, 0),
+            Wanted::Value(request) => (request, WANTS_VALUE),
+        };
+        let width = self.width.bytes() as u8 | flag;
+        writer.head([ATOMIC, code as u8, width, 0], self.from, number, self.word.segment);
+        writer.u64(self.word.offset as u64);
+        writer.u64(first);
+        writer.u64(second);
+    }
+}
+
+/// Writes the head of data that was wanted; gives the room for the data.
+pub(super) fn write_data(buffer: &mut [u8], from: u32, request: u32) -> &mut [u8] {
+    let mut writer = Writer(buffer);
+    writer.head([DATA, 0, 0, 0], from, request, 0);
+    writer.0
+}
+
+impl Batch {
+    /// Bytes of the message.
+    pub(super) fn bytes(&self) -> usize {
+        HEAD + 8 * self.acknowledged().len() + 16 * self.values().len()
+    }
+
+    pub(super) fn write(&self, from: u32, buffer: &mut [u8]) {
+        let mut writer = Writer(buffer);
+        let counts = (self.acknowledged().len() as u8, self.values().len() as u8);
+        writer.head([ANSWERS, counts.0, counts.1, 0], from, 0, 0);
+        for one in self.acknowledged() {
+            writer.u32(one.channel);
+            writer.u32(one.count);
+        }
+        for value in self.values() {
+            writer.u32(value.request);
+            writer.u32(0);
+            writer.u64(value.before);
+        }
+    }
+}

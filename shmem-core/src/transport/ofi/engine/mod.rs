@@ -1,0 +1,203 @@
+//! Messages between PEs, for what one operation of a network interface cannot do.
+//!
+//! An interface writes and reads contiguous bytes of another PE, a few pieces at a time, without that PE
+//! knowing. Everything else is a message, which the target's engine carries out: blocks that came packed
+//! are unpacked by the same kernels that packed them, blocks that are wanted are packed and sent back, words
+//! are changed where the interface has no atomics, and the signal behind data comes with the data.
+//!
+//! ```text
+//! initiator                                    target
+//! put, update  --one message, a place in the window-->  arrived: carried out at once
+//!              <--acknowledgement, many in one message--  drain: what is owed is sent
+//! get, atomic  --request-->                             arrived: queued, or carried out
+//!              <--data or value, into its destination--   drain
+//! ```
+//!
+//! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
+//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that.
+//! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room
+//!   for it. Answers that find no room on the wire wait in those queues, and nothing waits for them but
+//!   whoever asked. Answers are not answered.
+//! * **No order.** A message says all that is needed to carry it out. A transfer of more bytes than a message
+//!   has is cut into parts that may arrive in any order. What must come after something else is sent when
+//!   that has been acknowledged.
+//! * **Nothing is allocated** per operation: messages are put together in the wire's buffers, requests and
+//!   what is owed lie in tables that grow to the window and stay.
+//! * **Trust.** What comes from another process is read as what it is, bytes: a message that does not fit
+//!   together, or names memory that is not registered, is a [`Fault`], with which the job ends.
+//!
+//! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
+
+mod arrival;
+mod debts;
+mod fault;
+mod initiate;
+mod message;
+mod requests;
+mod stream;
+mod wire;
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+pub use fault::{Fault, Flaw};
+pub use wire::{Sent, Wire};
+
+use debts::Debts;
+use requests::Requests;
+use stream::Streams;
+
+use crate::segment::MAX_SEGMENTS;
+use crate::transport::Channel;
+use crate::transport::target::Target;
+
+/// The least that a message must be able to have: a put's head and some data.
+pub const LEAST_MESSAGE: usize = 512;
+
+/// How much is under way at a time. The same on all PEs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Messages from one PE to another that have not been answered.
+    pub window: u16,
+    /// Bytes of a message, at least [`LEAST_MESSAGE`].
+    pub message: usize,
+}
+
+impl Limits {
+    /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
+    /// the wire and unpacking go on at the same time.
+    pub const DEFAULT: Self = Self { window: 64, message: 64 << 10 };
+
+    /// With messages of at most so many bytes.
+    #[must_use]
+    pub fn with_message_of(self, most: usize) -> Self {
+        Self { message: self.message.min(most), ..self }
+    }
+}
+
+/// One PE's end of all messages. See the [module](self).
+pub struct Engine {
+    me: u32,
+    limits: Limits,
+    /// The other PEs; what there is of one is made when it is first needed.
+    peers: Box<[OnceLock<Box<Peer>>]>,
+    streams: Streams,
+    segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
+    /// PEs that are owed something.
+    creditors: Mutex<VecDeque<u32>>,
+    /// How many those are: a look at it costs no lock.
+    owing: AtomicUsize,
+}
+
+/// What this PE and another have to do with each other.
+#[derive(Default)]
+struct Peer {
+    requests: Mutex<Requests>,
+    debts: Mutex<Debts>,
+}
+
+impl Peer {
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn debts(&self) -> MutexGuard<'_, Debts> {
+        self.debts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// The engine of PE `me` of `pes`.
+    ///
+    /// # Panics
+    ///
+    /// If the limits leave no room for anything.
+    pub fn new(me: usize, pes: usize, limits: Limits) -> Self {
+        assert!(
+            limits.window > 0 && limits.message >= LEAST_MESSAGE,
+            "{limits:?} leave no room for a message"
+        );
+        Self {
+            me: me as u32,
+            limits,
+            peers: (0..pes).map(|_| OnceLock::new()).collect(),
+            streams: Streams::new(),
+            segments: RwLock::new([None; MAX_SEGMENTS]),
+            creditors: Mutex::default(),
+            owing: AtomicUsize::new(0),
+        }
+    }
+
+    /// Lets others reach a segment of this PE.
+    ///
+    /// # Panics
+    ///
+    /// If the segment is registered already.
+    pub fn register(&self, segment: u32, target: Target) {
+        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let before = segments[segment as usize].replace(target);
+        assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
+    }
+
+    /// Lets nobody reach a segment any more. Returns when nobody is at it.
+    pub fn forget(&self, segment: u32) {
+        self.segments.write().unwrap_or_else(PoisonError::into_inner)[segment as usize] = None;
+    }
+
+    /// Whether every message of a channel has been answered: what it has written is remotely visible, and
+    /// what it has read is here.
+    pub fn is_quiet(&self, channel: Channel) -> bool {
+        self.streams.unanswered(channel) == 0
+    }
+
+    /// The PEs that have not answered all, and how many messages each: for reports.
+    pub fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
+        let peers = self.peers.iter().enumerate();
+        let each = peers.filter_map(|(pe, peer)| Some((pe, peer.get()?.requests().unanswered())));
+        each.filter(|&(_, unanswered)| unanswered > 0)
+    }
+
+    /// Sends what is owed, as far as there is room. To be called after [`arrived`](Self::arrived), and as long as
+    /// something [is owed](Self::owes).
+    ///
+    /// # Errors
+    ///
+    /// If what somebody wanted to have is no longer there.
+    pub fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
+        for _ in 0..self.owing.load(Ordering::Acquire) {
+            let Some(creditor) = self.creditors().pop_front() else { break };
+            self.owing.fetch_sub(1, Ordering::Relaxed);
+            if self.answer(wire, creditor)? == Sent::Full {
+                self.list(creditor);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether somebody waits for an answer that found no room.
+    pub fn owes(&self) -> bool {
+        self.owing.load(Ordering::Relaxed) > 0
+    }
+
+    fn list(&self, creditor: u32) {
+        self.creditors().push_back(creditor);
+        self.owing.fetch_add(1, Ordering::Release);
+    }
+
+    fn creditors(&self) -> MutexGuard<'_, VecDeque<u32>> {
+        self.creditors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn segments(&self) -> RwLockReadGuard<'_, [Option<Target>; MAX_SEGMENTS]> {
+        self.segments.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn peer(&self, pe: usize) -> &Peer {
+        self.peers[pe].get_or_init(Box::default)
+    }
+}
+
+#[cfg(test)]
+mod tests;

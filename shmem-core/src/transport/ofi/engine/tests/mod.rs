@@ -1,0 +1,4 @@
+mod fuzz;
+mod model;
+mod network;
+mod threads;

@@ -1,0 +1,402 @@
+//! Whatever PEs do over a wire without order, memory is as if they had done it at once.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::super::*;
+use super::network::{Network, remote};
+use crate::strided::{Level, Pattern};
+use crate::transport::{AtomicOp, SignalOp, Width};
+
+const PES: usize = 3;
+/// Slots that each PE has in the memory of every other, and their bytes.
+const SLOTS: usize = 4;
+const SLOT: usize = 2048;
+/// Words behind the slots: for each PE that changes them one for itself, a signal for each slot, and one that all
+/// add to.
+const WORDS: usize = PES * SLOTS * SLOT;
+const BYTES: usize = WORDS + PES * 8 * (SLOTS + 1) + 8;
+const ALL_ADD: usize = BYTES - 8;
+
+fn slot(of: usize, slot: usize) -> usize {
+    (of * SLOTS + slot) * SLOT
+}
+
+fn word(of: usize) -> usize {
+    WORDS + of * 8 * (SLOTS + 1)
+}
+
+fn signal(of: usize, slot: usize) -> usize {
+    word(of) + 8 * (slot + 1)
+}
+
+/// What a PE does.
+#[derive(Clone, Debug)]
+enum Act {
+    Put { slot: usize, pattern: Pattern },
+    PutSignal { slot: usize, bytes: usize },
+    Get { slot: usize, pattern: Pattern, nbi: bool },
+    Update(AtomicOp),
+    Atomic(AtomicOp, Width),
+    Add { fetch: bool, nbi: bool },
+    Quiet,
+    Step(usize),
+}
+
+/// A pattern whose blocks lie apart on both sides, and inside a slot.
+fn pattern() -> impl Strategy<Value = Pattern> {
+    let level = (1usize..5, 0usize..40, 0usize..40);
+    (1usize..60, prop::collection::vec(level, 0..4), any::<bool>()).prop_map(|(block, levels, transposed)| {
+        let counts: Vec<usize> = levels.iter().map(|&(count, ..)| count).collect();
+        let apart = |order: &mut dyn Iterator<Item = usize>, gap: &dyn Fn(usize) -> usize| {
+            let (mut hull, mut strides) = (block, vec![0; counts.len()]);
+            for i in order {
+                strides[i] = hull + gap(i);
+                hull += (counts[i] - 1) * strides[i];
+            }
+            (strides, hull)
+        };
+        let all = 0..counts.len();
+        let (to, to_hull) = apart(&mut all.clone(), &|i| levels[i].1);
+        let (from, from_hull) = if transposed {
+            apart(&mut all.clone().rev(), &|i| levels[i].2)
+        } else {
+            apart(&mut all.clone(), &|i| levels[i].2)
+        };
+        if to_hull.max(from_hull) > SLOT {
+            return Pattern::contiguous(block);
+        }
+        let level = |i: usize| Level { count: counts[i], to: to[i], from: from[i] };
+        Pattern::of_levels(block, &all.map(level).collect::<Vec<_>>())
+    })
+}
+
+fn op() -> impl Strategy<Value = AtomicOp> {
+    prop_oneof![
+        Just(AtomicOp::Fetch),
+        any::<u64>().prop_map(AtomicOp::Set),
+        any::<u64>().prop_map(AtomicOp::Swap),
+        (0u64..3, any::<u64>()).prop_map(|(expected, desired)| AtomicOp::CompareSwap { expected, desired }),
+        any::<u64>().prop_map(AtomicOp::Add),
+        any::<u64>().prop_map(AtomicOp::And),
+        any::<u64>().prop_map(AtomicOp::Or),
+        any::<u64>().prop_map(AtomicOp::Xor),
+    ]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        (0..SLOTS, pattern()).prop_map(|(slot, pattern)| Act::Put { slot, pattern }),
+        (0..SLOTS, 0usize..300).prop_map(|(slot, bytes)| Act::PutSignal { slot, bytes }),
+        (0..SLOTS, pattern(), any::<bool>()).prop_map(|(slot, pattern, nbi)| Act::Get { slot, pattern, nbi }),
+        op().prop_map(Act::Update),
+        (op(), prop_oneof![Just(Width::W4), Just(Width::W8)]).prop_map(|(op, width)| Act::Atomic(op, width)),
+        (any::<bool>(), any::<bool>()).prop_map(|(fetch, nbi)| Act::Add { fetch, nbi }),
+        Just(Act::Quiet),
+        (0usize..6).prop_map(Act::Step),
+    ]
+}
+
+/// What a word becomes.
+fn changed(before: u64, op: AtomicOp) -> u64 {
+    match op {
+        AtomicOp::Fetch => before,
+        AtomicOp::Set(v) | AtomicOp::Swap(v) => v,
+        AtomicOp::CompareSwap { expected, desired } => {
+            if before == expected {
+                desired
+            } else {
+                before
+            }
+        }
+        AtomicOp::Add(v) => before.wrapping_add(v),
+        AtomicOp::And(v) => before & v,
+        AtomicOp::Or(v) => before | v,
+        AtomicOp::Xor(v) => before ^ v,
+    }
+}
+
+/// A get that goes on.
+struct Reading {
+    into: Vec<u8>,
+    wanted: Vec<u8>,
+}
+
+/// PEs, and what their memory must be.
+struct Cluster {
+    network: Network,
+    memory: Vec<Vec<u8>>,
+    /// Slots that a PE has used since it was last quiet, by the PE that has them.
+    used: Vec<BTreeSet<(usize, usize)>>,
+    reading: Vec<Vec<Reading>>,
+    /// What the adding PEs found, and how often each word was added to.
+    found: Vec<Vec<u64>>,
+    finding: Vec<Vec<(usize, Box<u64>)>>,
+    added: Vec<u64>,
+    /// What each signal stands for: by target, initiator and slot, the signal and the bytes before it.
+    signalled: Vec<(usize, usize, usize, u64, Vec<u8>)>,
+    next: u8,
+}
+
+impl Cluster {
+    fn new(limits: Limits, room: usize, seed: u64) -> Self {
+        let network = Network::new(PES, BYTES, limits, room, seed);
+        Self {
+            network,
+            memory: vec![vec![0; BYTES]; PES],
+            used: vec![BTreeSet::new(); PES],
+            reading: (0..PES).map(|_| Vec::new()).collect(),
+            found: vec![Vec::new(); PES],
+            finding: (0..PES).map(|_| Vec::new()).collect(),
+            added: vec![0; PES],
+            signalled: Vec::new(),
+            next: 0,
+        }
+    }
+
+    fn channel(me: usize) -> Channel {
+        Channel(me as u32 * 7)
+    }
+
+    fn fresh(&mut self, bytes: usize) -> Vec<u8> {
+        (0..bytes)
+            .map(|_| {
+                self.next = self.next.wrapping_add(1);
+                self.next | 1
+            })
+            .collect()
+    }
+
+    fn model_word(&mut self, pe: usize, at: usize) -> u64 {
+        u64::from_le_bytes(self.memory[pe][at..at + 8].try_into().unwrap())
+    }
+
+    fn set_model_word(&mut self, pe: usize, at: usize, value: u64) {
+        self.memory[pe][at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// Two operations on a slot need a quiet between them.
+    fn claim(&mut self, me: usize, pe: usize, slot: usize) {
+        if !self.used[me].insert((pe, slot)) {
+            self.quiet(me);
+            self.used[me].insert((pe, slot));
+        }
+    }
+
+    fn quiet(&mut self, me: usize) {
+        while !self.network.engines[me].is_quiet(Self::channel(me)) {
+            self.network.step();
+        }
+        for Reading { into, wanted } in self.reading[me].drain(..) {
+            assert_eq!(into, wanted, "quiet means that what is read is here");
+        }
+        let found = self.finding[me].drain(..).collect::<Vec<_>>();
+        found.into_iter().for_each(|(pe, value)| self.found[pe].push(*value));
+        for (pe, slot) in core::mem::take(&mut self.used[me]) {
+            let at = self::slot(me, slot);
+            let there = self.network.memory(pe, BYTES);
+            assert_eq!(there[at..at + SLOT], self.memory[pe][at..at + SLOT], "quiet means visible");
+        }
+    }
+
+    fn run(&mut self, me: usize, pe: usize, act: Act) {
+        let channel = Self::channel(me);
+        match act {
+            Act::Put { slot, pattern } => {
+                self.claim(me, pe, slot);
+                let (at, (_, hull)) = (self::slot(me, slot), pattern.hulls());
+                let source = self.fresh(hull);
+                let (network, to) = (&self.network, remote(pe, at));
+                // SAFETY: the source holds all blocks, and the slot does.
+                unsafe { network.engines[me].put(&network.end(me), channel, to, source.as_ptr(), &pattern) };
+                let memory = &mut self.memory[pe][at..];
+                pattern.each_block(|to, from| {
+                    memory[to..to + pattern.block()].copy_from_slice(&source[from..from + pattern.block()]);
+                });
+            }
+            Act::PutSignal { slot, bytes } => {
+                self.claim(me, pe, slot);
+                let (at, word) = (self::slot(me, slot), signal(me, slot));
+                let source = self.fresh(bytes);
+                let count = self.model_word(pe, word) + 1;
+                let op = if count.is_multiple_of(2) { SignalOp::Add(1) } else { SignalOp::Set(count) };
+                let (network, to, signal) = (&self.network, remote(pe, at), remote(pe, word));
+                let (engine, end) = (&network.engines[me], network.end(me));
+                // SAFETY: the source has so many bytes, the slot more, and the signal is a word.
+                unsafe { engine.put_signal(&end, channel, to, source.as_ptr(), bytes, signal, op) };
+                self.memory[pe][at..at + bytes].copy_from_slice(&source);
+                self.set_model_word(pe, word, count);
+                self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, slot));
+                self.signalled.push((pe, me, slot, count, source));
+            }
+            Act::Get { slot, pattern, nbi } => {
+                self.claim(me, pe, slot);
+                let (at, (hull, _)) = (self::slot(me, slot), pattern.hulls());
+                let mut wanted = vec![0xEE; hull];
+                let mut into = wanted.clone();
+                let memory = &self.memory[pe][at..];
+                pattern.each_block(|to, from| {
+                    wanted[to..to + pattern.block()].copy_from_slice(&memory[from..from + pattern.block()]);
+                });
+                let (network, from) = (&self.network, remote(pe, at));
+                let (engine, end) = (&network.engines[me], network.end(me));
+                if nbi {
+                    // SAFETY: `into` has room for all blocks, and stays where it is until quiet.
+                    unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), from, &pattern) };
+                    self.reading[me].push(Reading { into, wanted });
+                } else {
+                    // SAFETY: `into` has room for all blocks.
+                    unsafe { engine.get(&end, channel, into.as_mut_ptr(), from, &pattern) };
+                    assert_eq!(into, wanted);
+                }
+            }
+            Act::Update(op) => {
+                let at = word(me);
+                let network = &self.network;
+                network.engines[me].update(&network.end(me), channel, remote(pe, at), Width::W8, op);
+                let after = changed(self.model_word(pe, at), op);
+                self.set_model_word(pe, at, after);
+                self.quiet(me);
+            }
+            Act::Atomic(op, width) => {
+                let at = word(me);
+                let before = self.model_word(pe, at);
+                let network = &self.network;
+                let got = network.engines[me].atomic(&network.end(me), channel, remote(pe, at), width, op);
+                let mask = if width == Width::W4 { u64::from(u32::MAX) } else { u64::MAX };
+                assert_eq!(got, before & mask, "{op:?} {width:?}");
+                let narrow = match op {
+                    AtomicOp::CompareSwap { expected, desired } => {
+                        AtomicOp::CompareSwap { expected: expected & mask, desired }
+                    }
+                    op => op,
+                };
+                let after = changed(before & mask, narrow);
+                self.set_model_word(pe, at, (before & !mask) | (after & mask));
+            }
+            Act::Add { fetch, nbi } => {
+                self.added[pe] += 1;
+                let network = &self.network;
+                let (engine, end, at) = (&network.engines[me], network.end(me), remote(pe, ALL_ADD));
+                let one = AtomicOp::Add(1);
+                match (fetch, nbi) {
+                    (false, _) => engine.update(&end, channel, at, Width::W8, one),
+                    (true, false) => self.found[pe].push(engine.atomic(&end, channel, at, Width::W8, one)),
+                    (true, true) => {
+                        let mut result = Box::new(u64::MAX);
+                        let into = (&raw mut *result).cast();
+                        // SAFETY: `result` stays where it is until quiet.
+                        unsafe { engine.atomic_nbi(&end, channel, at, Width::W8, one, into) };
+                        self.finding[me].push((pe, result));
+                    }
+                }
+            }
+            Act::Quiet => self.quiet(me),
+            Act::Step(steps) => (0..steps).for_each(|_| self.network.step()),
+        }
+        self.look_at_signals();
+    }
+
+    /// Who sees a signal sees the bytes before it.
+    fn look_at_signals(&self) {
+        for (pe, me, slot, count, bytes) in &self.signalled {
+            let there = self.network.memory(*pe, BYTES);
+            let at = signal(*me, *slot);
+            if u64::from_le_bytes(there[at..at + 8].try_into().unwrap()) == *count {
+                let at = self::slot(*me, *slot);
+                // A put to the slot may have come since, which was behind a quiet: then the model knows.
+                if self.memory[*pe][at..at + bytes.len()] == bytes[..] {
+                    assert_eq!(there[at..at + bytes.len()], bytes[..], "the signal came before its data");
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) {
+        (0..PES).for_each(|me| self.quiet(me));
+        self.network.settle();
+        for pe in 0..PES {
+            self.set_model_word(pe, ALL_ADD, self.added[pe]);
+            assert!(self.network.memory(pe, BYTES) == self.memory[pe], "the memory of PE {pe} differs");
+            let found: BTreeSet<_> = self.found[pe].iter().copied().collect();
+            assert_eq!(found.len(), self.found[pe].len(), "two adding PEs found the same");
+            assert!(found.iter().all(|&before| before < self.added[pe]));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 256 }, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_is_as_if_all_had_been_done_at_once(
+        acts in prop::collection::vec((0..PES, 1..PES, act()), 1..80),
+        window in 1u16..9, message in LEAST_MESSAGE..1200, room in 1usize..5, seed in any::<u64>(),
+    ) {
+        let mut cluster = Cluster::new(Limits { window, message }, room, seed);
+        for (me, further, act) in acts {
+            cluster.run(me, (me + further) % PES, act);
+        }
+        cluster.finish();
+    }
+}
+
+/// A transfer of many messages, with a window of one and room for one: parts, and no deadlock.
+#[test]
+fn a_transfer_larger_than_a_message_is_cut() {
+    let limits = Limits { window: 1, message: LEAST_MESSAGE };
+    let network = Network::new(2, 1 << 16, limits, 1, 9);
+    *network.sent.borrow_mut() = Some(Vec::new());
+    let source: Vec<u8> = (0..1 << 16).map(|i: usize| (i / 3) as u8).collect();
+    let pattern = Pattern::blocks(700, 50, 1000, 1200);
+    let (engine, end) = (&network.engines[0], network.end(0));
+    // SAFETY: both sides hold 50 blocks at their distances.
+    unsafe { engine.put(&end, Channel(3), remote(1, 0), source.as_ptr(), &pattern) };
+    while !engine.is_quiet(Channel(3)) {
+        network.step();
+    }
+    let there = network.memory(1, 1 << 16);
+    pattern.each_block(|to, from| assert_eq!(there[to..to + 700], source[from..from + 700]));
+    let mut back = vec![0; 1 << 16];
+    let pattern = Pattern::blocks(700, 50, 1200, 1000);
+    // SAFETY: as above.
+    unsafe { engine.get(&end, Channel(3), back.as_mut_ptr(), remote(1, 0), &pattern) };
+    pattern.each_block(|to, _| assert_eq!(back[to..to + 700], source[to..to + 700]));
+    let sent = network.sent.take().unwrap();
+    assert!(sent.iter().all(|message| message.len() <= LEAST_MESSAGE));
+    assert!(sent.len() > 2 * 50 * 2, "{} messages", sent.len());
+}
+
+/// Acknowledgements of what arrives between two answers go out together, those of several channels too.
+#[test]
+fn acknowledgements_are_sent_together() {
+    let network = Network::new(2, 4096, Limits::DEFAULT, 64, 5);
+    let (engine, end) = (&network.engines[0], network.end(0));
+    let word = |i: usize| remote(1, 8 * i);
+    (0..30).for_each(|i| {
+        engine.update(&end, Channel(i as u32 % 3), word(i % 5), Width::W8, AtomicOp::Add(1));
+    });
+    *network.sent.borrow_mut() = Some(Vec::new());
+    // All arrive before anything is answered.
+    network.deliver_all(1);
+    network.settle();
+    let sent = network.sent.take().unwrap();
+    assert_eq!(sent.len(), 1, "one message for 30 updates on 3 channels");
+    assert!((0..3).all(|channel| engine.is_quiet(Channel(channel))));
+}
+
+/// A channel is quiet though another is not.
+#[test]
+fn a_channel_does_not_wait_for_another() {
+    let network = Network::new(3, 4096, Limits::DEFAULT, 64, 5);
+    let (engine, end) = (&network.engines[0], network.end(0));
+    engine.update(&end, Channel(1), remote(1, 0), Width::W8, AtomicOp::Add(1));
+    engine.update(&end, Channel(2), remote(2, 0), Width::W8, AtomicOp::Add(1));
+    network.deliver_all(2);
+    network.engines[2].drain(&network.end(2)).unwrap();
+    network.deliver_all(0);
+    assert!(engine.is_quiet(Channel(2)) && !engine.is_quiet(Channel(1)));
+    assert_eq!(engine.unanswered().collect::<Vec<_>>(), [(1, 1)]);
+    network.settle();
+}

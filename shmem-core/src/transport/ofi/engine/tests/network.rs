@@ -1,0 +1,137 @@
+//! PEs of one process, and a wire between them that loses nothing, has little room, and keeps no order.
+
+use core::cell::{Cell, RefCell};
+
+use super::super::*;
+use crate::pe::Pe;
+use crate::places::Places;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::Remote;
+use crate::transport::target::Target;
+
+/// The segment that all memory of the tests lies in.
+pub(super) const SEGMENT: u32 = 1;
+
+/// Steps without anything under way after which nobody waits for something that will still come.
+const PATIENCE: u32 = 1000;
+
+/// Some PEs, and what is under way between them.
+pub(super) struct Network {
+    pub(super) engines: Vec<Engine>,
+    pub(super) places: Places,
+    /// What is under way to each PE.
+    under_way: RefCell<Vec<Vec<Vec<u8>>>>,
+    /// Messages that may be under way to each PE.
+    room: usize,
+    dice: Cell<u64>,
+    idle: Cell<u32>,
+    /// A copy of everything that was sent, if somebody wants it.
+    pub(super) sent: RefCell<Option<Vec<Vec<u8>>>>,
+}
+
+/// One PE's end of the wire.
+pub(super) struct End<'a> {
+    pub(super) network: &'a Network,
+    pub(super) me: usize,
+}
+
+impl Network {
+    pub(super) fn new(pes: usize, bytes: usize, limits: Limits, room: usize, seed: u64) -> Self {
+        let places = Places::new(pes, bytes);
+        let engine = |pe: usize| {
+            let engine = Engine::new(pe, pes, limits);
+            // SAFETY: a place of that many bytes, all zeroes, dropped together with the engine.
+            engine.register(SEGMENT, unsafe { Target::later(places.place(pe), SYSTEM_BYTES, bytes) });
+            engine
+        };
+        let engines = (0..pes).map(engine).collect();
+        let under_way = RefCell::new(vec![Vec::new(); pes]);
+        let (dice, idle) = (Cell::new(seed | 1), Cell::new(0));
+        Self { engines, places, under_way, room, dice, idle, sent: RefCell::new(None) }
+    }
+
+    pub(super) fn end(&self, me: usize) -> End<'_> {
+        End { network: self, me }
+    }
+
+    /// The bytes of a PE behind its system area.
+    pub(super) fn memory(&self, pe: usize, bytes: usize) -> Vec<u8> {
+        let start = self.places.place(pe).wrapping_add(SYSTEM_BYTES);
+        // SAFETY: a place has so many bytes, and no other thread uses it.
+        unsafe { core::slice::from_raw_parts(start, bytes) }.to_vec()
+    }
+
+    pub(super) fn roll(&self, sides: usize) -> usize {
+        let mut x = self.dice.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.dice.set(x);
+        (x >> 20) as usize % sides
+    }
+
+    /// Delivers one message, whichever; every PE then sends what it owes.
+    ///
+    /// # Panics
+    ///
+    /// If there has been none for long: somebody waits for ever.
+    pub(super) fn step(&self) {
+        let start = self.roll(self.engines.len());
+        let pes = (0..self.engines.len()).map(|i| (start + i) % self.engines.len());
+        let to = pes.clone().find(|&pe| !self.under_way.borrow()[pe].is_empty());
+        if let Some(to) = to {
+            self.idle.set(0);
+            let which = self.roll(self.under_way.borrow()[to].len());
+            let message = self.under_way.borrow_mut()[to].swap_remove(which);
+            self.engines[to].arrived(&message).unwrap();
+        } else {
+            self.idle.set(self.idle.get() + 1);
+            assert!(self.idle.get() < PATIENCE, "somebody waits, and nothing is under way");
+        }
+        for pe in pes {
+            self.engines[pe].drain(&self.end(pe)).unwrap();
+        }
+    }
+
+    /// Delivers all that is under way to a PE, which answers nothing.
+    pub(super) fn deliver_all(&self, pe: usize) {
+        let messages = core::mem::take(&mut self.under_way.borrow_mut()[pe]);
+        messages.iter().for_each(|message| self.engines[pe].arrived(message).unwrap());
+    }
+
+    /// Delivers until everybody has got every answer.
+    pub(super) fn settle(&self) {
+        while self.engines.iter().any(|engine| engine.unanswered().next().is_some()) {
+            self.step();
+        }
+        assert!(self.under_way.borrow().iter().all(Vec::is_empty), "what is not answered was sent");
+        assert!(self.engines.iter().all(|engine| !engine.owes()), "somebody still owes something");
+    }
+}
+
+impl Wire for End<'_> {
+    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        assert_ne!(pe, self.me, "nobody sends to itself");
+        if self.network.under_way.borrow()[pe].len() >= self.network.room || self.network.roll(8) == 0 {
+            return Sent::Full;
+        }
+        let mut message = vec![0xA5; bytes];
+        write(&mut message);
+        if let Some(sent) = &mut *self.network.sent.borrow_mut() {
+            sent.push(message.clone());
+        }
+        self.network.under_way.borrow_mut()[pe].push(message);
+        Sent::Done
+    }
+
+    fn progress(&self) {
+        self.network.step();
+    }
+}
+
+/// Bytes of a PE, `offset` bytes behind its system area.
+pub(super) fn remote(pe: usize, offset: usize) -> Remote {
+    // SAFETY: no operation of the arena uses it.
+    let pe = unsafe { Pe::new(pe as u32, Pe::OFF_NODE) };
+    Remote { pe, segment: SEGMENT, offset: SYSTEM_BYTES + offset }
+}

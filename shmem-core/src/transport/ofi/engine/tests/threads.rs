@@ -1,0 +1,137 @@
+//! PEs that are threads, two to a PE, which send, wait and make progress all at the same time.
+
+use std::sync::Mutex;
+
+use super::super::*;
+use super::network::{SEGMENT, remote};
+use crate::places::Places;
+use crate::strided::Pattern;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::target::Target;
+use crate::transport::{AtomicOp, SignalOp, Width};
+
+const PES: usize = 3;
+const THREADS: usize = 2;
+const ROUNDS: usize = if cfg!(miri) { 2 } else { 60 };
+const BYTES: usize = 1 << 16;
+
+/// PEs with little room between them.
+struct Wires {
+    engines: Vec<Engine>,
+    under_way: Vec<Mutex<VecDeque<Vec<u8>>>>,
+    places: Places,
+}
+
+// SAFETY: places are memory that engines and the test use by bytes that are given to one thread at a time.
+unsafe impl Sync for Wires {}
+
+struct End<'a>(&'a Wires, usize);
+
+impl Wire for End<'_> {
+    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        let mut under_way = self.0.under_way[pe].lock().unwrap();
+        if under_way.len() >= 2 {
+            return Sent::Full;
+        }
+        let mut message = vec![0; bytes];
+        write(&mut message);
+        under_way.push_back(message);
+        Sent::Done
+    }
+
+    fn progress(&self) {
+        let message = self.0.under_way[self.1].lock().unwrap().pop_front();
+        if let Some(message) = message {
+            self.0.engines[self.1].arrived(&message).unwrap();
+        }
+        self.0.engines[self.1].drain(self).unwrap();
+        std::thread::yield_now();
+    }
+}
+
+fn wires() -> Wires {
+    let places = Places::new(PES, BYTES);
+    let engine = |pe: usize| {
+        let engine = Engine::new(pe, PES, Limits { window: 3, message: 1024 });
+        // SAFETY: a place of that many bytes, all zeroes, dropped together with the engine.
+        engine.register(SEGMENT, unsafe { Target::later(places.place(pe), SYSTEM_BYTES, BYTES) });
+        engine
+    };
+    let engines = (0..PES).map(engine).collect();
+    Wires { engines, under_way: (0..PES).map(|_| Mutex::default()).collect(), places }
+}
+
+/// What one thread does: blocks to the next PE and back, words and signals of all.
+fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
+    let (engine, end) = (&wires.engines[me], End(wires, me));
+    let channel = Channel((me * THREADS + thread) as u32);
+    let mine = 4096 * (1 + channel.0 as usize);
+    let (mut source, mut back) = (vec![0_u8; 4096], vec![0_u8; 4096]);
+    for round in 0..ROUNDS {
+        let to = (me + 1 + round % (PES - 1)) % PES;
+        source.iter_mut().enumerate().for_each(|(i, byte)| *byte = (i * 7 + round) as u8);
+        let pattern = Pattern::blocks(100, 20, 200, 150);
+        // SAFETY: here and below, both sides hold all blocks.
+        unsafe { engine.put(&end, channel, remote(to, mine), source.as_ptr(), &pattern) };
+        // SAFETY: the word is one.
+        unsafe {
+            engine.put_signal(
+                &end,
+                channel,
+                remote(to, mine + 4000),
+                source.as_ptr(),
+                64,
+                remote(to, 8),
+                SignalOp::Add(1),
+            );
+        };
+        engine.update(&end, channel, remote(to, 0), Width::W8, AtomicOp::Add(1));
+        while !engine.is_quiet(channel) {
+            end.progress();
+        }
+        let pattern = Pattern::blocks(100, 20, 150, 200);
+        let mut before = 0_u64;
+        // SAFETY: as above, until quiet.
+        unsafe { engine.get_nbi(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern) };
+        let into = (&raw mut before).cast();
+        // SAFETY: `before` stays until quiet.
+        unsafe { engine.atomic_nbi(&end, channel, remote(to, 0), Width::W8, AtomicOp::Fetch, into) };
+        while !engine.is_quiet(channel) {
+            end.progress();
+        }
+        assert!(before > 0);
+        pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
+        back.fill(0);
+        // SAFETY: as above.
+        unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern) };
+        pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
+        assert!(engine.atomic(&end, channel, remote(to, 8), Width::W8, AtomicOp::Fetch) > 0);
+    }
+    // The others still need answers.
+    done.fetch_add(1, Ordering::Relaxed);
+    while done.load(Ordering::Relaxed) < PES * THREADS {
+        end.progress();
+    }
+}
+
+#[test]
+fn threads_share_an_engine() {
+    let wires = wires();
+    let done = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for (me, thread) in (0..PES).flat_map(|me| (0..THREADS).map(move |thread| (me, thread))) {
+            let (wires, done) = (&wires, &done);
+            scope.spawn(move || work(wires, me, thread, done));
+        }
+    });
+    let each = (ROUNDS * THREADS) as u64;
+    for pe in 0..PES {
+        let word = |at: usize| {
+            let word = wires.places.place(pe).wrapping_add(SYSTEM_BYTES + at).cast::<u64>();
+            // SAFETY: an aligned word of the place; all threads have ended.
+            unsafe { word.read() }
+        };
+        assert_eq!((word(0), word(8)), (each, each));
+    }
+    assert!(wires.engines.iter().all(|engine| engine.unanswered().next().is_none()));
+}

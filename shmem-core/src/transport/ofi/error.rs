@@ -1,0 +1,56 @@
+//! Why the fabric cannot be used.
+
+use core::ffi::c_int;
+
+use crate::libfabric::{Library, LibraryError};
+
+/// Why the fabric cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OfiError {
+    /// There is no libfabric.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// No provider does what is needed, or what was asked for.
+    #[error(
+        "no provider of libfabric {version} fits {asked}; here are: {offered}. Name one with SHMEM_OFI_PROVIDER and an interface of it with SHMEM_OFI_INTERFACE, or unset both"
+    )]
+    NoProvider {
+        /// The version of libfabric.
+        version: String,
+        /// Which provider and interface were asked for.
+        asked: String,
+        /// What there is.
+        offered: String,
+    },
+    /// The provider refuses something that is needed from the start.
+    #[error("{provider}: {call}: {why}{advice}")]
+    Refused {
+        /// The provider.
+        provider: String,
+        /// What was called.
+        call: &'static str,
+        /// What libfabric says of it.
+        why: String,
+        /// What may help.
+        advice: &'static str,
+    },
+}
+
+impl OfiError {
+    /// An error number of libfabric, positive.
+    pub(super) fn refused(library: &Library, provider: &str, call: &'static str, error: c_int) -> Self {
+        let (provider, why) = (provider.to_owned(), library.describe(error.into()));
+        Self::Refused { provider, call, why, advice: advice(error) }
+    }
+}
+
+/// What may help against an error, for those whose cause is a limit.
+pub(super) fn advice(error: c_int) -> &'static str {
+    match error {
+        libc::EMFILE | libc::ENFILE => "; raise the limit of open descriptors (ulimit -n)",
+        libc::ENOMEM => "; raise the limit of locked memory (ulimit -l), or ask for less symmetric memory",
+        libc::EADDRINUSE | libc::EADDRNOTAVAIL => "; choose another interface (SHMEM_OFI_INTERFACE)",
+        _ => "",
+    }
+}

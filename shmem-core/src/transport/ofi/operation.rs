@@ -1,0 +1,198 @@
+//! Operations, as they are handed to the provider.
+
+use core::ffi::c_void;
+
+use super::unit::Posting;
+use crate::libfabric::bindings::*;
+use crate::libfabric::calls;
+use crate::transport::{AtomicOp, Width};
+
+/// Memory of another PE.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) peer: fi_addr_t,
+    pub(super) address: u64,
+    pub(super) key: u64,
+}
+
+/// Memory of this PE.
+#[derive(Clone, Copy)]
+pub(super) struct Local {
+    pub(super) from: *mut u8,
+    pub(super) description: *mut c_void,
+}
+
+impl Target {
+    /// The same, so many bytes on.
+    pub(super) fn plus(self, bytes: usize) -> Self {
+        Self { address: self.address.wrapping_add(bytes as u64), ..self }
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Safety
+    ///
+    /// The posting must be one of a unit; the local bytes be readable until the operation is complete, or until it
+    /// is handed over if it is injected; the target be registered memory of the peer.
+    #[inline(always)]
+    pub(super) unsafe fn write(self, posting: &Posting<'_>, local: Local, bytes: usize, flags: u32) -> isize {
+        let (mut description, memory) = (local.description, vector(local.from, bytes));
+        let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
+        let message = self.message(posting, &memory, &mut description, &remote);
+        // SAFETY: an open endpoint; the message is read during the call, the rest is the caller's promise.
+        unsafe { calls::writemsg(posting.endpoint, &raw const message, posting.flags | u64::from(flags)) }
+    }
+
+    /// Reads bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`write`](Self::write), and the local bytes be writable.
+    #[inline(always)]
+    pub(super) unsafe fn read(self, posting: &Posting<'_>, local: Local, bytes: usize) -> isize {
+        let (mut description, memory) = (local.description, vector(local.from, bytes));
+        let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
+        let message = self.message(posting, &memory, &mut description, &remote);
+        // Whoever has read has the bytes: delivery is what a read is.
+        let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
+        // SAFETY: as in `write`.
+        unsafe { calls::readmsg(posting.endpoint, &raw const message, flags) }
+    }
+
+    #[inline(always)]
+    fn message(
+        self,
+        posting: &Posting<'_>,
+        memory: &libc::iovec,
+        description: &mut *mut c_void,
+        remote: &fi_rma_iov,
+    ) -> fi_msg_rma {
+        fi_msg_rma {
+            msg_iov: memory,
+            desc: description,
+            iov_count: 1,
+            addr: self.peer,
+            rma_iov: remote,
+            rma_iov_count: 1,
+            context: posting.context,
+            data: 0,
+        }
+    }
+
+    /// Changes a word.
+    ///
+    /// # Safety
+    ///
+    /// As [`write`](Self::write), of a word that is aligned.
+    #[inline(always)]
+    pub(super) unsafe fn update(self, posting: &Posting<'_>, local: Local, word: Word, flags: u32) -> isize {
+        let (mut description, memory) = (local.description, fi_ioc { addr: local.from.cast(), count: 1 });
+        let remote = fi_rma_ioc { addr: self.address, count: 1, key: self.key };
+        let message = self.atomic(posting, &memory, &mut description, &remote, word);
+        // SAFETY: as in `write`.
+        unsafe { calls::atomicmsg(posting.endpoint, &raw const message, posting.flags | u64::from(flags)) }
+    }
+
+    /// Changes a word and gives what was there, or only reads it. The operands lie at the start of the local
+    /// memory: what is written or added, then what is compared.
+    ///
+    /// # Safety
+    ///
+    /// As [`update`](Self::update); `result` be writable for the word's width until the operation is complete.
+    #[inline(always)]
+    pub(super) unsafe fn fetch(
+        self,
+        posting: &Posting<'_>,
+        operands: Local,
+        result: Local,
+        word: Word,
+    ) -> isize {
+        let (mut description, memory) =
+            (operands.description, fi_ioc { addr: operands.from.cast(), count: 1 });
+        let remote = fi_rma_ioc { addr: self.address, count: 1, key: self.key };
+        let message = self.atomic(posting, &memory, &mut description, &remote, word);
+        let mut before = fi_ioc { addr: result.from.cast(), count: 1 };
+        let mut result_description = result.description;
+        let (message, to, described) = (&raw const message, &raw mut before, &raw mut result_description);
+        if word.op != FI_CSWAP {
+            // SAFETY: as in `write`.
+            return unsafe {
+                calls::fetch_atomicmsg(posting.endpoint, message, to, described, 1, posting.flags)
+            };
+        }
+        let compared = fi_ioc { addr: operands.from.wrapping_add(8).cast(), count: 1 };
+        let mut compared_description = operands.description;
+        let (compare, of_compare) = (&raw const compared, &raw mut compared_description);
+        // SAFETY: as in `write`.
+        unsafe {
+            calls::compare_atomicmsg(
+                posting.endpoint,
+                message,
+                compare,
+                of_compare,
+                1,
+                to,
+                described,
+                1,
+                posting.flags,
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn atomic(
+        self,
+        posting: &Posting<'_>,
+        memory: &fi_ioc,
+        description: &mut *mut c_void,
+        remote: &fi_rma_ioc,
+        word: Word,
+    ) -> fi_msg_atomic {
+        fi_msg_atomic {
+            msg_iov: memory,
+            desc: description,
+            iov_count: 1,
+            addr: self.peer,
+            rma_iov: remote,
+            rma_iov_count: 1,
+            datatype: word.datatype,
+            op: word.op,
+            context: posting.context,
+            data: 0,
+        }
+    }
+}
+
+/// An atomic operation in libfabric's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) datatype: fi_datatype,
+    pub(super) op: fi_op,
+    /// What is written, added or masked with, then what is compared.
+    pub(super) operands: [u64; 2],
+}
+
+impl Word {
+    pub(super) fn new(width: Width, op: AtomicOp) -> Self {
+        let datatype = match width {
+            Width::W4 => FI_UINT32,
+            Width::W8 => FI_UINT64,
+        };
+        let (op, operands) = match op {
+            AtomicOp::Fetch => (FI_ATOMIC_READ, [0; 2]),
+            AtomicOp::Set(value) | AtomicOp::Swap(value) => (FI_ATOMIC_WRITE, [value, 0]),
+            AtomicOp::CompareSwap { expected, desired } => (FI_CSWAP, [desired, expected]),
+            AtomicOp::Add(value) => (FI_SUM, [value, 0]),
+            AtomicOp::And(value) => (FI_BAND, [value, 0]),
+            AtomicOp::Or(value) => (FI_BOR, [value, 0]),
+            AtomicOp::Xor(value) => (FI_BXOR, [value, 0]),
+        };
+        // Where the low bytes of a number come first, its low half is the number of half the width.
+        const { assert!(cfg!(target_endian = "little"), "operands of 32 bits lie in 64") };
+        Self { datatype, op, operands }
+    }
+}
+
+fn vector(from: *mut u8, bytes: usize) -> libc::iovec {
+    libc::iovec { iov_base: from.cast(), iov_len: bytes }
+}

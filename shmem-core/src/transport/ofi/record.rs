@@ -1,0 +1,191 @@
+//! What operations keep until their completion is reported.
+//!
+//! A unit has a fixed number of records, so nothing is allocated per operation, and who finds none free makes
+//! progress first. A record starts with the room that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`), and has
+//! operands, a result and a buffer that stay where they are while the provider reads and writes them. Its
+//! address is what the completion carries back.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+
+use crate::libfabric::bindings::fi_context2;
+
+/// Bytes of a record's buffer: what a blocking put copies rather than waits for.
+pub(super) const BUFFER_BYTES: usize = 16 << 10;
+
+/// What is to be done when an operation is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Somebody waits for it and frees the record.
+    Awaited,
+    /// Nothing but to free the record: the operation is counted.
+    Counted,
+    /// The same, and one operation less is under way for a stream.
+    Event(u32),
+}
+
+/// One record.
+#[repr(C, align(128))]
+pub(super) struct Record {
+    /// The provider's own. First, so that its address is the record's.
+    context: UnsafeCell<fi_context2>,
+    operands: UnsafeCell<[u64; 2]>,
+    result: UnsafeCell<u64>,
+    done: AtomicBool,
+    buffer: UnsafeCell<[u8; BUFFER_BYTES]>,
+}
+
+impl Record {
+    /// What an operation is given to carry back.
+    pub(super) fn context(&self) -> *mut c_void {
+        self.context.get().cast()
+    }
+
+    pub(super) fn operands(&self) -> *mut u64 {
+        self.operands.get().cast()
+    }
+
+    pub(super) fn result(&self) -> *mut u64 {
+        self.result.get()
+    }
+
+    pub(super) fn buffer(&self) -> *mut u8 {
+        self.buffer.get().cast()
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+}
+
+/// The records of a unit. They lie in memory that is touched when they are used first.
+pub(super) struct Records {
+    memory: *mut Record,
+    count: usize,
+}
+
+// SAFETY: memory of its own; what is in it is shared by atomics, or through pointers under the rules of `Free`.
+unsafe impl Send for Records {}
+// SAFETY: as above.
+unsafe impl Sync for Records {}
+
+impl Records {
+    pub(super) fn new(count: usize) -> Self {
+        let layout = Self::layout(count);
+        // SAFETY: of more than no bytes.
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        Self { memory: memory.cast(), count }
+    }
+
+    fn layout(count: usize) -> Layout {
+        Layout::array::<Record>(count.max(1)).unwrap_or_else(|_| unreachable!("a few megabytes"))
+    }
+
+    /// All of it, to be registered.
+    pub(super) fn memory(&self) -> (*mut u8, usize) {
+        (self.memory.cast(), self.count * size_of::<Record>())
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> &Record {
+        assert!((number as usize) < self.count, "there is no record {number}");
+        let record = self.memory.wrapping_add(number as usize);
+        // SAFETY: one of the records, which all zeroes initialise; what changes in it is in cells.
+        unsafe { &*record }
+    }
+
+    /// The record whose context a completion brings back; `None`: it is of none.
+    #[inline]
+    pub(super) fn find(&self, context: *mut c_void) -> Option<u32> {
+        let bytes = (context as usize).checked_sub(self.memory as usize)?;
+        let number = bytes / size_of::<Record>();
+        (number < self.count && bytes.is_multiple_of(size_of::<Record>())).then_some(number as u32)
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        // SAFETY: allocated with that layout. Who drops a unit has closed its endpoint.
+        unsafe { dealloc(self.memory.cast(), Self::layout(self.count)) };
+    }
+}
+
+/// Which records are free, and what the others are for. Behind the lock of the unit.
+///
+/// The memory of a record is its holder's from [`take`](Self::take) on, and the provider's while an operation is
+/// under way, until the record is given back.
+pub(super) struct Free {
+    free: Vec<u32>,
+    purposes: Box<[Purpose]>,
+}
+
+impl Free {
+    pub(super) fn new(count: usize) -> Self {
+        Self { free: (0..count as u32).rev().collect(), purposes: vec![Purpose::Counted; count].into() }
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, records: &Records, purpose: Purpose) -> Option<u32> {
+        let number = self.free.pop()?;
+        self.purposes[number as usize] = purpose;
+        records.get(number).done.store(false, Ordering::Relaxed);
+        Some(number)
+    }
+
+    #[inline]
+    pub(super) fn give_back(&mut self, number: u32) {
+        debug_assert!(!self.free.contains(&number), "record {number} was given back twice");
+        self.free.push(number);
+    }
+
+    /// Its operation is complete: frees it, unless somebody waits for it. Gives what it was for.
+    #[inline]
+    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Purpose {
+        let purpose = self.purposes[number as usize];
+        match purpose {
+            Purpose::Awaited => records.get(number).done.store(true, Ordering::Release),
+            Purpose::Counted | Purpose::Event(_) => self.give_back(number),
+        }
+        purpose
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_found_by_its_context_and_by_nothing_else() {
+        let records = Records::new(4);
+        for number in 0..4 {
+            let context = records.get(number).context();
+            assert_eq!(records.find(context), Some(number));
+            assert_eq!(records.find(context.wrapping_byte_add(8)), None);
+        }
+        let (start, bytes) = records.memory();
+        assert_eq!(records.find(start.wrapping_add(bytes).cast()), None);
+        assert_eq!(records.find(core::ptr::null_mut()), None);
+        assert!(records.get(0).context().addr().is_multiple_of(128));
+    }
+
+    #[test]
+    fn records_run_out_and_come_back() {
+        let (records, mut free) = (Records::new(2), Free::new(2));
+        let first = free.take(&records, Purpose::Awaited).unwrap();
+        let second = free.take(&records, Purpose::Event(7)).unwrap();
+        assert_eq!(free.take(&records, Purpose::Counted), None);
+        assert_eq!(free.complete(&records, second), Purpose::Event(7));
+        assert_eq!(free.take(&records, Purpose::Counted), Some(second));
+        assert!(!records.get(first).is_done());
+        assert_eq!(free.complete(&records, first), Purpose::Awaited);
+        assert!(records.get(first).is_done() && free.take(&records, Purpose::Counted).is_none());
+        free.give_back(first);
+        assert_eq!(free.take(&records, Purpose::Awaited), Some(first));
+        assert!(!records.get(first).is_done());
+    }
+}

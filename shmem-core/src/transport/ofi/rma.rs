@@ -1,0 +1,301 @@
+//! The operations of the transport.
+
+use super::operation::{Local, Target, Word};
+use super::record::{BUFFER_BYTES, Purpose, Record};
+use super::stall::Stall;
+use super::unit::{Port, Posting, What};
+use super::{Fabric, Ofi};
+use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
+use crate::pe::Pe;
+use crate::transport::{AtomicOp, Channel, Lane, Remote, Tracking, Transport, Width};
+
+impl Fabric {
+    fn target(&self, to: Remote) -> Target {
+        let (address, key) = self.keys.find(to);
+        Target { peer: self.domain.peer(to.pe.number()), address, key }
+    }
+
+    /// Starts an operation that nobody waits for by itself and that keeps nothing.
+    ///
+    /// # Safety
+    ///
+    /// As [`Port::start`].
+    #[inline(always)]
+    unsafe fn issue(
+        &self,
+        channel: Channel,
+        port: Port<'_>,
+        what: What,
+        attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) {
+        let stream = self.streams.get(channel);
+        match stream.tracking() {
+            // SAFETY: the caller's promise.
+            Tracking::Counter => unsafe { port.start(what, attempt) },
+            Tracking::Events | Tracking::Hybrid => {
+                stream.begin();
+                // SAFETY: as above.
+                unsafe { port.start_with(what, Purpose::Event(channel.0), |_| {}, attempt) };
+            }
+        }
+    }
+
+    /// Writes a piece that is short enough to be copied first.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::put`], of at most [`BUFFER_BYTES`].
+    unsafe fn put_copied(&self, channel: Channel, at: Target, source: *const u8, what: What) {
+        let (port, bytes) = (self.port(channel), what.bytes);
+        if bytes <= self.domain.demands.inject {
+            let local = Local { from: source.cast_mut(), description: core::ptr::null_mut() };
+            // SAFETY: the provider copies the source (FI_INJECT), which is readable (caller).
+            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, FI_INJECT) };
+            // SAFETY: one operation, of which nothing stays here.
+            return unsafe { self.issue(channel, port, what, write) };
+        }
+        let purpose = match self.streams.get(channel).tracking() {
+            Tracking::Counter => Purpose::Counted,
+            Tracking::Events | Tracking::Hybrid => {
+                self.streams.get(channel).begin();
+                Purpose::Event(channel.0)
+            }
+        };
+        let copy = |record: &Record| {
+            // SAFETY: readable (caller), and there is room for as many.
+            unsafe { core::ptr::copy_nonoverlapping(source, record.buffer(), bytes) };
+        };
+        let write = |posting: &Posting<'_>| {
+            let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
+            let local = Local { from: record.buffer(), description: posting.description };
+            // SAFETY: the buffer is the operation's until it is complete.
+            unsafe { at.write(posting, local, bytes, 0) }
+        };
+        // SAFETY: one operation, whose source is its record's buffer.
+        unsafe { port.start_with(what, purpose, copy, write) };
+    }
+
+    /// Waits for what a stream has started.
+    fn quiet(&self, channel: Channel) {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        if stream.tracking() == Tracking::Counter {
+            return port.quiet();
+        }
+        let mut stall = Stall::new(self);
+        while stream.events() > 0 {
+            port.drive(&stall);
+            stall.pause(port.completed(), || format!("{} operations of a context", stream.events()));
+        }
+    }
+}
+
+/// The pieces in which a transfer goes: offset and length of each.
+fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
+}
+
+// SAFETY: the provider touches the bytes that an operation names, and is done with them when it says so: sources
+// that must be free on return are copied, injected or waited for, and `quiet` waits until all that the unit (or,
+// of events, the stream) has started is complete, which is asked to mean delivered.
+unsafe impl Transport for Ofi {
+    fn name(&self) -> &'static str {
+        "ofi"
+    }
+
+    fn units(&self) -> Option<usize> {
+        Some(self.fabric.units.len())
+    }
+
+    fn open(&self, lane: Lane) -> Result<Channel, String> {
+        self.fabric.open_stream(lane)
+    }
+
+    fn close(&self, channel: Channel) {
+        self.fabric.streams.close(channel);
+    }
+
+    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
+        let (fabric, pe) = (&*self.fabric, to.pe.number());
+        let (at, most) = (fabric.target(to), fabric.domain.demands.max_message);
+        if bytes <= BUFFER_BYTES.min(most) {
+            let what = What { operation: "put", pe, bytes };
+            // SAFETY: the caller's promise.
+            return unsafe { fabric.put_copied(channel, at, source, what) };
+        }
+        let whole = fabric.keys.describe(&fabric.domain, source, bytes);
+        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
+        for (from, bytes) in pieces(bytes, most) {
+            let (at, source) = (at.plus(from), source.wrapping_add(from));
+            let what = What { operation: "put", pe, bytes };
+            let Some(description) = whole else {
+                // SAFETY: the caller's promise, for a piece.
+                unsafe { fabric.put_copied(channel, at, source, what) };
+                continue;
+            };
+            let port = fabric.port(channel);
+            let local = Local { from: source.cast_mut(), description };
+            // SAFETY: the source is readable (caller) until it has been waited for.
+            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, 0) };
+            // SAFETY: one operation; it is waited for before anything returns.
+            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, write) };
+            port.wait_for(number, what, |_| {});
+        }
+    }
+
+    unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
+        let (fabric, pe) = (&*self.fabric, from.pe.number());
+        let (at, most) = (fabric.target(from), fabric.domain.demands.max_message);
+        let (port, whole) = (fabric.port(channel), fabric.keys.describe(&fabric.domain, into, bytes));
+        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
+        for (from, bytes) in pieces(bytes, most) {
+            let (at, into) = (at.plus(from), into.wrapping_add(from));
+            let what = What { operation: "get", pe, bytes };
+            let read = |posting: &Posting<'_>| {
+                let local = match (whole, posting.record) {
+                    (None, Some(record)) => Local { from: record.buffer(), description: posting.description },
+                    (description, _) => {
+                        Local { from: into, description: description.unwrap_or(core::ptr::null_mut()) }
+                    }
+                };
+                // SAFETY: writable (caller), or the record's own, until it has been waited for.
+                unsafe { at.read(posting, local, bytes) }
+            };
+            // SAFETY: one operation; it is waited for before anything returns.
+            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, read) };
+            port.wait_for(number, what, |record| {
+                if whole.is_none() {
+                    // SAFETY: the piece was read to the buffer; `into` is writable (caller).
+                    unsafe { core::ptr::copy_nonoverlapping(record.buffer(), into, bytes) };
+                }
+            });
+        }
+    }
+
+    unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
+        let (fabric, what) = (&*self.fabric, of_word("atomic operation", word, width));
+        let (at, port, word) = (fabric.target(word), fabric.port(channel), Word::new(width, op));
+        let prepare = |record: &Record| {
+            // SAFETY: the record is ours until it is given back.
+            unsafe { record.operands().cast::<[u64; 2]>().write(word.operands) };
+        };
+        let fetch = |posting: &Posting<'_>| {
+            let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
+            let operands = Local { from: record.operands().cast(), description: posting.description };
+            let result = Local { from: record.result().cast(), description: posting.description };
+            // SAFETY: operands and result are the operation's until it has been waited for.
+            unsafe { at.fetch(posting, operands, result, word) }
+        };
+        // SAFETY: one operation; it is waited for just below.
+        let number = unsafe { port.start_with(what, Purpose::Awaited, prepare, fetch) };
+        port.wait_for(number, what, |record| match width {
+            // SAFETY: the provider has written as many bytes.
+            Width::W4 => u64::from(unsafe { record.result().cast::<u32>().read() }),
+            // SAFETY: as above.
+            Width::W8 => unsafe { record.result().read() },
+        })
+    }
+
+    unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
+        let (fabric, what) = (&*self.fabric, of_word("atomic update", word, width));
+        let (at, port, word_op) = (fabric.target(word), fabric.port(channel), Word::new(width, op));
+        if word_op.op == FI_CSWAP || op == AtomicOp::Fetch || fabric.domain.demands.inject < width.bytes() {
+            // SAFETY: the caller's promise. What needs more than an operand that is copied gives a result.
+            unsafe { self.atomic(channel, word, width, op) };
+            return;
+        }
+        let operands = word_op.operands;
+        let local =
+            Local { from: (&raw const operands).cast_mut().cast(), description: core::ptr::null_mut() };
+        // SAFETY: the provider copies the operand (FI_INJECT).
+        let update = |posting: &Posting<'_>| unsafe { at.update(posting, local, word_op, FI_INJECT) };
+        // SAFETY: one operation, of which nothing stays here.
+        unsafe { fabric.issue(channel, port, what, update) };
+    }
+
+    unsafe fn put_nbi(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
+        let (fabric, pe) = (&*self.fabric, to.pe.number());
+        let Some(description) = fabric.keys.describe(&fabric.domain, source, bytes) else {
+            // SAFETY: the caller's promise. It is copied in pieces, none of which is waited for.
+            return unsafe { self.put(channel, to, source, bytes) };
+        };
+        let (at, port) = (fabric.target(to), fabric.port(channel));
+        for (from, bytes) in pieces(bytes, fabric.domain.demands.max_message) {
+            let at = at.plus(from);
+            let local = Local { from: source.wrapping_add(from).cast_mut(), description };
+            let flags = if bytes <= fabric.domain.demands.inject { FI_INJECT } else { 0 };
+            // SAFETY: the source stays until quiet (caller).
+            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, flags) };
+            // SAFETY: one operation; what it reads stays until quiet (caller).
+            unsafe { fabric.issue(channel, port, What { operation: "put", pe, bytes }, write) };
+        }
+    }
+
+    unsafe fn get_nbi(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
+        let (fabric, pe) = (&*self.fabric, from.pe.number());
+        let Some(description) = fabric.keys.describe(&fabric.domain, into, bytes) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.get(channel, into, from, bytes) };
+        };
+        let (at, port) = (fabric.target(from), fabric.port(channel));
+        for (from, bytes) in pieces(bytes, fabric.domain.demands.max_message) {
+            let at = at.plus(from);
+            let local = Local { from: into.wrapping_add(from), description };
+            // SAFETY: writable until quiet (caller).
+            let read = |posting: &Posting<'_>| unsafe { at.read(posting, local, bytes) };
+            // SAFETY: one operation; what it writes stays until quiet (caller).
+            unsafe { fabric.issue(channel, port, What { operation: "get", pe, bytes }, read) };
+        }
+    }
+
+    fn fence(&self, channel: Channel) {
+        // No provider here promises that writes stay in order, so those before are waited for.
+        self.fabric.quiet(channel);
+    }
+
+    fn quiet(&self, channel: Channel) {
+        self.fabric.quiet(channel);
+    }
+
+    fn progress(&self) {
+        self.fabric.progress();
+    }
+
+    unsafe fn register(
+        &self,
+        segment: u32,
+        place: *mut u8,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Vec<u8>, String> {
+        let Fabric { domain, keys, .. } = &*self.fabric;
+        let (endpoint, memory) = (self.fabric.first().unit.endpoint(), (place.wrapping_add(offset), bytes));
+        // SAFETY: mapped until `forget` (caller).
+        let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
+        said.map_err(|error| domain.refused("fi_mr_reg", error).to_string())
+    }
+
+    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+        self.fabric.keys.learn(segment, pe.number(), key);
+    }
+
+    fn forget(&self, segment: u32) {
+        self.fabric.keys.forget(segment);
+    }
+}
+
+fn of_word(operation: &'static str, word: Remote, width: Width) -> What {
+    What { operation, pe: word.pe.number(), bytes: width.bytes() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_a_transfer_once() {
+        assert_eq!(pieces(10, 4).collect::<Vec<_>>(), [(0, 4), (4, 4), (8, 2)]);
+        assert_eq!(pieces(8, 8).collect::<Vec<_>>(), [(0, 8)]);
+        assert_eq!(pieces(5, usize::MAX).collect::<Vec<_>>(), [(0, 5)]);
+        assert_eq!(pieces(0, 8).count(), 0);
+    }
+}

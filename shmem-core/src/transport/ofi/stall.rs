@@ -1,0 +1,66 @@
+//! Waiting for the fabric: how long to spin, and when to give up.
+
+use core::time::Duration;
+use std::time::Instant;
+
+use super::Fabric;
+
+/// Looks at the clock after so many rounds without what is waited for.
+const LOOKS: u32 = 1024;
+
+/// Rounds before the core is offered to others, where threads that wait have no core each.
+const ROUNDS: u32 = 16;
+
+/// One wait. Made on the stack by whoever waits; looks at no clock unless it takes long.
+pub(super) struct Stall<'f> {
+    fabric: &'f Fabric,
+    rounds: u32,
+    since: Option<(Instant, u64)>,
+}
+
+impl<'f> Stall<'f> {
+    #[inline(always)]
+    pub(super) fn new(fabric: &'f Fabric) -> Self {
+        Self { fabric, rounds: 0, since: None }
+    }
+
+    /// Whether this is one of the rounds in which what is not waited for should be driven, too.
+    #[inline(always)]
+    pub(super) fn is_eighth(&self) -> bool {
+        self.rounds % 8 == 7
+    }
+
+    /// To be called once for each look that has found nothing. `completed` is anything that changes when the
+    /// fabric moves; `what` describes the wait, if it is given up.
+    #[inline]
+    pub(super) fn pause(&mut self, completed: u64, what: impl FnOnce() -> String) {
+        self.rounds = self.rounds.wrapping_add(1);
+        core::hint::spin_loop();
+        if !self.fabric.spins && self.rounds.is_multiple_of(ROUNDS) {
+            std::thread::yield_now();
+        }
+        if self.rounds.is_multiple_of(LOOKS) {
+            self.look(completed, what);
+        }
+    }
+
+    #[cold]
+    fn look(&mut self, completed: u64, what: impl FnOnce() -> String) {
+        let now = Instant::now();
+        let since = match self.since {
+            Some((since, before)) if before == completed => since,
+            _ => {
+                self.since = Some((now, completed));
+                return;
+            }
+        };
+        let waited = now.duration_since(since);
+        if self.fabric.timeout.is_some_and(|limit| waited >= limit) {
+            self.fabric.give_up(&what(), waited);
+        }
+        // Long enough that a microsecond more does not count.
+        if waited > Duration::from_millis(1) {
+            std::thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The way to PEs on other hosts: whether there is one, and how it is brought up.
+//!
+//! PEs on one host share memory; all others are reached through the fabric. Which PEs are on one host is what the
+//! launcher says, and `SHMEM_TRANSPORT` may say otherwise: with `ofi` every PE counts as alone on its host, so
+//! that a program runs over the fabric on one machine, and with `shm` a job on several hosts is refused.
+
+use std::convert::Infallible;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use shmem_core::memory::PlaceLayout;
+use shmem_core::pe::Pe;
+use shmem_core::transport::Transport;
+use shmem_core::transport::ofi::{Ofi, Options};
+
+use crate::bootstrap::Bootstrap;
+use crate::env::{Settings, TransportChoice};
+use crate::error::{Error, Result};
+
+/// The launcher's word on who is on which host, or the user's.
+///
+/// # Errors
+///
+/// If shared memory is to be everything, and there are several hosts.
+pub(crate) fn hosts(settings: &Settings, bootstrap: Arc<dyn Bootstrap>) -> Result<Arc<dyn Bootstrap>> {
+    match settings.transport {
+        TransportChoice::Ofi => Ok(Arc::new(Apart { bootstrap })),
+        TransportChoice::Shm if spans_hosts(bootstrap.as_ref()) => Err(Error::SeveralHosts),
+        _ => Ok(bootstrap),
+    }
+}
+
+fn spans_hosts(bootstrap: &dyn Bootstrap) -> bool {
+    let hosts = bootstrap.hosts();
+    hosts.iter().any(|host| *host != hosts[0])
+}
+
+/// Opens the fabric, if some PE needs it. Nobody else knows of this one yet.
+///
+/// # Errors
+///
+/// If it cannot be opened.
+pub(crate) fn open(
+    settings: &Settings,
+    bootstrap: &Arc<dyn Bootstrap>,
+    spins: bool,
+) -> Result<Option<Arc<Ofi>>> {
+    if !spans_hosts(bootstrap.as_ref()) {
+        return Ok(None);
+    }
+    let options = Options {
+        library: settings.libfabric.clone(),
+        provider: settings.ofi_provider.clone(),
+        interface: settings.ofi_interface.clone(),
+        timeout: settings.timeout,
+        spins,
+    };
+    let ending = Arc::clone(bootstrap);
+    let on_failure = move |message: String| -> Infallible { ending.abort(1, &message) };
+    let ofi = Ofi::open(&options, bootstrap.number(), bootstrap.count(), Box::new(on_failure));
+    Ok(Some(ofi.map_err(|error| Error::Fabric(Box::new(error)))?))
+}
+
+/// Makes the own memory known, and learns of that of all others: afterwards every PE can be reached.
+///
+/// # Errors
+///
+/// If memory cannot be registered, on any PE.
+pub(crate) fn join(
+    ofi: &Arc<Ofi>,
+    bootstrap: &dyn Bootstrap,
+    pes: &[Pe],
+    layout: &PlaceLayout,
+    place: *mut u8,
+) -> Result<()> {
+    let lost = |error: io::Error| Error::Launcher(error.to_string());
+    let refused = |error| Error::Fabric(Box::new(error));
+    let mut said = vec![ofi.address().map_err(refused)?];
+    let segments = layout.segments().list();
+    for (index, segment) in &segments {
+        // SAFETY: the place is mapped, as the layout says, for as long as the job lives.
+        let key = unsafe { ofi.register(*index, place, segment.start, segment.bytes) };
+        said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
+    }
+    let said = bootstrap.exchange("fabric", &serde_json::to_vec(&said).unwrap_or_default()).map_err(lost)?;
+    let mut addresses = Vec::new();
+    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
+        let garbled = || Error::Launcher(format!("what PE {pe} says of its fabric is garbled"));
+        let mut said: Vec<Vec<u8>> = serde_json::from_slice(said).map_err(|_| garbled())?;
+        if said.len() != segments.len() + 1 {
+            return Err(garbled());
+        }
+        addresses.push((*pe, said.remove(0)));
+        for ((index, _), key) in segments.iter().zip(&said) {
+            ofi.learn(*index, *pe, key);
+        }
+    }
+    ofi.connect(&addresses).map_err(refused)
+}
+
+/// A launcher whose PEs count as alone, each on its own host.
+struct Apart {
+    bootstrap: Arc<dyn Bootstrap>,
+}
+
+impl Bootstrap for Apart {
+    fn name(&self) -> &'static str {
+        self.bootstrap.name()
+    }
+
+    fn number(&self) -> usize {
+        self.bootstrap.number()
+    }
+
+    fn count(&self) -> usize {
+        self.bootstrap.count()
+    }
+
+    fn hosts(&self) -> Vec<u32> {
+        (0..self.count() as u32).collect()
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        self.bootstrap.put(key, value)
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        self.bootstrap.fence()
+    }
+
+    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
+        self.bootstrap.get(pe, key)
+    }
+
+    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        let own = descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
+        Ok(vec![own])
+    }
+
+    fn abort(&self, code: i32, message: &str) -> ! {
+        self.bootstrap.abort(code, message)
+    }
+
+    fn finish(&self) {
+        self.bootstrap.finish();
+    }
+}
