@@ -51,7 +51,7 @@ mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -93,6 +93,8 @@ struct Fabric {
     units: Box<[OnceLock<Unit>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
+    /// None of them was made from here on. Who looks at all that were made does so often.
+    bound: AtomicUsize,
     streams: Streams,
     engine: Engine,
     buffers: Buffers,
@@ -129,6 +131,7 @@ impl Ofi {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
+            bound: AtomicUsize::new(0),
             streams: Streams::new(),
             engine: Engine::new(me, pes, limits),
             buffers,
@@ -216,6 +219,7 @@ impl Fabric {
             }
             let unit = unit?;
             self.units[number].get_or_init(|| unit);
+            self.bound.fetch_max(number + 1, Ordering::Release);
         }
         Ok(())
     }
@@ -233,7 +237,10 @@ impl Fabric {
 
     /// The units that were made.
     fn made(&self) -> impl Iterator<Item = Port<'_>> {
-        self.units.iter().filter_map(OnceLock::get).map(|unit| Port { fabric: self, unit })
+        self.units[..self.bound.load(Ordering::Acquire)]
+            .iter()
+            .filter_map(OnceLock::get)
+            .map(|unit| Port { fabric: self, unit })
     }
 
     /// Reads what has come on any unit. Says whether there was anything.
