@@ -163,6 +163,13 @@ impl Job {
     pub(crate) fn finish(&self, endpoint: &Endpoint) {
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
+        if let Some(transport) = &self.far {
+            // What the last barrier has sent is acknowledged before anybody's end of a connection closes.
+            self.quiet_all();
+            // If the launcher is gone, so is the job.
+            let _ = self.bootstrap.fence();
+            transport.finish();
+        }
         self.bootstrap.finish();
     }
 }
