@@ -38,8 +38,8 @@ mod record;
 mod rma;
 mod stall;
 mod streams;
-mod thread;
 pub mod strided;
+mod thread;
 mod unit;
 mod wire;
 
@@ -190,7 +190,8 @@ impl Fabric {
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
             let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
-            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. })) {
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. }))
+            {
                 // A provider that has nothing to sleep on.
                 // SAFETY: as above.
                 unit = unsafe { Unit::open(&self.domain, false) };
@@ -225,6 +226,26 @@ impl Fabric {
     /// Whether an operation of this PE is under way.
     fn is_under_way(&self) -> bool {
         self.made().any(|port| port.is_under_way())
+    }
+
+    /// Whether something of this PE is under way, an answer to a message included.
+    fn awaits(&self) -> bool {
+        self.is_under_way() || self.engine.unanswered().next().is_some()
+    }
+
+    /// What that is, for reports.
+    fn awaited(&self) -> String {
+        if self.engine.unanswered().next().is_some() {
+            self.unanswered()
+        } else {
+            "operations of this PE".to_owned()
+        }
+    }
+
+    /// A number that changes when something has got on.
+    fn moved(&self) -> u64 {
+        let messages = self.buffers.moved();
+        self.made().fold(messages, |moved, port| moved.wrapping_add(port.count()))
     }
 
     /// A number that changes while threads of the program poll.

@@ -306,7 +306,8 @@ impl Port<'_> {
         self.count()
     }
 
-    fn count(&self) -> u64 {
+    /// Operations that are complete, for who does not wait for them.
+    pub(super) fn count(&self) -> u64 {
         let _held = self.unit.lock();
         // SAFETY: an open counter.
         unsafe { calls::cntr_read(self.unit.counter.raw()) }
