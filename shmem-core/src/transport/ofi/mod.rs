@@ -253,6 +253,26 @@ impl Fabric {
         self.made().any(|port| port.is_under_way())
     }
 
+    /// Whether something of this PE is under way, an answer to a message included.
+    fn awaits(&self) -> bool {
+        self.is_under_way() || self.engine.unanswered().next().is_some()
+    }
+
+    /// What that is, for reports.
+    fn awaited(&self) -> String {
+        if self.engine.unanswered().next().is_some() {
+            self.unanswered()
+        } else {
+            "operations of this PE".to_owned()
+        }
+    }
+
+    /// A number that changes when something has got on.
+    fn moved(&self) -> u64 {
+        let messages = self.buffers.moved();
+        self.made().fold(messages, |moved, port| moved.wrapping_add(port.count()))
+    }
+
     /// A number that changes while threads of the program poll.
     fn activity(&self) -> u64 {
         self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
