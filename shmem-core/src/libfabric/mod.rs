@@ -28,24 +28,38 @@ pub const NAMES: [&str; 2] = ["libfabric.so.1", "libfabric.so"];
 /// The version of the interface that is asked for, as `fi_getinfo` takes it: 1.14.
 pub const VERSION: u32 = 1 << 16 | 14;
 
-type GetInfo =
+/// The type of that function of libfabric.
+pub type GetInfo =
     unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const fi_info, *mut *mut fi_info) -> c_int;
-type FreeInfo = unsafe extern "C" fn(*mut fi_info);
-type DupInfo = unsafe extern "C" fn(*const fi_info) -> *mut fi_info;
-type Fabric = unsafe extern "C" fn(*mut bindings::fi_fabric_attr, *mut *mut fid_fabric, *mut c_void) -> c_int;
-type Version = unsafe extern "C" fn() -> u32;
-type StrError = unsafe extern "C" fn(c_int) -> *const c_char;
+/// The type of that function of libfabric.
+pub type FreeInfo = unsafe extern "C" fn(*mut fi_info);
+/// The type of that function of libfabric.
+pub type DupInfo = unsafe extern "C" fn(*const fi_info) -> *mut fi_info;
+/// The type of that function of libfabric.
+pub type Fabric =
+    unsafe extern "C" fn(*mut bindings::fi_fabric_attr, *mut *mut fid_fabric, *mut c_void) -> c_int;
+/// The type of that function of libfabric.
+pub type Version = unsafe extern "C" fn() -> u32;
+/// The type of that function of libfabric.
+pub type StrError = unsafe extern "C" fn(c_int) -> *const c_char;
 
 /// A libfabric that has been loaded. It stays loaded: its threads and what it registered at exit outlive any use.
 #[derive(Debug)]
 pub struct Library {
     name: String,
-    getinfo: GetInfo,
-    freeinfo: FreeInfo,
-    dupinfo: DupInfo,
-    fabric: Fabric,
-    version: Version,
-    strerror: StrError,
+    symbols: Symbols,
+}
+
+/// The functions that a libfabric exports.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "named and documented as in libfabric")]
+pub struct Symbols {
+    pub fi_getinfo: GetInfo,
+    pub fi_freeinfo: FreeInfo,
+    pub fi_dupinfo: DupInfo,
+    pub fi_fabric: Fabric,
+    pub fi_version: Version,
+    pub fi_strerror: StrError,
 }
 
 /// Why there is no libfabric.
@@ -98,18 +112,19 @@ impl Library {
             return Err(dl_error());
         }
         // SAFETY: a symbol of that name and version has that type, since libfabric 1.9.
-        let getinfo = unsafe { symbol::<GetInfo>(handle, c"fi_getinfo", Some(c"FABRIC_1.3")) }?;
+        let fi_getinfo = unsafe { symbol::<GetInfo>(handle, c"fi_getinfo", Some(c"FABRIC_1.3")) }?;
         // SAFETY: as above.
-        let freeinfo = unsafe { symbol::<FreeInfo>(handle, c"fi_freeinfo", Some(c"FABRIC_1.3")) }?;
+        let fi_freeinfo = unsafe { symbol::<FreeInfo>(handle, c"fi_freeinfo", Some(c"FABRIC_1.3")) }?;
         // SAFETY: as above.
-        let dupinfo = unsafe { symbol::<DupInfo>(handle, c"fi_dupinfo", Some(c"FABRIC_1.3")) }?;
+        let fi_dupinfo = unsafe { symbol::<DupInfo>(handle, c"fi_dupinfo", Some(c"FABRIC_1.3")) }?;
         // SAFETY: as above.
-        let fabric = unsafe { symbol::<Fabric>(handle, c"fi_fabric", Some(c"FABRIC_1.1")) }?;
+        let fi_fabric = unsafe { symbol::<Fabric>(handle, c"fi_fabric", Some(c"FABRIC_1.1")) }?;
         // SAFETY: this one has never changed.
-        let version = unsafe { symbol::<Version>(handle, c"fi_version", None) }?;
+        let fi_version = unsafe { symbol::<Version>(handle, c"fi_version", None) }?;
         // SAFETY: as above.
-        let strerror = unsafe { symbol::<StrError>(handle, c"fi_strerror", None) }?;
-        let library = Self { name: name.to_owned(), getinfo, freeinfo, dupinfo, fabric, version, strerror };
+        let fi_strerror = unsafe { symbol::<StrError>(handle, c"fi_strerror", None) }?;
+        let symbols = Symbols { fi_getinfo, fi_freeinfo, fi_dupinfo, fi_fabric, fi_version, fi_strerror };
+        let library = Self { name: name.to_owned(), symbols };
         let (major, minor) = library.version();
         if (major, minor) < (VERSION >> 16, VERSION & 0xffff) {
             return Err(format!("it is version {major}.{minor}; needed is 1.14 or later"));
@@ -122,10 +137,15 @@ impl Library {
         &self.name
     }
 
+    /// What it exports, for callers who pass on what others have made.
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
     /// Its version.
     pub fn version(&self) -> (u32, u32) {
         // SAFETY: a function without arguments, of a library that stays loaded.
-        let version = unsafe { (self.version)() };
+        let version = unsafe { (self.symbols.fi_version)() };
         (version >> 16, version & 0xffff)
     }
 
@@ -133,7 +153,7 @@ impl Library {
     pub fn describe(&self, error: i64) -> String {
         let number = c_int::try_from(error.unsigned_abs()).unwrap_or(c_int::MAX);
         // SAFETY: any number is allowed; the answer is a text that is never freed, or none.
-        let text = unsafe { (self.strerror)(number) };
+        let text = unsafe { (self.symbols.fi_strerror)(number) };
         if text.is_null() {
             return format!("error {number}");
         }
@@ -145,7 +165,7 @@ impl Library {
     /// An empty `fi_info`, to be filled in as hints.
     pub fn hints(&'static self) -> Info {
         // SAFETY: a null pointer asks for an empty one.
-        let info = unsafe { (self.dupinfo)(core::ptr::null()) };
+        let info = unsafe { (self.symbols.fi_dupinfo)(core::ptr::null()) };
         assert!(!info.is_null(), "libfabric has no memory for an empty fi_info");
         Info { library: self, info }
     }
@@ -159,7 +179,7 @@ impl Library {
         let mut info = core::ptr::null_mut();
         let (node, service) = (core::ptr::null(), core::ptr::null());
         // SAFETY: no node and no service are asked for; the hints are libfabric's own.
-        match unsafe { (self.getinfo)(VERSION, node, service, 0, hints.info, &raw mut info) } {
+        match unsafe { (self.symbols.fi_getinfo)(VERSION, node, service, 0, hints.info, &raw mut info) } {
             0 if !info.is_null() => Ok(Info { library: self, info }),
             0 => Err(bindings::FI_ENODATA.cast_signed()),
             error => Err(-error),
@@ -180,7 +200,7 @@ impl Library {
         // SAFETY: the caller's promise.
         let attributes = unsafe { (*info).fabric_attr };
         // SAFETY: attributes that the library has filled in.
-        match unsafe { (self.fabric)(attributes, &raw mut fabric, core::ptr::null_mut()) } {
+        match unsafe { (self.symbols.fi_fabric)(attributes, &raw mut fabric, core::ptr::null_mut()) } {
             0 => Ok(fabric),
             error => Err(-error),
         }
@@ -221,7 +241,7 @@ impl Info {
     /// `entry` must be an entry of a list of the same library that has not been freed.
     pub unsafe fn copy_of(&self, entry: *const fi_info) -> Self {
         // SAFETY: the caller's promise.
-        let info = unsafe { (self.library.dupinfo)(entry) };
+        let info = unsafe { (self.library.symbols.fi_dupinfo)(entry) };
         assert!(!info.is_null(), "libfabric has no memory for a copy of a fi_info");
         Self { library: self.library, info }
     }
@@ -230,7 +250,7 @@ impl Info {
 impl Drop for Info {
     fn drop(&mut self) {
         // SAFETY: a list that libfabric has made, freed once.
-        unsafe { (self.library.freeinfo)(self.info) };
+        unsafe { (self.library.symbols.fi_freeinfo)(self.info) };
     }
 }
 

@@ -38,9 +38,11 @@ impl Steps {
         self.request(&Request::Put { key: key.into(), value: value.into() }, &[])
     }
 
-    pub(super) fn fence(&self) -> io::Result<()> {
+    /// A fence; between asking for it and waiting for the others, the PE does its part in `meanwhile`.
+    pub(super) fn fence(&self, meanwhile: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let mut visible = self.values();
         self.request(&Request::Fence, &[])?;
+        meanwhile()?;
         loop {
             let (Reply::Fenced { values, last }, _) = self.receive()? else {
                 return Err(unexpected(self.server));

@@ -16,6 +16,7 @@
 //! stall       how long to wait
 //! strided     which way blocks take
 //! blocks      strided transfers, along that way
+//! thread      progress while the program is elsewhere
 //! engine      what the target does: messages between PEs, where the provider has no operation
 //! wire        how those messages travel
 //! ```
@@ -36,6 +37,7 @@ mod rma;
 mod stall;
 mod streams;
 pub mod strided;
+mod thread;
 mod unit;
 mod wire;
 
@@ -48,6 +50,7 @@ pub use error::OfiError;
 pub use provider::Options;
 
 use crate::pe::Pe;
+use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
 use domain::Domain;
 use engine::{Engine, Limits};
@@ -55,6 +58,7 @@ use keys::Keys;
 use provider::Chosen;
 use streams::Streams;
 use strided::Row;
+use thread::ProgressThread;
 use unit::{Port, Unit};
 use wire::Buffers;
 
@@ -66,6 +70,8 @@ pub type OnFailure = Box<dyn Fn(String) -> Infallible + Send + Sync>;
 
 /// One PE's way through the fabric.
 pub struct Ofi {
+    /// Ended before what it works on.
+    thread: Mutex<Option<ProgressThread>>,
     fabric: Arc<Fabric>,
 }
 
@@ -81,7 +87,8 @@ struct Fabric {
     /// What operations cost; looked up when the first strided transfer asks.
     row: OnceLock<Row>,
     domain: Domain,
-    me: usize,
+    /// This PE's memory, whose bell is rung.
+    place: OnceLock<Target>,
     timeout: Option<Duration>,
     spins: bool,
     on_failure: OnFailure,
@@ -113,14 +120,16 @@ impl Ofi {
             buffers,
             row: OnceLock::new(),
             domain,
-            me,
+            place: OnceLock::new(),
             timeout: options.timeout,
             spins: options.spins,
             on_failure,
         };
         fabric.make_unit(0)?;
         fabric.listen();
-        Ok(Arc::new(Self { fabric: Arc::new(fabric) }))
+        let fabric = Arc::new(fabric);
+        let thread = ProgressThread::start(&fabric).map_err(|error| OfiError::Thread(error.to_string()))?;
+        Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
     /// The provider, the interface, and the version of libfabric, for reports.
@@ -177,7 +186,13 @@ impl Fabric {
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
-            let unit = unsafe { Unit::open(&self.domain, number == 0) }?;
+            let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open", .. })) {
+                // A provider that has nothing to sleep on.
+                // SAFETY: as above.
+                unit = unsafe { Unit::open(&self.domain, false) };
+            }
+            let unit = unit?;
             self.units[number].get_or_init(|| unit);
         }
         Ok(())
@@ -192,6 +207,33 @@ impl Fabric {
         }
         self.make_unit(number).map_err(|error| error.to_string())?;
         self.streams.open(lane).ok_or_else(|| format!("{} streams are open", streams::STREAMS))
+    }
+
+    /// The units that were made.
+    fn made(&self) -> impl Iterator<Item = Port<'_>> {
+        self.units.iter().filter_map(OnceLock::get).map(|unit| Port { fabric: self, unit })
+    }
+
+    /// Reads what has come on any unit. Says whether there was anything.
+    fn serve(&self) -> bool {
+        self.made().fold(false, |moved, port| port.serve() || moved)
+    }
+
+    /// Whether an operation of this PE is under way, or an answer that found no room.
+    fn is_under_way(&self) -> bool {
+        self.engine.owes() || self.made().any(|port| port.is_under_way())
+    }
+
+    /// A number that changes while threads of the program poll.
+    fn activity(&self) -> u64 {
+        self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
+    }
+
+    /// Lets sleepers look at their words.
+    fn ring(&self) {
+        if let Some(place) = self.place.get() {
+            place.ring();
+        }
     }
 
     /// Delivers what has arrived on the unit that others address.

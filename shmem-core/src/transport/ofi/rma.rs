@@ -1,5 +1,8 @@
 //! The operations of the transport.
 
+use core::time::Duration;
+use std::sync::PoisonError;
+
 use super::blocks::Until;
 use super::engine::Wire;
 use super::operation::{Local, Target, Word};
@@ -10,8 +13,13 @@ use super::{Fabric, Ofi};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::pe::Pe;
 use crate::strided::Pattern;
-use crate::transport::target::Target as Memory;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::target::Target as Place;
 use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Tracking, Transport, Width};
+
+/// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
+/// while that one slept, nobody has told anybody.
+const SLEEP: Duration = Duration::from_millis(10);
 
 impl Fabric {
     pub(super) fn target(&self, to: Remote) -> Target {
@@ -276,11 +284,21 @@ unsafe impl Transport for Ofi {
             return;
         }
         let operands = word_op.operands;
-        let local =
-            Local { from: (&raw const operands).cast_mut().cast(), description: core::ptr::null_mut() };
-        // SAFETY: the provider copies the operand (FI_INJECT).
-        let update = |posting: &Posting<'_>| unsafe { at.update(posting, local, word_op, FI_INJECT) };
-        // SAFETY: one operation, of which nothing stays here.
+        let update = |posting: &Posting<'_>| {
+            let Some(record) = posting.record else {
+                let from = (&raw const operands).cast_mut().cast();
+                let local = Local { from, description: core::ptr::null_mut() };
+                // SAFETY: the provider copies the operand (FI_INJECT).
+                return unsafe { at.update(posting, local, word_op, FI_INJECT) };
+            };
+            // An update that is injected is counted, but ofi_rxm does not report it.
+            // SAFETY: the record is ours until it is given back.
+            unsafe { record.operands().cast::<[u64; 2]>().write(operands) };
+            let local = Local { from: record.operands().cast(), description: posting.description };
+            // SAFETY: the operands stay in the record until the operation is complete.
+            unsafe { at.update(posting, local, word_op, 0) }
+        };
+        // SAFETY: one operation; what it reads stays until it is complete.
         unsafe { fabric.issue(channel, port, what, update) };
     }
 
@@ -339,19 +357,32 @@ unsafe impl Transport for Ofi {
         offset: usize,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
-        let Fabric { domain, keys, .. } = &*self.fabric;
+        let Fabric { domain, keys, place: known, .. } = &*self.fabric;
+        // SAFETY: the start of this PE's place, whose system area is mapped until `finish` (caller).
+        known.get_or_init(|| unsafe { Place::new(place, SYSTEM_BYTES) });
         let (endpoint, memory) = (self.fabric.first().unit.endpoint(), (place.wrapping_add(offset), bytes));
         // SAFETY: mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
         let said = said.map_err(|error| domain.refused("fi_mr_reg", error).to_string())?;
         // SAFETY: the caller's promise; the engine forgets the segment before anybody unmaps it.
-        let target = unsafe { Memory::later(place, offset, bytes) };
+        let target = unsafe { Place::later(place, offset, bytes) };
         self.fabric.engine.register(segment, target);
         Ok(said)
     }
 
     fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         self.fabric.keys.learn(segment, pe.number(), key);
+    }
+
+    fn sleeps(&self) -> Duration {
+        match self.fabric.first().unit.descriptor() {
+            Some(_) => SLEEP,
+            None => Duration::from_millis(1),
+        }
+    }
+
+    fn finish(&self) {
+        drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     fn forget(&self, segment: u32) {

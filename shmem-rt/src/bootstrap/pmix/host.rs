@@ -119,8 +119,7 @@ impl Host {
     fn exchange(&self, exchange: u64, values: Vec<Value>) -> io::Result<Vec<Value>> {
         let key = format!("shmem.{exchange}");
         self.client.put(&key, &Reply::Fenced { values: values.clone(), last: true }.encode())?;
-        let ranks: Vec<_> = self.firsts.iter().map(|first| *first as u32).collect();
-        self.client.fence(&ranks)?;
+        self.client.fence()?;
         let mut all = values;
         for first in self.firsts.iter().filter(|first| **first != self.number) {
             let bytes = self.client.put_by(*first as u32, &key)?;

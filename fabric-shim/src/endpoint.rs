@@ -1,0 +1,410 @@
+//! Endpoints: what is checked of each call that moves data, and when it is given to the real endpoint.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use shmem_core::libfabric::bindings::*;
+use shmem_core::libfabric::calls;
+
+use crate::address::{Addresses, Ports, port_of};
+use crate::counter::Counter;
+use crate::demand::Atomics;
+use crate::information::Parts;
+use crate::key::Key;
+use crate::operation::{Call, Operation};
+use crate::queue::{self, Queue};
+use crate::real::{Real, Wrapper, failure, refusal};
+use crate::violation::violation;
+use crate::{domain, random, region};
+
+mod table;
+
+/// Addresses that no process of 64 bits maps in practice: who gives them as the target's means offsets.
+const LOWEST_ADDRESS: u64 = 1 << 32;
+
+/// Calls refused with `EAGAIN` in a row, without any progress in between, after which a user waits for ever.
+const PATIENCE: u32 = 1_000_000;
+
+/// Of how many updates one gets lost, where atomics are not coherent.
+const LOST: u64 = 16;
+
+/// An endpoint.
+#[repr(C)]
+pub(crate) struct Endpoint {
+    seen: fid_ep,
+    core: Arc<Core>,
+}
+
+// SAFETY: `repr(C)`, and the first field is what is seen.
+unsafe impl Wrapper for Endpoint {
+    type Seen = fid_ep;
+}
+
+/// What queues and counters need of an endpoint.
+#[derive(Debug)]
+pub(crate) struct Core {
+    real: Real<fid_ep>,
+    domain: Arc<domain::Core>,
+    limits: Limits,
+    /// Flags of calls that take none, for receives.
+    receive_flags: u64,
+    /// Sends stay in order.
+    orders_sends: bool,
+    transmit: OnceLock<Stream>,
+    receive: OnceLock<Stream>,
+    ports: OnceLock<Arc<Ports>>,
+    kept: Mutex<Kept>,
+    storm: Mutex<Storm>,
+    updates: AtomicU64,
+}
+
+/// What its `fi_info` has announced.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    message: usize,
+    local: usize,
+    remote: usize,
+    inject: usize,
+}
+
+/// A queue that completions go to.
+#[derive(Debug)]
+struct Stream {
+    queue: Arc<queue::Core>,
+    selective: bool,
+}
+
+/// Operations that are kept for later.
+#[derive(Debug)]
+struct Kept {
+    operations: Vec<Operation>,
+    open: bool,
+}
+
+/// Refusals of the call that comes next.
+#[derive(Debug, Default)]
+struct Storm {
+    refused: usize,
+    progressed: bool,
+    in_vain: u32,
+}
+
+impl Endpoint {
+    /// Stands for a real one.
+    pub(crate) fn new(
+        real: Real<fid_ep>,
+        context: *mut c_void,
+        info: &Parts<'_>,
+        domain: Arc<domain::Core>,
+    ) -> Self {
+        domain.endpoints.fetch_add(1, Ordering::Relaxed);
+        let limits = Limits {
+            message: info.endpoint.max_msg_size,
+            local: info.tx.iov_limit,
+            remote: info.tx.rma_iov_limit,
+            inject: info.tx.inject_size,
+        };
+        let core = Core {
+            real,
+            domain,
+            limits,
+            receive_flags: info.rx.op_flags,
+            orders_sends: info.tx.msg_order & u64::from(FI_ORDER_SAS) != 0,
+            transmit: OnceLock::new(),
+            receive: OnceLock::new(),
+            ports: OnceLock::new(),
+            kept: Mutex::new(Kept { operations: Vec::new(), open: true }),
+            storm: Mutex::default(),
+            updates: AtomicU64::new(0),
+        };
+        Self { seen: table::endpoint(context), core: Arc::new(core) }
+    }
+
+    /// What queues and counters need of it.
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// Binds one of the shim's objects.
+    ///
+    /// # Safety
+    ///
+    /// It must be open.
+    unsafe fn bind(&self, to: *mut fid, flags: u64) -> c_int {
+        // SAFETY: an open object (caller).
+        let class = unsafe { (*to).fclass };
+        let real: *mut fid = if class == FI_CLASS_CQ as usize {
+            // SAFETY: of that class, the shim hands out its own only.
+            let queue = unsafe { Queue::behind(to.cast()) }.core();
+            queue.served().add(&self.core);
+            let selective = flags & FI_SELECTIVE_COMPLETION != 0;
+            for (bit, stream) in [(FI_TRANSMIT, &self.core.transmit), (FI_RECV, &self.core.receive)] {
+                if flags & u64::from(bit) != 0 {
+                    _ = stream.set(Stream { queue: queue.clone(), selective });
+                }
+            }
+            queue.real().as_ptr().cast()
+        } else if class == FI_CLASS_CNTR as usize {
+            // SAFETY: of that class, the shim hands out its own only.
+            let counter = unsafe { Counter::behind(to.cast()) };
+            counter.served().add(&self.core);
+            counter.real().as_ptr().cast()
+        } else if class == FI_CLASS_AV as usize {
+            // SAFETY: of that class, the shim hands out its own only.
+            let addresses = unsafe { Addresses::behind(to.cast()) };
+            _ = self.core.ports.set(addresses.ports().clone());
+            addresses.real().as_ptr().cast()
+        } else {
+            return failure(FI_EINVAL);
+        };
+        // SAFETY: open objects, which the user binds.
+        unsafe { calls::bind(self.core.real.as_ptr().cast(), real, flags) }
+    }
+}
+
+impl Core {
+    /// The port that it listens at.
+    pub(crate) fn port(&self) -> u16 {
+        // SAFETY: plain data, for which all zeroes are a value.
+        let mut address: libc::sockaddr_storage = unsafe { core::mem::zeroed() };
+        let mut length = size_of_val(&address);
+        let place = (&raw mut address).cast::<c_void>();
+        // SAFETY: an open endpoint, and room for the largest address.
+        let result = unsafe { calls::getname(self.real.as_ptr(), place, &raw mut length) };
+        if result != 0 {
+            violation(
+                "FI_MR_ENDPOINT",
+                "memory is bound to an endpoint that has no address yet; fi_enable comes before fi_mr_bind",
+            );
+        }
+        // SAFETY: the provider's addresses are socket addresses.
+        unsafe { port_of(place) }.0
+    }
+
+    /// Takes one call of the user's.
+    ///
+    /// # Safety
+    ///
+    /// The endpoint must be open, the buffers stay as libfabric asks until completion, and so must the context
+    /// where contexts are demanded.
+    unsafe fn take(&self, mut operation: Operation) -> isize {
+        if self.refuses_now() {
+            return refusal(FI_EAGAIN);
+        }
+        self.check(&operation);
+        let atomics = self.domain.demands.atomics;
+        if operation.call.is_atomic() && atomics == Atomics::Missing {
+            return refusal(FI_ENOSYS);
+        }
+        let counted = operation.is_update() && atomics == Atomics::Lost;
+        if counted && self.updates.fetch_add(1, Ordering::Relaxed) % LOST == LOST - 1 {
+            operation.lose_update();
+        }
+        let stream = self.completes(&operation);
+        if let Some(stream) = stream {
+            if !stream.queue.owe(operation.call == Call::Receive) {
+                return refusal(FI_EAGAIN);
+            }
+            // SAFETY: the caller's promise.
+            unsafe { self.domain.contexts.begin(operation.context) };
+        }
+        if self.keeps(&operation) {
+            operation.keep_injected();
+            self.kept.lock().expect("a panic ends the process").operations.push(operation);
+            return 0;
+        }
+        // SAFETY: the caller's promise.
+        let result = unsafe { operation.issue(self.real) };
+        if result == 0 {
+            return 0;
+        }
+        if counted {
+            self.updates.fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Some(stream) = stream {
+            stream.queue.paid();
+            // SAFETY: begun above.
+            unsafe { self.domain.contexts.end(operation.context) };
+        }
+        result
+    }
+
+    /// Whether the next call is one that fails although nothing is wrong with it: so many times, with progress
+    /// in between.
+    fn refuses_now(&self) -> bool {
+        let times = self.domain.demands.eagain;
+        if times == 0 {
+            return false;
+        }
+        let mut storm = self.storm.lock().expect("a panic ends the process");
+        if storm.refused == 0 || storm.progressed {
+            if storm.refused == times {
+                *storm = Storm::default();
+                return false;
+            }
+            *storm = Storm { refused: storm.refused + 1, ..Storm::default() };
+            return true;
+        }
+        storm.in_vain += 1;
+        if storm.in_vain == PATIENCE {
+            violation(
+                "eagain",
+                format_args!(
+                    "{PATIENCE} calls were repeated after FI_EAGAIN without reading a queue or a counter of the \
+                     endpoint; without progress nothing will change"
+                ),
+            );
+        }
+        true
+    }
+
+    /// Ends the process if a call violates what was announced or demanded.
+    fn check(&self, operation: &Operation) {
+        let demands = self.domain.demands;
+        let call = operation.call.name();
+        let limit = |what: &str, has: usize, most: usize| {
+            if has > most {
+                violation(what, format_args!("{call} with {has}; the endpoint's fi_info allows {most}"));
+            }
+        };
+        let length = operation.local.len().max(operation.result.len());
+        limit("iov_limit", operation.local.parts.len(), self.limits.local);
+        limit("iov_limit", operation.result.parts.len(), self.limits.local);
+        limit("rma_iov_limit", operation.remote.len(), self.limits.remote);
+        if operation.call != Call::Receive {
+            limit("max_msg_size", length, self.limits.message);
+        }
+        let injected = operation.flags & u64::from(FI_INJECT) != 0;
+        if injected {
+            limit("inject_size", operation.local.len(), self.limits.inject);
+        }
+        if operation.call.is_atomic() && demands.atomics == Atomics::None {
+            violation("FI_ATOMIC", format_args!("{call} on an endpoint that has no atomics"));
+        }
+        if demands.local {
+            let access = operation.call.access();
+            let kept = [(&operation.local, access), (&operation.compare, access)];
+            let kept = kept.into_iter().filter(|_| !injected);
+            for (buffers, access) in kept.chain([(&operation.result, FI_READ)]) {
+                for (part, descriptor) in buffers.described() {
+                    self.domain.regions.check(part, descriptor, access, call);
+                }
+            }
+        }
+        if operation.call != Call::Receive {
+            self.check_remote(operation);
+        }
+    }
+
+    /// As [`Core::check`], for what is remote.
+    fn check_remote(&self, operation: &Operation) {
+        let demands = self.domain.demands;
+        let call = operation.call.name();
+        let Some(ports) = self.ports.get() else {
+            violation("addresses", format_args!("{call} on an endpoint that is bound to no address vector"));
+        };
+        let port = ports.of(operation.peer);
+        for fi_rma_iov { addr, key, .. } in &operation.remote {
+            if demands.virt_addr && *addr < LOWEST_ADDRESS {
+                violation(
+                    "FI_MR_VIRT_ADDR",
+                    format_args!("{call} to {addr:#x}, which is no address at the target but an offset"),
+                );
+            }
+            if *key == region::NO_KEY {
+                violation(
+                    "FI_MR_ENDPOINT",
+                    format_args!(
+                        "{call} with FI_KEY_NOTAVAIL; a key is there once fi_mr_enable has been called"
+                    ),
+                );
+            }
+            if !demands.prov_key {
+                continue;
+            }
+            let Some(known) = Key::parse(*key, demands.key_size) else {
+                violation(
+                    "FI_MR_PROV_KEY",
+                    format_args!(
+                        "{call} with the key {key:#x}, which no provider has made; fi_mr_key gives it at the target"
+                    ),
+                );
+            };
+            if demands.endpoint && demands.key_size != Some(4) && known.port() != port {
+                violation(
+                    "FI_MR_ENDPOINT",
+                    format_args!(
+                        "{call} to port {port} with the key {key:#x} of memory that is bound to the endpoint at port {}",
+                        known.port()
+                    ),
+                );
+            }
+        }
+    }
+
+    /// The queue that gets a completion of the operation, if one does.
+    fn completes(&self, operation: &Operation) -> Option<&Stream> {
+        let stream = if operation.call == Call::Receive { &self.receive } else { &self.transmit };
+        let asked = operation.flags & u64::from(FI_COMPLETION) != 0;
+        stream.get().filter(|stream| !stream.selective || asked)
+    }
+
+    /// Whether it is one that is kept for later.
+    fn keeps(&self, operation: &Operation) -> bool {
+        let ordered = operation.call == Call::Send && self.orders_sends;
+        self.domain.demands.reorder && operation.call != Call::Receive && !ordered
+    }
+
+    /// Gives some of what is kept to the real endpoint, in any order.
+    pub(crate) fn progress(&self) {
+        if self.domain.demands.eagain > 0 {
+            self.storm.lock().expect("a panic ends the process").progressed = true;
+        }
+        if !self.domain.demands.reorder {
+            return;
+        }
+        let mut kept = self.kept.lock().expect("a panic ends the process");
+        let tries = if kept.open { kept.operations.len() } else { 0 };
+        for _ in 0..tries {
+            if random::coin() {
+                continue;
+            }
+            let chosen = random::below(kept.operations.len());
+            // SAFETY: the endpoint is open, and the operation has not completed: its buffers are there.
+            let result = unsafe { kept.operations[chosen].issue(self.real) };
+            match result {
+                0 => drop(kept.operations.swap_remove(chosen)),
+                again if again == refusal(FI_EAGAIN) => return,
+                error => violation(
+                    "reorder",
+                    format_args!(
+                        "{} failed with {error} when its turn came",
+                        kept.operations[chosen].call.name()
+                    ),
+                ),
+            }
+        }
+    }
+
+    /// Whether something is kept.
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.kept.lock().expect("a panic ends the process").operations.is_empty()
+    }
+
+    /// Closes the real endpoint; what is still kept is lost, as what a provider has queued.
+    ///
+    /// # Safety
+    ///
+    /// Nobody must use it afterwards.
+    unsafe fn close(&self) -> c_int {
+        let mut kept = self.kept.lock().expect("a panic ends the process");
+        // SAFETY: an open endpoint; `progress` leaves it alone from here on.
+        let result = unsafe { calls::close(self.real.as_ptr().cast()) };
+        if result == 0 {
+            *kept = Kept { operations: Vec::new(), open: false };
+            self.domain.endpoints.fetch_sub(1, Ordering::Relaxed);
+        }
+        result
+    }
+}
