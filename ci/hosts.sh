@@ -19,7 +19,7 @@ tests=("$@")
 # Everything below runs in namespaces of its own: neither a name nor an address meets another's, and whatever is
 # started ends with them.
 own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
-if [ -z "${SHMEM_HOSTS_INSIDE:-}" ]; then
+if [ -z "${HOSTS_INSIDE:-}" ]; then
     packages="openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge iproute2 procps"
     missing=
     for package in $packages; do
@@ -49,7 +49,7 @@ if [ -z "${SHMEM_HOSTS_INSIDE:-}" ]; then
         echo "not on several hosts: this user may not make namespaces (unshare -n)"
     else
         cargo test --workspace --no-run "${tests[@]/#/--test=}"
-        SHMEM_HOSTS_INSIDE=1 exec "${own[@]}" "$0" "$@"
+        HOSTS_INSIDE=1 exec "${own[@]}" "$0" "$@"
     fi
     bin=${CARGO_TARGET_DIR:-target}/debug
     picture=$(mktemp)
@@ -105,6 +105,8 @@ for launcher in "${launchers[@]}"; do
     heat "$work/$name.png" run "$launcher" | tee "$work/said"
     grep -q "on $pes PEs" "$work/said" || { echo "heat2d ran on another number of PEs"; exit 1; }
     same "heat2d under $name" "$work/one-host.png" "$work/$name.png"
+    run "$launcher" "$bin/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check | tee "$work/said"
+    grep -q "^equal to the serial solution, bit for bit" "$work/said" || { echo "halo2d differs"; exit 1; }
     for test in "${tests[@]}"; do
         SHMRUN_LAUNCHER=$launcher cargo test --workspace --test "$test" -- --test-threads=1
     done

@@ -294,7 +294,8 @@ unsafe fn valid(
     if result == 0 {
         let most = core.limits.message / size_of_element(datatype);
         // SAFETY: the place for the count, which the library has filled in.
-        unsafe { *count = most.min(*count) };
+        let count = unsafe { &mut *count };
+        *count = most.min(*count);
     }
     result
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::{AtomicOp, Channel, Lane, Remote, SessionOptions, SignalOp, Transport, Width};
 use crate::pe::Pe;
@@ -126,6 +127,14 @@ unsafe impl Transport for Counted {
         self.inner.progress();
     }
 
+    fn sleeps(&self) -> Duration {
+        self.inner.sleeps()
+    }
+
+    fn finish(&self) {
+        self.inner.finish();
+    }
+
     unsafe fn register(
         &self,
         segment: u32,
@@ -143,5 +152,22 @@ unsafe impl Transport for Counted {
 
     fn forget(&self, segment: u32) {
         self.inner.forget(segment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// A method with a default that is not passed on would not be missed by the compiler.
+    #[test]
+    fn every_method_of_a_transport_is_passed_on() {
+        let methods = include_str!("mod.rs").split("pub unsafe trait Transport").nth(1).unwrap();
+        let methods = methods.split("\n}\n").next().unwrap().split("fn ").skip(1);
+        let names: Vec<&str> = methods.filter_map(|method| Some(method.split_once('(')?.0)).collect();
+        assert!(names.len() > 25 && names.contains(&"put_signal_nbi"), "{names:?}");
+        let here = include_str!("counted.rs");
+        let is_here =
+            |name: &&str| here.contains(&format!("fn {name}(")) || here.contains(&format!("        {name}("));
+        let missing: Vec<_> = names.into_iter().filter(|name| !is_here(name)).collect();
+        assert!(missing.is_empty(), "not passed on: {missing:?}");
     }
 }

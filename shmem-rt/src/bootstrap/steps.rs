@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use shmem_core::partition::show_size;
 
 use crate::launch::channel::{Channel, Packet};
+use crate::launch::fields::Malformed;
 use crate::launch::limits;
-use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Malformed, Reply, Request, Value};
+use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Reply, Request, Value};
 
 /// One PE's connection to who serves it.
 #[derive(Debug)]

@@ -13,8 +13,11 @@ use std::process::ExitCode;
 
 use shmem_core::libfabric::Library;
 
+/// Does one thing.
+type Step = fn(&'static Library);
+
 /// What can be done, by name.
-const STEPS: [(&str, fn(&'static Library)); 30] = [
+const STEPS: [(&str, Step); 30] = [
     ("everything", obedience::everything),
     ("refuse", obedience::refuse),
     ("try-atomics", obedience::try_atomics),

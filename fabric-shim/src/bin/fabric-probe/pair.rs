@@ -67,7 +67,9 @@ pub(crate) fn hints(library: &'static Library, atomics: bool) -> Info {
         (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT).cast_signed();
     domain.data_progress = FI_PROGRESS_MANUAL;
     // SAFETY: as above.
-    unsafe { (*info.fabric_attr).prov_name = libc::strdup(c"tcp;ofi_rxm".as_ptr()) };
+    let fabric = unsafe { &mut *info.fabric_attr };
+    // SAFETY: a string that ends with a zero. `fi_freeinfo` frees the copy.
+    fabric.prov_name = unsafe { libc::strdup(c"tcp;ofi_rxm".as_ptr()) };
     hints
 }
 
@@ -147,8 +149,10 @@ impl Pair {
 
     /// The limits of a transfer.
     pub(crate) fn limits(&self) -> &fi_tx_attr {
-        // SAFETY: the first entry of a list, which lives as long as the pair.
-        unsafe { &*(*self.info.as_ptr()).tx_attr }
+        // SAFETY: the first entry of a list.
+        let limits = unsafe { (*self.info.as_ptr()).tx_attr };
+        // SAFETY: an entry of `fi_getinfo` has all attributes, which live as long as the pair.
+        unsafe { &*limits }
     }
 
     /// The longest message.

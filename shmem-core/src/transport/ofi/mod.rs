@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! provider    which provider, and what it demands
+//! interface   which interface, of several of one network
 //! domain      what all endpoints share: addresses, limits
 //! keys        registered memory and its names on every PE
 //! streams     channels by number
@@ -14,9 +15,9 @@
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! stall       how long to wait
+//! thread      progress while the program is elsewhere
 //! strided     which way blocks take
 //! blocks      strided transfers, along that way
-//! thread      progress while the program is elsewhere
 //! engine      what the target does: messages between PEs, where the provider has no operation
 //! wire        how those messages travel
 //! ```
@@ -28,6 +29,7 @@ mod blocks;
 mod domain;
 pub mod engine;
 mod error;
+mod interface;
 mod keys;
 mod object;
 mod operation;
@@ -36,8 +38,8 @@ mod record;
 mod rma;
 mod stall;
 mod streams;
-pub mod strided;
 mod thread;
+pub mod strided;
 mod unit;
 mod wire;
 
@@ -47,7 +49,8 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use error::OfiError;
-pub use provider::Options;
+pub use interface::{Nearness, Offer};
+pub use provider::{Options, offers};
 
 use crate::pe::Pe;
 use crate::transport::target::Target;
@@ -187,7 +190,7 @@ impl Fabric {
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
             let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
-            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open", .. })) {
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. })) {
                 // A provider that has nothing to sleep on.
                 // SAFETY: as above.
                 unit = unsafe { Unit::open(&self.domain, false) };
@@ -219,9 +222,9 @@ impl Fabric {
         self.made().fold(false, |moved, port| port.serve() || moved)
     }
 
-    /// Whether an operation of this PE is under way, or an answer that found no room.
+    /// Whether an operation of this PE is under way.
     fn is_under_way(&self) -> bool {
-        self.engine.owes() || self.made().any(|port| port.is_under_way())
+        self.made().any(|port| port.is_under_way())
     }
 
     /// A number that changes while threads of the program poll.

@@ -14,7 +14,7 @@ use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::pe::Pe;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
-use crate::transport::target::Target as Place;
+use crate::transport::target::Target as Memory;
 use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Tracking, Transport, Width};
 
 /// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
@@ -40,14 +40,22 @@ impl Fabric {
         what: What,
         attempt: impl FnMut(&Posting<'_>) -> isize,
     ) {
+        match self.begin(channel) {
+            // SAFETY: the caller's promise.
+            Purpose::Counted => unsafe { port.start(what, attempt) },
+            // SAFETY: as above.
+            purpose => _ = unsafe { port.start_with(what, purpose, |_| {}, attempt) },
+        }
+    }
+
+    /// What a record is for whose operation nobody waits for by itself.
+    fn begin(&self, channel: Channel) -> Purpose {
         let stream = self.streams.get(channel);
         match stream.tracking() {
-            // SAFETY: the caller's promise.
-            Tracking::Counter => unsafe { port.start(what, attempt) },
+            Tracking::Counter => Purpose::Counted,
             Tracking::Events | Tracking::Hybrid => {
                 stream.begin();
-                // SAFETY: as above.
-                unsafe { port.start_with(what, Purpose::Event(channel.0), |_| {}, attempt) };
+                Purpose::Event(channel.0)
             }
         }
     }
@@ -66,13 +74,7 @@ impl Fabric {
             // SAFETY: one operation, of which nothing stays here.
             return unsafe { self.issue(channel, port, what, write) };
         }
-        let purpose = match self.streams.get(channel).tracking() {
-            Tracking::Counter => Purpose::Counted,
-            Tracking::Events | Tracking::Hybrid => {
-                self.streams.get(channel).begin();
-                Purpose::Event(channel.0)
-            }
-        };
+        let purpose = self.begin(channel);
         let copy = |record: &Record| {
             // SAFETY: readable (caller), and there is room for as many.
             unsafe { core::ptr::copy_nonoverlapping(source, record.buffer(), bytes) };
@@ -278,9 +280,25 @@ unsafe impl Transport for Ofi {
         }
         let (fabric, what) = (&*self.fabric, of_word("atomic update", word, width));
         let (at, port, word_op) = (fabric.target(word), fabric.port(channel), Word::new(width, op));
-        if word_op.op == FI_CSWAP || op == AtomicOp::Fetch || fabric.domain.demands.inject < width.bytes() {
-            // SAFETY: the caller's promise. What needs more than an operand that is copied gives a result.
+        if word_op.op == FI_CSWAP || op == AtomicOp::Fetch {
+            // SAFETY: the caller's promise. What needs more than an operand gives a result.
             unsafe { self.atomic(channel, word, width, op) };
+            return;
+        }
+        if fabric.domain.demands.inject < width.bytes() {
+            let prepare = |record: &Record| {
+                // SAFETY: the record is ours until the operation is complete.
+                unsafe { record.operands().cast::<[u64; 2]>().write(word_op.operands) };
+            };
+            let update = |posting: &Posting<'_>| {
+                let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
+                let local = Local { from: record.operands().cast(), description: posting.description };
+                // SAFETY: the operands are the operation's until it is complete.
+                unsafe { at.update(posting, local, word_op, 0) }
+            };
+            let purpose = fabric.begin(channel);
+            // SAFETY: one operation, whose operand is its record's.
+            unsafe { port.start_with(what, purpose, prepare, update) };
             return;
         }
         let operands = word_op.operands;
@@ -359,13 +377,13 @@ unsafe impl Transport for Ofi {
     ) -> Result<Vec<u8>, String> {
         let Fabric { domain, keys, place: known, .. } = &*self.fabric;
         // SAFETY: the start of this PE's place, whose system area is mapped until `finish` (caller).
-        known.get_or_init(|| unsafe { Place::new(place, SYSTEM_BYTES) });
+        known.get_or_init(|| unsafe { Memory::new(place, SYSTEM_BYTES) });
         let (endpoint, memory) = (self.fabric.first().unit.endpoint(), (place.wrapping_add(offset), bytes));
         // SAFETY: mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
         let said = said.map_err(|error| domain.refused("fi_mr_reg", error).to_string())?;
         // SAFETY: the caller's promise; the engine forgets the segment before anybody unmaps it.
-        let target = unsafe { Place::later(place, offset, bytes) };
+        let target = unsafe { Memory::later(place, offset, bytes) };
         self.fabric.engine.register(segment, target);
         Ok(said)
     }

@@ -147,12 +147,6 @@ impl Unit {
         &self.endpoint
     }
 
-    /// Calls the provider while nobody else does.
-    pub(super) fn exclusively<R>(&self, call: impl FnOnce() -> R) -> R {
-        let _held = self.lock();
-        call()
-    }
-
     /// Readable when something has arrived, if there is such a thing.
     pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: it belongs to the queue, which is open for as long as the unit.
@@ -168,6 +162,12 @@ impl Unit {
     #[inline(always)]
     fn looked(&self) {
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Calls the provider while nobody else does.
+    pub(super) fn exclusively<R>(&self, call: impl FnOnce() -> R) -> R {
+        let _held = self.lock();
+        call()
     }
 
     fn lock(&self) -> MutexGuard<'_, Free> {
@@ -307,6 +307,7 @@ impl Port<'_> {
     }
 
     fn count(&self) -> u64 {
+        let _held = self.unit.lock();
         // SAFETY: an open counter.
         unsafe { calls::cntr_read(self.unit.counter.raw()) }
     }

@@ -34,7 +34,9 @@ impl Client {
         if status == PMIX_ERR_UNREACH {
             return Ok(None);
         }
-        check(library, "PMIx_Init", status)?;
+        check(library, "PMIx_Init", status).map_err(|error| {
+            io::Error::other(format!("{error}; unset PMIX_NAMESPACE to run the program without its launcher"))
+        })?;
         Ok(Some(Self { library, me }))
     }
 

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::super::steps::{check_size, give, make_room};
 use super::client::Client;
 use crate::launch::channel::Channel;
+use crate::launch::fields::Malformed;
 use crate::launch::rendezvous::pack;
-use crate::launch::wire::{Malformed, Reply, Request, Value};
+use crate::launch::wire::{Reply, Request, Value};
 
 /// What the first PE of a host keeps.
 pub(super) struct Host {
