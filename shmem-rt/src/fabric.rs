@@ -94,7 +94,7 @@ pub(crate) fn try_alone(options: &Options) -> core::result::Result<(), String> {
     let refused = |error: OfiError| error.to_string();
     let (arena, bytes) = alone().map_err(|error| error.to_string())?;
     let place = arena.place(0);
-    let ofi = Ofi::open(options, 1, Box::new(on_failure)).map_err(refused)?;
+    let ofi = Ofi::open(options, 0, 1, Box::new(on_failure)).map_err(refused)?;
     // SAFETY: nobody but this function knows of the PE, and nothing is issued to it but below.
     let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
     // SAFETY: the place is mapped until the arena is dropped, and forgotten before.
@@ -155,8 +155,10 @@ pub(crate) fn join(
         said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
     }
     let said = bootstrap.exchange("fabric", &serde_json::to_vec(&said).unwrap_or_default()).map_err(lost)?;
+    let me = pes[bootstrap.number()];
     let mut addresses = Vec::new();
-    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
+    // This PE as well, which tries its atomics on itself.
+    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| **pe == me || pe.on_node().is_none()) {
         let garbled = || Error::Launcher(format!("what PE {pe} says of its fabric is garbled"));
         let mut said: Vec<Vec<u8>> = serde_json::from_slice(said).map_err(|_| garbled())?;
         if said.len() != segments.len() + 1 {
@@ -167,7 +169,20 @@ pub(crate) fn join(
             ofi.learn(*index, *pe, key);
         }
     }
-    ofi.connect(&addresses).map_err(refused)
+    ofi.connect(&addresses).map_err(refused)?;
+
+    let hosts = bootstrap.hosts();
+    let is_first = hosts.iter().position(|host| *host == hosts[me.number()]) == Some(me.number());
+    let verdict = match is_first {
+        // SAFETY: the system area was registered just now, and there are no teams yet.
+        true => unsafe { ofi.try_atomics(me, place) }.err().unwrap_or_default(),
+        false => String::new(),
+    };
+    let verdicts = bootstrap.exchange("atomics", verdict.as_bytes()).map_err(lost)?;
+    if verdicts.iter().all(Vec::is_empty) {
+        ofi.trust_atomics();
+    }
+    Ok(())
 }
 
 /// A launcher whose PEs count as alone, each on its own host.

@@ -10,10 +10,13 @@
 //! domain      what all endpoints share: addresses, limits
 //! keys        registered memory and its names on every PE
 //! streams     channels by number
-//! unit        an endpoint: starting operations, progress, completion
+//! unit        an endpoint, its queue and its counter
+//! port        a unit, as somebody works on it: starting operations, progress, completion
 //! record      what an operation keeps until its completion is reported
 //! operation   messages for the provider
 //! rma         the operations of a transport
+//! amo         atomic operations among them
+//! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
 //! thread      progress while the program is elsewhere
 //! strided     which way blocks take
@@ -25,6 +28,7 @@
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod amo;
 mod blocks;
 mod domain;
 pub mod engine;
@@ -33,18 +37,22 @@ mod interface;
 mod keys;
 mod object;
 mod operation;
+mod port;
 mod provider;
 mod record;
 mod rma;
 mod stall;
 mod streams;
-mod thread;
 pub mod strided;
+mod thread;
+mod trial;
 mod unit;
 mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -53,16 +61,19 @@ pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
 
 use crate::pe::Pe;
+use crate::segment::SYSTEM;
+use crate::system::{MAX_TEAMS, SystemArea, TeamArea};
 use crate::transport::target::Target;
-use crate::transport::{Channel, Lane};
+use crate::transport::{Channel, Lane, Remote};
 use domain::Domain;
 use engine::{Engine, Limits};
 use keys::Keys;
+use port::Port;
 use provider::Chosen;
 use streams::Streams;
 use strided::Row;
 use thread::ProgressThread;
-use unit::{Port, Unit};
+use unit::Unit;
 use wire::Buffers;
 
 /// Most units of a PE.
@@ -84,6 +95,8 @@ struct Fabric {
     units: Box<[OnceLock<Unit>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
+    /// None of them was made from here on. Who looks at all that were made does so often.
+    bound: AtomicUsize,
     streams: Streams,
     engine: Engine,
     buffers: Buffers,
@@ -92,6 +105,8 @@ struct Fabric {
     domain: Domain,
     /// This PE's memory, whose bell is rung.
     place: OnceLock<Target>,
+    /// Whether the provider's atomics are used.
+    atomics: AtomicBool,
     timeout: Option<Duration>,
     spins: bool,
     on_failure: OnFailure,
@@ -118,12 +133,14 @@ impl Ofi {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
+            bound: AtomicUsize::new(0),
             streams: Streams::new(),
             engine: Engine::new(me, pes, limits),
             buffers,
             row: OnceLock::new(),
             domain,
             place: OnceLock::new(),
+            atomics: AtomicBool::new(false),
             timeout: options.timeout,
             spins: options.spins,
             on_failure,
@@ -159,6 +176,33 @@ impl Ofi {
     pub fn connect(&self, addresses: &[(Pe, Vec<u8>)]) -> Result<(), OfiError> {
         addresses.iter().try_for_each(|(pe, address)| self.fabric.domain.learn(pe.number(), address))
     }
+
+    /// Tries the provider's atomics on memory of this PE that nobody uses yet; says what was wrong with them. The
+    /// PE must be connected to itself.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be trusted, in words.
+    ///
+    /// # Safety
+    ///
+    /// `place` must be the start of the calling PE's place, whose system area is registered and all zeroes; no
+    /// team but the world's exist, on any PE.
+    pub unsafe fn try_atomics(&self, me: Pe, place: *mut u8) -> Result<(), String> {
+        // Contributions to collectives of a team that comes last.
+        let offset = offset_of!(SystemArea, teams)
+            + (MAX_TEAMS - 1) * size_of::<TeamArea>()
+            + offset_of!(TeamArea, scratch);
+        let at = Remote { pe: me, segment: SYSTEM, offset };
+        // SAFETY: zeroes that lie in this PE's registered memory and that nobody uses (caller).
+        unsafe { self.fabric.try_atomics(place.wrapping_add(offset), at) }
+    }
+
+    /// Has words changed by the provider from now on, and no longer by their PEs' engines. All PEs must do so, or
+    /// none.
+    pub fn trust_atomics(&self) {
+        self.fabric.atomics.store(true, Ordering::Relaxed);
+    }
 }
 
 impl fmt::Debug for Ofi {
@@ -173,6 +217,12 @@ impl Fabric {
     fn first(&self) -> Port<'_> {
         let unit = self.units[0].get().unwrap_or_else(|| unreachable!("the first unit is made at the start"));
         Port { fabric: self, unit }
+    }
+
+    /// Whether the provider's atomics are used.
+    #[inline(always)]
+    fn has_atomics(&self) -> bool {
+        self.atomics.load(Ordering::Relaxed)
     }
 
     /// The unit of a channel.
@@ -190,13 +240,15 @@ impl Fabric {
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
             let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
-            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. })) {
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. }))
+            {
                 // A provider that has nothing to sleep on.
                 // SAFETY: as above.
                 unit = unsafe { Unit::open(&self.domain, false) };
             }
             let unit = unit?;
             self.units[number].get_or_init(|| unit);
+            self.bound.fetch_max(number + 1, Ordering::Release);
         }
         Ok(())
     }
@@ -214,7 +266,10 @@ impl Fabric {
 
     /// The units that were made.
     fn made(&self) -> impl Iterator<Item = Port<'_>> {
-        self.units.iter().filter_map(OnceLock::get).map(|unit| Port { fabric: self, unit })
+        self.units[..self.bound.load(Ordering::Acquire)]
+            .iter()
+            .filter_map(OnceLock::get)
+            .map(|unit| Port { fabric: self, unit })
     }
 
     /// Reads what has come on any unit. Says whether there was anything.
