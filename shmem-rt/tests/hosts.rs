@@ -1,6 +1,8 @@
 //! Jobs on several hosts: `shmrun -H`. The hosts are all this one, by other names; the agent runs the
 //! command in a shell, with nothing of the environment, as a shell on another host would have it.
 
+#[path = "launch/command.rs"]
+mod command;
 #[path = "launch/programs.rs"]
 mod programs;
 #[path = "launch/running.rs"]
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use command::*;
 use proptest::prelude::*;
 use running::*;
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,6 +1,8 @@
 //! Jobs of real processes: the PEs are this test's own binary, which runs one of the programs in
 //! `launch/programs.rs` when the environment names one.
 
+#[path = "launch/command.rs"]
+mod command;
 #[path = "launch/programs.rs"]
 mod programs;
 #[path = "launch/running.rs"]
@@ -11,6 +13,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use command::*;
 use running::*;
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome};

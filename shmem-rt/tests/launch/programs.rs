@@ -179,10 +179,10 @@ pub(crate) fn run(name: &str) -> ! {
             let job = join();
             job.fence().unwrap();
             let mut other = Command::new(std::env::current_exe().unwrap());
-            other.args(super::running::ENTRY).env(NAME, "exchange");
+            other.args(super::command::ENTRY).env(NAME, "exchange");
             let output = other.output().unwrap();
             assert_eq!(output.status.code(), Some(99));
-            assert!(super::running::text(&output.stderr).contains("a process that a PE starts is no PE"));
+            assert!(super::command::text(&output.stderr).contains("a process that a PE starts is no PE"));
             fork(|| {
                 job.finish();
                 job.abort(9, "from a process that is not the PE");

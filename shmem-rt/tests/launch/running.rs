@@ -1,21 +1,15 @@
 //! Starting jobs of this test's own binary, and what is asked of them again and again.
 
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome, Printed};
 
+use super::command::{ENTRY, itself, text};
 use super::programs;
-
-pub(crate) fn itself() -> std::path::PathBuf {
-    std::env::current_exe().unwrap()
-}
-
-pub(crate) const ENTRY: [&str; 4] = ["--exact", "program", "--nocapture", "-q"];
 
 pub(crate) fn launch(name: &str, pes: usize) -> Launch {
     Launch::new(itself(), pes)
@@ -25,38 +19,9 @@ pub(crate) fn launch(name: &str, pes: usize) -> Launch {
         .timeout(Duration::from_secs(60))
 }
 
-pub(crate) fn bare_shmrun(options: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shmrun"));
-    command.args(options).stdin(Stdio::null());
-    with_default_signals(&mut command);
-    command
-}
-
-/// Whoever runs the tests may ignore signals (`nohup` does, and a shell without job control, for what
-/// it runs in the background).
-pub(crate) fn with_default_signals(command: &mut Command) {
-    let default = || {
-        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
-            // SAFETY: allowed between `fork` and `exec`; no handler is installed.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-        Ok(())
-    };
-    // SAFETY: the closure makes system calls only.
-    unsafe { command.pre_exec(default) };
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 /// What a PE said with `say`: not what the test harness prints around it.
 pub(crate) fn said(printed: &Printed) -> Vec<String> {
     text(&printed.out).lines().filter_map(|line| Some(line.split_once("> ")?.1.to_owned())).collect()
-}
-
-pub(crate) fn launcher_lines(output: &Output) -> Vec<String> {
-    text(&output.stderr).lines().filter(|l| l.starts_with("shmrun: ")).map(str::to_owned).collect()
 }
 
 pub(crate) fn assert_in_order(outcome: &Outcome) {
