@@ -4,7 +4,7 @@
 //! offset 0   Doorbell            rung by whoever changes a word of this PE
 //!        +   PeRecord            who this PE is and what it is doing, for peers and the launcher
 //!        +   TeamArea x MAX      each team's barrier words, and room for contributions
-//! 4M         memory of teams     what members of a team allocate together
+//! 8M         memory of teams     what members of a team allocate together
 //! ```
 //!
 //! It is the first segment of every place, and memory that no handle and no raw address can name.
@@ -16,13 +16,17 @@ use crate::sync::{Doorbell, MeetingLines, NodeBarrier};
 use crate::text::Text;
 
 /// Bytes reserved for the system area; only what is touched costs memory. The memory of teams lies behind it.
-pub const SYSTEM_BYTES: usize = 4 << 20;
+pub const SYSTEM_BYTES: usize = 8 << 20;
 
 /// Most teams alive at once, the world included.
 pub const MAX_TEAMS: usize = 64;
 
 /// Bytes that one PE contributes to one step of a collective.
 pub const SCRATCH_BYTES: usize = 16 << 10;
+
+/// Bytes that the contributions to one step of a collective take together, where a node has to be brought
+/// those of others.
+pub const MIRROR_BYTES: usize = 32 << 10;
 
 /// Rounds of a dissemination barrier: enough for 2^24 nodes.
 pub const ROUNDS: usize = 24;
@@ -54,14 +58,17 @@ pub struct TeamArea {
     pub expected: [[AtomicU64; ROUNDS]; 2],
     /// Contributions to collectives. Two, used in turn: a PE writes one again only after a barrier
     /// behind the last read.
-    pub scratch: [Scratch; 2],
+    pub scratch: [Room<SCRATCH_BYTES>; 2],
+    /// What has come to this node for a step of a collective, on the node's first member. Two, used in turn:
+    /// as `scratch`.
+    pub mirror: [Room<MIRROR_BYTES>; 2],
 }
 
-/// Room for one contribution.
+/// Room for contributions.
 #[repr(C, align(128))]
-pub struct Scratch(UnsafeCell<[u8; SCRATCH_BYTES]>);
+pub struct Room<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
 
-impl Scratch {
+impl<const BYTES: usize> Room<BYTES> {
     /// Its first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         self.0.get().cast()
@@ -154,7 +161,7 @@ pub struct PeRecord {
 unsafe impl Sync for PeRecord {}
 // SAFETY: the record is words; see `Sync`.
 unsafe impl Send for PeRecord {}
-// SAFETY: `scratch` is reached through raw pointers inside collectives only, whose barriers order
+// SAFETY: a `Room` is reached through raw pointers inside collectives only, whose barriers order
 // the owner's writes and the others' reads; the rest is atomics and `PeRecord`.
 unsafe impl Sync for SystemArea {}
 

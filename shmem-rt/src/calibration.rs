@@ -1,9 +1,11 @@
-//! What `shmem-perf calibrate` has measured on this machine, for strided plans made at run time.
+//! What `shmem-perf calibrate` has measured on this machine, for strided transfers planned at run time: on the
+//! node, and by libfabric to other nodes.
 //!
 //! A table is a file in the user's cache directory (`SHMEM_STRIDED_TABLE` names another one) that says of
 //! which machine it is: [`machine`] tells processor and caches. A table of another machine or another
 //! version counts for nothing, and a warning says so; without a table what is compiled in counts. The first
-//! PE of each host reads, and tells the others of the host: all PEs that share memory follow one table.
+//! PE of each host reads, and tells the others: all PEs that share memory follow one table, and all PEs of the
+//! job follow PE 0's in what they send to other nodes.
 
 mod machine;
 mod table;
@@ -11,6 +13,8 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use shmem_core::strided::{self, Thresholds};
+use shmem_core::transport::ofi;
+use shmem_core::transport::ofi::strided::Row;
 
 use crate::bootstrap::Bootstrap;
 use crate::env::Settings;
@@ -37,22 +41,41 @@ fn directory() -> Option<PathBuf> {
     Some(cache.join("shmem-rt"))
 }
 
-/// The thresholds that count for a process whose environment names `given`, and a warning if a table was
-/// there and does not count.
-pub fn load(given: Option<&str>) -> (Thresholds, Option<String>) {
+/// What was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// What the choice of a kernel compares with.
+    pub thresholds: Thresholds,
+    /// What operations cost, by provider.
+    pub rows: Vec<(String, Row)>,
+}
+
+impl Measured {
+    fn of(table: &Table) -> Result<Self, Fault> {
+        Ok(Self { thresholds: table.thresholds()?, rows: table.rows()? })
+    }
+}
+
+/// What counts for a process whose environment names `given`, and a warning if a table was there and does not
+/// count.
+pub fn load(given: Option<&str>) -> (Measured, Option<String>) {
     // Most users have no table. Then nothing is read of the machine, which takes long where it has many cores.
     let nowhere = given.is_none() && !directory().is_some_and(|directory| directory.is_dir());
     if given == Some(NONE) || nowhere {
-        return (Thresholds::DEFAULT, None);
+        return (Measured::default(), None);
     }
     let machine = machine(&Root::default());
     let Some(file) = given.map(PathBuf::from).or_else(|| path(&machine)) else {
-        return (Thresholds::DEFAULT, None);
+        return (Measured::default(), None);
     };
-    match Table::read(&file).and_then(|table| table.thresholds_for(&machine)) {
-        Ok(thresholds) => (thresholds, None),
-        Err(Fault::Missing) if given.is_none() => (Thresholds::DEFAULT, None),
-        Err(fault) => (Thresholds::DEFAULT, Some(warning(&file, &fault))),
+    let measured = |table: Table| {
+        table.thresholds_for(&machine)?;
+        Measured::of(&table)
+    };
+    match Table::read(&file).and_then(measured) {
+        Ok(measured) => (measured, None),
+        Err(Fault::Missing) if given.is_none() => (Measured::default(), None),
+        Err(fault) => (Measured::default(), Some(warning(&file, &fault))),
     }
 }
 
@@ -70,15 +93,21 @@ pub(crate) fn install(settings: &Settings, bootstrap: &dyn Bootstrap) -> std::io
     let first = hosts.iter().position(|host| *host == mine);
     let mut told = Vec::new();
     if first == Some(bootstrap.number()) {
-        let (thresholds, warning) = load(settings.strided_table.as_deref());
+        let (Measured { thresholds, rows }, warning) = load(settings.strided_table.as_deref());
         if let Some(warning) = warning {
             report::say(&format!("shmem: warning: {warning}"));
         }
-        told = Table::new(String::new(), thresholds).encode().into_bytes();
+        let table = Table::new(String::new(), thresholds);
+        let table = rows.iter().fold(table, |table, (provider, row)| table.with_row(provider, row));
+        told = table.encode().into_bytes();
     }
     let all = bootstrap.exchange("strided", &told)?;
-    let table = first.and_then(|first| Table::decode(std::str::from_utf8(&all[first]).ok()?).ok());
-    let thresholds = table.and_then(|table| table.thresholds().ok()).unwrap_or(Thresholds::DEFAULT);
+    let of = |pe: usize| {
+        let table = Table::decode(std::str::from_utf8(&all[pe]).ok()?).ok()?;
+        Measured::of(&table).ok()
+    };
+    let thresholds = first.and_then(of).unwrap_or_default().thresholds;
     strided::Settings { algorithm: settings.strided_algorithm, thresholds }.install();
+    ofi::strided::install(of(0).unwrap_or_default().rows);
     Ok(())
 }

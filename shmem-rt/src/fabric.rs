@@ -8,11 +8,15 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use shmem_core::memory::PlaceLayout;
+use shmem_core::memory::{Arena, Machine, MemoryError, PlaceLayout};
 use shmem_core::pe::Pe;
-use shmem_core::transport::Transport;
-use shmem_core::transport::ofi::{Ofi, Options};
+use shmem_core::segment::SYSTEM;
+use shmem_core::system::SystemArea;
+use shmem_core::topology::Topology;
+use shmem_core::transport::ofi::{Nearness, Ofi, OfiError, Options};
+use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport, Width};
 
 use crate::bootstrap::Bootstrap;
 use crate::env::{Settings, TransportChoice};
@@ -49,17 +53,84 @@ pub(crate) fn open(
     if !spans_hosts(bootstrap.as_ref()) {
         return Ok(None);
     }
-    let options = Options {
-        library: settings.libfabric.clone(),
-        provider: settings.ofi_provider.clone(),
-        interface: settings.ofi_interface.clone(),
-        timeout: settings.timeout,
-        spins,
-    };
+    let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
+    let turn = hosts[..me].iter().filter(|host| **host == hosts[me]).count();
+    let options = Options { spins, ..options(settings, turn) };
     let ending = Arc::clone(bootstrap);
     let on_failure = move |message: String| -> Infallible { ending.abort(1, &message) };
     let ofi = Ofi::open(&options, bootstrap.number(), bootstrap.count(), Box::new(on_failure));
     Ok(Some(ofi.map_err(|error| Error::Fabric(Box::new(error)))?))
+}
+
+/// What the environment asks of the fabric, for the PE that is `turn`th of its host.
+pub(crate) fn options(settings: &Settings, turn: usize) -> Options {
+    let topology = Machine::default().topology();
+    let homes = topology.homes();
+    let from = topology.nodes().iter().filter(|node| homes.contains(&node.number));
+    // The distances of a node are listed in the order of the nodes.
+    let nearest = |to: usize| from.clone().filter_map(|node| node.distances.get(to)).min().copied();
+    let nodes = topology.nodes().iter().enumerate();
+    let distances = nodes.filter_map(|(k, node)| Some((node.number, nearest(k)?))).collect();
+    Options {
+        library: settings.libfabric.clone(),
+        provider: settings.ofi_provider.clone(),
+        interface: settings.ofi_interface.clone(),
+        timeout: settings.timeout,
+        spins: false,
+        near: Nearness { distances, turn },
+    }
+}
+
+/// Tries a provider on an interface, as a PE that is alone: puts to itself, reads it back, and counts.
+///
+/// # Errors
+///
+/// What failed, in words. What fails in the middle of an operation ends the process with a message.
+pub(crate) fn try_alone(options: &Options) -> core::result::Result<(), String> {
+    let on_failure = |message: String| -> Infallible {
+        println!("{message}");
+        std::process::exit(1)
+    };
+    let refused = |error: OfiError| error.to_string();
+    let (arena, bytes) = alone().map_err(|error| error.to_string())?;
+    let place = arena.place(0);
+    let ofi = Ofi::open(options, 1, Box::new(on_failure)).map_err(refused)?;
+    // SAFETY: nobody but this function knows of the PE, and nothing is issued to it but below.
+    let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
+    // SAFETY: the place is mapped until the arena is dropped, and forgotten before.
+    let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
+    ofi.learn(SYSTEM, me, &key);
+    ofi.connect(&[(me, ofi.address().map_err(refused)?)]).map_err(refused)?;
+    let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
+    // Behind the words of the runtime.
+    let offset = size_of::<SystemArea>();
+    let (word, sent) = (Remote { pe: me, segment: SYSTEM, offset }, 40_u64.to_ne_bytes());
+    // SAFETY: eight bytes are readable, and the registered words have as many at the offset.
+    unsafe { ofi.put(channel, word, sent.as_ptr(), sent.len()) };
+    ofi.quiet(channel);
+    // SAFETY: an aligned word of the registered ones.
+    let before = unsafe { ofi.atomic(channel, word, Width::W8, AtomicOp::Add(2)) };
+    let mut read = [0; 8];
+    // SAFETY: as for the put, in the other direction.
+    unsafe { ofi.get(channel, read.as_mut_ptr(), word, read.len()) };
+    // SAFETY: an aligned word of the place, which only the transport has changed.
+    let there = unsafe { AtomicU64::from_ptr(place.wrapping_add(offset).cast()) }.load(Ordering::Acquire);
+    let found = (before, u64::from_ne_bytes(read), there);
+    ofi.close(channel);
+    ofi.finish();
+    ofi.forget(SYSTEM);
+    match found {
+        (40, 42, 42) => Ok(()),
+        found => Err(format!("40 was put, 2 was added, and 40, 42, 42 should be found: {found:?}")),
+    }
+}
+
+/// The memory of a PE without partitions, and its bytes.
+pub(crate) fn alone() -> core::result::Result<(Arena, usize), MemoryError> {
+    let layout = PlaceLayout::new(&[], 0, &Topology::default())?;
+    let (arena, bytes) = (Arena::reserve(layout.clone(), 1, Machine::default())?, layout.bytes());
+    arena.create(0)?;
+    Ok((arena, bytes))
 }
 
 /// Makes the own memory known, and learns of that of all others: afterwards every PE can be reached.

@@ -14,7 +14,7 @@ use shmem_core::pe::Pe;
 use shmem_core::segment::Segments;
 use shmem_core::system::Stage;
 use shmem_core::topology::Topology;
-use shmem_core::transport::Transport;
+use shmem_core::transport::{Counted, Transport};
 
 use crate::array::may_ask;
 use crate::bootstrap::Bootstrap;
@@ -66,6 +66,8 @@ pub(crate) struct Job {
     pub(crate) segments: Arc<Segments>,
     /// The way to PEs on other nodes, if there are any.
     pub(crate) far: Option<Arc<dyn Transport>>,
+    /// The same, if what goes there is counted.
+    pub(crate) counted: Option<Arc<Counted>>,
     pub(crate) later: Mutex<Later>,
     /// Keeps the memory mapped. The last field: it is unmapped when nothing is left that could reach it.
     pub(crate) arena: Arc<Arena>,
@@ -161,6 +163,13 @@ impl Job {
     pub(crate) fn finish(&self, endpoint: &Endpoint) {
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
+        if let Some(transport) = &self.far {
+            // What the last barrier has sent is acknowledged before anybody's end of a connection closes.
+            self.quiet_all();
+            // If the launcher is gone, so is the job.
+            let _ = self.bootstrap.fence();
+            transport.finish();
+        }
         self.bootstrap.finish();
     }
 }

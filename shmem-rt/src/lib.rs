@@ -72,7 +72,7 @@ pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::Pe;
 pub use shmem_core::segment::Miss;
-pub use shmem_core::transport::SessionOptions;
+pub use shmem_core::transport::{SessionOptions, Traffic};
 pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
 pub use team::{Team, TeamBox, TeamConfig, TeamError, TeamObjects};
 pub use world::World;

@@ -27,9 +27,9 @@ use shmem_core::section;
 use shmem_core::strided::advice;
 use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
-use shmem_core::transport::Transport;
+use shmem_core::transport::{Counted, Transport};
 
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{self, Bootstrap};
 use crate::calibration;
 use crate::context::{Holdings, Threads};
 use crate::cpus;
@@ -121,6 +121,7 @@ fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 
 /// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
+    let bootstrap: Arc<dyn Bootstrap> = Arc::new(bootstrap::Counted::new(bootstrap));
     try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
 }
 
@@ -307,6 +308,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
         report::say(&report::long_wait(number, wait, peers));
     }));
 
+    let counted = match &transport {
+        Some(transport) if settings.stats => Some(Arc::new(Counted::new(Arc::clone(transport), pes.len()))),
+        _ => None,
+    };
+    let transport = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(transport);
     let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());
     // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
     // transport reaches the PEs that have none.
@@ -357,6 +363,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         slot,
         segments,
         far: transport,
+        counted,
         later: Mutex::new(Later::new(&layout)),
     });
     let (team, node) = Team::first(&job, &endpoint, hosts);

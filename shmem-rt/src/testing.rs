@@ -3,7 +3,9 @@
 //! The test launches copies of the test binary that run this one test, each as a PE. With
 //! `SHMEM_TRANSPORT=loopback` it launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern
 //! of hosts for the PEs of all tests ([`HostsAs`]); one with a pattern of its own has that instead, where there
-//! is a way between hosts: where the variable is set for all, and over loopback.
+//! is a way between hosts: where the variable is set for all, and over loopback. `SHMRUN_LAUNCHER` is the command
+//! of another launcher, with `{pes}` for the number of PEs: `srun --mpi=pmix -n {pes}` runs all tests of a binary
+//! under Slurm.
 //!
 //! What the copies print is taken out of what their test harness prints around it, and is part of
 //! the message when the test fails. `#[should_panic]` is answered here and not by the harness: that
@@ -22,6 +24,9 @@ use crate::world::World;
 
 /// Variable that tells a copy of a test binary which test it is to be a PE of.
 const TEST: &str = "SHMRUN_TEST";
+
+/// Variable with the command of another launcher.
+const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 
 /// How long a test may run before it counts as hanging.
 const TIME: Duration = Duration::from_secs(300);
@@ -81,11 +86,20 @@ fn job(
     pes: usize,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
-    let threads = std::env::var(TRANSPORT.name).is_ok_and(|choice| choice.eq_ignore_ascii_case("loopback"));
+    // What the test says counts more than what is said of all tests.
+    let own =
+        |name: &str| environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
+    let said = |name: &str| own(name).or_else(|| std::env::var(name).ok());
+    let threads = said(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("loopback"));
     let processes = if threads { 1 } else { pes };
     // Whether ignored tests run was decided where this one was started.
+    let arguments = ["--exact", path, "--nocapture", "--test-threads=1", "--include-ignored"];
+    if let Ok(launcher) = std::env::var(LAUNCHER) {
+        let words = launcher.split_whitespace().map(|word| word.replace("{pes}", &pes.to_string()));
+        return launched(words.collect(), &arguments, name, environment);
+    }
     let mut job = Launch::new(std::env::current_exe()?, processes)
-        .args(["--exact", path, "--nocapture", "--test-threads=1", "--include-ignored"])
+        .args(arguments)
         .env(TEST, name)
         .capture_output()
         .timeout(TIME);
@@ -93,13 +107,31 @@ fn job(
     for (key, value) in environment {
         job = job.env(key, value);
     }
-    if let Ok(of_all) = std::env::var(HOSTS_AS)
-        && !threads
-    {
-        let own = environment.iter().find(|(key, _)| *key == HOSTS_AS);
-        job = job.hosts_as(own.map_or(of_all.as_str(), |(_, own)| own).parse::<HostsAs>()?);
+    if let Some(pattern) = said(HOSTS_AS).filter(|_| !threads) {
+        job = job.hosts_as(pattern.parse::<HostsAs>()?);
     }
     Ok(job.run()?)
+}
+
+/// A job of another launcher: what its PEs print is one text.
+fn launched(
+    launcher: Vec<String>,
+    arguments: &[&str],
+    name: &str,
+    environment: &[(&str, &str)],
+) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
+    let (program, words) = launcher.split_first().ok_or("SHMRUN_LAUNCHER has no command")?;
+    let output = std::process::Command::new(program)
+        .args(words)
+        .arg(std::env::current_exe()?)
+        .args(arguments)
+        .env(TEST, name)
+        .envs(environment.iter().copied())
+        .stdin(std::process::Stdio::null())
+        .output()?;
+    let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
+    let printed = launch::Printed { out: output.stdout, err: output.stderr };
+    Ok(launch::Outcome { code, failure: None, report: String::new(), outputs: vec![printed] })
 }
 
 fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {

@@ -207,6 +207,22 @@ fn sums_are_equal_bit_for_bit_in_every_run(world: &mut World) {
     assert_eq!(values, columns(&all, |a, b| a + b));
 }
 
+/// Nodes of different sizes, whose members do not follow each other.
+#[shmem::test(pes = 5, env("SHMRUN_HOSTS_AS" = "0,1,0,2,1"))]
+fn reductions_of_members_of_three_nodes_do_so_too(world: &mut World) {
+    reductions_on_teams(world);
+}
+
+#[shmem::test(pes = 5, env("SHMRUN_HOSTS_AS" = "7,2,2,2,7"))]
+fn data_of_members_of_two_nodes_go_there_too(world: &mut World) {
+    movements_on_teams(world);
+}
+
+#[shmem::test(pes = 5, env("SHMRUN_HOSTS_AS" = "0,1,0,2,1"))]
+fn data_of_members_of_three_nodes_go_there_too(world: &mut World) {
+    movements_on_teams(world);
+}
+
 fn movements_on_teams(world: &mut World) {
     let mut dice = Dice(5);
     for round in 0..25 {

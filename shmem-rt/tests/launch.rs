@@ -501,7 +501,7 @@ mod command_line {
         let alone = command.env("SHMEM_NPES", "1").output().unwrap();
         assert!(text(&alone.stdout).contains("singleton 0 of 1"), "{alone:?}");
         let none = command.env("SHMEM_NPES", "0").output().unwrap();
-        assert!(text(&none.stderr).contains("a job has at least one PE"), "{none:?}");
+        assert!(text(&none.stderr).contains("SHMEM_NPES=0: not a whole number from 1 up"), "{none:?}");
     }
 }
 

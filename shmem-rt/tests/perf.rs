@@ -19,19 +19,41 @@ fn run(args: &[&str]) -> (bool, String, String) {
 
 /// The cases of a subcommand, by `measure case`.
 fn cases(command: &str) -> BTreeMap<String, Case> {
-    let (success, out, err) = run(&["--json", command, "--repetitions", "11", "--jobs", "1"]);
-    assert!(success, "{command}: {err}");
+    let cases = cases_of(&[command]);
+    assert!(cases.values().all(|case| case.transport == "shm"), "{cases:?}");
+    cases
+}
+
+/// Those of a subcommand with arguments, whatever the transport.
+fn cases_of(command: &[&str]) -> BTreeMap<String, Case> {
+    let all = ["--json", "--repetitions", "11", "--jobs", "1"];
+    let (success, out, err) = run(&[command, &all].concat());
+    assert!(success, "{command:?}: {err}");
     let cases = out.lines().map(|line| serde_json::from_str::<Case>(line).unwrap());
     let cases: BTreeMap<_, _> = cases.map(|case| (format!("{} {}", case.measure, case.case), case)).collect();
     for (name, case) in &cases {
         // A sweep is one number over many layouts.
-        assert!(case.n >= 11 || case.measure == "strided-sweep", "{name}");
+        let single = case.measure == "strided-sweep" || case.case.starts_with("pingpong/");
+        assert!(case.n >= 11 || single, "{name}");
         let least = if case.measure == "strided-sweep" { -1.0 } else { 0.0 };
         assert!(case.value > least && case.limit > 0.0 && case.ratio > least, "{name}: {case:?}");
         assert!(case.p25 <= case.value && case.value <= case.p75, "{name}: {case:?}");
-        assert_eq!(case.transport, "shm", "{name}");
     }
     cases
+}
+
+/// Whether there is a libfabric with the provider that is measured by default. Says so if not.
+fn has_fabric() -> bool {
+    let bare = || {
+        let library = shmem_core::libfabric::Library::load(None).map_err(|error| error.to_string())?;
+        let hints = library.hints();
+        library.info(&hints).map_err(|code| library.describe(code.into()))
+    };
+    let found = bare();
+    if let Err(why) = &found {
+        println!("skipped: no libfabric to measure with: {why}");
+    }
+    found.is_ok()
 }
 
 fn has(cases: &BTreeMap<String, Case>, names: &[&str]) {
@@ -224,6 +246,65 @@ fn starts_show_time_memory_and_mappings() {
     has(&startup, &["startup 4", "startup 16/127/1G", "startup-resident 16/127/1G", "startup-mappings 4"]);
     let resident = &startup["startup-resident 4"];
     assert!(resident.value < resident.limit, "{resident:?}");
+}
+
+#[test]
+fn networks_have_a_case_for_each_operation_and_state() {
+    if !has_fabric() {
+        return;
+    }
+    let ofi = cases_of(&["ofi"]);
+    let operations = ["put/8", "get/8", "fetch-add/8", "put-rate/8", "put/65536", "get/1048576"];
+    let asleep = ["put-asleep/8", "get-asleep/8", "fetch-add-asleep/8"];
+    for operation in operations.iter().chain(&asleep).chain(&["idle/0"]) {
+        let case = &ofi[&format!("ofi {operation}/tcp;ofi_rxm")];
+        assert_eq!((case.pes, case.transport.as_str()), (2, "ofi"));
+    }
+    let bare = cases_of(&["ofi", "--bare"]);
+    for operation in operations.iter().chain(&asleep) {
+        has(&bare, &[&format!("ofi-bare {operation}/tcp;ofi_rxm")]);
+    }
+}
+
+#[test]
+fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
+    if !has_fabric() {
+        return;
+    }
+    let (blocks, model) = (cases_of(&["ofi", "--strided"]), cases_of(&["ofi", "--model"]));
+    for state in ["polling", "asleep"] {
+        for case in ["16/8", "16/4096", "64/8", "64/256", "64/4096"] {
+            has(
+                &blocks,
+                &[&format!("ofi-strided {case}/{state}"), &format!("ofi-strided-model {case}/{state}")],
+            );
+        }
+        for number in ["alpha", "gap", "beta"] {
+            has(&model, &[&format!("ofi-model {number}/{state}/tcp;ofi_rxm")]);
+        }
+    }
+}
+
+#[test]
+fn mappings_have_a_case_for_each_design_and_number_of_threads() {
+    if !has_fabric() {
+        return;
+    }
+    let mapping = cases_of(&["mapping"]);
+    for design in ["events", "hybrid", "domain", "context", "auto"] {
+        for threads in ["1/8", "2/4096", "2/65536"] {
+            has(&mapping, &[&format!("mapping {design}/{threads}")]);
+        }
+        has(&mapping, &[&format!("mapping {design}-locked/2/8")]);
+    }
+}
+
+/// A provider that is not there is an error with its name, and no report.
+#[test]
+fn a_provider_that_is_not_there_is_named() {
+    let (success, out, err) = run(&["ofi", "--bare", "--provider", "carrier-pigeon", "--jobs", "1"]);
+    assert!(!success && out.is_empty(), "{out}");
+    assert!(err.contains("carrier-pigeon") || err.contains("libfabric cannot be used"), "{err}");
 }
 
 #[test]

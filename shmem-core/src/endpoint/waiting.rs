@@ -6,9 +6,6 @@ use super::Endpoint;
 use crate::sync::Patience;
 use crate::system::{Activity, monotonic_now};
 
-/// How long a sleeper that must also drive a transport sleeps at most.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
-
 /// A wait that has lasted long.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitReport {
@@ -95,8 +92,9 @@ impl Waiting {
                 warn_after = Some(limit * 2);
             }
             let mut timeout = warn_after.map(|limit| limit.saturating_sub(waited));
-            if endpoint.far_if_any().is_some() {
-                timeout = Some(timeout.map_or(PROGRESS_INTERVAL, |t| t.min(PROGRESS_INTERVAL)));
+            if let Some(far) = endpoint.far_if_any() {
+                let limit = far.transport.sleeps();
+                timeout = Some(timeout.map_or(limit, |t| t.min(limit)));
             }
             sleep(timeout, done);
         }

@@ -9,6 +9,7 @@
 //! whatever the rules allow. The tests of operations run on it as well.
 
 mod atomic;
+mod counted;
 mod lane;
 pub mod loopback;
 pub mod ofi;
@@ -16,7 +17,10 @@ pub mod shm;
 pub mod target;
 
 pub use atomic::{AtomicOp, SignalOp, Width};
+pub use counted::{Counted, Traffic};
 pub use lane::{Lane, Tracking};
+
+use core::time::Duration;
 
 use crate::pe::Pe;
 use crate::strided::Pattern;
@@ -285,7 +289,16 @@ pub unsafe trait Transport: Send + Sync {
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);
 
-    /// Makes the calling PE's part of a later segment known to the transport: `bytes` bytes at
+    /// How long who waits may sleep before it makes progress itself.
+    fn sleeps(&self) -> Duration {
+        Duration::from_millis(1)
+    }
+
+    /// Told that this PE leaves: nothing of it is under way, and no PE reaches for its memory any more. No other
+    /// function is called afterwards.
+    fn finish(&self) {}
+
+    /// Makes the calling PE's part of a segment known to the transport: `bytes` bytes at
     /// `offset` from the start of its place. Gives what the other PEs need to reach it, for their
     /// [`learn`](Self::learn); no PE uses the segment before all have learnt.
     ///

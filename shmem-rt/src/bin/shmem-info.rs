@@ -2,13 +2,15 @@
 
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command as Process, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use shmem::env;
 use shmem::info::{self, Binary, InfoError, Root};
 use shmem_core::memory::Machine;
 use shmem_core::partition::Environment;
+use shmem_core::transport::ofi::Offer;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
@@ -43,6 +45,14 @@ enum Command {
     },
     /// Shows how bytes can reach other PEs.
     Transports,
+    /// Tries a provider on an interface, for `transports`.
+    #[command(hide = true)]
+    TryFabric {
+        /// The provider.
+        provider: String,
+        /// The interface, or its address.
+        interface: String,
+    },
     /// Shows how a strided transfer is carried out, by each algorithm.
     Plan {
         /// Bytes of a block.
@@ -58,6 +68,41 @@ enum Command {
         #[arg(long)]
         from: Option<usize>,
     },
+}
+
+/// What a trial says that has worked.
+const WORKS: &str = "works";
+
+/// How long a trial may take.
+const TRIAL: Duration = Duration::from_secs(10);
+
+/// Tries a provider on an interface in a process of its own.
+fn tried(offer: &Offer) -> Result<(), String> {
+    let interface = offer.address.map_or_else(|| offer.interface.clone(), |address| address.to_string());
+    let trial = || {
+        let mut child = Process::new(std::env::current_exe()?)
+            .args(["try-fabric", &offer.provider, &interface])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let begun = Instant::now();
+        while child.try_wait()?.is_none() {
+            if begun.elapsed() > TRIAL {
+                child.kill()?;
+                child.wait()?;
+                return Ok(format!("it hangs, and was ended after {} s", TRIAL.as_secs()));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let output = child.wait_with_output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        Ok(said.lines().last().map_or_else(|| output.status.to_string(), str::to_owned))
+    };
+    match trial().unwrap_or_else(|error: std::io::Error| error.to_string()) {
+        said if said == WORKS => Ok(()),
+        said => Err(said),
+    }
 }
 
 /// What is printed at the end.
@@ -99,7 +144,15 @@ impl Answer {
                 let settings = env::Settings::from_process().map_err(Box::new)?;
                 self.text += &info::plans(block, count, to, from.unwrap_or(to), &settings)?;
             }
-            Some(Command::Transports) => self.text += &info::transports(),
+            Some(Command::Transports) => {
+                let settings = env::Settings::from_process().map_err(Box::new)?;
+                self.text += &info::transports(&settings, &tried);
+            }
+            Some(Command::TryFabric { provider, interface }) => {
+                let settings = env::Settings::from_process().map_err(Box::new)?;
+                let result = info::try_fabric(&settings, &provider, &interface);
+                self.text += &result.map_or_else(|why| why + "\n", |()| format!("{WORKS}\n"));
+            }
             None => {
                 let all = [Command::Env, Command::Topology, Command::Pages, Command::Transports];
                 for (command, title) in all.into_iter().zip(["VARIABLES", "TOPOLOGY", "PAGES", "TRANSPORTS"])

@@ -1,21 +1,42 @@
-//! `shmrun`: starts a program as several PEs on this host.
+//! `shmrun`: starts a program as several PEs, on this host or on several.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use shmem::launch::{Bind, HostsAs, Launch};
+use shmem::launch::{Bind, DEPUTY, HostList, HostListError, HostsAs, Interface, Launch, deputy};
 
-/// Starts PROGRAM as several PEs on this host, and ends with the exit code of the first that fails.
+/// Starts PROGRAM as several PEs, on this host or on those named, and ends with the exit code of the first
+/// that fails.
 ///
 /// SIGINT, SIGTERM and SIGHUP end the job. SIGQUIT (Ctrl-\) shows what every PE waits for.
 #[derive(Parser)]
 #[command(name = "shmrun", version)]
 struct Arguments {
-    /// Number of PEs
-    #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true)]
-    pes: usize,
+    /// Number of PEs; with hosts: as many as these take, if not said
+    #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true,
+        required_unless_present_any = ["hosts", "hostfile"])]
+    pes: Option<usize>,
+
+    /// Hosts to start PEs on, with the number that each takes, as `node1:4,node2:4`
+    #[arg(short = 'H', long = "host", value_name = "HOSTS")]
+    hosts: Option<HostList>,
+
+    /// File with a line for each host: its name, and `:4` or ` slots=4`
+    #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
+    hostfile: Option<PathBuf>,
+
+    /// Command that reaches another host, instead of ssh: it gets the name of the host and a line for the shell
+    /// there
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
+
+    /// Interfaces of this host that others connect to, in the order in which they are tried: names, or networks
+    /// as `10.1.0.0/16` (separated by commas)
+    #[arg(long, value_name = "INTERFACES", value_delimiter = ',')]
+    interface: Vec<Interface>,
 
     /// Where PEs run: each on one CPU, with its neighbours next to the same memory; each on the CPUs of one
     /// NUMA node, in turn; or anywhere
@@ -79,20 +100,42 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
+fn hosts(arguments: &Arguments) -> Result<Option<HostList>, HostListError> {
+    match &arguments.hostfile {
+        Some(file) => HostList::read(file).map(Some),
+        None => Ok(arguments.hosts.clone()),
+    }
+}
+
 fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([DEPUTY]) {
+        return ExitCode::from(deputy());
+    }
     let arguments = Arguments::parse();
+    let hosts = match hosts(&arguments) {
+        Ok(hosts) => hosts,
+        Err(error) => {
+            eprintln!("shmrun: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let pes = arguments.pes.or(hosts.as_ref().map(HostList::slots)).unwrap_or_default();
     let mut program = arguments.program.into_iter();
     let bind = match arguments.bind {
         Binding::Core => Bind::Core,
         Binding::Numa => Bind::Numa,
         Binding::None => Bind::None,
     };
-    let mut launch = Launch::new(program.next().unwrap_or_default(), arguments.pes)
-        .args(program)
-        .bind(bind)
-        .watch_signals();
+    let mut launch =
+        Launch::new(program.next().unwrap_or_default(), pes).args(program).bind(bind).watch_signals();
     for (key, value) in arguments.variables {
         launch = launch.env(key, value);
+    }
+    if let Some(hosts) = hosts {
+        launch = launch.hosts(hosts).interfaces(arguments.interface);
+    }
+    if let Some(agent) = arguments.agent {
+        launch = launch.agent(agent.split_whitespace());
     }
     if let Some(hosts) = arguments.hosts_as {
         launch = launch.hosts_as(hosts);

@@ -5,34 +5,40 @@
 pub(super) struct Foreign {
     launcher: &'static str,
     variable: &'static str,
+    advice: &'static str,
     count: usize,
     rank: usize,
 }
 
-/// Launcher, number of processes, number of this one.
-const LAUNCHERS: [(&str, &str, &str); 4] = [
-    ("mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
-    ("mpirun", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"),
-    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
-    ("a PMI launcher", "PMI_SIZE", "PMI_RANK"),
+/// Launcher, number of processes, number of this one, and how it would start PEs.
+const LAUNCHERS: [(&str, &str, &str, &str); 4] = [
+    (
+        "mpirun",
+        "OMPI_COMM_WORLD_SIZE",
+        "OMPI_COMM_WORLD_RANK",
+        "use an mpirun that speaks PMIx (Open MPI 4 or later)",
+    ),
+    ("mpirun", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "use an mpirun that speaks PMIx (Open MPI 4 or later)"),
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "add --mpi=pmix to srun"),
+    ("a PMI launcher", "PMI_SIZE", "PMI_RANK", "use a launcher that speaks PMIx"),
 ];
 
 impl Foreign {
     /// The launcher that the environment tells of, if it started more than one process.
     pub(super) fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
-        LAUNCHERS.iter().find_map(|&(launcher, size, rank)| {
+        LAUNCHERS.iter().find_map(|&(launcher, size, rank, advice)| {
             let count = number(size).filter(|&count| count > 1)?;
-            Some(Self { launcher, variable: size, count, rank: number(rank)? })
+            Some(Self { launcher, variable: size, advice, count, rank: number(rank)? })
         })
     }
 
     /// What the first of the processes should tell the user.
     pub(super) fn warning(&self) -> Option<String> {
-        let Self { launcher, variable, count, .. } = self;
+        let Self { launcher, variable, advice, count, .. } = self;
         (self.rank == 0).then(|| {
             format!(
-                "{launcher} has started {count} processes ({variable}={count}), but each of them is PE 0 of 1: start the program with `shmrun -n {count}`"
+                "{launcher} has started {count} processes ({variable}={count}), but each of them is PE 0 of 1: {advice}, or start the program with `shmrun -n {count}`"
             )
         })
     }
@@ -54,6 +60,8 @@ mod tests {
         assert!(text.ends_with("`shmrun -n 4`"), "{text}");
         let other = find(&[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "1")]).unwrap();
         assert_eq!(other.warning(), None);
+        let first = find(&[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "0")]).unwrap();
+        assert!(first.warning().unwrap().contains("add --mpi=pmix to srun, or"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Bringing a job together: who am I, how many are we, who else is on this host, and a way to tell
 //! each other small things until the arena exists.
 
+mod counted;
 mod debugger;
 mod foreign;
 mod local;
@@ -11,6 +12,8 @@ mod steps;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+pub(crate) use counted::Counted;
+pub use counted::Exchanged;
 pub use debugger::attach_wait;
 pub use local::Local;
 pub use pmix::Pmix;
@@ -115,6 +118,11 @@ pub trait Bootstrap: Send + Sync {
 
     /// Says that this PE has left the job in order: its exit is not a death.
     fn finish(&self);
+
+    /// What this PE has exchanged so far, where that is counted.
+    fn exchanged(&self) -> Exchanged {
+        Exchanged::default()
+    }
 
     /// What each PE says, in the order of their numbers: `put`, `fence` and `get` in one, in as many
     /// rounds as the longest value needs.

@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use shmem_core::partition::show_size;
 
 use crate::launch::channel::{Channel, Packet};
+use crate::launch::fields::Malformed;
 use crate::launch::limits;
-use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Malformed, Reply, Request, Value};
+use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Reply, Request, Value};
 
 /// One PE's connection to who serves it.
 #[derive(Debug)]
@@ -38,9 +39,11 @@ impl Steps {
         self.request(&Request::Put { key: key.into(), value: value.into() }, &[])
     }
 
-    pub(super) fn fence(&self) -> io::Result<()> {
+    /// A fence; between asking for it and waiting for the others, the PE does its part in `meanwhile`.
+    pub(super) fn fence(&self, meanwhile: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let mut visible = self.values();
         self.request(&Request::Fence, &[])?;
+        meanwhile()?;
         loop {
             let (Reply::Fenced { values, last }, _) = self.receive()? else {
                 return Err(unexpected(self.server));

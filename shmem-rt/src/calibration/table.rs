@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::strided::Thresholds;
+use shmem_core::transport::ofi::strided::Row;
 
 /// What was measured on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +14,9 @@ pub struct Table {
     version: String,
     machine: String,
     thresholds: BTreeMap<String, u64>,
+    /// What operations cost, by provider.
+    #[serde(default)]
+    providers: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 /// Why a table does not count.
@@ -39,7 +43,7 @@ pub enum Fault {
         /// This machine.
         here: String,
     },
-    /// A threshold is not known, or not there.
+    /// A threshold or a cost is not known, or not there.
     #[error("it does not fit this version: `{0}`")]
     Threshold(String),
 }
@@ -49,8 +53,19 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 impl Table {
     /// The table of a machine.
     pub fn new(machine: String, thresholds: Thresholds) -> Self {
-        let thresholds = thresholds.fields().map(|(name, value)| (name.to_owned(), value)).collect();
-        Self { version: VERSION.into(), machine, thresholds }
+        Self {
+            version: VERSION.into(),
+            machine,
+            thresholds: named(thresholds.fields()),
+            providers: BTreeMap::new(),
+        }
+    }
+
+    /// With what operations of a provider cost.
+    #[must_use]
+    pub fn with_row(mut self, provider: &str, row: &Row) -> Self {
+        self.providers.insert(provider.into(), named(row.fields()));
+        self
     }
 
     /// Reads a file.
@@ -96,16 +111,23 @@ impl Table {
         if self.version != VERSION {
             return Err(Fault::Version(self.version.clone()));
         }
-        let mut thresholds = Thresholds::DEFAULT;
-        for (name, _) in Thresholds::DEFAULT.fields() {
-            let value = self.thresholds.get(name).ok_or_else(|| Fault::Threshold(name.into()))?;
-            thresholds = thresholds.with(name, *value).ok_or_else(|| Fault::Threshold(name.into()))?;
-        }
-        let known = |name: &&String| Thresholds::DEFAULT.fields().any(|(known, _)| known == *name);
-        match self.thresholds.keys().find(|name| !known(name)) {
-            Some(name) => Err(Fault::Threshold(name.clone())),
-            None => Ok(thresholds),
-        }
+        let default = Thresholds::DEFAULT;
+        filled(default, default.fields(), &self.thresholds, |thresholds, name, value| {
+            thresholds.with(name, value)
+        })
+    }
+
+    /// What operations cost, by provider.
+    ///
+    /// # Errors
+    ///
+    /// If a cost is not known, or not there.
+    pub fn rows(&self) -> Result<Vec<(String, Row)>, Fault> {
+        let row = |(provider, costs): (&String, _)| {
+            let row = filled(Row::TCP, Row::TCP.fields(), costs, |row, name, value| row.with(name, value))?;
+            Ok((provider.clone(), row))
+        };
+        self.providers.iter().map(row).collect()
     }
 
     pub(super) fn encode(&self) -> String {
@@ -118,6 +140,27 @@ impl Table {
     }
 }
 
+fn named(fields: impl Iterator<Item = (&'static str, u64)>) -> BTreeMap<String, u64> {
+    fields.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Every field by what a table says of it, which says no more.
+fn filled<T>(
+    empty: T,
+    fields: impl Iterator<Item = (&'static str, u64)>,
+    values: &BTreeMap<String, u64>,
+    with: impl Fn(T, &str, u64) -> Option<T>,
+) -> Result<T, Fault> {
+    let fields: Vec<_> = fields.map(|(name, _)| name).collect();
+    if let Some(name) = values.keys().find(|name| !fields.contains(&name.as_str())) {
+        return Err(Fault::Threshold(name.clone()));
+    }
+    fields.into_iter().try_fold(empty, |filled, name| {
+        let value = values.get(name).and_then(|&value| with(filled, name, value));
+        value.ok_or_else(|| Fault::Threshold(name.into()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +168,7 @@ mod tests {
     fn table() -> Table {
         let (name, value) = Thresholds::DEFAULT.fields().next().unwrap();
         Table::new("here".into(), Thresholds::DEFAULT.with(name, value + 1).unwrap())
+            .with_row("tcp;ofi_rxm", &Row { piece: 77, ..Row::TCP })
     }
 
     #[test]
@@ -136,6 +180,7 @@ mod tests {
         let read = Table::read(&file).unwrap();
         assert_eq!(read, table());
         assert_ne!(read.thresholds_for("here").unwrap(), Thresholds::DEFAULT);
+        assert_eq!(read.rows().unwrap(), [("tcp;ofi_rxm".to_owned(), Row { piece: 77, ..Row::TCP })]);
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "something is left over");
     }
 
@@ -160,6 +205,9 @@ mod tests {
             "it does not fit this version: `moon_phase`"
         );
         assert!(of(|table| table.thresholds.clear()).starts_with("it does not fit this version: `"));
+        let mut dear = table();
+        dear.providers.values_mut().for_each(|costs| _ = costs.remove("piece"));
+        assert_eq!(dear.rows().unwrap_err().to_string(), "it does not fit this version: `piece`");
         assert!(Table::decode("{").unwrap_err().to_string().starts_with("it is no table: "));
     }
 }

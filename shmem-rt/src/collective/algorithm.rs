@@ -5,6 +5,8 @@
 
 use shmem_core::system::SCRATCH_BYTES;
 
+use super::passing::GRAIN;
+
 /// How contributions are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
@@ -32,18 +34,15 @@ const TABLE: &[Row] = &[
 ];
 
 impl Algorithm {
-    /// That for a reduction of `bytes` bytes on each of `members` members.
-    pub(super) fn of_reduction(members: usize, bytes: usize) -> Self {
-        if slice_bytes(members) == 0 {
+    /// That for a reduction of `bytes` bytes on each of `members` members on `nodes` nodes.
+    pub(super) fn of_reduction(members: usize, nodes: usize, bytes: usize) -> Self {
+        if slice_bytes(members) == 0 || nodes > 1 {
             return Self::Flat;
         }
         let fits = |row: &&Row| members >= row.members && bytes >= row.bytes;
         TABLE.iter().rev().find(fits).map_or(Self::Flat, |row| row.algorithm)
     }
 }
-
-/// Contributions end at multiples of it, so that no number is cut.
-pub(super) const GRAIN: usize = 16;
 
 /// Bytes of a member's slice of a piece, where scratch has room for a piece and a slice. None, of very many.
 pub(super) fn slice_bytes(members: usize) -> usize {
@@ -57,24 +56,25 @@ mod tests {
     #[test]
     fn a_slice_that_has_no_room_is_not_taken() {
         for members in 1..5000 {
-            if Algorithm::of_reduction(members, 1 << 20) == Algorithm::Sliced {
+            if Algorithm::of_reduction(members, 1, 1 << 20) == Algorithm::Sliced {
                 assert!(slice_bytes(members) > 0, "{members} members");
             }
         }
-        assert_eq!(Algorithm::of_reduction(1000, 1 << 20), Algorithm::Sliced);
+        assert_eq!(Algorithm::of_reduction(1000, 1, 1 << 20), Algorithm::Sliced);
     }
 
     #[test]
     fn more_members_and_bytes_never_go_back_to_flat() {
         for members in 0..100 {
             for bytes in (0..1 << 16).step_by(512) {
-                let sliced = |members, bytes| Algorithm::of_reduction(members, bytes) == Algorithm::Sliced;
+                let sliced = |members, bytes| Algorithm::of_reduction(members, 1, bytes) == Algorithm::Sliced;
                 if sliced(members, bytes) {
                     assert!(sliced(members + 1, bytes) && sliced(members, bytes + 512));
                 }
             }
         }
-        assert_eq!(Algorithm::of_reduction(2, 1 << 30), Algorithm::Flat);
-        assert_eq!(Algorithm::of_reduction(16, 8), Algorithm::Flat);
+        assert_eq!(Algorithm::of_reduction(2, 1, 1 << 30), Algorithm::Flat);
+        assert_eq!(Algorithm::of_reduction(16, 2, 1 << 30), Algorithm::Flat, "slices are read on one node");
+        assert_eq!(Algorithm::of_reduction(16, 1, 8), Algorithm::Flat);
     }
 }

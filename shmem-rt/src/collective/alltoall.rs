@@ -5,16 +5,14 @@ use std::panic::Location;
 use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
 use shmem_core::observe::Family;
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 
+use super::passing::{GRAIN, Parts, Passing, most_on_a_node};
 use super::purpose::{Operation, Purpose};
 use super::step::Step;
 use crate::team::{Collective, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
-
-/// Parts are cut at multiples of it.
-const GRAIN: usize = 16;
 
 impl Team {
     /// Sends the k-th part of `source` to the member with rank k, and writes what the member with rank k has
@@ -125,8 +123,14 @@ impl Collective<'_> {
             return self.meet(purpose);
         }
         // Distances in a step, and bytes of a part in it.
-        let width = (members - 1).min(SCRATCH_BYTES / GRAIN);
-        let most = (SCRATCH_BYTES / width / GRAIN * GRAIN).min(part);
+        let is_one_node = team.leaders().len() == 1;
+        let room = if is_one_node {
+            SCRATCH_BYTES
+        } else {
+            SCRATCH_BYTES.min(MIRROR_BYTES / most_on_a_node(team)).max(GRAIN)
+        };
+        let width = (members - 1).min(room / GRAIN).max(1);
+        let most = (room / width / GRAIN * GRAIN).min(part);
         for first in (1..members).step_by(width) {
             let distances = first..(first + width).min(members);
             let mut done = 0;
@@ -137,11 +141,19 @@ impl Collective<'_> {
                     let to = (rank + distance) % members * part + done;
                     step.contribute(endpoint, slot * bytes, &source[to..to + bytes]);
                 }
-                self.meet(purpose);
+                if is_one_node {
+                    self.meet(purpose);
+                } else {
+                    let parts = Parts::new(team, step.meeting(), first, distances.len(), bytes);
+                    self.meet_passing(purpose, Passing::Parts(&parts));
+                    parts.read(team, endpoint, into, |from| from * part + done);
+                }
                 for (slot, distance) in distances.clone().enumerate() {
                     let from = (rank + members - distance) % members;
-                    let at = from * part + done;
-                    step.read(endpoint, team.members()[from], slot * bytes, &mut into[at..at + bytes]);
+                    if team.nodes()[from] == team.node() {
+                        let at = from * part + done;
+                        step.read(self, from, slot * bytes, &mut into[at..at + bytes]);
+                    }
                 }
                 done += bytes;
                 if done == part {

@@ -21,9 +21,10 @@ use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::sync::{Arrival, Shown};
 use shmem_core::system::{ROUNDS, SystemArea, TeamArea};
-use shmem_core::transport::{AtomicOp, Remote, Width};
+use shmem_core::transport::Remote;
 
 use super::meeting::Meeting;
+use super::passing::Passing;
 use super::purpose::{Operation, Purpose};
 use crate::team::{Collective, Team};
 
@@ -70,6 +71,11 @@ impl Team {
 impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
+        self.meet_passing(purpose, Passing::Nothing);
+    }
+
+    /// As [`meet`](Self::meet), and nodes bring each other what members have contributed.
+    pub(super) fn meet_passing(&self, purpose: &Purpose<'_>, passing: Passing<'_>) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
             self.tell_purpose(purpose, count);
@@ -77,7 +83,7 @@ impl Collective<'_> {
         let mark = purpose.fingerprint();
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
-            Meeting::Counter => self.meet_at_counter(purpose, mark, count),
+            Meeting::Counter => self.meet_at_counter(purpose, mark, count, passing),
         }
     }
 
@@ -115,7 +121,7 @@ impl Collective<'_> {
         }
     }
 
-    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64) {
+    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, passing: Passing<'_>) {
         let Self { team, endpoint, .. } = *self;
         let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
@@ -127,7 +133,7 @@ impl Collective<'_> {
             ),
             Arrival::Last => {
                 if team.leaders().len() > 1 {
-                    self.disseminate(area, purpose, mark, count);
+                    self.disseminate(area, purpose, mark, count, passing);
                 }
                 area.node.open();
             }
@@ -136,13 +142,21 @@ impl Collective<'_> {
     }
 
     /// The rounds between nodes, by the last one to arrive on this node.
-    fn disseminate(&self, area: &TeamArea, purpose: &Purpose<'_>, mark: u64, count: u64) {
+    fn disseminate(
+        &self,
+        area: &TeamArea,
+        purpose: &Purpose<'_>,
+        mark: u64,
+        count: u64,
+        passing: Passing<'_>,
+    ) {
         let Self { team, endpoint, .. } = *self;
         let nodes = team.leaders().len();
         let parity = (count % 2) as usize;
         let step = (mark << 16) | 1;
         let system = team.system_at(endpoint, team.leaders()[team.node()]);
         let far = endpoint.far_if_any().unwrap_or_else(|| unreachable!("several nodes have a transport"));
+        passing.prepare(team, endpoint, far);
         for round in 0..ROUNDS {
             let distance = 1 << round;
             if distance >= nodes {
@@ -154,8 +168,7 @@ impl Collective<'_> {
                 + core::mem::offset_of!(TeamArea, rounds)
                 + (parity * ROUNDS + round) * 8;
             let remote = Remote { pe: to, segment: shmem_core::segment::SYSTEM, offset: word };
-            // SAFETY: the word is an aligned `AtomicU64` of the system area of every PE.
-            unsafe { far.transport.atomic_update(far.channel, remote, Width::W8, AtomicOp::Add(step)) };
+            passing.send(team, endpoint, far, distance, remote, step);
             let before = area.expected[parity][round].load(Ordering::Relaxed);
             let expected = before.wrapping_add(step);
             let arrived = &area.rounds[parity][round];

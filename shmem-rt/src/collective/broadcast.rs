@@ -29,10 +29,9 @@ impl Team {
         T: Contents<Item: PlainData> + ?Sized,
     {
         let location = Location::caller();
-        assert!(
-            self.rank_of(root).is_some(),
-            "the root of a broadcast, PE {root}, is not a member of the team"
-        );
+        let rank = self
+            .rank_of(root)
+            .unwrap_or_else(|| panic!("the root of a broadcast, PE {root}, is not a member of the team"));
         let endpoint = token.endpoint();
         let bytes = size_of_val(data);
         let subject = || format!("{} from PE {root}", show_size(bytes as u64));
@@ -48,14 +47,14 @@ impl Team {
         // At least one piece, so that empty data meets as well.
         let empty = data.is_empty().then(Default::default);
         for piece in data.chunks_mut(SCRATCH_BYTES).chain(empty) {
-            let step = Step::next(&collective, piece.len());
-            if root == endpoint.me() {
+            let mut step = Step::next(&collective, piece.len());
+            if rank == self.rank() {
                 step.contribute(endpoint, 0, piece);
             }
-            collective.meet(&purpose);
+            step.meet(&collective, &purpose, |from| if from == rank { piece.len() } else { 0 });
             // The root writes the next piece while the others read this one.
-            if root != endpoint.me() {
-                step.read(endpoint, root, 0, piece);
+            if rank != self.rank() {
+                step.read(&collective, rank, 0, piece);
             }
         }
     }

@@ -5,9 +5,9 @@ use std::panic::Location;
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, PlainData};
 use shmem_core::observe::Family;
-use shmem_core::system::SCRATCH_BYTES;
 
 use super::broadcast::items_of;
+use super::passing::room_of_each;
 use super::purpose::{Operation, Purpose};
 use super::step::Step;
 use crate::team::{Collective, Team};
@@ -101,17 +101,23 @@ impl Collective<'_> {
     /// Writes what each member has, as many bytes as the others, to `all` in the order of ranks.
     pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
         let Self { team, endpoint, .. } = *self;
-        let (members, bytes) = (team.size(), mine.len());
+        let (rank, bytes) = (team.rank(), mine.len());
+        let (most, members) = room_of_each(team);
         let empty: Option<&[u8]> = mine.is_empty().then_some(&[]);
-        for (k, piece) in mine.chunks(SCRATCH_BYTES).chain(empty).enumerate() {
-            let step = Step::next(self, piece.len());
-            step.contribute(endpoint, 0, piece);
-            self.meet(purpose);
-            for turn in 0..members {
-                // Each begins with itself, so that not all read the same.
-                let from = (team.rank() + turn) % members;
-                let start = from * bytes + k * SCRATCH_BYTES;
-                step.read(endpoint, team.members()[from], 0, &mut all[start..start + piece.len()]);
+        for (k, piece) in mine.chunks(most).chain(empty).enumerate() {
+            for first in (0..team.size()).step_by(members) {
+                let ranks = first..(first + members).min(team.size());
+                let mut step = Step::next(self, piece.len());
+                if ranks.contains(&rank) {
+                    step.contribute(endpoint, 0, piece);
+                }
+                step.meet(self, purpose, |from| if ranks.contains(&from) { piece.len() } else { 0 });
+                // Each begins with itself, if it can, so that not all read the same.
+                let (before, behind) = (ranks.start..rank.clamp(ranks.start, ranks.end), ranks.end);
+                for from in (before.end..behind).chain(before) {
+                    let start = from * bytes + k * most;
+                    step.read(self, from, 0, &mut all[start..start + piece.len()]);
+                }
             }
         }
     }

@@ -14,6 +14,7 @@ mod collect;
 mod gather;
 mod meeting;
 mod number;
+mod passing;
 mod purpose;
 mod reduce;
 mod step;

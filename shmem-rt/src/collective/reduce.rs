@@ -10,9 +10,10 @@ use shmem_core::data::Contents;
 use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::algorithm::{Algorithm, GRAIN, slice_bytes};
+use super::algorithm::{Algorithm, slice_bytes};
 use super::broadcast::bytes_of;
 use super::number::{BitNumber, Number, Reducible};
+use super::passing::{GRAIN, room_of_each};
 use super::purpose::{Operation, Purpose};
 use super::step::Step;
 use crate::team::{Collective, Team};
@@ -156,7 +157,7 @@ impl Team {
             Extent::Before => self.rank(),
         };
         let data = bytes_of(data);
-        match Algorithm::of_reduction(self.size(), bytes) {
+        match Algorithm::of_reduction(self.size(), self.leaders().len(), bytes) {
             Algorithm::Sliced if extent == Extent::All => collective.reduce_sliced(&purpose, data, op),
             _ => collective.reduce_flat(&purpose, data, members, op),
         }
@@ -183,25 +184,34 @@ impl Collective<'_> {
         op: impl Fn(N, N) -> N,
     ) {
         let Self { team, endpoint, .. } = *self;
+        let (most, at_once) = room_of_each(team);
         // At least one piece, so that empty data meets as well.
         let empty = data.is_empty().then(Default::default);
-        for piece in data.chunks_mut(SCRATCH_BYTES).chain(empty) {
-            let step = Step::next(self, piece.len());
-            step.contribute(endpoint, 0, piece);
-            self.meet(purpose);
-            match team.members()[..members].split_first() {
-                None => piece.chunks_exact_mut(size_of::<N>()).for_each(|number| {
-                    number.copy_from_slice(bytemuck::bytes_of(&N::ZERO));
-                }),
-                Some((first, others)) => {
-                    step.read(endpoint, *first, 0, piece);
-                    others.iter().for_each(|pe| step.combine(endpoint, *pe, 0, piece, &op));
+        for piece in data.chunks_mut(most).chain(empty) {
+            // The own numbers, where those of others are combined before they are contributed.
+            let mine = (team.size() > at_once).then(|| piece.to_vec());
+            for first in (0..team.size()).step_by(at_once) {
+                let ranks = first..(first + at_once).min(team.size());
+                let mut step = Step::next(self, piece.len());
+                if ranks.contains(&team.rank()) {
+                    step.contribute(endpoint, 0, mine.as_deref().unwrap_or(piece));
                 }
+                step.meet(self, purpose, |from| if ranks.contains(&from) { piece.len() } else { 0 });
+                let wanted = ranks.start..ranks.end.min(members);
+                if first == 0 && !wanted.is_empty() {
+                    step.read(self, 0, 0, piece);
+                }
+                wanted.filter(|rank| *rank > 0).for_each(|rank| step.combine(self, rank, 0, piece, &op));
+            }
+            if members == 0 {
+                piece.chunks_exact_mut(size_of::<N>()).for_each(|number| {
+                    number.copy_from_slice(bytemuck::bytes_of(&N::ZERO));
+                });
             }
         }
     }
 
-    /// Every member combines a slice of each piece. A piece is contributed, and its slices are combined, in
+    /// Every member combines a slice of each piece, on one node. A piece is contributed, and its slices are combined, in
     /// one step; in the next one the slices are read, and the next piece is contributed.
     fn reduce_sliced<N: Number>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
         let Self { team, endpoint, .. } = *self;
@@ -231,15 +241,15 @@ impl Collective<'_> {
                     // Each begins with another one, so that not all read the same.
                     let from = (rank + turn) % members;
                     let slice = slice_of(done.len(), from);
-                    step.read(endpoint, team.members()[from], piece, &mut done[slice]);
+                    step.read(self, from, piece, &mut done[slice]);
                 }
             }
             if let Some(now) = &now {
                 let slice = slice_of(now.len(), rank);
                 let combined = &mut combined[..slice.len()];
-                step.read(endpoint, team.members()[0], slice.start, combined);
-                for pe in &team.members()[1..] {
-                    step.combine(endpoint, *pe, slice.start, combined, &op);
+                step.read(self, 0, slice.start, combined);
+                for rank in 1..members {
+                    step.combine(self, rank, slice.start, combined, &op);
                 }
             }
             before = now;

@@ -1,37 +1,44 @@
 //! Steps: what members contribute to one meeting, and read of each other behind it.
 
 use shmem_core::context::Endpoint;
-use shmem_core::pe::Pe;
 use shmem_core::sync::{LINE_BYTES, MeetingLines};
 use shmem_core::system::{SCRATCH_BYTES, SystemArea, TeamArea};
-use shmem_core::transport::Remote;
 
 use super::meeting::Meeting;
 use super::number::Number;
+use super::passing::{Blocks, Passing, scratch};
+use super::purpose::Purpose;
 use crate::team::Collective;
 
 /// One meeting, and the room for contributions that belongs to it: of a line where that is enough, or half of
 /// the scratch. There are several of both, used in turn, so one meeting for each step is enough: who writes
 /// again has met, since, all who read.
 pub(super) struct Step {
+    meeting: u64,
     offset: usize,
     room: usize,
+    /// What has come from other nodes, if there are any: then all is read where that lies.
+    blocks: Option<Blocks>,
 }
 
 impl Step {
     /// The next meeting of a team, for which no member contributes more than `bytes` bytes: as many on all
     /// members.
     pub(super) fn next(collective: &Collective<'_>, bytes: usize) -> Self {
-        let meeting = collective.next_meeting();
-        let team = core::mem::offset_of!(SystemArea, teams) + collective.team.index() * size_of::<TeamArea>();
-        if collective.team.meeting() == Meeting::Lines && bytes <= LINE_BYTES {
-            let lines = team + core::mem::offset_of!(TeamArea, lines);
-            Self { offset: lines + MeetingLines::room(meeting), room: LINE_BYTES }
+        let (team, meeting) = (collective.team, collective.next_meeting());
+        let (offset, room) = if team.meeting() == Meeting::Lines && bytes <= LINE_BYTES {
+            let area = core::mem::offset_of!(SystemArea, teams) + team.index() * size_of::<TeamArea>();
+            let lines = area + core::mem::offset_of!(TeamArea, lines);
+            (lines + MeetingLines::room(meeting), LINE_BYTES)
         } else {
-            let half =
-                team + core::mem::offset_of!(TeamArea, scratch) + (meeting % 2) as usize * SCRATCH_BYTES;
-            Self { offset: half, room: SCRATCH_BYTES }
-        }
+            (scratch(team, (meeting % 2) as usize), SCRATCH_BYTES)
+        };
+        Self { meeting, offset, room, blocks: None }
+    }
+
+    /// The number of its meeting.
+    pub(super) fn meeting(&self) -> u64 {
+        self.meeting
     }
 
     /// Writes a part of the calling PE's contribution, before the meeting.
@@ -50,52 +57,67 @@ impl Step {
         unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
     }
 
-    /// Reads a part of a member's contribution, after the meeting.
+    /// Meets all members. `bytes_of` says how much each rank has contributed, from the start of its room: the same
+    /// on all members.
     #[inline]
-    pub(super) fn read(&self, endpoint: &Endpoint, pe: Pe, at: usize, into: &mut [u8]) {
-        assert!(at + into.len() <= self.room, "{} bytes at {at} in a room of {}", into.len(), self.room);
-        if let Some(from) = endpoint.mapped(pe, self.offset + at) {
-            if into.len() == 8 {
-                // A load where a copy would be a call.
-                // SAFETY: as below.
-                into.copy_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
-                return;
-            }
-            // SAFETY: the room of a PE on this node has that many bytes; its owner wrote it before the
-            // meeting and writes it again only after the meeting of the next step.
-            unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
-        } else if let Some(far) = endpoint.far_if_any() {
-            let from = Remote { pe, segment: shmem_core::segment::SYSTEM, offset: self.offset + at };
-            // SAFETY: as above; `into` is an exclusive reference.
-            unsafe { far.transport.get(far.channel, into.as_mut_ptr(), from, into.len()) };
+    pub(super) fn meet(
+        &mut self,
+        collective: &Collective<'_>,
+        purpose: &Purpose<'_>,
+        bytes_of: impl Fn(usize) -> usize,
+    ) {
+        if collective.team.leaders().len() == 1 {
+            return collective.meet(purpose);
         }
+        let blocks = Blocks::new(collective.team, self.meeting, bytes_of);
+        collective.meet_passing(purpose, Passing::Blocks(&blocks));
+        self.blocks = Some(blocks);
     }
 
-    /// Combines numbers with those that a member has contributed, after the meeting: theirs on the right.
+    /// Reads a part of a rank's contribution, after the meeting.
+    #[inline]
+    pub(super) fn read(&self, collective: &Collective<'_>, rank: usize, at: usize, into: &mut [u8]) {
+        let from = self.contribution(collective, rank, at, into.len());
+        if into.len() == 8 {
+            // A load where a copy would be a call.
+            // SAFETY: as below.
+            into.copy_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
+            return;
+        }
+        // SAFETY: the room of a PE on this node has that many bytes (`contribution`); its owner wrote it before the
+        // meeting and writes it again only after the meeting of the next step.
+        unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
+    }
+
+    /// Combines numbers with those that a rank has contributed, after the meeting: theirs on the right.
     #[inline]
     pub(super) fn combine<N: Number>(
         &self,
-        endpoint: &Endpoint,
-        pe: Pe,
+        collective: &Collective<'_>,
+        rank: usize,
         at: usize,
         into: &mut [u8],
         op: impl Fn(N, N) -> N,
     ) {
-        assert!(at + into.len() <= self.room, "{} bytes at {at} in a room of {}", into.len(), self.room);
+        let from = self.contribution(collective, rank, at, into.len());
         let size = size_of::<N>();
-        if let Some(from) = endpoint.mapped(pe, self.offset + at) {
-            for (k, into) in into.chunks_exact_mut(size).enumerate() {
-                // SAFETY: as in `read`; every bit pattern is a number.
-                let theirs = unsafe { from.wrapping_add(k * size).cast::<N>().read_unaligned() };
-                into.copy_from_slice(bytemuck::bytes_of(&op(bytemuck::pod_read_unaligned(into), theirs)));
-            }
-        } else {
-            let mut theirs = vec![0; into.len()];
-            self.read(endpoint, pe, at, &mut theirs);
-            for (into, theirs) in into.chunks_exact_mut(size).zip(theirs.chunks_exact(size)) {
-                let result = op(bytemuck::pod_read_unaligned(into), bytemuck::pod_read_unaligned(theirs));
-                into.copy_from_slice(bytemuck::bytes_of(&result));
-            }
+        for (k, into) in into.chunks_exact_mut(size).enumerate() {
+            // SAFETY: as in `read`; every bit pattern is a number.
+            let theirs = unsafe { from.wrapping_add(k * size).cast::<N>().read_unaligned() };
+            into.copy_from_slice(bytemuck::bytes_of(&op(bytemuck::pod_read_unaligned(into), theirs)));
         }
+    }
+
+    /// Where a part of a rank's contribution lies on this node.
+    #[inline]
+    fn contribution(&self, collective: &Collective<'_>, rank: usize, at: usize, bytes: usize) -> *const u8 {
+        let Collective { team, endpoint, .. } = *collective;
+        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
+        let (pe, offset) = match &self.blocks {
+            None => (team.members()[rank], self.offset),
+            Some(blocks) => (team.leaders()[team.node()], blocks.offset(team, rank)),
+        };
+        let from = endpoint.mapped(pe, offset + at);
+        from.unwrap_or_else(|| unreachable!("what other nodes contribute is brought to this one"))
     }
 }

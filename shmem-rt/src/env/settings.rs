@@ -28,6 +28,8 @@ pub struct Settings {
     pub version: bool,
     /// `SHMEM_WAIT_WARN`; `None`: no warnings.
     pub wait_warn: Option<Duration>,
+    /// `SHMEM_TIMEOUT`; `None`: never.
+    pub timeout: Option<Duration>,
     /// `SHMEM_MAX_RESOURCES`.
     pub max_resources: Option<usize>,
     /// `SHMEM_CONTEXT_MAPPING`.
@@ -44,8 +46,6 @@ pub struct Settings {
     pub ofi_provider: Option<String>,
     /// `SHMEM_OFI_INTERFACE`; `None`: the first that fits.
     pub ofi_interface: Option<String>,
-    /// `SHMEM_TIMEOUT`; `None`: never.
-    pub timeout: Option<Duration>,
     /// `SHMEM_LIBPMIX`; `None`: the system's.
     pub libpmix: Option<String>,
     /// `SHMEM_BARRIER_ALGORITHM`.
@@ -88,6 +88,7 @@ impl Settings {
             debug: given.flag(&DEBUG),
             version: given.flag(&VERSION),
             wait_warn: given.seconds(&WAIT_WARN)?,
+            timeout: given.seconds(&TIMEOUT)?,
             max_resources: given.count(&MAX_RESOURCES)?,
             context_mapping: given.choice(&CONTEXT_MAPPING, &Design::ALL, Design::name)?,
             context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
@@ -96,7 +97,6 @@ impl Settings {
             libfabric: given.text(&LIBFABRIC),
             ofi_provider: given.text(&OFI_PROVIDER),
             ofi_interface: given.text(&OFI_INTERFACE),
-            timeout: given.seconds(&TIMEOUT)?,
             libpmix: given.text(&LIBPMIX),
             barrier: given.choice(&BARRIER_ALGORITHM, &BarrierChoice::ALL, BarrierChoice::name)?,
             team_size: given.size(&TEAM_SIZE)?,

@@ -26,6 +26,7 @@ fn defaults_are_those_of_the_table() {
             debug: false,
             version: false,
             wait_warn: Some(Duration::from_secs(5)),
+            timeout: Some(Duration::from_secs(60)),
             max_resources: None,
             context_mapping: Design::Auto,
             context_sharing: Sharing::Conservative,
@@ -37,7 +38,6 @@ fn defaults_are_those_of_the_table() {
             libfabric: None,
             ofi_provider: None,
             ofi_interface: None,
-            timeout: Some(Duration::from_secs(60)),
             libpmix: None,
             barrier: BarrierChoice::Auto,
             team_size: 64 << 20,
@@ -65,6 +65,7 @@ fn values_are_read() {
         ("SMA_DEBUG", "yes"),
         ("SHMEM_VERSION", "anything"),
         ("SHMEM_WAIT_WARN", "2.5"),
+        ("SHMEM_TIMEOUT", "1.5"),
         ("SHMEM_MAX_RESOURCES", "120"),
         ("SHMEM_CONTEXT_MAPPING", "Hybrid"),
         ("SHMEM_CONTEXT_SHARING", "efficient"),
@@ -84,7 +85,6 @@ fn values_are_read() {
         ("SHMEM_LIBFABRIC", "/opt/libfabric.so"),
         ("SHMEM_OFI_PROVIDER", "tcp"),
         ("SHMEM_OFI_INTERFACE", "10.1.0.0/16"),
-        ("SHMEM_TIMEOUT", "1.5"),
         ("SHMEM_LIBPMIX", "/opt/libpmix.so"),
         ("SHMEM_UNKNOWN", "x"),
         ("PATH", "/bin"),
@@ -97,6 +97,7 @@ fn values_are_read() {
             debug: true,
             version: true,
             wait_warn: Some(Duration::from_millis(2500)),
+            timeout: Some(Duration::from_millis(1500)),
             max_resources: Some(120),
             context_mapping: Design::Hybrid,
             context_sharing: Sharing::Efficient,
@@ -108,7 +109,6 @@ fn values_are_read() {
             libfabric: Some("/opt/libfabric.so".into()),
             ofi_provider: Some("tcp".into()),
             ofi_interface: Some("10.1.0.0/16".into()),
-            timeout: Some(Duration::from_millis(1500)),
             libpmix: Some("/opt/libpmix.so".into()),
             barrier: BarrierChoice::Lines,
             team_size: 3 << 30,
@@ -121,7 +121,7 @@ fn values_are_read() {
             warnings: vec![],
         }
     );
-    assert_eq!(settings(&[("SHMEM_WAIT_WARN", "0"), ("SHMEM_TIMEOUT", "0")]).wait_warn, None);
+    assert_eq!(settings(&[("SHMEM_WAIT_WARN", "0")]).wait_warn, None);
     assert_eq!(settings(&[("SHMEM_TIMEOUT", "0")]).timeout, None);
     assert_eq!(settings(&[("SHMEM_TRANSPORT", "shm")]).transport, TransportChoice::Shm);
     for off in ["", "0", "no", "NO", "n", "Off", "false", "F", " 0 "] {
@@ -163,8 +163,8 @@ fn bad_values_say_what_is_allowed() {
         ("SHMEM_WAIT_WARN", "nan", "not a number of seconds"),
         ("SHMEM_WAIT_WARN", "inf", "not a number of seconds"),
         ("SHMEM_WAIT_WARN", "", "not a number of seconds"),
-        ("SHMEM_TRANSPORT", "ofi", "not one of auto, shm, loopback; write one of them, or unset it"),
-        ("SHMEM_TRANSPORT", "", "not one of auto, shm, loopback"),
+        ("SHMEM_TRANSPORT", "mpi", "not one of auto, shm, ofi, loopback; write one of them, or unset it"),
+        ("SHMEM_TRANSPORT", "", "not one of auto, shm, ofi, loopback"),
         (
             "SHMEM_ARRAY_STORAGE",
             "singel",
@@ -211,8 +211,8 @@ fn unknown_variables_are_warnings_with_the_nearest_name() {
         );
     }
     assert_eq!(
-        unknown(environment(&[("SHMEM_OFI_PROVIDER_NAME", "tcp")])),
-        ["SHMEM_OFI_PROVIDER_NAME is set and not known; `shmem-info` lists those that are"]
+        unknown(environment(&[("SHMEM_UCX_TLS", "tcp")])),
+        ["SHMEM_UCX_TLS is set and not known; `shmem-info` lists those that are"]
     );
 }
 
@@ -240,6 +240,7 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_DEBUG", "0", None),
             ("SHMEM_VERSION", "0", None),
             ("SHMEM_WAIT_WARN", "5", None),
+            ("SHMEM_TIMEOUT", "60", None),
             ("SHMEM_MAX_RESOURCES", "-", None),
             ("SHMEM_CONTEXT_MAPPING", "auto", None),
             ("SHMEM_CONTEXT_SHARING", "conservative", None),
@@ -248,7 +249,6 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_LIBFABRIC", "-", None),
             ("SHMEM_OFI_PROVIDER", "-", None),
             ("SHMEM_OFI_INTERFACE", "-", None),
-            ("SHMEM_TIMEOUT", "60", None),
             ("SHMEM_LIBPMIX", "-", None),
             ("SHMEM_BARRIER_ALGORITHM", "auto", None),
             ("SHMEM_TEAM_SIZE", "64M", None),

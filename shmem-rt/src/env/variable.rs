@@ -74,6 +74,8 @@ variables! {
         "PE 0 prints the version of the library at start";
     WAIT_WARN = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
         "a wait of more seconds than this says who waits where for whom; 0: never";
+    TIMEOUT = "SHMEM_TIMEOUT", None, ValueKind::Seconds, "60",
+        "seconds without any progress of what a PE has under way on the network, and without a sign of another host, after which the job is ended; 0: never";
     MAX_RESOURCES = "SHMEM_MAX_RESOURCES", None, ValueKind::Count, "",
         "units of the communication resource that the PEs of a node have together: shared out evenly, what is left over goes to the first ones, one each; not set: what the transport has";
     CONTEXT_MAPPING = "SHMEM_CONTEXT_MAPPING", None, ValueKind::Choice(&Design::NAMES), "auto",
@@ -90,8 +92,6 @@ variables! {
         "provider of libfabric, as fi_info lists them (tcp, verbs, cxi, efa); not set: the first that fits";
     OFI_INTERFACE = "SHMEM_OFI_INTERFACE", None, ValueKind::Name, "",
         "interface of libfabric: the name of its domain (eth0, mlx5_0), an address, or a network (10.1.0.0/16); not set: the first that fits";
-    TIMEOUT = "SHMEM_TIMEOUT", None, ValueKind::Seconds, "60",
-        "seconds without any progress of what a PE has under way on the network, after which the job is ended; 0: never";
     LIBPMIX = "SHMEM_LIBPMIX", None, ValueKind::Path, "",
         "file of libpmix, with which PEs talk to mpirun, prterun or srun; not set: the system's libpmix.so.2";
     BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",

@@ -22,7 +22,7 @@ pub use partitions::{Resolved, partitions, resolve};
 pub use plan::plans;
 pub use root::Root;
 pub use topology::topology;
-pub use transports::transports;
+pub use transports::{transports, try_fabric};
 
 /// A section cannot be shown.
 #[derive(Debug, thiserror::Error)]

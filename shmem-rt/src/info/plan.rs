@@ -28,7 +28,7 @@ pub fn plans(
     if let Some(stride) = [to, from].into_iter().find(|stride| end(*stride) > isize::MAX as usize) {
         return Err(InfoError::Endless { block, count, stride });
     }
-    let (thresholds, warning) = calibration::load(settings.strided_table.as_deref());
+    let (measured, warning) = calibration::load(settings.strided_table.as_deref());
     let pattern = Pattern::blocks(block, count, to, from);
     // Symmetric objects start on lines; how far in the blocks do is not known here.
     let align = 1 << (block | to | from).trailing_zeros().min(6);
@@ -36,7 +36,7 @@ pub fn plans(
     let constant = Settings::default().thresholds;
     let _ = writeln!(text, "constant  {}", Plan::of(pattern, align, Algorithm::Auto, &constant));
     for algorithm in Algorithm::ALL {
-        let plan = Plan::of(pattern, align, algorithm, &thresholds);
+        let plan = Plan::of(pattern, align, algorithm, &measured.thresholds);
         let chosen = if algorithm == settings.strided_algorithm { "  (this environment's)" } else { "" };
         let _ = writeln!(text, "{:8}  {plan}{chosen}", algorithm.name());
     }

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::channel::{Channel, Packet, Sender};
-use super::output::Stream;
+use super::output::Source;
 use super::record;
 use super::report::{Death, Standing};
 use super::spawn::{Lifeline, Spawned};
@@ -28,7 +28,7 @@ pub(crate) struct Member {
     outbox: VecDeque<Outgoing>,
     joined: Option<Joined>,
     pub(crate) lifeline: Lifeline,
-    pub(crate) streams: Vec<Stream>,
+    pub(crate) sources: Vec<Source>,
     /// The first descriptor it shared: its record is in it.
     pub(crate) memory: Option<OwnedFd>,
     pub(crate) finished: bool,
@@ -36,8 +36,19 @@ pub(crate) struct Member {
     pub(crate) aborted: Option<String>,
     pub(crate) ended: Option<ExitStatus>,
     lost: Option<Instant>,
-    /// Whether its death has been noted.
-    pub(crate) noted: bool,
+    /// How much of its end has been told.
+    pub(crate) told: Told,
+}
+
+/// How much of a PE's end has been told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// That it died.
+    pub(crate) death: bool,
+    /// That it ended without joining.
+    pub(crate) absence: bool,
+    /// That none of its processes runs.
+    pub(crate) over: bool,
 }
 
 /// A packet to a PE; the same may go to many.
@@ -53,7 +64,7 @@ impl Outgoing {
     }
 
     /// From a packet that is encoded already.
-    pub(crate) fn encoded(packet: Vec<u8>) -> Self {
+    pub(crate) fn encoded(packet: &[u8]) -> Self {
         Self { bytes: packet.into(), descriptors: Rc::default() }
     }
 }
@@ -79,22 +90,28 @@ impl Member {
             outbox: VecDeque::new(),
             joined: None,
             lifeline: spawned.lifeline,
-            streams: spawned.streams,
+            sources: spawned.sources,
             memory: None,
             finished: false,
             aborted: None,
             ended: None,
             lost: None,
-            noted: false,
+            told: Told::default(),
         }
     }
 
-    /// The descriptors to wait on.
-    pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
+    /// Its number.
+    pub(crate) fn number(&self) -> usize {
+        self.pe
+    }
+
+    /// The descriptors to wait on, those of its output only if there is room for it.
+    pub(crate) fn poll_list(&self, room: bool) -> Vec<PollFd<'_>> {
         fn input(fd: BorrowedFd<'_>) -> PollFd<'_> {
             PollFd::from_borrowed_fd(fd, PollFlags::IN)
         }
-        let mut list: Vec<PollFd<'_>> = self.streams.iter().filter_map(|s| s.pipe()).map(input).collect();
+        let mut list: Vec<PollFd<'_>> =
+            self.sources.iter().filter(|_| room).filter_map(|s| s.pipe()).map(input).collect();
         if let Some(channel) = &self.channel {
             let output = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             list.push(PollFd::new(channel, PollFlags::IN | output));
@@ -224,7 +241,7 @@ impl Member {
     pub(crate) fn standing(&self, meeting: bool) -> Standing {
         if let Some(said) = &self.aborted {
             Standing::Ended(said.clone())
-        } else if self.noted || self.died() {
+        } else if self.told.death || self.died() {
             Standing::Ended(self.death().how())
         } else if self.finished {
             Standing::Inside(record::Doing::Finished)

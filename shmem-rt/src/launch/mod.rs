@@ -1,46 +1,62 @@
-//! Starting the PEs of a job on this host, and seeing it to its end: the library behind `shmrun`,
-//! behind a program that launches itself, and behind tests with several PEs.
+//! Starting the PEs of a job, on this host and others, and seeing it to its end: the library behind
+//! `shmrun`, behind a program that launches itself, and behind tests with several PEs.
 //!
 //! Each PE is a child process with one end of a socket, announced by `SHMRUN_SOCKET`. Over it PEs
 //! meet before they share memory, pass descriptors, leave or end the job. The launcher waits for
 //! sockets, ends of processes, output and signals in one thread, and puts nothing into files or named
 //! shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
 //!
+//! The PEs of a host are a [`node`]'s; what happens to the job a [`job`] decides. They speak in events and
+//! orders, in one process or from host to host.
+//!
 //! ```text
-//! job          the loop, and what ends a job      conversation   what it answers to PEs
+//! job          the loop                    ending    what ends a job
+//! host         this one or another         remote    the others
+//! node         the PEs of a host           conversation   what it answers to them
 //! member       one PE: its process, its socket, what it does
-//! spawn        starting a process          program, limits, bind    before that
-//! rendezvous   fences and shared descriptors
-//! report       what people are told        record   what a PE says about itself
-//! channel      packets with descriptors    wire     what stands in them
-//! output       lines with tags             signals  those to the launcher
+//! description  what PEs are started from   spawn     starting a process
+//! start        from what was asked to hosts whose PEs run, with program, limits, bind
 //! hosts        which PEs are told that they share a host
+//! rendezvous   fences and shared descriptors
+//! report       what people are told        record    what a PE says about itself
+//! channel      packets with descriptors    wire      what stands in them, made of fields
+//! output       lines with tags             signals   those to the launcher
 //! ```
 
 mod bind;
 pub(crate) mod channel;
 mod conversation;
+mod description;
+mod ending;
 mod error;
+pub(crate) mod fields;
+mod host;
 mod hosts;
 mod job;
 pub(crate) mod limits;
 mod member;
+mod node;
 mod output;
 mod program;
 mod record;
+mod remote;
 pub(crate) mod rendezvous;
 pub(crate) mod report;
 mod signals;
 mod spawn;
+mod start;
 pub(crate) mod wire;
 
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::event::Timespec;
 
 pub use bind::Bind;
 pub use error::LaunchError;
 pub use hosts::{HostsAs, HostsError};
+pub use remote::{DEPUTY, HostList, HostListError, Interface, deputy};
 
 /// Variable that announces the socket: the number of an inherited descriptor.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
@@ -83,12 +99,23 @@ pub struct Launch {
     environment: Vec<(OsString, Option<OsString>)>,
     pes: usize,
     hosts: Option<HostsAs>,
+    elsewhere: Elsewhere,
     bind: Bind,
     output: Output,
     debugger: Option<usize>,
     attach_wait: bool,
     watch_signals: bool,
     time: Option<Duration>,
+}
+
+/// What is to be known of other hosts.
+#[derive(Clone, Debug, Default)]
+struct Elsewhere {
+    hosts: Option<HostList>,
+    /// Empty: `ssh`.
+    agent: Vec<OsString>,
+    interfaces: Vec<Interface>,
+    shmrun: Option<PathBuf>,
 }
 
 /// How a job ended.
@@ -140,6 +167,13 @@ pub enum Failure {
         /// In words.
         what: String,
     },
+    /// A host could not start its PEs, or could not be reached any more.
+    Host {
+        /// Which.
+        host: String,
+        /// In words.
+        what: String,
+    },
     /// A signal to the launcher.
     Interrupted {
         /// Its number.
@@ -158,6 +192,7 @@ impl Launch {
             environment: Vec::new(),
             pes,
             hosts: None,
+            elsewhere: Elsewhere::default(),
             bind: Bind::None,
             output: Output::Inherit,
             debugger: None,
@@ -189,6 +224,31 @@ impl Launch {
     /// no memory.
     pub fn hosts_as(mut self, hosts: HostsAs) -> Self {
         self.hosts = Some(hosts);
+        self
+    }
+
+    /// Starts the PEs on these hosts, one after the other, as many on each as it takes.
+    pub fn hosts(mut self, hosts: HostList) -> Self {
+        self.elsewhere.hosts = Some(hosts);
+        self
+    }
+
+    /// Reaches other hosts by this program instead of `ssh`: it is run with the name of the host and a
+    /// command for the shell there, and its input and output are those of the command.
+    pub fn agent<A: Into<OsString>>(mut self, words: impl IntoIterator<Item = A>) -> Self {
+        self.elsewhere.agent = words.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Lets launchers on other hosts connect to these interfaces only, which they try in this order.
+    pub fn interfaces(mut self, interfaces: impl IntoIterator<Item = Interface>) -> Self {
+        self.elsewhere.interfaces = interfaces.into_iter().collect();
+        self
+    }
+
+    /// Where `shmrun` is on other hosts. Not said: where the calling program is.
+    pub fn shmrun(mut self, file: impl Into<PathBuf>) -> Self {
+        self.elsewhere.shmrun = Some(file.into());
         self
     }
 
@@ -234,60 +294,6 @@ impl Launch {
         self.time = Some(time);
         self
     }
-
-    /// Starts the job and waits for its end.
-    ///
-    /// # Errors
-    ///
-    /// If it could not be started. What happens to a job that runs is its [`Outcome`].
-    pub fn run(self) -> Result<Outcome, LaunchError> {
-        let limit = limits::prepare(self.pes)?;
-        if let Some(pe) = self.debugger.filter(|&pe| pe >= self.pes) {
-            return Err(LaunchError::NoSuchPe { pe, pes: self.pes });
-        }
-        let hosts = self.hosts.map_or_else(|| Ok(vec![0; self.pes]), |hosts| hosts.hosts(self.pes))?;
-        let path = path(&self.environment);
-        let program = program::find(&self.program, path.as_deref())?;
-        let debugger = match self.debugger {
-            Some(pe) => {
-                let gdb = program::find(OsStr::new("gdb"), path.as_deref());
-                Some((pe, gdb.map_err(|_| LaunchError::NoDebugger)?))
-            }
-            None => None,
-        };
-        let binding = self.bind.binding(self.pes).map_err(LaunchError::Bind)?;
-        if let Some(remark) = &binding.remark
-            && self.output != Output::Capture
-        {
-            say(remark);
-        }
-        let mut job = [0; 8];
-        rustix::rand::getrandom(&mut job, rustix::rand::GetRandomFlags::empty())
-            .map_err(|e| LaunchError::system("no random number for the job")(e.into()))?;
-        let signals = self.watch_signals.then(signals::Signals::watch).transpose();
-        let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
-        let spawner = spawn::Spawner {
-            program,
-            name: self.program,
-            args: self.args,
-            environment: self.environment,
-            hosts,
-            job: u64::from_le_bytes(job),
-            output: self.output,
-            debugger,
-            attach_wait: self.attach_wait,
-            cpus: binding.sets,
-            descriptors: limit,
-            mask: signals.as_ref().map(signals::Signals::before),
-        };
-        Ok(job::Job::start(spawner, signals, self.time)?.run())
-    }
-}
-
-/// Where programs are looked for: as the PEs would.
-fn path(environment: &[(OsString, Option<OsString>)]) -> Option<OsString> {
-    let set = environment.iter().rev().find(|(key, _)| key == "PATH");
-    set.map_or_else(|| std::env::var_os("PATH"), |(_, value)| value.clone())
 }
 
 /// Launches the calling program, with its arguments, as `pes` PEs, and gives its exit code at the
@@ -316,4 +322,16 @@ pub fn itself(pes: usize) -> u8 {
 /// Prints a message of the launcher.
 fn say(text: &str) {
     crate::report::say(&format!("shmrun: {text}"));
+}
+
+/// The name of this host.
+fn this_host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "localhost".into(), |name| name.trim().into())
+}
+
+/// As the kernel takes it; rounded up, not to wake before it is time.
+fn timespec(time: Duration) -> Timespec {
+    let time = time.saturating_add(Duration::from_micros(1));
+    Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }

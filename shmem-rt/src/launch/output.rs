@@ -16,20 +16,17 @@ pub(crate) enum Kind {
     Err,
 }
 
-/// One stream of one PE.
+/// One stream of a PE, as it comes out of the PE.
 #[derive(Debug)]
-pub(crate) struct Stream {
-    kind: Kind,
+pub(crate) struct Source {
+    pub(crate) kind: Kind,
     pipe: Option<OwnedFd>,
-    tag: Option<String>,
-    bytes: Vec<u8>,
 }
 
-impl Stream {
-    /// From the read end of a pipe, which must not block. With a tag lines are passed on with it,
-    /// without they are kept.
-    pub(crate) fn new(kind: Kind, pipe: OwnedFd, tag: Option<String>) -> Self {
-        Self { kind, pipe: Some(pipe), tag, bytes: Vec::new() }
+impl Source {
+    /// From the read end of a pipe, which must not block.
+    pub(crate) fn new(kind: Kind, pipe: OwnedFd) -> Self {
+        Self { kind, pipe: Some(pipe) }
     }
 
     /// The pipe, until it has ended.
@@ -39,24 +36,48 @@ impl Stream {
 
     /// Takes what there is: all that a pipe holds, and not so much more that a PE which prints
     /// without end could keep the launcher from everything else.
-    pub(crate) fn pump(&mut self) {
+    pub(crate) fn pump(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
         let mut chunk = [0; 16 << 10];
         for _ in 0..16 {
-            let Some(pipe) = &self.pipe else { return };
+            let Some(pipe) = &self.pipe else { break };
             match retry_on_intr(|| rustix::io::read(pipe, &mut chunk)) {
-                Err(Errno::AGAIN) => return,
-                Ok(0) | Err(_) => self.finish(),
-                Ok(n) => {
-                    self.bytes.extend_from_slice(&chunk[..n]);
-                    self.pass_on();
-                }
+                Err(Errno::AGAIN) => break,
+                Ok(0) | Err(_) => self.close(),
+                Ok(n) => bytes.extend_from_slice(&chunk[..n]),
             }
         }
+        bytes
     }
 
-    /// Ends the stream: what is left is its last line.
-    pub(crate) fn finish(&mut self) {
+    /// Nobody reads any more: the PE is to see that as it would without the launcher.
+    pub(crate) fn close(&mut self) {
         self.pipe = None;
+    }
+}
+
+/// One stream of a PE, on its way to people or to the caller.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    kind: Kind,
+    tag: Option<String>,
+    bytes: Vec<u8>,
+}
+
+impl Printer {
+    /// With a tag lines are passed on with it, without they are kept.
+    pub(crate) fn new(kind: Kind, tag: Option<String>) -> Self {
+        Self { kind, tag, bytes: Vec::new() }
+    }
+
+    /// Takes what the PE has printed; says whether anybody reads it.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
+        self.bytes.extend_from_slice(bytes);
+        self.pass_on()
+    }
+
+    /// The stream has ended: what is left is its last line.
+    pub(crate) fn finish(&mut self) {
         if self.tag.is_some() && !self.bytes.is_empty() {
             self.bytes.push(b'\n');
             self.pass_on();
@@ -68,18 +89,17 @@ impl Stream {
         self.bytes
     }
 
-    fn pass_on(&mut self) {
-        let Some(tag) = &self.tag else { return };
+    fn pass_on(&mut self) -> bool {
+        let Some(tag) = &self.tag else { return true };
         let lines = tagged(tag, &mut self.bytes);
         let written = match self.kind {
             Kind::Out => write(io::stdout().lock(), &lines),
             Kind::Err => write(io::stderr().lock(), &lines),
         };
         if written.is_err() {
-            // Nobody reads any more: the PE is to see that as it would without the launcher.
-            self.pipe = None;
             self.bytes.clear();
         }
+        written.is_ok()
     }
 }
 
@@ -142,14 +162,15 @@ mod tests {
     #[test]
     fn kept_output_is_whole() {
         let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
-        let mut stream = Stream::new(Kind::Out, read, None);
+        let (mut source, mut printer) = (Source::new(Kind::Out, read), Printer::new(Kind::Out, None));
         rustix::io::write(&write, b"one\ntw").unwrap();
-        stream.pump();
-        assert!(stream.pipe().is_some());
+        assert!(printer.take(&source.pump()));
+        assert!(source.pipe().is_some());
         rustix::io::write(&write, b"o").unwrap();
         drop(write);
-        stream.pump();
-        assert!(stream.pipe().is_none());
-        assert_eq!(stream.into_bytes(), b"one\ntwo");
+        assert!(printer.take(&source.pump()));
+        assert!(source.pipe().is_none());
+        printer.finish();
+        assert_eq!(printer.into_bytes(), b"one\ntwo");
     }
 }

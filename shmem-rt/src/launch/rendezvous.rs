@@ -1,11 +1,16 @@
-//! Where the PEs meet: values that they put become visible at a fence, descriptors are handed
-//! round. No input or output here: packets go in, and what all PEs are to be sent comes out.
+//! Where PEs meet: values that they put become visible at a fence, descriptors are handed round. No
+//! input or output here: packets go in, and what all PEs are to be sent comes out.
+//!
+//! The PEs of a host meet in a [`Rendezvous`] of their own, where they share descriptors. What they
+//! put goes to the [`Assembly`] of all hosts, and a fence is over when that is complete.
 
 use super::wire::{MAX_PACKET, Reply, Value};
 
-/// What the PEs have brought so far. `D` is a descriptor.
+/// What the PEs of a host have brought so far. `D` is a descriptor.
 #[derive(Debug)]
 pub(crate) struct Rendezvous<D> {
+    /// Their numbers, ascending.
+    pes: Vec<usize>,
     arrived: Vec<Option<Step>>,
     values: Vec<Value>,
     shared: Vec<Vec<D>>,
@@ -18,11 +23,11 @@ pub(crate) enum Step {
     Share,
 }
 
-/// All PEs have arrived.
+/// All PEs of the host have arrived.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Met<D> {
-    /// Packets for every PE, in order.
-    Fence(Vec<Vec<u8>>),
+    /// What they have put. They wait until they are [released](Rendezvous::release).
+    Fence(Vec<Value>),
     /// The descriptors of each PE.
     Share(Vec<Vec<D>>),
 }
@@ -47,14 +52,15 @@ impl Step {
 }
 
 impl<D> Rendezvous<D> {
-    /// For so many PEs.
-    pub(crate) fn new(pes: usize) -> Self {
-        Self { arrived: vec![None; pes], values: Vec::new(), shared: (0..pes).map(|_| Vec::new()).collect() }
+    /// For the PEs with these numbers, which ascend.
+    pub(crate) fn new(pes: Vec<usize>) -> Self {
+        let shared = pes.iter().map(|_| Vec::new()).collect();
+        Self { arrived: vec![None; pes.len()], pes, values: Vec::new(), shared }
     }
 
     /// Whether the PE waits here for others.
     pub(crate) fn is_waiting(&self, pe: usize) -> bool {
-        self.arrived[pe].is_some()
+        self.arrived[self.place(pe)].is_some()
     }
 
     /// The PE puts a value; the last one under a key counts.
@@ -76,26 +82,65 @@ impl<D> Rendezvous<D> {
         descriptors: Vec<D>,
         last: bool,
     ) -> Result<Option<Met<D>>, Mismatch> {
-        self.shared[pe].extend(descriptors);
+        let place = self.place(pe);
+        self.shared[place].extend(descriptors);
         if last { self.arrive(pe, Step::Share) } else { Ok(None) }
     }
 
     fn arrive(&mut self, pe: usize, step: Step) -> Result<Option<Met<D>>, Mismatch> {
-        let other = self.arrived.iter().enumerate().find_map(|(b, s)| Some((b, (*s)?)));
+        let other = self.arrived.iter().enumerate().find_map(|(b, s)| Some((self.pes[b], (*s)?)));
         if let Some((b, b_step)) = other
             && b_step != step
         {
             return Err(Mismatch { a_step: step, b, b_step });
         }
-        self.arrived[pe] = Some(step);
+        let place = self.place(pe);
+        self.arrived[place] = Some(step);
         if self.arrived.contains(&None) {
             return Ok(None);
         }
-        self.arrived.fill(None);
         Ok(Some(match step {
-            Step::Fence => Met::Fence(pack(std::mem::take(&mut self.values))),
-            Step::Share => Met::Share(self.shared.iter_mut().map(std::mem::take).collect()),
+            Step::Fence => Met::Fence(std::mem::take(&mut self.values)),
+            Step::Share => {
+                self.release();
+                Met::Share(self.shared.iter_mut().map(std::mem::take).collect())
+            }
         }))
+    }
+
+    /// The PEs go on.
+    pub(crate) fn release(&mut self) {
+        self.arrived.fill(None);
+    }
+
+    fn place(&self, pe: usize) -> usize {
+        self.pes.partition_point(|&other| other < pe)
+    }
+}
+
+/// Where hosts meet: what their PEs have put, until all have fenced.
+#[derive(Debug)]
+pub(crate) struct Assembly {
+    arrived: Vec<bool>,
+    values: Vec<Value>,
+}
+
+impl Assembly {
+    /// For so many hosts.
+    pub(crate) fn new(hosts: usize) -> Self {
+        Self { arrived: vec![false; hosts], values: Vec::new() }
+    }
+
+    /// What PEs of a host have put; `last`: all of them have fenced. Gives the packets for every PE of
+    /// the job, in order, when all hosts have come so far.
+    pub(crate) fn bring(&mut self, host: usize, values: Vec<Value>, last: bool) -> Option<Vec<Vec<u8>>> {
+        self.values.extend(values);
+        self.arrived[host] |= last;
+        if self.arrived.contains(&false) {
+            return None;
+        }
+        self.arrived.fill(false);
+        Some(pack(std::mem::take(&mut self.values)))
     }
 }
 
@@ -137,10 +182,10 @@ mod tests {
         /// Against a map from (PE, key) to value.
         #[test]
         fn a_fence_shows_what_was_put_last_and_forgets_it(
-            puts in prop::collection::vec((0..5u32, "[ab]", 0..48usize << 10), 0..40),
-            order in Just([0, 1, 2, 3, 4usize]).prop_shuffle(),
+            puts in prop::collection::vec((prop::sample::select(&[1u32, 10, 11, 12, 15][..]), "[ab]", 0..48usize << 10), 0..40),
+            order in Just([1, 10, 11, 12, 15usize]).prop_shuffle(),
         ) {
-            let mut meeting = Rendezvous::<()>::new(5);
+            let mut meeting = Rendezvous::<()>::new(vec![1, 10, 11, 12, 15]);
             let mut model = std::collections::BTreeMap::new();
             for (n, (pe, key, length)) in puts.into_iter().enumerate() {
                 let value = vec![n as u8; length];
@@ -151,22 +196,30 @@ mod tests {
                 prop_assert_eq!(meeting.fence(pe), Ok(None));
                 prop_assert!(meeting.is_waiting(pe));
             }
-            let Ok(Some(Met::Fence(packets))) = meeting.fence(order[4]) else { panic!() };
+            let Ok(Some(Met::Fence(values))) = meeting.fence(order[4]) else { panic!() };
+            prop_assert!(order.iter().all(|&pe| meeting.is_waiting(pe)), "other hosts may not be there yet");
+            let mut hosts = Assembly::new(2);
+            let (first, second) = values.split_at(values.len() / 2);
+            prop_assert_eq!(hosts.bring(1, first.to_vec(), false), None);
+            prop_assert_eq!(hosts.bring(0, vec![], true), None);
+            let packets = hosts.bring(1, second.to_vec(), true).unwrap();
+            meeting.release();
             let seen: std::collections::BTreeMap<_, _> =
                 unpack(&packets).into_iter().map(|v| ((v.pe, v.key), v.value)).collect();
             prop_assert_eq!(seen, model);
 
-            for pe in 0..4 {
+            for pe in [1, 10, 11, 12] {
                 prop_assert_eq!(meeting.fence(pe), Ok(None));
             }
-            let Ok(Some(Met::Fence(packets))) = meeting.fence(4) else { panic!() };
-            prop_assert_eq!(unpack(&packets), vec![]);
+            prop_assert_eq!(meeting.fence(15), Ok(Some(Met::Fence(vec![]))));
+            prop_assert_eq!(hosts.bring(0, vec![], true), None);
+            prop_assert_eq!(unpack(&hosts.bring(1, vec![], true).unwrap()), vec![]);
         }
     }
 
     #[test]
     fn descriptors_come_out_by_pe_in_the_order_they_were_given() {
-        let mut meeting = Rendezvous::new(2);
+        let mut meeting = Rendezvous::new(vec![0, 1]);
         assert_eq!(meeting.share(1, vec![10, 11], false), Ok(None));
         assert_eq!(meeting.share(0, vec![], true), Ok(None));
         assert_eq!(meeting.share(1, vec![12], true), Ok(Some(Met::Share(vec![vec![], vec![10, 11, 12]]))));
@@ -175,9 +228,9 @@ mod tests {
 
     #[test]
     fn pes_that_do_different_things_are_told_apart() {
-        let mut meeting = Rendezvous::<()>::new(3);
-        meeting.fence(2).unwrap();
-        let error = meeting.share(0, vec![], true).unwrap_err().to_string();
-        assert!(error.starts_with("it is at a share of the start, and PE 2 at a fence"), "{error}");
+        let mut meeting = Rendezvous::<()>::new(vec![4, 5, 6]);
+        meeting.fence(6).unwrap();
+        let error = meeting.share(4, vec![], true).unwrap_err().to_string();
+        assert!(error.starts_with("it is at a share of the start, and PE 6 at a fence"), "{error}");
     }
 }

@@ -22,6 +22,8 @@ pub(crate) enum Standing {
     Meeting,
     /// Its process has ended.
     Ended(String),
+    /// Its host is.
+    Lost,
     /// As its record says.
     Inside(Doing),
 }
@@ -30,7 +32,7 @@ impl Standing {
     /// Whether it will stay so until something happens to the PE.
     pub(crate) fn is_at_rest(&self) -> bool {
         match self {
-            Self::Meeting | Self::Ended(_) => true,
+            Self::Meeting | Self::Ended(_) | Self::Lost => true,
             Self::Inside(doing) => matches!(doing, Doing::Waiting(..) | Doing::Finished),
             Self::NotJoined => false,
         }
@@ -43,6 +45,7 @@ impl Standing {
             Self::NotJoined => both("has not joined the job", "have not joined the job"),
             Self::Meeting => both("waits for the others to start", "wait for the others to start"),
             Self::Ended(how) => (how.clone(), how.clone(), None),
+            Self::Lost => both("is out of reach", "are out of reach"),
             Self::Inside(Doing::Unknown) => both("does not say what it does", "do not say what they do"),
             Self::Inside(Doing::Starting) => both("is starting", "are starting"),
             Self::Inside(Doing::OwnCode) => both("runs its own code", "run their own code"),
@@ -118,8 +121,14 @@ pub(crate) struct Death {
 }
 
 impl Death {
+    /// What is to be told of it.
+    pub(crate) fn notice(&self) -> Notice {
+        let pid = self.joined.unwrap_or(self.started);
+        Notice { pe: self.pe, pid, how: self.how(), hint: self.hint(), code: self.code() }
+    }
+
     /// The job's exit code for it.
-    pub(crate) fn code(&self) -> u8 {
+    fn code(&self) -> u8 {
         let status = self.status.map(|status| match (status.code(), status.signal()) {
             (Some(code), _) => code as u8,
             (None, Some(signal)) => 128u8.saturating_add(signal as u8),
@@ -155,13 +164,8 @@ impl Death {
         }
     }
 
-    /// The subject of the sentence.
-    pub(crate) fn who(&self) -> String {
-        format!("PE {} (pid {})", self.pe, self.joined.unwrap_or(self.started))
-    }
-
     /// What may be behind it.
-    pub(crate) fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         let memory = || Machine::default().available();
         match self.status?.signal()? {
             libc::SIGKILL => Some(format!(
@@ -176,6 +180,25 @@ impl Death {
             _ => None,
         }
     }
+}
+
+/// What is told of a PE's end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) pe: usize,
+    pub(crate) pid: u32,
+    /// In words: `was killed by signal 11 (SIGSEGV)`.
+    pub(crate) how: String,
+    /// What may be behind it.
+    pub(crate) hint: Option<String>,
+    /// The job's exit code for it.
+    pub(crate) code: u8,
+}
+
+/// What is told of a PE that has ended the job.
+pub(crate) fn ended_with(code: i32, message: &str) -> String {
+    let with = format!("ended the job with code {code}");
+    if message.is_empty() { with } else { format!("{with}: {message}") }
 }
 
 #[cfg(test)]
@@ -243,7 +266,7 @@ mod tests {
         for (status, joined, how, code) in cases {
             let death = Death { pe: 2, started: 10, joined, status };
             assert_eq!((death.how().as_str(), death.code()), (how, code));
-            assert_eq!(death.who(), format!("PE 2 (pid {})", joined.unwrap_or(10)));
+            assert_eq!(death.notice().pid, joined.unwrap_or(10));
         }
     }
 
@@ -252,7 +275,7 @@ mod tests {
         for signal in [libc::SIGBUS, libc::SIGKILL] {
             let status = Some(ExitStatus::from_raw(signal));
             let death = Death { pe: 0, started: 1, joined: None, status };
-            assert!(death.hint().unwrap().contains(" has left "));
+            assert!(death.notice().hint.unwrap().contains(" has left "));
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Signals {
 }
 
 /// A set of signals to block.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Mask(libc::sigset_t);
 
 impl Mask {

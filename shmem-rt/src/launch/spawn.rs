@@ -1,6 +1,5 @@
 //! Starting the process of one PE.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
@@ -14,29 +13,35 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, setrlimit}
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::channel::Channel;
-use super::output::{Kind, Stream};
+use super::description::Description;
+use super::output::{Kind, Source};
 use super::signals::Mask;
 use super::{JOB, NPES, Output, PE, SOCKET};
 use crate::env::ATTACH_WAIT;
 
-/// Starts the processes of a job: what is the same for all of them.
+/// Starts the processes of a host: what is the same for all of them.
+#[derive(Debug)]
 pub(crate) struct Spawner {
+    pub(crate) description: Description,
+    /// The file of the program.
     pub(crate) program: PathBuf,
-    pub(crate) name: OsString,
-    pub(crate) args: Vec<OsString>,
-    pub(crate) environment: Vec<(OsString, Option<OsString>)>,
-    /// The host of each PE, as the PEs are told.
-    pub(crate) hosts: Vec<u32>,
-    pub(crate) job: u64,
-    pub(crate) output: Output,
-    /// The PE under the debugger, and the debugger.
-    pub(crate) debugger: Option<(usize, PathBuf)>,
-    pub(crate) attach_wait: bool,
+    /// The debugger, if a PE of the host is to run under it.
+    pub(crate) debugger: Option<PathBuf>,
+    /// Empty: not bound. Else the i-th PE of the host gets the i-th set, starting over at the end.
     pub(crate) cpus: Vec<CpuSet>,
-    /// The limit on descriptors to start with, where the launcher has changed its own.
+    /// What is to be in force again in the processes.
+    pub(crate) before: Before,
+}
+
+/// What is in force in a launcher, and was before it changed it for itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before {
+    /// Whether its input is the user's.
+    pub(crate) input: bool,
+    /// The limit on descriptors to start with.
     pub(crate) descriptors: Option<Rlimit>,
-    /// The signals to block, where the launcher has changed its own: then it answers SIGQUIT, and a
-    /// key that sends it to all must not kill the PEs.
+    /// The signals to block. A launcher that has changed its own answers SIGQUIT, and a key that sends
+    /// it to all must not kill the PEs.
     pub(crate) mask: Option<Mask>,
 }
 
@@ -55,7 +60,7 @@ pub(crate) struct Spawned {
     pub(crate) child: Child,
     pub(crate) channel: Channel,
     pub(crate) lifeline: Lifeline,
-    pub(crate) streams: Vec<Stream>,
+    pub(crate) sources: Vec<Source>,
 }
 
 impl Spawner {
@@ -65,65 +70,63 @@ impl Spawner {
         let theirs = OwnedFd::from(theirs);
         let (given, held) = pipe_with(PipeFlags::CLOEXEC)?;
 
-        let mut command = self.command(pe);
+        let (job, mut command) = (&self.description, self.command(pe));
         command
             .env(SOCKET, theirs.as_raw_fd().to_string())
             .env(PE, pe.to_string())
-            .env(NPES, self.hosts.len().to_string())
-            .env(JOB, format!("{:016x}", self.job));
-        if self.attach_wait {
+            .env(NPES, job.hosts.len().to_string())
+            .env(JOB, format!("{:016x}", job.number));
+        if job.attach_wait {
             command.env(ATTACH_WAIT.name, "1");
         }
-        for (key, value) in &self.environment {
+        for (key, value) in &job.environment {
             match value {
                 Some(value) => command.env(key, value),
                 None => command.env_remove(key),
             };
         }
-        let streams = self.streams(pe, &mut command)?;
+        let sources = self.sources(pe, &mut command)?;
         let prepare = self.prepare(pe, theirs);
         // SAFETY: between `fork` and `exec` the closure makes system calls, reads what it owns, and
         // neither allocates nor locks.
         unsafe { command.pre_exec(prepare) };
         let child = command.spawn()?;
-        Ok(Spawned { child, channel, lifeline: Lifeline { _held: held, given }, streams })
+        Ok(Spawned { child, channel, lifeline: Lifeline { _held: held, given }, sources })
     }
 
     fn command(&self, pe: usize) -> Command {
         let mut command = match &self.debugger {
-            Some((debugged, debugger)) if *debugged == pe => {
+            Some(debugger) if self.description.debugger == Some(pe) => {
                 let mut command = Command::new(debugger);
                 command.arg("--args").arg(&self.program);
                 command
             }
             _ => {
                 let mut command = Command::new(&self.program);
-                command.arg0(&self.name);
+                command.arg0(&self.description.program);
                 command
             }
         };
-        command.args(&self.args);
+        command.args(&self.description.args);
         command
     }
 
     /// One PE has the launcher's input; what it would get if all read from it is up to chance.
-    fn streams(&self, pe: usize, command: &mut Command) -> io::Result<Vec<Stream>> {
-        let reader = self.debugger.as_ref().map_or(0, |(pe, _)| *pe);
-        if pe != reader || self.output == Output::Capture {
+    fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<Source>> {
+        let Description { debugger, output, .. } = self.description;
+        if pe != debugger.unwrap_or(0) || output == Output::Capture || !self.before.input {
             command.stdin(Stdio::null());
         }
-        let debugged = self.debugger.is_some() && pe == reader;
-        if self.output == Output::Inherit || debugged {
+        if output == Output::Inherit || debugger == Some(pe) {
             return Ok(Vec::new());
         }
-        let stream = |kind| -> io::Result<(Stream, OwnedFd)> {
+        let source = |kind| -> io::Result<(Source, OwnedFd)> {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK)?;
-            let tag = (self.output == Output::Tag).then(|| format!("[{pe}] "));
-            Ok((Stream::new(kind, read, tag), write))
+            Ok((Source::new(kind, read), write))
         };
-        let (out, out_end) = stream(Kind::Out)?;
-        let (err, err_end) = stream(Kind::Err)?;
+        let (out, out_end) = source(Kind::Out)?;
+        let (err, err_end) = source(Kind::Err)?;
         command.stdout(out_end).stderr(err_end);
         Ok(vec![out, err])
     }
@@ -131,9 +134,9 @@ impl Spawner {
     /// What the new process does to itself before it becomes the program.
     fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
         let launcher: Pid = getpid();
-        let cpus = (!self.cpus.is_empty()).then(|| self.cpus[pe % self.cpus.len()]);
-        let descriptors = self.descriptors;
-        let mask = self.mask;
+        let place = self.description.pes().partition_point(|&other| other < pe);
+        let cpus = (!self.cpus.is_empty()).then(|| self.cpus[place % self.cpus.len()]);
+        let Before { descriptors, mask, .. } = self.before;
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {

@@ -5,6 +5,8 @@
 //! Descriptors travel beside the bytes of a packet. Nothing that arrives is trusted: lengths are
 //! checked, and a packet must be used up exactly.
 
+use super::fields::{Malformed, Reader, Writer};
+
 /// Counted up when a message changes: the two sides must agree.
 pub(crate) const VERSION: u32 = 2;
 
@@ -43,7 +45,8 @@ pub(crate) enum Request {
 /// From the launcher to a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// The PE is one of as many as there are hosts here, the host of each; its lifeline comes with it.
+    /// The PE belongs to a job whose PEs are on these hosts, in the order of their numbers; its lifeline
+    /// comes with it.
     Welcome { hosts: Vec<u32> },
     /// The process is not taken for the PE.
     Refused { reason: String },
@@ -70,11 +73,6 @@ impl Value {
     }
 }
 
-/// A packet that is no message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a packet that is no message of the launcher's protocol")]
-pub(crate) struct Malformed;
-
 impl Request {
     /// As a packet.
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -87,12 +85,12 @@ impl Request {
             Self::Abort { code, message } => w.byte(5).u32(code.cast_unsigned()).bytes(message.as_bytes()),
             Self::Finish => w.byte(6),
         };
-        w.0
+        w.into_bytes()
     }
 
     /// From a packet.
     pub(crate) fn decode(packet: &[u8]) -> Result<Self, Malformed> {
-        let mut r = Reader(packet);
+        let mut r = Reader::new(packet);
         let request = match r.byte()? {
             1 => Self::Hello { version: r.u32()?, job: r.u64()?, pe: r.u32()? },
             2 => Self::Put { key: r.text(MAX_KEY)?, value: r.bytes(MAX_VALUE)?.to_vec() },
@@ -113,9 +111,9 @@ impl Reply {
         match self {
             Self::Welcome { hosts } => {
                 w.byte(1);
-                for host in hosts {
+                hosts.iter().for_each(|host| {
                     w.u32(*host);
-                }
+                });
                 &mut w
             }
             Self::Refused { reason } => w.byte(2).bytes(reason.as_bytes()),
@@ -129,16 +127,16 @@ impl Reply {
             Self::Sharing { descriptors } => w.byte(4).u32(*descriptors),
             Self::Shared { pe, last } => w.byte(5).u32(*pe).byte((*last).into()),
         };
-        w.0
+        w.into_bytes()
     }
 
     /// From a packet.
     pub(crate) fn decode(packet: &[u8]) -> Result<Self, Malformed> {
-        let mut r = Reader(packet);
+        let mut r = Reader::new(packet);
         let reply = match r.byte()? {
             1 => {
                 let mut hosts = Vec::new();
-                while !r.0.is_empty() {
+                while !r.is_empty() {
                     hosts.push(r.u32()?);
                 }
                 Self::Welcome { hosts }
@@ -147,7 +145,7 @@ impl Reply {
             3 => {
                 let last = r.bool()?;
                 let mut values = Vec::new();
-                while !r.0.is_empty() {
+                while !r.is_empty() {
                     let (pe, key) = (r.u32()?, r.text(MAX_KEY)?);
                     values.push(Value { pe, key, value: r.bytes(MAX_VALUE)?.to_vec() });
                 }
@@ -168,79 +166,6 @@ pub(crate) fn cut(text: &str) -> &str {
         end -= 1;
     }
     &text[..end]
-}
-
-#[derive(Default)]
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn byte(&mut self, v: u8) -> &mut Self {
-        self.0.push(v);
-        self
-    }
-
-    fn u32(&mut self, v: u32) -> &mut Self {
-        self.0.extend_from_slice(&v.to_le_bytes());
-        self
-    }
-
-    fn u64(&mut self, v: u64) -> &mut Self {
-        self.0.extend_from_slice(&v.to_le_bytes());
-        self
-    }
-
-    fn bytes(&mut self, v: &[u8]) -> &mut Self {
-        self.u32(v.len() as u32);
-        self.0.extend_from_slice(v);
-        self
-    }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, n: usize) -> Result<&'a [u8], Malformed> {
-        let (head, tail) = self.0.split_at_checked(n).ok_or(Malformed)?;
-        self.0 = tail;
-        Ok(head)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        self.take(N)?.try_into().map_err(|_| Malformed)
-    }
-
-    fn byte(&mut self) -> Result<u8, Malformed> {
-        Ok(self.array::<1>()?[0])
-    }
-
-    fn bool(&mut self) -> Result<bool, Malformed> {
-        match self.byte()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(Malformed),
-        }
-    }
-
-    fn u32(&mut self) -> Result<u32, Malformed> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, Malformed> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn bytes(&mut self, most: usize) -> Result<&'a [u8], Malformed> {
-        let n = self.u32()? as usize;
-        if n > most { Err(Malformed) } else { self.take(n) }
-    }
-
-    fn text(&mut self, most: usize) -> Result<String, Malformed> {
-        str::from_utf8(self.bytes(most)?).map(str::to_owned).map_err(|_| Malformed)
-    }
-
-    fn end<T>(&self, message: T) -> Result<T, Malformed> {
-        if self.0.is_empty() { Ok(message) } else { Err(Malformed) }
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use shmem_core::observe::{Call, Counters, Observer, Statistics};
 use shmem_core::system::monotonic_now;
+use shmem_core::transport::Traffic;
 
 use crate::bootstrap::Bootstrap;
 use crate::env::{CHECK, CheckChoice, STATS, Settings, TRACE};
@@ -142,5 +143,13 @@ impl<L: ThreadLevel> World<L> {
     /// What this PE's operations did so far; none, if nobody counts (`SHMEM_STATS`).
     pub fn statistics(&self) -> Option<Statistics> {
         self.job().observers.as_ref()?.counters.as_ref().map(Counters::now)
+    }
+
+    /// What this PE has sent to, and got from, each PE on another node so far, by number, that of collectives
+    /// included; none, if nobody counts (`SHMEM_STATS`).
+    pub fn traffic(&self) -> Option<Vec<Traffic>> {
+        let Job { counted, pes, settings, .. } = &**self.job();
+        let nothing = || settings.stats.then(|| vec![Traffic::default(); pes.len()]);
+        counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
     }
 }

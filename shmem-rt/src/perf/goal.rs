@@ -64,7 +64,17 @@ impl Goal {
             "partitions-kept" => (first != "resident").then_some(Self::Ratio(1.0)),
             "array" => Self::of_array(&case.case),
             "halo" => Self::of_halo(case),
-            "startup" => (case.case == "4").then_some(Self::RatioPlus(3.0, 20.0)),
+            "startup" => match case.case.as_str() {
+                "4" => Some(Self::RatioPlus(3.0, 20.0)),
+                "mpirun/64" => Some(Self::RatioPlus(1.5, 500.0)),
+                _ => None,
+            },
+            "ofi" => Self::of_fabric(&case.case),
+            "ofi-bare" => (first == "pingpong").then_some(Self::Ratio(1.1)),
+            "ofi-strided" => Self::of_far_blocks(&case.case),
+            // 0.85 of what the model predicts.
+            "ofi-strided-model" => Some(Self::Beaten(0.85)),
+            "mapping" => Self::of_mapping(&case.case),
             "strided" => Self::of_layout(&case.case),
             "strided-sweep" => Some(Self::Ratio(1.0)),
             "regret" => match case.case.as_str() {
@@ -77,6 +87,45 @@ impl Goal {
             },
             "peers" => Self::of_peer(&case.case),
             "startup-resident" => (case.case == "4").then_some(Self::Ratio(1.0)),
+            _ => None,
+        }
+    }
+
+    /// The goal of an operation over libfabric: `put-asleep/8/tcp;ofi_rxm`.
+    fn of_fabric(case: &str) -> Option<Self> {
+        let mut parts = case.split('/');
+        let (operation, bytes) = (parts.next()?, parts.next()?.parse::<usize>().ok()?);
+        match (operation, bytes) {
+            ("put" | "get" | "fetch-add", 8) => Some(Self::Ratio(1.1)),
+            ("put-asleep" | "get-asleep" | "fetch-add-asleep", 8) => Some(Self::Ratio(1.25)),
+            // 0.9 of the rate, 0.95 of the bandwidth.
+            ("put-rate", 8) => Some(Self::Ratio(1.0 / 0.9)),
+            ("put" | "get", 65_536 | 1_048_576) => Some(Self::Ratio(1.0 / 0.95)),
+            ("idle", _) => Some(Self::Ratio(1.0)),
+            _ => None,
+        }
+    }
+
+    /// The goal of blocks in one message beside a put for each: `64/256/asleep`.
+    fn of_far_blocks(case: &str) -> Option<Self> {
+        let mut parts = case.split('/');
+        let (blocks, bytes) = (parts.next()?, parts.next()?.parse::<usize>().ok()?);
+        match (blocks, bytes) {
+            ("16", _) => Some(Self::Ratio(1.0 / 2.5)),
+            ("64", ..=256) => Some(Self::Ratio(1.0 / 9.0)),
+            ("64", _) => Some(Self::Ratio(1.0 / 4.0)),
+            _ => None,
+        }
+    }
+
+    /// The goal of threads with contexts beside threads with endpoints: `context/2/8`. Where threads share an
+    /// endpoint they wait for each other, and that is for comparison.
+    fn of_mapping(case: &str) -> Option<Self> {
+        let mut parts = case.split('/');
+        match (parts.next()?, parts.next()?) {
+            ("events" | "hybrid" | "domain" | "context" | "auto", "1") => Some(Self::Ratio(1.05)),
+            // 0.95 of the rate.
+            ("context" | "auto", "2") => Some(Self::Ratio(1.0 / 0.95)),
             _ => None,
         }
     }
@@ -243,6 +292,27 @@ mod tests {
         assert_eq!(of("peers", "oshmem/column/129", 2, false), Some(Goal::Ratio(1.0 / 9.0)));
         assert_eq!(of("peers", "oshmem/column4/129", 2, false), None);
         assert_eq!(of("peers", "a1/column/2", 2, false), Some(Goal::Ratio(1.0)));
+    }
+
+    #[test]
+    fn networks_have_the_goals_of_their_operations() {
+        let of = |measure: &str, name: &str| Goal::of(&case(measure, name));
+        assert_eq!(of("ofi", "put/8/tcp;ofi_rxm"), Some(Goal::Ratio(1.1)));
+        assert_eq!(of("ofi", "fetch-add-asleep/8/sockets"), Some(Goal::Ratio(1.25)));
+        assert_eq!(of("ofi", "put-rate/8/tcp;ofi_rxm"), Some(Goal::Ratio(1.0 / 0.9)));
+        assert_eq!(of("ofi", "get/1048576/tcp;ofi_rxm"), Some(Goal::Ratio(1.0 / 0.95)));
+        assert_eq!(of("ofi", "put-rate/64/tcp;ofi_rxm"), None);
+        assert_eq!(of("ofi", "idle/0/tcp;ofi_rxm"), Some(Goal::Ratio(1.0)));
+        assert_eq!(of("ofi-bare", "put/8/tcp;ofi_rxm"), None);
+        assert_eq!(of("ofi-bare", "pingpong/8/tcp;ofi_rxm"), Some(Goal::Ratio(1.1)));
+        assert_eq!(of("ofi-strided", "16/4096/polling"), Some(Goal::Ratio(0.4)));
+        assert_eq!(of("ofi-strided", "64/256/asleep"), Some(Goal::Ratio(1.0 / 9.0)));
+        assert_eq!(of("ofi-strided", "64/4096/asleep"), Some(Goal::Ratio(0.25)));
+        assert_eq!(of("ofi-strided-model", "64/8/polling"), Some(Goal::Beaten(0.85)));
+        assert_eq!(of("mapping", "events/1/8"), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("mapping", "context/2/4096"), Some(Goal::Ratio(1.0 / 0.95)));
+        assert_eq!((of("mapping", "domain/2/8"), of("mapping", "auto-locked/2/8")), (None, None));
+        assert_eq!(of("startup", "mpirun/64"), Some(Goal::RatioPlus(1.5, 500.0)));
     }
 
     #[test]

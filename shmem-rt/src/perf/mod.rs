@@ -16,7 +16,9 @@
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
-//! samples, case, goal, table            statistics and reports
+//! fabric                                measures over libfabric, against a bare program
+//! scale                                 how collectives and starts grow: formulas, and a model
+//! samples, case, goal, table, rounds    statistics and reports
 //! ```
 
 pub mod affinity;
@@ -27,6 +29,7 @@ pub mod barrier;
 pub mod baseline;
 mod case;
 pub mod collective;
+pub mod fabric;
 pub mod get;
 mod goal;
 pub mod halo;
@@ -37,7 +40,9 @@ pub mod partitions;
 pub mod peers;
 pub mod placing;
 pub mod put;
+pub mod rounds;
 mod samples;
+pub mod scale;
 mod sequence;
 pub mod signal;
 pub mod startup;

@@ -62,6 +62,11 @@ impl Samples {
         self.pairs.extend_from_slice(&other.pairs);
     }
 
+    /// The pairs: what it cost, and what the limit cost.
+    pub fn pairs(&self) -> &[(f64, f64)] {
+        &self.pairs
+    }
+
     /// Number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()

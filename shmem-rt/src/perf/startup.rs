@@ -1,7 +1,9 @@
 //! What starting and ending a job costs, and what it keeps in memory.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +29,40 @@ pub fn startup(job: &Job, repetitions: usize) -> Result<Samples, JobError> {
         samples.push(cost, milliseconds(start));
     }
     Ok(samples)
+}
+
+/// Starting this program with `args` as a job of `pes` PEs under `mpirun` and waiting for its end, against
+/// `mpirun` of as many `hostname`: milliseconds. `None` if there is no `mpirun`.
+///
+/// # Errors
+///
+/// If the program does not know where it lies, or a job fails.
+pub fn under_mpirun(pes: usize, args: &[String], repetitions: usize) -> Result<Option<Samples>, JobError> {
+    let program = std::env::current_exe().map_err(JobError::Program)?;
+    let run = |program: &OsStr, args: &[String]| {
+        let mut mpirun = Command::new("mpirun");
+        // Where there are fewer cores it wants to be told, and it starts nothing for root otherwise.
+        mpirun.args(["--oversubscribe", "-np", &pes.to_string()]).arg(program).args(args);
+        mpirun.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
+        let start = Instant::now();
+        let output = mpirun.stdin(Stdio::null()).output().map_err(JobError::Baseline)?;
+        let report = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+        let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
+        let what = || format!("{} {}", program.display(), args.join(" "));
+        match output.status.success() {
+            true => Ok(milliseconds(start)),
+            false => Err(JobError::Failed { what: what(), pes, code, report }),
+        }
+    };
+    let mut samples = Samples::new();
+    for _ in 0..repetitions {
+        let limit = match run(OsStr::new("hostname"), &[]) {
+            Err(JobError::Baseline(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            limit => limit?,
+        };
+        samples.push(run(program.as_os_str(), args)?, limit);
+    }
+    Ok(Some(samples))
 }
 
 fn milliseconds(start: Instant) -> f64 {

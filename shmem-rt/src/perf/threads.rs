@@ -1,11 +1,9 @@
 //! What puts of several threads cost, with contexts of their own and with one for all.
 
-use std::sync::{Barrier, Mutex, PoisonError};
-use std::time::Instant;
-
 use super::affinity;
 use super::baseline::{self, LINES};
 use super::put::Row;
+use super::rounds;
 use super::samples::Samples;
 
 /// Numbers of threads that are measured. Those beyond the cores take turns on them.
@@ -26,19 +24,12 @@ pub fn variables() -> Vec<(String, String)> {
 }
 
 /// What the threads of a sample do together.
-pub struct Rounds {
-    barrier: Barrier,
-    repetitions: usize,
+pub struct Rounds<'a> {
+    rounds: &'a rounds::Rounds,
     threads: usize,
-    passes: u64,
     /// The first word of each thread's row, as an address.
-    rows: Vec<usize>,
-    /// Those of puts, and of stores, for each round.
-    times: Mutex<Vec<[Vec<Span>; 2]>>,
+    rows: &'a [usize],
 }
-
-/// When a thread has begun and ended.
-type Span = (Instant, Instant);
 
 /// Puts of `threads` threads, each `passes` times over a row of its own, against stores of as many threads to
 /// the same rows: nanoseconds for each. Where every thread has a core that of the slowest thread, and otherwise
@@ -58,65 +49,24 @@ pub unsafe fn against_stores(
     (threads, passes): (usize, u64),
     repetitions: usize,
     rows: *mut Row,
-    thread: impl Fn(usize, &Rounds) + Sync,
+    thread: impl Fn(usize, &Rounds<'_>) + Sync,
 ) -> Samples {
-    let row = |number| rows.wrapping_add(number) as usize;
-    let rounds = Rounds {
-        barrier: Barrier::new(threads),
-        repetitions,
-        threads,
-        passes,
-        rows: (0..threads).map(row).collect(),
-        times: Mutex::new(vec![[Vec::new(), Vec::new()]; repetitions + 1]),
-    };
-    std::thread::scope(|scope| {
-        for number in 0..threads {
-            let (thread, rounds) = (&thread, &rounds);
-            scope.spawn(move || thread(number, rounds));
-        }
-    });
-    let have_cores = std::thread::available_parallelism().is_ok_and(|cores| threads <= cores.get());
-    let each = |times: &[Span]| duration(times, have_cores) / (passes * LINES as u64) as f64;
-    let mut samples = Samples::new();
-    let times = rounds.times.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // The first round is for first touches.
-    for [puts, stores] in &times[1..] {
-        samples.push(each(puts), each(stores));
-    }
-    samples
+    let rows: Vec<_> = (0..threads).map(|number| rows.wrapping_add(number) as usize).collect();
+    rounds::in_turn(threads, (passes, LINES), repetitions, |number, rounds| {
+        thread(number, &Rounds { rounds, threads, rows: &rows });
+    })
 }
 
-/// Nanoseconds of what threads have done at the same time.
-fn duration(times: &[Span], have_cores: bool) -> f64 {
-    let slowest = times.iter().map(|(start, end)| *end - *start).max();
-    let (starts, ends) = (times.iter().map(|time| time.0), times.iter().map(|time| time.1));
-    // They take turns: one that has its turn alone seems to be fast.
-    let all = ends.max().zip(starts.min()).map(|(end, start)| end - start);
-    let duration = if have_cores { slowest } else { all };
-    duration.unwrap_or_default().as_nanos() as f64
-}
-
-impl Rounds {
+impl Rounds<'_> {
     /// Takes part as thread `number`, with `put_row` as its pass of puts over its row.
     ///
     /// # Panics
     ///
     /// If there are cores enough, and the thread cannot be kept on one.
-    pub fn run(&self, number: usize, mut put_row: impl FnMut(u64)) {
+    pub fn run(&self, number: usize, put_row: impl FnMut(u64)) {
         affinity::take(number, self.threads).unwrap_or_else(|error| panic!("a thread has no core: {error}"));
         let words = self.rows[number] as *mut u64;
-        for round in 0..=self.repetitions {
-            self.time(round, 0, &mut put_row);
-            // SAFETY: a row has `LINES * WORDS_OF_LINE` words, which are writable (`against_stores`).
-            self.time(round, 1, &mut |pass| unsafe { baseline::stores(words, pass) });
-        }
-    }
-
-    fn time(&self, round: usize, kind: usize, pass: &mut impl FnMut(u64)) {
-        self.barrier.wait();
-        let start = Instant::now();
-        (0..self.passes).for_each(pass);
-        let end = Instant::now();
-        self.times.lock().unwrap_or_else(PoisonError::into_inner)[round][kind].push((start, end));
+        // SAFETY: a row has `LINES * WORDS_OF_LINE` words, which are writable (`against_stores`).
+        self.rounds.run(put_row, |pass| unsafe { baseline::stores(words, pass) });
     }
 }

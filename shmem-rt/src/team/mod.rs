@@ -57,6 +57,8 @@ pub struct Team {
     leaders: Vec<Pe>,
     /// Which of them is ours.
     node: usize,
+    /// Which of them is that of each member.
+    nodes: Vec<usize>,
     /// Members on our node.
     neighbours: Vec<Pe>,
     meeting: Meeting,
@@ -99,14 +101,16 @@ impl Team {
         let rank = members.iter().position(|pe| *pe == me);
         let rank = rank.unwrap_or_else(|| unreachable!("who makes a team is a member"));
         let mut seen: Vec<u32> = Vec::new();
-        let mut leaders = Vec::new();
+        let (mut leaders, mut nodes) = (Vec::new(), Vec::new());
         for (pe, host) in members.iter().zip(&hosts) {
-            if !seen.contains(host) {
+            let node = seen.iter().position(|known| known == host).unwrap_or_else(|| {
                 seen.push(*host);
                 leaders.push(*pe);
-            }
+                leaders.len() - 1
+            });
+            nodes.push(node);
         }
-        let node = seen.iter().position(|host| *host == hosts[rank]).unwrap_or_default();
+        let node = nodes[rank];
         let near = members.iter().zip(&hosts).filter(|(_, host)| **host == hosts[rank]);
         let neighbours: Vec<Pe> = near.map(|(pe, _)| *pe).collect();
         let spins = endpoint.waiting().spins();
@@ -119,6 +123,7 @@ impl Team {
             rank,
             leaders,
             node,
+            nodes,
             neighbours,
             meeting,
             count: AtomicU64::new(0),
@@ -221,6 +226,11 @@ impl Team {
 
     pub(crate) fn node(&self) -> usize {
         self.node
+    }
+
+    /// Which of the nodes each member is on, by rank.
+    pub(crate) fn nodes(&self) -> &[usize] {
+        &self.nodes
     }
 
     pub(crate) fn meeting(&self) -> Meeting {

@@ -183,7 +183,7 @@ pub(crate) fn run(name: &str) -> ! {
             job.finish();
         }
         "connect" => {
-            let settings = shmem::env::Settings::from_process().unwrap();
+            let settings = shmem::env::Settings::from_process().unwrap_or_else(|error| panic!("{error}"));
             match shmem::bootstrap::connect(&settings) {
                 Ok(Connection::Joined(job)) => {
                     say(&format!("{} {} of {}", job.name(), job.number(), job.count()));

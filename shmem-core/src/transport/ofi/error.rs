@@ -23,6 +23,11 @@ pub enum OfiError {
         /// What there is.
         offered: String,
     },
+    /// There can be no progress thread.
+    #[error(
+        "the thread that serves other PEs cannot be started: {0}; raise the limits of threads and of open descriptors (ulimit -u, ulimit -n)"
+    )]
+    Thread(String),
     /// The provider refuses something that is needed from the start.
     #[error("{provider}: {call}: {why}{advice}")]
     Refused {

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! provider    which provider, and what it demands
+//! interface   which interface, of several of one network
 //! domain      what all endpoints share: addresses, limits
 //! keys        registered memory and its names on every PE
 //! streams     channels by number
@@ -14,15 +15,21 @@
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! stall       how long to wait
+//! thread      progress while the program is elsewhere
+//! strided     which way blocks take
+//! blocks      strided transfers, along that way
 //! engine      what the target does: messages between PEs, where the provider has no operation
+//! wire        how those messages travel
 //! ```
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod blocks;
 mod domain;
 pub mod engine;
 mod error;
+mod interface;
 mod keys;
 mod object;
 mod operation;
@@ -31,7 +38,10 @@ mod record;
 mod rma;
 mod stall;
 mod streams;
+mod thread;
+pub mod strided;
 mod unit;
+mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
@@ -39,15 +49,21 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use error::OfiError;
-pub use provider::Options;
+pub use interface::{Nearness, Offer};
+pub use provider::{Options, offers};
 
 use crate::pe::Pe;
+use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
 use domain::Domain;
+use engine::{Engine, Limits};
 use keys::Keys;
 use provider::Chosen;
 use streams::Streams;
+use strided::Row;
+use thread::ProgressThread;
 use unit::{Port, Unit};
+use wire::Buffers;
 
 /// Most units of a PE.
 const UNITS: usize = 256;
@@ -57,6 +73,8 @@ pub type OnFailure = Box<dyn Fn(String) -> Infallible + Send + Sync>;
 
 /// One PE's way through the fabric.
 pub struct Ofi {
+    /// Ended before what it works on.
+    thread: Mutex<Option<ProgressThread>>,
     fabric: Arc<Fabric>,
 }
 
@@ -67,8 +85,13 @@ struct Fabric {
     /// Behind it, units are made.
     making: Mutex<()>,
     streams: Streams,
+    engine: Engine,
+    buffers: Buffers,
+    /// What operations cost; looked up when the first strided transfer asks.
+    row: OnceLock<Row>,
     domain: Domain,
-    me: usize,
+    /// This PE's memory, whose bell is rung.
+    place: OnceLock<Target>,
     timeout: Option<Duration>,
     spins: bool,
     on_failure: OnFailure,
@@ -88,19 +111,28 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
+        let limits = Limits::DEFAULT.with_message_of(domain.demands.max_message);
+        // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
+        let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
             streams: Streams::new(),
+            engine: Engine::new(me, pes, limits),
+            buffers,
+            row: OnceLock::new(),
             domain,
-            me,
+            place: OnceLock::new(),
             timeout: options.timeout,
             spins: options.spins,
             on_failure,
         };
         fabric.make_unit(0)?;
-        Ok(Arc::new(Self { fabric: Arc::new(fabric) }))
+        fabric.listen();
+        let fabric = Arc::new(fabric);
+        let thread = ProgressThread::start(&fabric).map_err(|error| OfiError::Thread(error.to_string()))?;
+        Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
     /// The provider, the interface, and the version of libfabric, for reports.
@@ -157,7 +189,13 @@ impl Fabric {
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
-            let unit = unsafe { Unit::open(&self.domain, number == 0) }?;
+            let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. })) {
+                // A provider that has nothing to sleep on.
+                // SAFETY: as above.
+                unit = unsafe { Unit::open(&self.domain, false) };
+            }
+            let unit = unit?;
             self.units[number].get_or_init(|| unit);
         }
         Ok(())
@@ -172,6 +210,33 @@ impl Fabric {
         }
         self.make_unit(number).map_err(|error| error.to_string())?;
         self.streams.open(lane).ok_or_else(|| format!("{} streams are open", streams::STREAMS))
+    }
+
+    /// The units that were made.
+    fn made(&self) -> impl Iterator<Item = Port<'_>> {
+        self.units.iter().filter_map(OnceLock::get).map(|unit| Port { fabric: self, unit })
+    }
+
+    /// Reads what has come on any unit. Says whether there was anything.
+    fn serve(&self) -> bool {
+        self.made().fold(false, |moved, port| port.serve() || moved)
+    }
+
+    /// Whether an operation of this PE is under way.
+    fn is_under_way(&self) -> bool {
+        self.made().any(|port| port.is_under_way())
+    }
+
+    /// A number that changes while threads of the program poll.
+    fn activity(&self) -> u64 {
+        self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
+    }
+
+    /// Lets sleepers look at their words.
+    fn ring(&self) {
+        if let Some(place) = self.place.get() {
+            place.ring();
+        }
     }
 
     /// Delivers what has arrived on the unit that others address.

@@ -79,6 +79,52 @@ impl Target {
         }
     }
 
+    /// Writes pieces of this PE's memory to pieces of the peer's, which lie at distances from here; together each
+    /// side has as many bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`write`](Self::write), for each piece.
+    pub(super) unsafe fn write_list(self, posting: &Posting<'_>, list: &List<'_>) -> isize {
+        let mut pieces = Pieces::new();
+        let message = self.list(posting, list, &mut pieces);
+        // SAFETY: as in `write`.
+        unsafe { calls::writemsg(posting.endpoint, &raw const message, posting.flags) }
+    }
+
+    /// Reads pieces, as [`write_list`](Self::write_list) writes them.
+    ///
+    /// # Safety
+    ///
+    /// As [`read`](Self::read), for each piece.
+    pub(super) unsafe fn read_list(self, posting: &Posting<'_>, list: &List<'_>) -> isize {
+        let mut pieces = Pieces::new();
+        let message = self.list(posting, list, &mut pieces);
+        let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
+        // SAFETY: as in `write`.
+        unsafe { calls::readmsg(posting.endpoint, &raw const message, flags) }
+    }
+
+    fn list(self, posting: &Posting<'_>, list: &List<'_>, pieces: &mut Pieces) -> fi_msg_rma {
+        for (to, from) in pieces.local.iter_mut().zip(list.local) {
+            *to = vector(from.from, from.bytes);
+        }
+        for (to, (at, bytes)) in pieces.remote.iter_mut().zip(list.remote) {
+            *to = fi_rma_iov { addr: self.plus(*at).address, len: *bytes, key: self.key };
+        }
+        pieces.descriptions.fill(list.description);
+        fi_msg_rma {
+            msg_iov: pieces.local.as_ptr(),
+            desc: pieces.descriptions.as_mut_ptr(),
+            iov_count: list.local.len(),
+            addr: self.peer,
+            rma_iov: pieces.remote.as_ptr(),
+            rma_iov_count: list.remote.len(),
+            context: posting.context,
+            data: 0,
+        }
+    }
+
     /// Changes a word.
     ///
     /// # Safety
@@ -159,6 +205,41 @@ impl Target {
             op: word.op,
             context: posting.context,
             data: 0,
+        }
+    }
+}
+
+/// Most pieces of an operation, whatever a provider allows.
+pub(super) const MOST_PIECES: usize = 8;
+
+/// A piece of this PE's memory.
+#[derive(Clone, Copy)]
+pub(super) struct Piece {
+    pub(super) from: *mut u8,
+    pub(super) bytes: usize,
+}
+
+/// The pieces of an operation, at most [`MOST_PIECES`] on each side.
+pub(super) struct List<'a> {
+    pub(super) local: &'a [Piece],
+    pub(super) description: *mut c_void,
+    /// How far from the target's start, and how long each is.
+    pub(super) remote: &'a [(usize, usize)],
+}
+
+/// The pieces in libfabric's words.
+struct Pieces {
+    local: [libc::iovec; MOST_PIECES],
+    descriptions: [*mut c_void; MOST_PIECES],
+    remote: [fi_rma_iov; MOST_PIECES],
+}
+
+impl Pieces {
+    fn new() -> Self {
+        Self {
+            local: [vector(core::ptr::null_mut(), 0); MOST_PIECES],
+            descriptions: [core::ptr::null_mut(); MOST_PIECES],
+            remote: [fi_rma_iov { addr: 0, len: 0, key: 0 }; MOST_PIECES],
         }
     }
 }

@@ -6,8 +6,10 @@
 
 use core::ffi::{CStr, c_char};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 
 use super::error::OfiError;
+use super::interface::{Bus, Nearness, Offer, is_virtual, node_of};
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Info, Library};
 
@@ -24,6 +26,8 @@ pub struct Options {
     pub timeout: Option<core::time::Duration>,
     /// Whether there is a core for each thread that waits, so that it may spin.
     pub spins: bool,
+    /// Where the PE runs, for the choice among several interfaces of one network.
+    pub near: Nearness,
 }
 
 /// Providers by preference. What is not in the list comes after it.
@@ -33,6 +37,10 @@ const PREFERRED: [&str; 8] =
 /// Providers that are taken only if they are named, because they reach no other host or do not do what they
 /// say (`net` offers atomics and refuses each).
 const NAMED_ONLY: [&str; 5] = ["shm", "sm2", "lnx", "net", "net;ofi_rxm"];
+
+/// Providers that say they copy what is injected, and read it later where delivery is asked for as well: `shm` does
+/// so with operands of atomics.
+const READS_LATE: [&str; 2] = ["shm", "sm2"];
 
 /// What the transport can do for a provider.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -58,6 +66,8 @@ pub(super) struct Demands {
     pub(super) queue: usize,
     /// Endpoints that a domain has.
     pub(super) endpoints: usize,
+    /// Pieces of memory that an operation may have on either side.
+    pub(super) pieces: usize,
     /// Whether it has atomics, by what it says.
     pub(super) atomics: bool,
 }
@@ -75,13 +85,15 @@ pub(super) struct Chosen {
 impl Chosen {
     pub(super) fn find(options: &Options) -> Result<Self, OfiError> {
         let library = Library::load(options.library.as_deref())?;
-        let lists = [FI_ATOMIC, 0].map(|atomics| library.info(&hints(library, atomics)));
-        let entries = || lists.iter().flatten().flat_map(Info::entries).map(Entry::read);
-        let wanted = |entry: &Entry| entry.is_wanted(options);
-        let best = entries().filter(wanted).min_by_key(Entry::rank);
+        let lists = lists(library);
+        let entries: Vec<Entry> = read(&lists);
+        let mut wanted: Vec<&Entry> = entries.iter().filter(|entry| entry.is_wanted(options)).collect();
+        let best = (0..wanted.len()).min_by_key(|number| wanted[*number].rank());
+        let offers: Vec<Offer> = wanted.iter().map(|entry| entry.offer.clone()).collect();
+        let best = best.map(|best| wanted.swap_remove(options.near.choose(&offers, best)));
         let Some(best) = best else {
             let (major, minor) = library.version();
-            let mut offered: Vec<_> = entries().map(|entry| entry.to_string()).collect();
+            let mut offered: Vec<_> = entries.iter().map(|entry| entry.offer.to_string()).collect();
             offered.sort();
             offered.dedup();
             return Err(OfiError::NoProvider {
@@ -93,8 +105,41 @@ impl Chosen {
         let list = lists.iter().flatten().next().unwrap_or_else(|| unreachable!("an entry of some list"));
         // SAFETY: an entry of a list that lives until the end of this function.
         let info = unsafe { list.copy_of(best.info) };
-        Ok(Self { library, info, demands: best.demands(), provider: best.provider, domain: best.domain })
+        let Offer { provider, interface, .. } = best.offer.clone();
+        Ok(Self { library, info, demands: best.demands(), provider, domain: interface })
     }
+}
+
+/// Everything that libfabric offers, once each, and which of it a PE takes, if any fits.
+///
+/// # Errors
+///
+/// If there is no libfabric.
+pub fn offers(options: &Options) -> Result<(Vec<Offer>, Option<Offer>), OfiError> {
+    let library = Library::load(options.library.as_deref())?;
+    let lists = lists(library);
+    let mut offers: Vec<Offer> = Vec::new();
+    for Entry { offer, .. } in read(&lists) {
+        if !offers.iter().any(|known| Offer { atomics: known.atomics, ..offer.clone() } == *known) {
+            offers.push(offer);
+        }
+    }
+    let chosen = Chosen::find(options).ok();
+    let is_chosen = |offer: &&Offer| {
+        chosen.as_ref().is_some_and(|one| one.provider == offer.provider && one.domain == offer.interface)
+    };
+    let chosen = offers.iter().find(is_chosen).cloned();
+    Ok((offers, chosen))
+}
+
+/// What there is with atomic operations, and what there is without.
+fn lists(library: &'static Library) -> [Option<Info>; 2] {
+    [FI_ATOMIC, 0].map(|atomics| library.info(&hints(library, atomics)).ok())
+}
+
+/// The entries of lists, which must live as long as what is given.
+fn read(lists: &[Option<Info>; 2]) -> Vec<Entry> {
+    lists.iter().flatten().flat_map(Info::entries).map(Entry::read).collect()
 }
 
 impl Options {
@@ -122,22 +167,13 @@ fn hints(library: &'static Library, atomics: u32) -> Info {
     domain.data_progress = FI_PROGRESS_MANUAL;
     domain.resource_mgmt = FI_RM_ENABLED;
     domain.mr_mode = MR_MODES.cast_signed();
-    // SAFETY: as above.
-    let transmit = unsafe { &mut *info.tx_attr };
-    // The engine's messages of one PE to another arrive in order.
-    transmit.msg_order = FI_ORDER_SAS.into();
-    // SAFETY: as above.
-    let receive = unsafe { &mut *info.rx_attr };
-    receive.msg_order = FI_ORDER_SAS.into();
     hints
 }
 
 /// An entry of libfabric's list, read.
 struct Entry {
     info: *const fi_info,
-    provider: String,
-    domain: String,
-    address: Option<IpAddr>,
+    offer: Offer,
 }
 
 impl Entry {
@@ -151,37 +187,45 @@ impl Entry {
         // SAFETY: a text of libfabric, or none.
         let provider = unsafe { text(fabric.prov_name) };
         // SAFETY: as above.
-        let domain = unsafe { text(domain) };
+        let network = unsafe { text(fabric.name) };
+        // SAFETY: as above.
+        let interface = unsafe { text(domain) };
         // SAFETY: an address of the form and length that the entry names, or none.
         let address = unsafe { address(info.src_addr.cast(), info.src_addrlen) };
-        Self { info: entry, provider, domain, address }
+        // SAFETY: an entry of a list that lives.
+        let bus = unsafe { bus(info.nic) };
+        let node = node_of(Path::new("/"), &interface, bus);
+        let atomics = info.caps & u64::from(FI_ATOMIC) != 0;
+        let is_virtual = is_virtual(Path::new("/"), &interface);
+        let offer = Offer { provider, interface, network, address, node, is_virtual, atomics };
+        Self { info: entry, offer }
     }
 
     fn is_wanted(&self, options: &Options) -> bool {
+        let Offer { provider, interface, address, .. } = &self.offer;
         let provider = match &options.provider {
             // `tcp` names `tcp;ofi_rxm`, too.
-            Some(name) => self.provider == *name || self.provider.split(';').next() == Some(name),
-            None => !NAMED_ONLY.contains(&self.provider.as_str()),
+            Some(name) => provider == name || provider.split(';').next() == Some(name),
+            None => !NAMED_ONLY.contains(&provider.as_str()),
         };
-        let interface = options.interface.as_ref().is_none_or(|name| {
-            self.domain == *name || self.address.is_some_and(|address| lies_in(address, name))
-        });
+        let interface = options
+            .interface
+            .as_ref()
+            .is_none_or(|name| interface == name || address.is_some_and(|address| lies_in(address, name)));
         provider && interface
     }
 
     /// The lowest is the best. libfabric's own order decides between equals.
-    fn rank(&self) -> (usize, bool, u32) {
-        let preference = PREFERRED.iter().position(|name| *name == self.provider);
-        // SAFETY: an entry of a list that lives.
-        let caps = unsafe { (*self.info).caps };
-        let far = match self.address {
+    fn rank(&self) -> (usize, bool, u32, bool) {
+        let preference = PREFERRED.iter().position(|name| *name == self.offer.provider);
+        let far = match self.offer.address {
             None => 0,
             Some(IpAddr::V4(address)) if !address.is_loopback() => 0,
             Some(IpAddr::V6(address)) if !address.is_loopback() && !address.is_unicast_link_local() => 1,
             // Reaches this host only, or needs to be told which link.
             Some(_) => 2,
         };
-        (preference.unwrap_or(PREFERRED.len()), caps & u64::from(FI_ATOMIC) == 0, far)
+        (preference.unwrap_or(PREFERRED.len()), !self.offer.atomics, far, self.offer.is_virtual)
     }
 
     fn demands(&self) -> Demands {
@@ -200,20 +244,38 @@ impl Entry {
             provider_keys: registration & FI_MR_PROV_KEY != 0,
             endpoint_bound: registration & FI_MR_ENDPOINT != 0,
             contexts: (info.mode | transmit.mode) & (FI_CONTEXT | FI_CONTEXT2) != 0,
-            inject: transmit.inject_size,
+            inject: if READS_LATE.contains(&self.provider.as_str()) { 0 } else { transmit.inject_size },
             max_message: endpoint.max_msg_size,
             queue: transmit.size,
             endpoints: domain.ep_cnt,
-            atomics: info.caps & u64::from(FI_ATOMIC) != 0,
+            pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
+            atomics: self.offer.atomics,
         }
     }
 }
 
-impl core::fmt::Display for Entry {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{} on {}", self.provider, self.domain)?;
-        self.address.map_or(Ok(()), |address| write!(f, " ({address})"))
+/// Where a network interface is on the bus, if libfabric says so.
+///
+/// # Safety
+///
+/// It must be null, or that of an entry of a list that lives.
+unsafe fn bus(nic: *const fid_nic) -> Option<Bus> {
+    if nic.is_null() {
+        return None;
     }
+    // SAFETY: an interface of an entry that lives (caller).
+    let bus = unsafe { (*nic).bus_attr };
+    if bus.is_null() {
+        return None;
+    }
+    // SAFETY: what an interface has of its bus lives as long as it.
+    let bus = unsafe { &*bus };
+    if bus.bus_type != FI_BUS_PCI {
+        return None;
+    }
+    // SAFETY: that of a PCI bus, as its type says.
+    let pci = unsafe { bus.attr.pci };
+    Some((pci.domain_id, pci.bus_id, pci.device_id, pci.function_id))
 }
 
 /// A text of libfabric.

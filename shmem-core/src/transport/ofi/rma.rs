@@ -1,5 +1,10 @@
 //! The operations of the transport.
 
+use core::time::Duration;
+use std::sync::PoisonError;
+
+use super::blocks::Until;
+use super::engine::Wire;
 use super::operation::{Local, Target, Word};
 use super::record::{BUFFER_BYTES, Purpose, Record};
 use super::stall::Stall;
@@ -7,10 +12,17 @@ use super::unit::{Port, Posting, What};
 use super::{Fabric, Ofi};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::pe::Pe;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, Tracking, Transport, Width};
+use crate::strided::Pattern;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::target::Target as Memory;
+use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Tracking, Transport, Width};
+
+/// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
+/// while that one slept, nobody has told anybody.
+const SLEEP: Duration = Duration::from_millis(10);
 
 impl Fabric {
-    fn target(&self, to: Remote) -> Target {
+    pub(super) fn target(&self, to: Remote) -> Target {
         let (address, key) = self.keys.find(to);
         Target { peer: self.domain.peer(to.pe.number()), address, key }
     }
@@ -21,21 +33,29 @@ impl Fabric {
     ///
     /// As [`Port::start`].
     #[inline(always)]
-    unsafe fn issue(
+    pub(super) unsafe fn issue(
         &self,
         channel: Channel,
         port: Port<'_>,
         what: What,
         attempt: impl FnMut(&Posting<'_>) -> isize,
     ) {
+        match self.begin(channel) {
+            // SAFETY: the caller's promise.
+            Purpose::Counted => unsafe { port.start(what, attempt) },
+            // SAFETY: as above.
+            purpose => _ = unsafe { port.start_with(what, purpose, |_| {}, attempt) },
+        }
+    }
+
+    /// What a record is for whose operation nobody waits for by itself.
+    fn begin(&self, channel: Channel) -> Purpose {
         let stream = self.streams.get(channel);
         match stream.tracking() {
-            // SAFETY: the caller's promise.
-            Tracking::Counter => unsafe { port.start(what, attempt) },
+            Tracking::Counter => Purpose::Counted,
             Tracking::Events | Tracking::Hybrid => {
                 stream.begin();
-                // SAFETY: as above.
-                unsafe { port.start_with(what, Purpose::Event(channel.0), |_| {}, attempt) };
+                Purpose::Event(channel.0)
             }
         }
     }
@@ -54,13 +74,7 @@ impl Fabric {
             // SAFETY: one operation, of which nothing stays here.
             return unsafe { self.issue(channel, port, what, write) };
         }
-        let purpose = match self.streams.get(channel).tracking() {
-            Tracking::Counter => Purpose::Counted,
-            Tracking::Events | Tracking::Hybrid => {
-                self.streams.get(channel).begin();
-                Purpose::Event(channel.0)
-            }
-        };
+        let purpose = self.begin(channel);
         let copy = |record: &Record| {
             // SAFETY: readable (caller), and there is room for as many.
             unsafe { core::ptr::copy_nonoverlapping(source, record.buffer(), bytes) };
@@ -75,16 +89,23 @@ impl Fabric {
         unsafe { port.start_with(what, purpose, copy, write) };
     }
 
-    /// Waits for what a stream has started.
-    fn quiet(&self, channel: Channel) {
+    /// Waits for what a stream has started: operations of its unit, and messages.
+    pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.streams.get(channel), self.port(channel));
         if stream.tracking() == Tracking::Counter {
-            return port.quiet();
+            port.quiet();
+        } else {
+            let mut stall = Stall::new(self);
+            while stream.events() > 0 {
+                port.drive(&stall);
+                stall.pause(port.completed(), || format!("{} operations of a context", stream.events()));
+            }
         }
-        let mut stall = Stall::new(self);
-        while stream.events() > 0 {
-            port.drive(&stall);
-            stall.pause(port.completed(), || format!("{} operations of a context", stream.events()));
+        if !self.engine.is_quiet(channel) {
+            let line = self.line();
+            while !self.engine.is_quiet(channel) {
+                line.progress();
+            }
         }
     }
 }
@@ -171,7 +192,53 @@ unsafe impl Transport for Ofi {
         }
     }
 
+    unsafe fn put_strided(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_blocks(channel, to, source, pattern, Until::Return) };
+    }
+
+    unsafe fn put_strided_nbi(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_blocks(channel, to, source, pattern, Until::Quiet) };
+    }
+
+    unsafe fn get_strided(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+        // SAFETY: the caller's promise.
+        unsafe { self.get_blocks(channel, into, from, pattern, Until::Return) };
+    }
+
+    unsafe fn get_strided_nbi(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+        // SAFETY: the caller's promise.
+        unsafe { self.get_blocks(channel, into, from, pattern, Until::Quiet) };
+    }
+
+    unsafe fn put_signal(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        bytes: usize,
+        signal: Remote,
+        op: SignalOp,
+    ) {
+        let Fabric { engine, .. } = &*self.fabric;
+        if engine.fits(bytes) && self.fabric.row().prefers_one_message(bytes) {
+            // SAFETY: the caller's promise.
+            return unsafe { engine.put_signal(&self.fabric.line(), channel, to, source, bytes, signal, op) };
+        }
+        if bytes > 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.put(channel, to, source, bytes) };
+            self.fence(channel);
+        }
+        // SAFETY: the caller's promise; a signal has 64 bits.
+        unsafe { self.atomic_update(channel, signal, Width::W8, op.into()) };
+    }
+
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
+        if !self.fabric.domain.demands.atomics {
+            return self.fabric.engine.atomic(&self.fabric.line(), channel, word, width, op);
+        }
         let (fabric, what) = (&*self.fabric, of_word("atomic operation", word, width));
         let (at, port, word) = (fabric.target(word), fabric.port(channel), Word::new(width, op));
         let prepare = |record: &Record| {
@@ -195,20 +262,61 @@ unsafe impl Transport for Ofi {
         })
     }
 
+    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
+        if !self.fabric.domain.demands.atomics {
+            let (engine, line) = (&self.fabric.engine, self.fabric.line());
+            // SAFETY: the caller's promise.
+            return unsafe { engine.atomic_nbi(&line, channel, word, width, op, result) };
+        }
+        // SAFETY: the caller's promise.
+        let before = unsafe { self.atomic(channel, word, width, op) };
+        // SAFETY: the caller's promise.
+        unsafe { width.write(result, before) };
+    }
+
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
+        if !self.fabric.domain.demands.atomics {
+            return self.fabric.engine.update(&self.fabric.line(), channel, word, width, op);
+        }
         let (fabric, what) = (&*self.fabric, of_word("atomic update", word, width));
         let (at, port, word_op) = (fabric.target(word), fabric.port(channel), Word::new(width, op));
-        if word_op.op == FI_CSWAP || op == AtomicOp::Fetch || fabric.domain.demands.inject < width.bytes() {
-            // SAFETY: the caller's promise. What needs more than an operand that is copied gives a result.
+        if word_op.op == FI_CSWAP || op == AtomicOp::Fetch {
+            // SAFETY: the caller's promise. What needs more than an operand gives a result.
             unsafe { self.atomic(channel, word, width, op) };
             return;
         }
+        if fabric.domain.demands.inject < width.bytes() {
+            let prepare = |record: &Record| {
+                // SAFETY: the record is ours until the operation is complete.
+                unsafe { record.operands().cast::<[u64; 2]>().write(word_op.operands) };
+            };
+            let update = |posting: &Posting<'_>| {
+                let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
+                let local = Local { from: record.operands().cast(), description: posting.description };
+                // SAFETY: the operands are the operation's until it is complete.
+                unsafe { at.update(posting, local, word_op, 0) }
+            };
+            let purpose = fabric.begin(channel);
+            // SAFETY: one operation, whose operand is its record's.
+            unsafe { port.start_with(what, purpose, prepare, update) };
+            return;
+        }
         let operands = word_op.operands;
-        let local =
-            Local { from: (&raw const operands).cast_mut().cast(), description: core::ptr::null_mut() };
-        // SAFETY: the provider copies the operand (FI_INJECT).
-        let update = |posting: &Posting<'_>| unsafe { at.update(posting, local, word_op, FI_INJECT) };
-        // SAFETY: one operation, of which nothing stays here.
+        let update = |posting: &Posting<'_>| {
+            let Some(record) = posting.record else {
+                let from = (&raw const operands).cast_mut().cast();
+                let local = Local { from, description: core::ptr::null_mut() };
+                // SAFETY: the provider copies the operand (FI_INJECT).
+                return unsafe { at.update(posting, local, word_op, FI_INJECT) };
+            };
+            // An update that is injected is counted, but ofi_rxm does not report it.
+            // SAFETY: the record is ours until it is given back.
+            unsafe { record.operands().cast::<[u64; 2]>().write(operands) };
+            let local = Local { from: record.operands().cast(), description: posting.description };
+            // SAFETY: the operands stay in the record until the operation is complete.
+            unsafe { at.update(posting, local, word_op, 0) }
+        };
+        // SAFETY: one operation; what it reads stays until it is complete.
         unsafe { fabric.issue(channel, port, what, update) };
     }
 
@@ -267,18 +375,36 @@ unsafe impl Transport for Ofi {
         offset: usize,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
-        let Fabric { domain, keys, .. } = &*self.fabric;
+        let Fabric { domain, keys, place: known, .. } = &*self.fabric;
+        // SAFETY: the start of this PE's place, whose system area is mapped until `finish` (caller).
+        known.get_or_init(|| unsafe { Memory::new(place, SYSTEM_BYTES) });
         let (endpoint, memory) = (self.fabric.first().unit.endpoint(), (place.wrapping_add(offset), bytes));
         // SAFETY: mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
-        said.map_err(|error| domain.refused("fi_mr_reg", error).to_string())
+        let said = said.map_err(|error| domain.refused("fi_mr_reg", error).to_string())?;
+        // SAFETY: the caller's promise; the engine forgets the segment before anybody unmaps it.
+        let target = unsafe { Memory::later(place, offset, bytes) };
+        self.fabric.engine.register(segment, target);
+        Ok(said)
     }
 
     fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         self.fabric.keys.learn(segment, pe.number(), key);
     }
 
+    fn sleeps(&self) -> Duration {
+        match self.fabric.first().unit.descriptor() {
+            Some(_) => SLEEP,
+            None => Duration::from_millis(1),
+        }
+    }
+
+    fn finish(&self) {
+        drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
     fn forget(&self, segment: u32) {
+        self.fabric.engine.forget(segment);
         self.fabric.keys.forget(segment);
     }
 }

@@ -9,8 +9,9 @@
 //! progress thread ever meets that thread there, and only while it is elsewhere: the lock costs two
 //! instructions on a line of its own. In return any thread may wait for what another has started.
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::Fabric;
@@ -19,6 +20,7 @@ use super::error::OfiError;
 use super::object::Object;
 use super::record::{Free, Purpose, Record, Records};
 use super::stall::Stall;
+use super::wire::{self, Arrival, Moved};
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
@@ -27,6 +29,13 @@ const RECORDS: usize = 256;
 
 /// Completions read at a time.
 const COMPLETIONS: usize = 16;
+
+/// What was found in a queue.
+struct Read {
+    any: bool,
+    arrivals: [Arrival; COMPLETIONS],
+    arrived: usize,
+}
 
 /// An operation, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +68,10 @@ pub(super) struct Unit {
     free: Mutex<Free>,
     /// Operations started.
     started: AtomicU64,
+    /// Looks of the program's own threads at what has come: it changes while one of them polls.
+    looks: AtomicU64,
+    /// What becomes readable when something arrives, where the provider has that.
+    arrival: Option<RawFd>,
 }
 
 impl Unit {
@@ -73,7 +86,7 @@ impl Unit {
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
         attributes.format = FI_CQ_FORMAT_MSG;
         attributes.wait_obj = if wakes { FI_WAIT_FD } else { FI_WAIT_NONE };
-        attributes.size = 2 * RECORDS + domain.demands.queue;
+        attributes.size = 2 * RECORDS + domain.demands.queue + wire::COMPLETIONS;
         let queue = made(|queue| {
             // SAFETY: an open domain; the attributes are read during the call.
             unsafe { calls::cq_open(domain.raw(), &raw mut attributes, queue, core::ptr::null_mut()) }
@@ -124,12 +137,37 @@ impl Unit {
             }
             false => None,
         };
-        let (free, started) = (Mutex::new(Free::new(RECORDS)), AtomicU64::new(0));
-        Ok(Self { endpoint, counter, queue, registered, records, free, started })
+        let arrival = wakes.then(|| descriptor_of(&queue)).transpose().map_err(refused("fi_control"))?;
+        let free = Mutex::new(Free::new(RECORDS));
+        let (started, looks) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { endpoint, counter, queue, registered, records, free, started, looks, arrival })
     }
 
     pub(super) fn endpoint(&self) -> &Object<fid_ep> {
         &self.endpoint
+    }
+
+    /// Readable when something has arrived, if there is such a thing.
+    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: it belongs to the queue, which is open for as long as the unit.
+        self.arrival.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })
+    }
+
+    /// How often threads of the program have looked.
+    pub(super) fn looks(&self) -> u64 {
+        self.looks.load(Ordering::Relaxed)
+    }
+
+    /// Not a read-modify-write: a look that is lost among others does not matter.
+    #[inline(always)]
+    fn looked(&self) {
+        self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Calls the provider while nobody else does.
+    pub(super) fn exclusively<R>(&self, call: impl FnOnce() -> R) -> R {
+        let _held = self.lock();
+        call()
     }
 
     fn lock(&self) -> MutexGuard<'_, Free> {
@@ -264,6 +302,12 @@ impl Port<'_> {
     /// Operations that are complete. Makes progress.
     #[inline(always)]
     pub(super) fn completed(&self) -> u64 {
+        self.unit.looked();
+        self.count()
+    }
+
+    fn count(&self) -> u64 {
+        let _held = self.unit.lock();
         // SAFETY: an open counter.
         unsafe { calls::cntr_read(self.unit.counter.raw()) }
     }
@@ -277,17 +321,44 @@ impl Port<'_> {
         }
     }
 
-    /// Reads what has been reported, unless somebody else does. Says whether there was anything.
-    #[inline]
-    pub(super) fn progress(&self) -> bool {
-        match self.unit.free.try_lock() {
-            Ok(mut free) => self.read(&mut free),
-            Err(TryLockError::Poisoned(poisoned)) => self.read(&mut poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => false,
-        }
+    /// Whether an operation is under way. Makes progress.
+    pub(super) fn is_under_way(&self) -> bool {
+        let started = self.unit.started.load(Ordering::Acquire);
+        started > self.count()
     }
 
-    fn read(&self, free: &mut Free) -> bool {
+    /// Whether everything that has come was read, so that what comes next wakes who sleeps.
+    pub(super) fn may_sleep(&self) -> bool {
+        let mut queue = self.unit.queue.raw().cast::<fid>();
+        // SAFETY: an open fabric, and an open queue of it that can be waited for.
+        unsafe { calls::trywait(self.fabric.domain.fabric(), &raw mut queue, 1) == 0 }
+    }
+
+    /// Reads what has been reported, unless somebody else does, and takes the messages that have arrived. Says
+    /// whether there was anything.
+    #[inline]
+    pub(super) fn progress(&self) -> bool {
+        self.unit.looked();
+        self.serve()
+    }
+
+    /// The same for the progress thread, which is none of the program's.
+    #[inline]
+    pub(super) fn serve(&self) -> bool {
+        let read = match self.unit.free.try_lock() {
+            Ok(mut free) => self.read(&mut free),
+            Err(TryLockError::Poisoned(poisoned)) => self.read(&mut poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        // The lock is given back before messages are carried out.
+        if read.arrived > 0 || self.fabric.engine.owes() {
+            self.fabric.take(&read.arrivals[..read.arrived]);
+        }
+        read.any
+    }
+
+    fn read(&self, free: &mut Free) -> Read {
+        let mut found = Read { any: false, arrivals: [Arrival::default(); COMPLETIONS], arrived: 0 };
         let mut entries = [const { core::mem::MaybeUninit::<fi_cq_msg_entry>::uninit() }; COMPLETIONS];
         let to = entries.as_mut_ptr().cast::<c_void>();
         // SAFETY: an open queue of entries of that format, and room for as many.
@@ -296,8 +367,9 @@ impl Port<'_> {
             if read != -(FI_EAGAIN as isize) && read != 0 {
                 self.report_failure(read);
             }
-            return false;
+            return found;
         }
+        found.any = true;
         for entry in &entries[..read as usize] {
             // SAFETY: the queue has written so many entries.
             let entry = unsafe { entry.assume_init_ref() };
@@ -306,9 +378,18 @@ impl Port<'_> {
                     Purpose::Event(stream) => self.fabric.streams.ended(stream),
                     Purpose::Awaited | Purpose::Counted => {}
                 }
+                continue;
+            }
+            match self.fabric.buffers.find(entry.op_context) {
+                Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
+                Some(Moved::Arrived(arrival)) => {
+                    found.arrivals[found.arrived] = arrival.of(entry.len);
+                    found.arrived += 1;
+                }
+                None => {}
             }
         }
-        true
+        found
     }
 
     #[cold]
@@ -324,5 +405,16 @@ impl Port<'_> {
     fn describe(&self, what: What) -> String {
         let What { operation, pe, bytes } = what;
         format!("{operation} of {bytes} bytes with PE {pe} ({})", self.fabric.domain.place_of(pe))
+    }
+}
+
+/// What becomes readable when a queue has something.
+fn descriptor_of(queue: &Object<fid_cq>) -> Result<RawFd, c_int> {
+    let mut descriptor: RawFd = -1;
+    let to = (&raw mut descriptor).cast();
+    // SAFETY: an open queue that was asked for a descriptor, and room for one.
+    match unsafe { calls::control(queue.raw().cast(), FI_GETWAIT, to) } {
+        0 => Ok(descriptor),
+        error => Err(-error),
     }
 }

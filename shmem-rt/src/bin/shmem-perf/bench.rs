@@ -79,6 +79,11 @@ pub(crate) fn pe(
         | Measure::ArrayApart
         | Measure::ArrayLayer
         | Measure::Threads
+        | Measure::Ofi
+        | Measure::OfiBare
+        | Measure::OfiStrided
+        | Measure::OfiModel
+        | Measure::Mapping
         | Measure::Calibrate => {
             unreachable!("taken above")
         }

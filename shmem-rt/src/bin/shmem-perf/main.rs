@@ -17,6 +17,7 @@ mod bench;
 mod calibrate;
 mod collective;
 mod constant;
+mod fabric;
 mod halo;
 mod memory;
 mod peers;
@@ -81,6 +82,27 @@ enum Command {
     Halo,
     /// Start and end of a job, against programs that do nothing.
     Startup,
+    /// Operations over libfabric, against a bare program that calls it directly in the same way.
+    Ofi {
+        /// The bare program alone, beside `fi_pingpong` where that is installed.
+        #[arg(long)]
+        bare: bool,
+        /// Blocks in one message, against a put for each, and against what the model predicts.
+        #[arg(long, conflicts_with = "bare")]
+        strided: bool,
+        /// The numbers of the model of docs/scale.md: of a round trip, of a message, of a byte.
+        #[arg(long, conflicts_with_all = ["bare", "strided"])]
+        model: bool,
+        /// The provider of libfabric.
+        #[arg(long, default_value = fabric::PROVIDER)]
+        provider: String,
+    },
+    /// Threads with contexts, in each mapping of contexts to endpoints, against bare threads with endpoints.
+    Mapping {
+        /// The provider of libfabric.
+        #[arg(long, default_value = fabric::PROVIDER)]
+        provider: String,
+    },
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
     /// some 600 layouts against a loop of puts.
     Strided {
@@ -148,6 +170,11 @@ enum Measure {
     StridedRegret,
     StridedPeers,
     Calibrate,
+    Ofi,
+    OfiBare,
+    OfiStrided,
+    OfiModel,
+    Mapping,
 }
 
 fn main() -> ExitCode {
@@ -155,6 +182,9 @@ fn main() -> ExitCode {
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {
         Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
+        Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
+            fabric::pe(measure, repetitions)
+        }
         Some(Command::Pe { measure, partitions, seed, peers }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
         }

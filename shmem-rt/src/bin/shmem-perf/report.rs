@@ -16,7 +16,7 @@ use crate::{Arguments, Command, Measure};
 pub(crate) struct Report {
     json: bool,
     pub(crate) repetitions: usize,
-    jobs: u16,
+    pub(crate) jobs: u16,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
@@ -53,6 +53,10 @@ impl Report {
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
+            Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
+            Command::Ofi { model: true, provider, .. } => self.model(&provider),
+            Command::Ofi { bare, provider, .. } => self.ofi(bare, &provider),
+            Command::Mapping { provider } => self.mapping(&provider),
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
             Command::Calibrate { table, dry_run } => self.calibrate(table, dry_run),
@@ -134,12 +138,15 @@ impl Report {
 
     pub(crate) fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {
         let Printed { results, remarks } = job.run()?;
-        for remark in remarks.lines() {
-            if self.remarks.insert(remark.to_owned()) {
-                eprintln!("{remark}");
-            }
-        }
+        remarks.lines().for_each(|remark| self.remark(remark));
         Ok(results)
+    }
+
+    /// Says something once.
+    pub(crate) fn remark(&mut self, remark: &str) {
+        if self.remarks.insert(remark.to_owned()) {
+            eprintln!("{remark}");
+        }
     }
 
     pub(crate) fn show(&self, records: Vec<Record>) {
@@ -155,7 +162,22 @@ impl Report {
         let gibibyte = |id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), "SIZE=1G".to_owned());
         let partitions: Vec<_> = (1..=127).map(gibibyte).collect();
         self.starts(4, "4", "the default heaps", &[], self.repetitions)?;
-        self.starts(16, "16/127/1G", "127 partitions of 1 GiB", &partitions, FEWEST)
+        self.starts(16, "16/127/1G", "127 partitions of 1 GiB", &partitions, FEWEST)?;
+        self.starts_under_mpirun(64)
+    }
+
+    /// Measures starts by a launcher that is not ours, if it is there.
+    fn starts_under_mpirun(&mut self, pes: usize) -> Result<(), Box<dyn Error>> {
+        let args = self.job(Measure::Nothing, pes, 1, &[]).args;
+        let Some(samples) = startup::under_mpirun(pes, &args, FEWEST)? else {
+            self.remark("mpirun is not installed: starts under it are not measured (Debian: openmpi-bin)");
+            return Ok(());
+        };
+        let cores = std::thread::available_parallelism()?.get();
+        let site = Site { pes, transport: "shm".into(), shared_cores: pes > cores };
+        let compared = "start and end of a job under mpirun, against mpirun of as many hostname";
+        self.show(vec![Record::new(&site, "startup", format!("mpirun/{pes}"), "ms", compared, samples)]);
+        Ok(())
     }
 
     /// Measures starts of jobs of `pes` PEs, and what their PEs keep.

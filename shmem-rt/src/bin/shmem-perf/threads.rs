@@ -12,7 +12,7 @@ use shmem::thread::{Multiple, Private, Serialized};
 use shmem::{Context, On, Stores, zeroed};
 
 /// What one thread runs: its number, and the rounds that are timed.
-type Body<'a> = dyn Fn(usize, &Rounds) + Sync + 'a;
+type Body<'a> = dyn Fn(usize, &Rounds<'_>) + Sync + 'a;
 
 /// One 8-byte put to each line of a thread's row.
 #[inline(never)]

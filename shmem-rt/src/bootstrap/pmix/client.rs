@@ -34,7 +34,9 @@ impl Client {
         if status == PMIX_ERR_UNREACH {
             return Ok(None);
         }
-        check(library, "PMIx_Init", status)?;
+        check(library, "PMIx_Init", status).map_err(|error| {
+            io::Error::other(format!("{error}; unset PMIX_NAMESPACE to run the program without its launcher"))
+        })?;
         Ok(Some(Self { library, me }))
     }
 
@@ -78,20 +80,19 @@ impl Client {
         check(self.library, "PMIx_Commit", status)
     }
 
-    /// Waits for these processes, all of which do the same; then each has what the others have put.
+    /// Waits for all processes of the job; then each has what the others have put.
     ///
-    /// Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes.
-    pub(super) fn fence(&self, ranks: &[u32]) -> io::Result<()> {
-        let processes: Vec<_> = ranks.iter().map(|rank| pmix_proc_t { rank: *rank, ..self.me }).collect();
+    /// Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes. And always
+    /// all take part: that Slurm does not know which nodes a fence of some processes concerns.
+    pub(super) fn fence(&self) -> io::Result<()> {
         let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
         for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
             *to = (*from).cast_signed();
         }
         collect.value.type_ = PMIX_BOOL as u16;
         collect.value.data.flag = true;
-        // SAFETY: as many processes and pieces of information as is said, none of which is kept.
-        let status =
-            unsafe { (self.library.fence)(processes.as_ptr(), processes.len(), &raw const collect, 1) };
+        // SAFETY: no processes: all of the job; one piece of information, which is not kept.
+        let status = unsafe { (self.library.fence)(std::ptr::null(), 0, &raw const collect, 1) };
         check(self.library, "PMIx_Fence", status)
     }
 

@@ -69,7 +69,7 @@ pub(super) fn meet(client: &Client, me: usize, neighbours: &[usize], hosts: &[u3
         }
         false => None,
     };
-    client.fence(&(0..hosts.len() as u32).collect::<Vec<_>>())?;
+    client.fence()?;
     match listening {
         Some((socket, place)) => receive_all(&socket, &place, &neighbours[1..]),
         None if me == first => {

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::super::steps::{check_size, give, make_room};
 use super::client::Client;
 use crate::launch::channel::Channel;
+use crate::launch::fields::Malformed;
 use crate::launch::rendezvous::pack;
-use crate::launch::wire::{Malformed, Reply, Request, Value};
+use crate::launch::wire::{Reply, Request, Value};
 
 /// What the first PE of a host keeps.
 pub(super) struct Host {
@@ -119,8 +120,7 @@ impl Host {
     fn exchange(&self, exchange: u64, values: Vec<Value>) -> io::Result<Vec<Value>> {
         let key = format!("shmem.{exchange}");
         self.client.put(&key, &Reply::Fenced { values: values.clone(), last: true }.encode())?;
-        let ranks: Vec<_> = self.firsts.iter().map(|first| *first as u32).collect();
-        self.client.fence(&ranks)?;
+        self.client.fence()?;
         let mut all = values;
         for first in self.firsts.iter().filter(|first| **first != self.number) {
             let bytes = self.client.put_by(*first as u32, &key)?;

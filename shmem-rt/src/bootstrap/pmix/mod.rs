@@ -7,7 +7,7 @@
 //! ```text
 //! PEs of a host      [`Steps`]  as under `shmrun`: values at a fence, descriptors handed round
 //! their first PE     [`Host`]   serves them, itself among them, and exchanges their values with the other hosts' first
-//! first PEs          [`Client`] one value per host, one fence among them
+//! first PEs          [`Client`] one value per host, and a fence, in which PMIx wants all PEs
 //! ```
 //!
 //! They find each other once, at the start ([`door`]), and from then on each notices the other's death ([`Watch`]):
@@ -124,7 +124,10 @@ impl Bootstrap for Pmix {
     fn fence(&self) -> io::Result<()> {
         match &self.role {
             Role::First(host) => host.fence(),
-            Role::Other(steps) => steps.fence(),
+            Role::Other(steps) => steps.fence(|| match self.hosts.iter().all(|host| *host == 0) {
+                true => Ok(()),
+                false => self.client.fence(),
+            }),
         }
     }
 

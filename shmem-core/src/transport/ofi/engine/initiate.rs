@@ -27,17 +27,21 @@ impl Engine {
         source: *const u8,
         pattern: &Pattern,
     ) {
-        let most = self.limits.message - MOST_BEFORE_DATA;
-        strided::each_fitting(pattern, most, |at, of, part| {
+        strided::each_fitting(pattern, self.carries(), |at, of, part| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
             unsafe { self.send_put(wire, channel, to, source.wrapping_add(of), &part, None) };
         });
     }
 
+    /// Bytes of blocks that a message carries at least.
+    pub fn carries(&self) -> usize {
+        self.limits.message - MOST_BEFORE_DATA
+    }
+
     /// Whether [`put_signal`](Self::put_signal) can send so many bytes.
     pub fn fits(&self, bytes: usize) -> bool {
-        bytes <= self.limits.message - MOST_BEFORE_DATA
+        bytes <= self.carries()
     }
 
     /// Writes bytes, and changes a signal of the same PE behind them, in one message.

@@ -1,0 +1,113 @@
+#!/bin/bash
+# Jobs on several hosts: four pretend ones (ci/hosts-up.sh) with two PEs each, under Open MPI's mpirun and under a
+# Slurm of their own, over libfabric between hosts and shared memory on each. Examples run unchanged, and what they
+# compute is compared with one host, bit for bit; then tests of the library run with these launchers.
+#
+# Needs Debian packages, which it installs where it may, and namespaces (root). Where these cannot be had, the step
+# says so and runs what needs neither: the same examples with several PEs on this machine, over the transport of
+# the tests.
+#
+# usage: ci/hosts.sh [TEST...]     tests of shmem-rt, instead of those below
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+hosts=4
+pes=8
+tests=("$@")
+[ $# -gt 0 ] || tests=(rma signal collective)
+
+# Everything below runs in namespaces of its own: neither a name nor an address meets another's, and whatever is
+# started ends with them.
+own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
+if [ -z "${HOSTS_INSIDE:-}" ]; then
+    packages="openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge iproute2 procps"
+    missing=
+    for package in $packages; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing="$missing $package"
+    done
+    fetch() { # COMMAND: what needs the package registry, which may be out of reach
+        timeout -k 5 120 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 "$@" >/dev/null 2>&1
+    }
+    install() { # HOW...
+        # shellcheck disable=SC2086
+        DEBIAN_FRONTEND=noninteractive "$@" install -y --no-install-recommends $missing
+    }
+    if [ -n "$missing" ] && command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
+        # A fresh machine has no package lists. What is fetched is installed without a limit of time.
+        if install fetch --download-only || { fetch update && install fetch --download-only; }; then
+            # Services of these packages are not wanted.
+            RUNLEVEL=1 install apt-get -qq >/dev/null
+            missing=
+        fi
+    fi
+
+    # --workspace, as in unit.sh: nothing is built twice.
+    cargo build --workspace --bins
+    if [ -n "$missing" ]; then
+        echo "not on several hosts: these packages are not installed and cannot be:$missing"
+    elif ! "${own[@]}" true 2>/dev/null; then
+        echo "not on several hosts: this user may not make namespaces (unshare -n)"
+    else
+        cargo test --workspace --no-run "${tests[@]/#/--test=}"
+        HOSTS_INSIDE=1 exec "${own[@]}" "$0" "$@"
+    fi
+    bin=${CARGO_TARGET_DIR:-target}/debug
+    picture=$(mktemp)
+    trap 'rm -f "$picture"' EXIT
+    SHMEM_TRANSPORT=loopback SHMRUN_HOSTS_AS='*x2' SHMEM_NPES=$pes \
+        "$bin/heat2d" --steps 50 --serial-check --output "$picture"
+    SHMEM_TRANSPORT=loopback SHMRUN_HOSTS_AS='*x2' SHMEM_NPES=$pes "$bin/hello"
+    exit 0
+fi
+
+bin=$PWD/${CARGO_TARGET_DIR:-target}/debug
+work=$(mktemp -d)
+ip link set lo up
+HOSTS=$work/hosts
+export HOSTS SLURM_CONF=$work/slurm/slurm.conf
+down() {
+    ci/slurm-down.sh "$work/slurm" || true
+    ci/hosts-down.sh "$HOSTS" || true
+    rm -rf "$work"
+}
+trap down EXIT
+ci/hosts-up.sh "$hosts" "$HOSTS"
+ci/slurm-up.sh "$hosts" "$pes" "$work/slurm"
+
+# Open MPI starts its daemons as root only when asked twice, and more than a PE for each core when asked.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+list=
+for i in $(seq "$hosts"); do list=$list,h$i:$((pes / hosts)); done
+net=$(cat "$HOSTS/net").0/24
+mpirun="timeout 120 $HOSTS/hostsh login mpirun --mca plm rsh --mca plm_rsh_agent $HOSTS/hostrsh \
+    --mca oob_tcp_if_include $net --mca btl_tcp_if_include $net --host ${list#,} --oversubscribe -np {pes}"
+# Slurm ends a job in which a task fails only when asked.
+srun="timeout 120 srun --mpi=pmix --kill-on-bad-exit -N $hosts --distribution=cyclic -n {pes}"
+launchers=("$mpirun" "$srun")
+
+run() { # LAUNCHER COMMAND...
+    # shellcheck disable=SC2086
+    ${1//\{pes\}/$pes} "${@:2}" </dev/null
+}
+same() { # WHAT FILE FILE
+    cmp "$2" "$3" || { echo "$1 differs from one host"; exit 1; }
+}
+
+heat() { # PICTURE LAUNCHER...
+    "${@:2}" "$bin/heat2d" --steps 50 --serial-check --output "$1"
+}
+heat "$work/one-host.png" env SHMEM_NPES=$pes
+for launcher in "${launchers[@]}"; do
+    name=$(grep -oE 'mpirun|srun' <<<"$launcher" | head -n 1)
+    echo "-- $name"
+    run "$launcher" "$bin/hello" | sort >"$work/hello"
+    [ "$(grep -c 'says hello' "$work/hello")" -eq $pes ] || { cat "$work/hello"; exit 1; }
+    heat "$work/$name.png" run "$launcher" | tee "$work/said"
+    grep -q "on $pes PEs" "$work/said" || { echo "heat2d ran on another number of PEs"; exit 1; }
+    same "heat2d under $name" "$work/one-host.png" "$work/$name.png"
+    run "$launcher" "$bin/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check | tee "$work/said"
+    grep -q "^equal to the serial solution, bit for bit" "$work/said" || { echo "halo2d differs"; exit 1; }
+    for test in "${tests[@]}"; do
+        SHMRUN_LAUNCHER=$launcher cargo test --workspace --test "$test" -- --test-threads=1
+    done
+done

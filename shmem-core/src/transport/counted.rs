@@ -1,0 +1,173 @@
+//! A transport that counts what goes through it, by target: for statistics, and for tests of how many messages a
+//! collective takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::{AtomicOp, Channel, Lane, Remote, SessionOptions, SignalOp, Transport, Width};
+use crate::pe::Pe;
+use crate::strided::Pattern;
+
+/// What has gone to one PE on another node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Operations: a put with its signal is one, and so is a transfer of many blocks.
+    pub operations: u64,
+    /// Bytes in either direction.
+    pub bytes: u64,
+}
+
+/// Another transport, counted.
+pub struct Counted {
+    inner: Arc<dyn Transport>,
+    tallies: Box<[Tally]>,
+}
+
+#[derive(Default)]
+struct Tally {
+    operations: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counted {
+    /// Counts what goes through `inner` to each of `pes` PEs.
+    pub fn new(inner: Arc<dyn Transport>, pes: usize) -> Self {
+        Self { inner, tallies: (0..pes).map(|_| Tally::default()).collect() }
+    }
+
+    /// What has gone to each PE so far.
+    pub fn traffic(&self) -> Vec<Traffic> {
+        let now = |tally: &Tally| Traffic {
+            operations: tally.operations.load(Ordering::Relaxed),
+            bytes: tally.bytes.load(Ordering::Relaxed),
+        };
+        self.tallies.iter().map(now).collect()
+    }
+
+    fn count(&self, to: Remote, bytes: usize) {
+        let tally = &self.tallies[to.pe.number()];
+        tally.operations.fetch_add(1, Ordering::Relaxed);
+        tally.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// Counts an operation, and passes it on.
+macro_rules! counted {
+    ($($name:ident($to:ident, $bytes:expr; $($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+        unsafe fn $name(&self, channel: Channel, $($argument: $type),*) $(-> $result)? {
+            self.count($to, $bytes);
+            // SAFETY: the caller's promise, to the same operation.
+            unsafe { self.inner.$name(channel, $($argument),*) }
+        }
+    )*};
+}
+
+// SAFETY: every operation is one of the transport inside, with the same arguments.
+unsafe impl Transport for Counted {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn units(&self) -> Option<usize> {
+        self.inner.units()
+    }
+
+    fn open(&self, lane: Lane) -> Result<Channel, String> {
+        self.inner.open(lane)
+    }
+
+    fn close(&self, channel: Channel) {
+        self.inner.close(channel);
+    }
+
+    counted! {
+        put(to, bytes; to: Remote, source: *const u8, bytes: usize);
+        get(from, bytes; into: *mut u8, from: Remote, bytes: usize);
+        put_strided(to, pattern.bytes(); to: Remote, source: *const u8, pattern: &Pattern);
+        get_strided(from, pattern.bytes(); into: *mut u8, from: Remote, pattern: &Pattern);
+        atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
+        atomic_update(word, width.bytes(); word: Remote, width: Width, op: AtomicOp);
+        put_signal(
+            to, bytes + Width::W8.bytes();
+            to: Remote, source: *const u8, bytes: usize, signal: Remote, op: SignalOp
+        );
+        put_nbi(to, bytes; to: Remote, source: *const u8, bytes: usize);
+        get_nbi(from, bytes; into: *mut u8, from: Remote, bytes: usize);
+        put_strided_nbi(to, pattern.bytes(); to: Remote, source: *const u8, pattern: &Pattern);
+        get_strided_nbi(from, pattern.bytes(); into: *mut u8, from: Remote, pattern: &Pattern);
+        atomic_nbi(word, width.bytes(); word: Remote, width: Width, op: AtomicOp, result: *mut u8);
+        put_signal_nbi(
+            to, bytes + Width::W8.bytes();
+            to: Remote, source: *const u8, bytes: usize, signal: Remote, op: SignalOp
+        );
+    }
+
+    fn fence(&self, channel: Channel) {
+        self.inner.fence(channel);
+    }
+
+    fn quiet(&self, channel: Channel) {
+        self.inner.quiet(channel);
+    }
+
+    fn quiet_pe(&self, channel: Channel, pe: Pe) {
+        self.inner.quiet_pe(channel, pe);
+    }
+
+    fn begin_session(&self, channel: Channel, options: SessionOptions) {
+        self.inner.begin_session(channel, options);
+    }
+
+    fn end_session(&self, channel: Channel, options: SessionOptions) {
+        self.inner.end_session(channel, options);
+    }
+
+    fn progress(&self) {
+        self.inner.progress();
+    }
+
+    fn sleeps(&self) -> Duration {
+        self.inner.sleeps()
+    }
+
+    fn finish(&self) {
+        self.inner.finish();
+    }
+
+    unsafe fn register(
+        &self,
+        segment: u32,
+        place: *mut u8,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Vec<u8>, String> {
+        // SAFETY: the caller's promise, to the same operation.
+        unsafe { self.inner.register(segment, place, offset, bytes) }
+    }
+
+    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+        self.inner.learn(segment, pe, key);
+    }
+
+    fn forget(&self, segment: u32) {
+        self.inner.forget(segment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// A method with a default that is not passed on would not be missed by the compiler.
+    #[test]
+    fn every_method_of_a_transport_is_passed_on() {
+        let methods = include_str!("mod.rs").split("pub unsafe trait Transport").nth(1).unwrap();
+        let methods = methods.split("\n}\n").next().unwrap().split("fn ").skip(1);
+        let names: Vec<&str> = methods.filter_map(|method| Some(method.split_once('(')?.0)).collect();
+        assert!(names.len() > 25 && names.contains(&"put_signal_nbi"), "{names:?}");
+        let here = include_str!("counted.rs");
+        let is_here =
+            |name: &&str| here.contains(&format!("fn {name}(")) || here.contains(&format!("        {name}("));
+        let missing: Vec<_> = names.into_iter().filter(|name| !is_here(name)).collect();
+        assert!(missing.is_empty(), "not passed on: {missing:?}");
+    }
+}

@@ -1,0 +1,34 @@
+//! How blocks go to another node: in messages, in lists, or one by one.
+//!
+//! * **Messages**: packed, carried out by the target's [engine](super::engine). One operation whatever the
+//!   number of blocks, but every byte is copied once more on both sides, and the target's processor has to
+//!   do it.
+//! * **Lists**: some blocks to an operation, whose pieces the interface gathers and scatters.
+//! * **One by one**: an operation for each block, as a program without strided transfers would do it.
+//!
+//! Which is fastest is predicted by a [cost model](Row) of a few numbers for each provider, compiled in for
+//! those that are known; `shmem-perf calibrate` measures them where a job runs. The sender chooses for itself:
+//! all three write the same bytes.
+//!
+//! Source of the model: LogGP (Alexandrov et al., 1995), with packing and pieces beside its messages.
+
+mod row;
+
+use std::sync::OnceLock;
+
+pub use row::{Blocks, Reach, Row, Way};
+
+static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();
+
+/// Makes rows that were measured count for the rest of the process, by the names of their providers. Only the
+/// first call does; before it, and for other providers, what is compiled in counts.
+pub fn install(rows: Vec<(String, Row)>) {
+    // Threads that stand for PEs all bring the same.
+    _ = MEASURED.set(rows);
+}
+
+/// The row that counts for a provider.
+pub fn row_of(provider: &str) -> Row {
+    let measured = MEASURED.get().and_then(|rows| rows.iter().find(|(name, _)| name == provider));
+    measured.map_or_else(|| Row::of(provider), |&(_, row)| row)
+}

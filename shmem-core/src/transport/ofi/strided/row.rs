@@ -1,0 +1,287 @@
+//! The cost model.
+
+/// Blocks of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// How many.
+    pub count: usize,
+    /// Bytes of each.
+    pub bytes: usize,
+}
+
+/// What a provider can do in one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Pieces that an operation gathers and scatters.
+    pub pieces: usize,
+    /// Bytes of blocks that a message carries.
+    pub message: usize,
+}
+
+/// How blocks are moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Packed into messages.
+    Messages,
+    /// As many to an operation as it has pieces.
+    Lists,
+    /// An operation for each.
+    Each,
+}
+
+impl Way {
+    /// All of them. Of ways that take equally long the last is chosen.
+    pub const ALL: [Self; 3] = [Self::Messages, Self::Lists, Self::Each];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Lists => "lists",
+            Self::Each => "each",
+        }
+    }
+}
+
+/// What operations of a provider cost, in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// From the start of the last operation to the completion of all: `a`.
+    pub latency: u64,
+    /// What a message takes beyond that: the target's engine wakes up, and answers.
+    pub engine: u64,
+    /// What each further operation adds: `o`.
+    pub operation: u64,
+    /// What each further piece of a list adds: `c_iov`.
+    pub piece: u64,
+    /// What each byte adds on the wire: `G`.
+    pub byte: u64,
+    /// What each byte adds where it is copied: `g`.
+    pub copy: u64,
+    /// What each block adds where it is packed: `c_pack`.
+    pub pack: u64,
+    /// What each block adds where it is unpacked: `c_unpack`.
+    pub unpack: u64,
+}
+
+/// What is known of providers, by the start of their names.
+const ROWS: [(&str, Row); 8] = [
+    ("tcp", Row::TCP),
+    ("sockets", Row { latency: 10_000_000, operation: 9_000_000, ..Row::TCP }),
+    ("udp", Row { latency: 7_500_000, operation: 5_000_000, byte: 4_000, ..Row::TCP }),
+    ("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP }),
+    ("verbs", Row::HARDWARE),
+    ("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
+    ("cxi", Row { byte: 40, ..Row::HARDWARE }),
+    ("psm3", Row { operation: 400_000, ..Row::HARDWARE }),
+];
+
+impl Row {
+    /// The provider tcp;ofi_rxm, measured between two processes of one machine.
+    pub const TCP: Self = Self {
+        latency: 7_500_000,
+        engine: 2_000_000,
+        operation: 4_500_000,
+        piece: 250_000,
+        byte: 150,
+        copy: 60,
+        pack: 1_500,
+        unpack: 1_500,
+    };
+
+    /// Interfaces that need no processor of the target: an operation of theirs is cheap, and a message is not,
+    /// because a thread of the target has to wake up for it. Modelled, not measured.
+    pub const HARDWARE: Self = Self {
+        latency: 2_000_000,
+        engine: 5_000_000,
+        operation: 200_000,
+        piece: 50_000,
+        byte: 80,
+        copy: 100,
+        pack: 1_500,
+        unpack: 1_500,
+    };
+
+    /// What is compiled in for a provider.
+    pub fn of(provider: &str) -> Self {
+        let known = ROWS.iter().find(|(start, _)| provider.starts_with(start));
+        known.map_or(Self::HARDWARE, |&(_, row)| row)
+    }
+
+    /// How long blocks take to be remotely visible, in picoseconds; `None` if the provider has no such way.
+    ///
+    /// ```text
+    /// each:      a + n o                      + n b G
+    /// lists:     a + ceil(n / pieces) o       + n (c_iov + b G)
+    /// messages:  a + e + ceil(n b / message) o + n (c_pack + c_unpack) + n b (G + 2 g)
+    /// ```
+    ///
+    /// The first operation counts as `o`, too, and the first piece as `c_iov`.
+    pub fn time(&self, way: Way, blocks: Blocks, reach: Reach) -> Option<u64> {
+        let (count, bytes) = (blocks.count as u64, (blocks.count as u64).saturating_mul(blocks.bytes as u64));
+        let sum = |terms: &[(u64, u64)]| {
+            terms
+                .iter()
+                .fold(self.latency, |sum, (times, cost)| sum.saturating_add(times.saturating_mul(*cost)))
+        };
+        Some(match way {
+            Way::Each => sum(&[(count, self.operation), (bytes, self.byte)]),
+            Way::Lists if reach.pieces < 2 => return None,
+            Way::Lists => sum(&[
+                (count.div_ceil(reach.pieces as u64), self.operation),
+                (count, self.piece),
+                (bytes, self.byte),
+            ]),
+            Way::Messages if reach.message == 0 => return None,
+            Way::Messages => sum(&[
+                (1, self.engine),
+                (bytes.div_ceil(reach.message as u64), self.operation),
+                (count, self.pack.saturating_add(self.unpack)),
+                (bytes, self.byte.saturating_add(self.copy.saturating_mul(2))),
+            ]),
+        })
+    }
+
+    /// The way that takes the least time.
+    pub fn choose(&self, blocks: Blocks, reach: Reach) -> Way {
+        let time = |way: &Way| self.time(*way, blocks, reach).unwrap_or(u64::MAX);
+        Way::ALL.into_iter().rev().min_by_key(time).unwrap_or(Way::Each)
+    }
+
+    /// Whether bytes and the signal behind them take less time in one message, than written and then, when they
+    /// are there, followed by the signal.
+    pub fn prefers_one_message(&self, bytes: usize) -> bool {
+        let apart = self.latency.saturating_add(self.operation);
+        let copies = (bytes as u64).saturating_mul(self.copy.saturating_mul(2));
+        self.engine.saturating_add(copies) <= apart
+    }
+
+    /// All numbers by name, as a table of a machine keeps them.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [
+            ("latency", self.latency),
+            ("engine", self.engine),
+            ("operation", self.operation),
+            ("piece", self.piece),
+            ("byte", self.byte),
+            ("copy", self.copy),
+            ("pack", self.pack),
+            ("unpack", self.unpack),
+        ]
+        .into_iter()
+    }
+
+    /// With one of them changed. `None` if there is none of this name.
+    #[must_use]
+    pub fn with(self, name: &str, value: u64) -> Option<Self> {
+        Some(match name {
+            "latency" => Self { latency: value, ..self },
+            "engine" => Self { engine: value, ..self },
+            "operation" => Self { operation: value, ..self },
+            "piece" => Self { piece: value, ..self },
+            "byte" => Self { byte: value, ..self },
+            "copy" => Self { copy: value, ..self },
+            "pack" => Self { pack: value, ..self },
+            "unpack" => Self { unpack: value, ..self },
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const REACH: Reach = Reach { pieces: 4, message: 64 << 10 };
+
+    fn row() -> impl Strategy<Value = Row> {
+        let cost = || 0u64..20_000_000;
+        let byte = || 0u64..2_000;
+        (cost(), cost(), cost(), cost(), byte(), byte(), cost(), cost()).prop_map(
+            |(latency, engine, operation, piece, byte, copy, pack, unpack)| Row {
+                latency,
+                engine,
+                operation,
+                piece,
+                byte,
+                copy,
+                pack,
+                unpack,
+            },
+        )
+    }
+
+    fn blocks() -> impl Strategy<Value = Blocks> {
+        (1usize..5000, 1usize..70_000).prop_map(|(count, bytes)| Blocks { count, bytes })
+    }
+
+    proptest! {
+        #[test]
+        fn the_way_of_least_time_is_chosen(row in row(), blocks in blocks(), pieces in 1usize..9, message in 0usize..99_999) {
+            let reach = Reach { pieces, message };
+            let chosen = row.time(row.choose(blocks, reach), blocks, reach);
+            let least = Way::ALL.into_iter().filter_map(|way| row.time(way, blocks, reach)).min();
+            prop_assert_eq!(chosen, least);
+        }
+
+        /// "Pack beats per-block messages iff (1 - 1/n) o > c_p + c_u + 2 b g".
+        #[test]
+        fn packing_pays_where_the_model_says(row in row(), count in 2usize..500, bytes in 1usize..120) {
+            let (row, blocks) = (Row { engine: 0, ..row }, Blocks { count, bytes });
+            let packed = row.time(Way::Messages, blocks, REACH) < row.time(Way::Each, blocks, REACH);
+            let (n, b) = (count as u64, bytes as u64);
+            prop_assert_eq!(packed, (n - 1) * row.operation > n * (row.pack + row.unpack + 2 * b * row.copy));
+        }
+
+        #[test]
+        fn more_never_takes_less(row in row(), blocks in blocks()) {
+            let more = [
+                Blocks { count: blocks.count + 1, ..blocks }, Blocks { bytes: blocks.bytes + 1, ..blocks },
+            ];
+            for (way, more) in Way::ALL.into_iter().flat_map(|way| more.map(|more| (way, more))) {
+                prop_assert!(row.time(way, blocks, REACH) <= row.time(way, more, REACH));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_changed_by_name() {
+        for (name, value) in Row::TCP.fields() {
+            let changed = Row::TCP.with(name, value + 1).unwrap();
+            let differing: Vec<_> = changed.fields().zip(Row::TCP.fields()).filter(|(a, b)| a != b).collect();
+            assert_eq!(differing, [((name, value + 1), (name, value))]);
+        }
+        assert_eq!(Row::TCP.with("moon_phase", 1), None);
+    }
+
+    /// The table of a loopback TCP where a message cost 5.2 us: how many times faster packing was.
+    #[test]
+    fn the_model_says_what_was_measured() {
+        let row =
+            Row { operation: 5_200_000, latency: 25_000_000, engine: 0, byte: 300, copy: 100, ..Row::TCP };
+        for (count, bytes, measured) in
+            [(2, 8, 1.07), (4, 8, 1.6), (16, 8, 2.9), (64, 8, 11.0), (64, 256, 11.0)]
+        {
+            let blocks = Blocks { count, bytes };
+            let time = |way| row.time(way, blocks, REACH).unwrap() as f64;
+            let predicted = time(Way::Each) / time(Way::Messages);
+            assert!((0.7..1.45).contains(&(predicted / measured)), "{blocks:?}: {predicted} and {measured}");
+        }
+    }
+
+    #[test]
+    fn what_each_provider_does_best() {
+        let few = Blocks { count: 64, bytes: 64 };
+        let long = Blocks { count: 4, bytes: 1 << 20 };
+        for provider in ["tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "verbs;ofi_rxm", "something new"] {
+            assert_eq!(Row::of(provider).choose(few, REACH), Way::Messages, "{provider}");
+            assert_ne!(Row::of(provider).choose(long, REACH), Way::Messages, "{provider}");
+            let one = Blocks { count: 1, bytes: 8 };
+            assert_eq!(Row::of(provider).choose(one, REACH), Way::Each, "{provider}");
+        }
+        // Where an operation costs as little, a few are sooner done than a target is woken.
+        assert_eq!(Row::HARDWARE.choose(Blocks { count: 8, bytes: 64 }, REACH), Way::Lists);
+    }
+}

@@ -1,0 +1,132 @@
+//! The progress thread: what a PE does for others while its program is elsewhere.
+//!
+//! Providers move data in calls of the library only. So one thread sleeps on the queue of the unit that others
+//! address, and is woken by what arrives there. Nobody tells a target that its memory was written: after each
+//! wake the thread rings the bell of its place, and sleepers look at their words.
+//!
+//! While the program's own threads poll, the thread would be woken for each of their completions and take a core from
+//! them. So it looks after each wake whether they do, and if they do, parks for a while. A provider without anything to
+//! sleep on is looked at now and then, more rarely the longer nothing happens.
+
+use core::time::Duration;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+
+use super::Fabric;
+
+/// How long the thread leaves polling to the program's threads before it looks again whether they still do.
+const PARKED: Duration = Duration::from_micros(500);
+
+/// How long it sleeps at most while an operation of this PE is under way: its data may need a hand.
+const UNDER_WAY: Duration = Duration::from_millis(1);
+
+/// Between two looks at a provider that cannot wake anybody, at first and at most.
+const FIRST_LOOK: Duration = Duration::from_micros(20);
+const LAST_LOOK: Duration = Duration::from_millis(1);
+
+/// How often it looks whether somebody else polls: some microseconds, in which whoever polls does so.
+const LOOKS: u32 = 64;
+
+/// The running thread. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct ProgressThread {
+    thread: Option<JoinHandle<()>>,
+    stop: Arc<Stop>,
+}
+
+#[derive(Debug)]
+struct Stop {
+    is_asked: AtomicBool,
+    /// Readable when it is.
+    descriptor: OwnedFd,
+}
+
+impl ProgressThread {
+    /// # Errors
+    ///
+    /// If the system has no thread or no descriptor left.
+    pub(super) fn start(fabric: &Arc<Fabric>) -> std::io::Result<Self> {
+        let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let stop = Arc::new(Stop { is_asked: AtomicBool::new(false), descriptor });
+        let (fabric, asked) = (Arc::clone(fabric), Arc::clone(&stop));
+        let thread = std::thread::Builder::new().name("shmem progress".to_owned()).spawn(move || {
+            block_signals();
+            run(&fabric, &asked);
+        })?;
+        Ok(Self { thread: Some(thread), stop })
+    }
+}
+
+impl Drop for ProgressThread {
+    fn drop(&mut self) {
+        self.stop.is_asked.store(true, Ordering::Release);
+        // A counter that is full is readable as well.
+        let _ = rustix::io::write(&self.stop.descriptor, &1_u64.to_ne_bytes());
+        if let Some(thread) = self.thread.take() {
+            // A thread that has panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(fabric: &Fabric, stop: &Stop) {
+    let mut look = FIRST_LOOK;
+    while !stop.is_asked.load(Ordering::Acquire) {
+        let moved = fabric.serve();
+        fabric.ring();
+        if is_polled(fabric) {
+            sleep(stop, None, Some(PARKED));
+            continue;
+        }
+        if moved {
+            look = FIRST_LOOK;
+            continue;
+        }
+        match fabric.first().unit.descriptor() {
+            Some(arrival) => {
+                let limit = fabric.is_under_way().then_some(UNDER_WAY);
+                if fabric.first().may_sleep() {
+                    sleep(stop, Some(arrival), limit);
+                }
+            }
+            None => {
+                sleep(stop, None, Some(look));
+                look = LAST_LOOK.min(look * 2);
+            }
+        }
+    }
+}
+
+/// Whether a thread of the program makes progress right now.
+fn is_polled(fabric: &Fabric) -> bool {
+    let before = fabric.activity();
+    (0..LOOKS).any(|_| {
+        core::hint::spin_loop();
+        fabric.activity() != before
+    })
+}
+
+/// Sleeps until something arrives, the end is asked for, or the time is over.
+fn sleep(stop: &Stop, arrival: Option<BorrowedFd<'_>>, limit: Option<Duration>) {
+    let limit = limit.map(|limit| Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() });
+    let stop = PollFd::from_borrowed_fd(stop.descriptor.as_fd(), PollFlags::IN);
+    // Whatever ends it early: the caller looks again.
+    let _ = match arrival {
+        Some(arrival) => poll(&mut [stop, PollFd::from_borrowed_fd(arrival, PollFlags::IN)], limit.as_ref()),
+        None => poll(&mut [stop], limit.as_ref()),
+    };
+}
+
+/// Signals are for the program's threads.
+fn block_signals() {
+    // SAFETY: all zeroes are a set, to be filled.
+    let mut all: libc::sigset_t = unsafe { core::mem::zeroed() };
+    // SAFETY: a set of our own.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: a set that is filled; the thread's old one is not wanted.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, core::ptr::null_mut()) };
+}

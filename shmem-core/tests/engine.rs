@@ -1,0 +1,142 @@
+//! Messages between PEs allocate nothing per operation: every allocation of this process is counted.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use shmem_core::pe::Pe;
+use shmem_core::strided::Pattern;
+use shmem_core::system::SYSTEM_BYTES;
+use shmem_core::transport::ofi::engine::{Engine, Limits, Sent, Wire};
+use shmem_core::transport::target::Target;
+use shmem_core::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: the system's allocator, and a counter.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(at, layout) };
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const MESSAGE: usize = 4096;
+/// Messages that are under way to each PE at a time.
+const ROOM: usize = 16;
+const BYTES: usize = 1 << 16;
+
+/// Places start on pages.
+#[derive(Clone)]
+#[repr(C, align(4096))]
+struct Page([u8; 4096]);
+
+/// What is under way to a PE: buffers, and how many of them are full, each of so many bytes.
+struct Queue {
+    buffers: [[u8; MESSAGE]; ROOM],
+    lengths: [usize; ROOM],
+    full: usize,
+}
+
+/// Two PEs.
+struct Wires {
+    engines: [Engine; 2],
+    queues: [RefCell<Queue>; 2],
+}
+
+/// A PE's end.
+struct End<'a>(&'a Wires, usize);
+
+impl Wire for End<'_> {
+    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        let queue = &mut *self.0.queues[pe].borrow_mut();
+        if queue.full == ROOM {
+            return Sent::Full;
+        }
+        write(&mut queue.buffers[queue.full][..bytes]);
+        queue.lengths[queue.full] = bytes;
+        queue.full += 1;
+        Sent::Done
+    }
+
+    /// The other PE takes what has arrived there and answers, then this one.
+    fn progress(&self) {
+        let mut message = [0; MESSAGE];
+        for pe in [1 - self.1, self.1] {
+            let bytes = {
+                let queue = &mut *self.0.queues[pe].borrow_mut();
+                queue.full = queue.full.saturating_sub(1);
+                let bytes = queue.lengths[queue.full];
+                message.copy_from_slice(&queue.buffers[queue.full]);
+                core::mem::take(&mut queue.lengths[queue.full])
+            };
+            if bytes > 0 {
+                self.0.engines[pe].arrived(&message[..bytes]).unwrap();
+            }
+            self.0.engines[pe].drain(&End(self.0, pe)).unwrap();
+        }
+    }
+}
+
+fn remote(offset: usize) -> Remote {
+    // SAFETY: no operation of the arena uses it.
+    let pe = unsafe { Pe::new(1, Pe::OFF_NODE) };
+    Remote { pe, segment: 1, offset: SYSTEM_BYTES + offset }
+}
+
+// One test: another thread's allocations would be counted, too.
+#[test]
+fn messages_allocate_nothing() {
+    let pages = vec![Page([0; 4096]); (SYSTEM_BYTES + BYTES) / 4096].leak();
+    let place = pages.as_mut_ptr().cast::<u8>();
+    let queue = || RefCell::new(Queue { buffers: [[0; MESSAGE]; ROOM], lengths: [0; ROOM], full: 0 });
+    let limits = Limits { window: 8, message: MESSAGE };
+    let wires = Wires { engines: [0, 1].map(|me| Engine::new(me, 2, limits)), queues: [queue(), queue()] };
+    // SAFETY: a place of that many bytes, all zeroes, which stays.
+    wires.engines[1].register(1, unsafe { Target::later(place, SYSTEM_BYTES, BYTES) });
+    let (engine, end) = (&wires.engines[0], End(&wires, 0));
+    let (source, mut into) = (vec![7_u8; BYTES], vec![0_u8; BYTES]);
+    // Blocks of three messages.
+    let pattern = Pattern::blocks(96, 100, 200, 300);
+    let back = Pattern::blocks(96, 100, 300, 200);
+    let mut before = [0_u64; 4];
+    let mut round = |channel: Channel| {
+        // SAFETY: here and below, both sides hold all blocks until the channel is quiet.
+        unsafe { engine.put(&end, channel, remote(0), source.as_ptr(), &pattern) };
+        // SAFETY: as above.
+        unsafe {
+            engine.put_signal(&end, channel, remote(0), source.as_ptr(), 64, remote(128), SignalOp::Add(1))
+        };
+        // SAFETY: as above.
+        unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(0), &back) };
+        // SAFETY: as above.
+        unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(0), &back) };
+        for before in &mut before {
+            engine.update(&end, channel, remote(136), Width::W8, AtomicOp::Add(1));
+            let into = core::ptr::from_mut(before).cast();
+            // SAFETY: the word is one, and `before` stays.
+            unsafe { engine.atomic_nbi(&end, channel, remote(136), Width::W8, AtomicOp::Fetch, into) };
+        }
+        engine.atomic(&end, channel, remote(136), Width::W8, AtomicOp::Fetch);
+        while !engine.is_quiet(channel) {
+            end.progress();
+        }
+    };
+    // The tables grow to the window.
+    (0..40).for_each(|i| round(Channel(i % 4)));
+    let allocated = ALLOCATIONS.load(Ordering::Relaxed);
+    (0..400).for_each(|i| round(Channel(i % 4)));
+    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed), allocated);
+    assert_eq!(engine.atomic(&end, Channel(0), remote(136), Width::W8, AtomicOp::Fetch), 4 * 440);
+}

@@ -1,0 +1,30 @@
+//! What operations over libfabric cost, against a bare program.
+//!
+//! The bare program calls libfabric directly, in the same way as the transport does: the same provider,
+//! puts that are complete when they are delivered, a counter that says so, a queue that is empty but for
+//! errors, the same kind of thread at the target. It is part of the PEs that are measured, with endpoints
+//! and memory of its own, so that both run in turn between the same two processes.
+//!
+//! ```text
+//! bare        a provider opened by hand, and memory          lane       an endpoint, and what goes through it
+//! attendant   a thread that drives an endpoint
+//! pair        two PEs, of which one measures                 operation  what they are measured with
+//! mapping     threads with contexts, against threads with endpoints
+//! model       three numbers, and what they predict
+//! pingpong    the latency of libfabric's own tool, to hold the bare program against
+//! ```
+
+mod attendant;
+mod bare;
+mod lane;
+pub mod mapping;
+pub mod model;
+mod operation;
+mod pair;
+pub mod pingpong;
+
+pub use attendant::Attendant;
+pub use bare::{Bare, BareError, CARD, Peer};
+pub use lane::{Lane, Port};
+pub use operation::{OPERATIONS, Operation};
+pub use pair::{Pair, PairError, State};

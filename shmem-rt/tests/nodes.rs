@@ -1,0 +1,107 @@
+//! What passes between nodes in a collective: from node to node, to first members only, and as often as the
+//! formula of the algorithm says.
+
+use std::collections::BTreeSet;
+
+use shmem::Traffic;
+use shmem::prelude::*;
+
+/// Runs a collective, and gives what all PEs have sent in it together. Every target must be the first member of
+/// another node.
+fn sent(world: &World, collective: impl FnOnce()) -> Traffic {
+    let first = |world: &World| world.node_team().pe(0).unwrap().number();
+    let mut firsts = vec![0; world.n_pes()];
+    world.fcollect(&first(world), &mut firsts);
+    let before = world.traffic().unwrap();
+    collective();
+    let after = world.traffic().unwrap();
+    let (mut operations, mut bytes) = (0, 0);
+    for (pe, (before, after)) in before.iter().zip(&after).enumerate() {
+        let more = after.operations - before.operations;
+        assert!(more == 0 || firsts[pe] == pe, "PE {} has sent to PE {pe}", world.my_pe());
+        assert!(more == 0 || firsts[pe] != first(world), "PE {} has sent to its own node", world.my_pe());
+        operations += more;
+        bytes += after.bytes - before.bytes;
+    }
+    let mut sums = [operations, bytes];
+    world.sum(&mut sums);
+    Traffic { operations: sums[0], bytes: sums[1] }
+}
+
+/// The sizes of nodes, in any order.
+fn nodes(world: &World) -> Vec<u64> {
+    let first = world.node_team().pe(0).unwrap().number();
+    let mut firsts = vec![0; world.n_pes()];
+    world.fcollect(&first, &mut firsts);
+    let members = |node: &usize| firsts.iter().filter(|first| *first == node).count() as u64;
+    firsts.iter().collect::<BTreeSet<_>>().into_iter().map(members).collect()
+}
+
+fn rounds(nodes: u64) -> u64 {
+    u64::from(nodes.next_power_of_two().trailing_zeros())
+}
+
+/// Every node sends a word in each round.
+fn meeting(nodes: u64) -> Traffic {
+    let operations = nodes * rounds(nodes);
+    Traffic { operations, bytes: operations * 8 }
+}
+
+/// Besides, the contributions of `each` bytes of each PE come to each node that has them not.
+fn brought(nodes: &[u64], each: u64) -> Traffic {
+    let Traffic { operations, bytes } = meeting(nodes.len() as u64);
+    let pes: u64 = nodes.iter().sum();
+    Traffic { operations, bytes: bytes + pes * each * (nodes.len() as u64 - 1) }
+}
+
+fn every_collective(world: &World) {
+    let sizes = nodes(world);
+    let count = sizes.len() as u64;
+    let pes = world.n_pes();
+    assert_eq!(sent(world, || world.barrier_all()), meeting(count), "barrier");
+    assert_eq!(sent(world, || world.sync_all()), meeting(count), "sync");
+    assert_eq!(sent(world, || world.sum(&mut [1_u64; 2])), brought(&sizes, 16), "sum");
+    assert_eq!(sent(world, || world.max(&mut 1_u32)), brought(&sizes, 4), "max");
+    assert_eq!(sent(world, || world.sum_exscan(&mut 1.0)), brought(&sizes, 8), "scan");
+    let mut all = vec![0_u8; 100 * pes];
+    assert_eq!(sent(world, || world.fcollect(&[1; 100][..], &mut all)), brought(&sizes, 100), "fcollect");
+
+    // What the root has comes to each other node once.
+    let root = world.pe(pes - 1).unwrap();
+    let mut data = [world.my_pe() as u64; 20];
+    let Traffic { operations, bytes } = meeting(count);
+    let once = Traffic { operations, bytes: bytes + 160 * (count - 1) };
+    assert_eq!(sent(world, || world.broadcast(&mut data, root)), once, "broadcast");
+
+    // One message from each node to each other, and the words of the meeting behind them.
+    let pairs: u64 = sizes.iter().map(|here| here * (pes as u64 - here)).sum();
+    let apart = Traffic { operations: operations + count * (count - 1), bytes: bytes + pairs * 16 };
+    let (source, mut into) = (vec![3_u64; 2 * pes], vec![0; 2 * pes]);
+    assert_eq!(sent(world, || world.alltoall(&source, &mut into)), apart, "alltoall");
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 8, env("SHMRUN_HOSTS_AS" = "4x2", "SHMEM_STATS" = "1"))]
+fn four_nodes_of_two(world: &mut World) {
+    every_collective(world);
+}
+
+#[shmem::test(pes = 6, env("SHMRUN_HOSTS_AS" = "3x2", "SHMEM_STATS" = "1"))]
+fn three_nodes_of_two(world: &mut World) {
+    every_collective(world);
+}
+
+#[shmem::test(pes = 7, env("SHMRUN_HOSTS_AS" = "4,1,4,0,1,4,2", "SHMEM_STATS" = "1"))]
+fn four_nodes_of_several_sizes(world: &mut World) {
+    every_collective(world);
+}
+
+#[shmem::test(pes = 5, env("SHMRUN_HOSTS_AS" = "5x1", "SHMEM_STATS" = "1"))]
+fn five_nodes_of_one(world: &mut World) {
+    every_collective(world);
+}
+
+#[shmem::test(pes = 2)]
+fn nothing_is_counted_unless_it_is_asked_for(world: &mut World) {
+    assert_eq!(world.traffic(), None);
+}
