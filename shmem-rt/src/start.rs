@@ -29,6 +29,7 @@ use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::{Counted, Transport};
 
+use crate::agreement::{Told, agree};
 use crate::bootstrap::{self, Bootstrap};
 use crate::calibration;
 use crate::context::{Holdings, Threads};
