@@ -17,8 +17,9 @@ use shmem_core::libfabric::Library;
 type Step = fn(&'static Library);
 
 /// What can be done, by name.
-const STEPS: [(&str, Step); 30] = [
+const STEPS: [(&str, Step); 31] = [
     ("everything", obedience::everything),
+    ("inject", obedience::inject),
     ("refuse", obedience::refuse),
     ("try-atomics", obedience::try_atomics),
     ("call-atomics", obedience::call_atomics),

@@ -36,6 +36,20 @@ pub(crate) fn everything(library: &'static Library) {
     }
 }
 
+/// Puts whose source is free at once complete as others do.
+pub(crate) fn inject(library: &'static Library) {
+    let pair = Pair::open(library);
+    for round in 0..64 {
+        pair.local.store(0, round);
+        let mut transfer = pair.transfer(0, 0);
+        transfer.flags = FI_INJECT | FI_COMPLETION;
+        pair.put(&transfer);
+        pair.local.store(0, u64::MAX);
+        assert_eq!(pair.wait(), transfer.context);
+        assert_eq!(pair.target.load(0), round);
+    }
+}
+
 /// One message from the first to the second.
 fn send(pair: &Pair) {
     pair.local.store(20, 2020);
