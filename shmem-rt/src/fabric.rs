@@ -94,7 +94,7 @@ pub(crate) fn try_alone(options: &Options) -> core::result::Result<(), String> {
     let refused = |error: OfiError| error.to_string();
     let (arena, bytes) = alone().map_err(|error| error.to_string())?;
     let place = arena.place(0);
-    let ofi = Ofi::open(options, 1, Box::new(on_failure)).map_err(refused)?;
+    let ofi = Ofi::open(options, 0, 1, Box::new(on_failure)).map_err(refused)?;
     // SAFETY: nobody but this function knows of the PE, and nothing is issued to it but below.
     let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
     // SAFETY: the place is mapped until the arena is dropped, and forgotten before.

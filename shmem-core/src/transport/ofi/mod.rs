@@ -38,8 +38,8 @@ mod record;
 mod rma;
 mod stall;
 mod streams;
-mod thread;
 pub mod strided;
+mod thread;
 mod unit;
 mod wire;
 
@@ -190,7 +190,8 @@ impl Fabric {
         if self.units[number].get().is_none() {
             // SAFETY: the domain is the field that is dropped behind the units.
             let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
-            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. })) {
+            if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. }))
+            {
                 // A provider that has nothing to sleep on.
                 // SAFETY: as above.
                 unit = unsafe { Unit::open(&self.domain, false) };

@@ -244,7 +244,7 @@ impl Entry {
             provider_keys: registration & FI_MR_PROV_KEY != 0,
             endpoint_bound: registration & FI_MR_ENDPOINT != 0,
             contexts: (info.mode | transmit.mode) & (FI_CONTEXT | FI_CONTEXT2) != 0,
-            inject: if READS_LATE.contains(&self.provider.as_str()) { 0 } else { transmit.inject_size },
+            inject: if READS_LATE.contains(&self.offer.provider.as_str()) { 0 } else { transmit.inject_size },
             max_message: endpoint.max_msg_size,
             queue: transmit.size,
             endpoints: domain.ep_cnt,
