@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use super::unit::Posting;
+use super::port::Posting;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 use crate::transport::{AtomicOp, Width};
