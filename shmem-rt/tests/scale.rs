@@ -64,7 +64,7 @@ shapes! {
 }
 
 /// Times that PEs wait for each other before the program begins, whatever their number.
-const ROUNDS: u64 = 6;
+const ROUNDS: u64 = 4;
 
 /// Bytes that a PE offers at most: what it offers does not grow with the PEs.
 const BYTES: u64 = 800;
