@@ -10,6 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use shmem_core::context::{NonBlocking, Order, Stores, Strided};
 use shmem_core::strided::{Algorithm, Pattern, Plan, Thresholds, execute_later};
 
+use super::operation::LESS;
 use super::{OPERATIONS, Pair, State};
 use crate::perf::samples::{FEWEST, Quartiles, Samples, nanoseconds_each};
 use crate::thread::ThreadLevel;
@@ -18,7 +19,7 @@ use crate::thread::ThreadLevel;
 const IDLE: Duration = Duration::from_millis(50);
 
 /// Transfers of blocks in one sample.
-const TRANSFERS: usize = 16;
+const TRANSFERS: usize = 16 / LESS;
 
 /// The three numbers, in nanoseconds: of a round trip, of a message, of a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
