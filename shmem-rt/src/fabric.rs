@@ -101,6 +101,7 @@ pub(crate) fn try_alone(options: &Options) -> core::result::Result<(), String> {
     let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
     ofi.learn(SYSTEM, me, &key);
     ofi.connect(&[(me, ofi.address().map_err(refused)?)]).map_err(refused)?;
+    ofi.trust_atomics();
     let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
     // Behind the words of the runtime.
     let offset = size_of::<SystemArea>();
@@ -155,10 +156,8 @@ pub(crate) fn join(
         said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
     }
     let said = bootstrap.exchange("fabric", &serde_json::to_vec(&said).unwrap_or_default()).map_err(lost)?;
-    let me = pes[bootstrap.number()];
     let mut addresses = Vec::new();
-    // This PE as well, which tries its atomics on itself.
-    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| **pe == me || pe.on_node().is_none()) {
+    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
         let garbled = || Error::Launcher(format!("what PE {pe} says of its fabric is garbled"));
         let mut said: Vec<Vec<u8>> = serde_json::from_slice(said).map_err(|_| garbled())?;
         if said.len() != segments.len() + 1 {
@@ -170,19 +169,31 @@ pub(crate) fn join(
         }
     }
     ofi.connect(&addresses).map_err(refused)?;
-
-    let hosts = bootstrap.hosts();
-    let is_first = hosts.iter().position(|host| *host == hosts[me.number()]) == Some(me.number());
-    let verdict = match is_first {
-        // SAFETY: the system area was registered just now, and there are no teams yet.
-        true => unsafe { ofi.try_atomics(me, place) }.err().unwrap_or_default(),
-        false => String::new(),
-    };
-    let verdicts = bootstrap.exchange("atomics", verdict.as_bytes()).map_err(lost)?;
-    if verdicts.iter().all(Vec::is_empty) {
+    if try_atomics(ofi, bootstrap, pes, place)? {
         ofi.trust_atomics();
     }
     Ok(())
+}
+
+/// Whether the provider's atomics may be used: tried by the first PE of each host on that of the next one.
+///
+/// # Errors
+///
+/// If the launcher is lost.
+fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8) -> Result<bool> {
+    let lost = |error: io::Error| Error::Launcher(error.to_string());
+    let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
+    let is_first = |pe: &usize| !hosts[..*pe].contains(&hosts[*pe]);
+    let firsts: Vec<usize> = (0..hosts.len()).filter(is_first).collect();
+    let trial = firsts.iter().position(|first| *first == me).map(|turn| {
+        let next = pes[firsts[(turn + 1) % firsts.len()]];
+        // SAFETY: the system area was registered, and there are no teams before this function returns.
+        unsafe { ofi.begin_trial(next, place) }
+    });
+    bootstrap.fence().map_err(lost)?;
+    let verdict = trial.and_then(|trial| trial.end().err()).unwrap_or_default();
+    let verdicts = bootstrap.exchange("atomics", verdict.as_bytes()).map_err(lost)?;
+    Ok(verdicts.iter().all(Vec::is_empty))
 }
 
 /// A launcher whose PEs count as alone, each on its own host.

@@ -51,7 +51,6 @@ mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
-use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -59,12 +58,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub use error::OfiError;
 pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
+pub use trial::Trial;
 
 use crate::pe::Pe;
-use crate::segment::SYSTEM;
-use crate::system::{MAX_TEAMS, SystemArea, TeamArea};
 use crate::transport::target::Target;
-use crate::transport::{Channel, Lane, Remote};
+use crate::transport::{Channel, Lane};
 use domain::Domain;
 use engine::{Engine, Limits};
 use keys::Keys;
@@ -176,33 +174,6 @@ impl Ofi {
     pub fn connect(&self, addresses: &[(Pe, Vec<u8>)]) -> Result<(), OfiError> {
         addresses.iter().try_for_each(|(pe, address)| self.fabric.domain.learn(pe.number(), address))
     }
-
-    /// Tries the provider's atomics on memory of this PE that nobody uses yet; says what was wrong with them. The
-    /// PE must be connected to itself.
-    ///
-    /// # Errors
-    ///
-    /// Why they cannot be trusted, in words.
-    ///
-    /// # Safety
-    ///
-    /// `place` must be the start of the calling PE's place, whose system area is registered and all zeroes; no
-    /// team but the world's exist, on any PE.
-    pub unsafe fn try_atomics(&self, me: Pe, place: *mut u8) -> Result<(), String> {
-        // Contributions to collectives of a team that comes last.
-        let offset = offset_of!(SystemArea, teams)
-            + (MAX_TEAMS - 1) * size_of::<TeamArea>()
-            + offset_of!(TeamArea, scratch);
-        let at = Remote { pe: me, segment: SYSTEM, offset };
-        // SAFETY: zeroes that lie in this PE's registered memory and that nobody uses (caller).
-        unsafe { self.fabric.try_atomics(place.wrapping_add(offset), at) }
-    }
-
-    /// Has words changed by the provider from now on, and no longer by their PEs' engines. All PEs must do so, or
-    /// none.
-    pub fn trust_atomics(&self) {
-        self.fabric.atomics.store(true, Ordering::Relaxed);
-    }
 }
 
 impl fmt::Debug for Ofi {
@@ -280,6 +251,26 @@ impl Fabric {
     /// Whether an operation of this PE is under way, or something of the engine's waits for room.
     fn is_under_way(&self) -> bool {
         self.engine.owes() || self.buffers.wait() || self.made().any(|port| port.is_under_way())
+    }
+
+    /// Whether something of this PE is under way, an answer to a message included.
+    fn awaits(&self) -> bool {
+        self.is_under_way() || self.engine.unanswered().next().is_some()
+    }
+
+    /// What that is, for reports.
+    fn awaited(&self) -> String {
+        if self.engine.unanswered().next().is_some() {
+            self.unanswered()
+        } else {
+            "operations of this PE".to_owned()
+        }
+    }
+
+    /// A number that changes when something has got on.
+    fn moved(&self) -> u64 {
+        let messages = self.buffers.moved();
+        self.made().fold(messages, |moved, port| moved.wrapping_add(port.count()))
     }
 
     /// A number that changes while threads of the program poll.

@@ -205,8 +205,8 @@ impl Port<'_> {
         self.count()
     }
 
-    fn count(&self) -> u64 {
-        let _held = self.unit.lock();
+    /// Operations that are complete, for who does not wait for them.
+    pub(super) fn count(&self) -> u64 {
         // SAFETY: an open counter.
         unsafe { calls::cntr_read(self.unit.counter.raw()) }
     }
