@@ -30,14 +30,33 @@ pub(crate) fn bind(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// The CPUs that the calling process may run on, for other PEs; nothing if they are not known.
+/// The machine and the CPUs that the calling process may run on, for other PEs; nothing of what is not known.
 pub(crate) fn encode() -> Vec<u8> {
-    ranges::show(&allowed().unwrap_or_default()).into_bytes()
+    let machine = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    format!("{} {}", machine.trim(), ranges::show(&allowed().unwrap_or_default())).into_bytes()
 }
 
 /// The CPUs that a PE says by [`encode`]; none if they are not known.
 pub(crate) fn decode(said: &[u8]) -> Vec<usize> {
-    str::from_utf8(said).ok().and_then(ranges::parse).unwrap_or_default()
+    split(said).1
+}
+
+/// How many CPUs there are for the PEs of the calling one's node, of which there are `on_node`, by what all
+/// PEs say. Several nodes may be on one machine (containers, or a job that is told so): then they have its CPUs
+/// together. Which machine it is decides about nothing else: only the launcher says who shares memory.
+pub(crate) fn of_the_node(said: &[Vec<u8>], me: usize, on_node: usize) -> usize {
+    let (machine, mine) = split(&said[me]);
+    let there = said.iter().map(|said| split(said)).filter(|(other, _)| *other == machine);
+    let there: Vec<Vec<usize>> = there.map(|(_, cpus)| cpus).collect();
+    match machine {
+        "" => mine.len(),
+        _ => count(&there) * on_node / there.len(),
+    }
+}
+
+fn split(said: &[u8]) -> (&str, Vec<usize>) {
+    let (machine, list) = str::from_utf8(said).unwrap_or_default().split_once(' ').unwrap_or_default();
+    (machine, ranges::parse(list).unwrap_or_default())
 }
 
 /// Number of CPUs that any of several PEs may run on.
@@ -51,10 +70,13 @@ mod tests {
 
     #[test]
     fn pes_bound_to_cpus_of_their_own_have_them_all_together() {
-        let count =
-            |each: &[&str]| count(&each.iter().map(|said| decode(said.as_bytes())).collect::<Vec<_>>());
-        assert_eq!(count(&["0", "1"]), 2);
-        assert_eq!(count(&["0-1", "0-1,10", ""]), 3);
+        let said = |each: &[&str]| each.iter().map(|said| said.as_bytes().to_vec()).collect::<Vec<_>>();
+        assert_eq!(of_the_node(&said(&["a 0", "a 1"]), 0, 2), 2);
+        assert_eq!(of_the_node(&said(&["a 0-1", "a 0-1,10", "a "]), 2, 3), 3);
+        // Four PEs of two nodes on a machine of two CPUs, and one elsewhere.
+        let apart = said(&["a 0-1", "b 0-7", "a 0-1", "a 0-1", "a 0-1"]);
+        assert_eq!((of_the_node(&apart, 0, 2), of_the_node(&apart, 1, 1)), (1, 8));
+        assert_eq!(of_the_node(&said(&[" 0-1", " 0-3"]), 0, 1), 2, "who knows its machine?");
         let seen = std::thread::available_parallelism().unwrap().get();
         assert!(decode(&encode()).len() >= seen);
     }

@@ -33,7 +33,7 @@ use crate::bootstrap::{self, Bootstrap};
 use crate::calibration;
 use crate::context::{Holdings, Threads};
 use crate::cpus;
-use crate::env::{self, Settings, TransportChoice};
+use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::fabric;
 use crate::grants;
@@ -170,21 +170,13 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let grants = bootstrap.exchange("grants", &grants::encode(&mine.grants)).map_err(lost)?;
     let grants = grants.iter().map(|bytes| grants::decode(bytes)).collect::<Option<_>>();
     let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
-    let cores = match plan.settings.transport {
-        // Each is alone on its host by name only: together they share what the machine has.
-        TransportChoice::Ofi => {
-            let all: Vec<_> = lists.iter().map(|list| cpus::decode(list)).collect();
-            cpus::count(&all) / hosts.len()
-        }
-        _ => cpus::count(&cpus),
-    };
+    let cores = cpus::of_the_node(&lists, me, slots as usize);
     let spins = Patience::for_node(slots as usize, cores).spins();
     let ofi = fabric::open(&plan.settings, bootstrap, spins)?;
-    if let Some(ofi) = &ofi {
-        fabric::join(ofi, bootstrap.as_ref(), &pes, &plan.layout, arena.place(my_slot))?;
-    }
+    let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &plan.layout, arena.place(my_slot));
+    let fabric = ofi.as_ref().map(join).transpose()?;
     let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
-    let members = Members { pes, hosts: &hosts, cores, cpus, files };
+    let members = Members { pes, hosts: &hosts, cores, cpus, files, fabric };
     Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
 }
 
@@ -236,6 +228,8 @@ pub(crate) struct Members<'a> {
     pub(crate) cpus: Vec<Vec<usize>>,
     /// What the partitions of this one lie in that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, Backing>,
+    /// What reaches other hosts, in words.
+    pub(crate) fabric: Option<String>,
 }
 
 /// Puts a world together, once the memory exists.
@@ -248,7 +242,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let Plan { settings, table, statics, layout, .. } = plan;
-    let Members { pes, hosts, cores, cpus, files } = members;
+    let Members { pes, hosts, cores, cpus, files, fabric } = members;
     let number = bootstrap.number();
     let pes: Vec<Pe> = match Observers::are_wanted(&settings) {
         true => pes.into_iter().map(Pe::observed).collect(),
@@ -353,6 +347,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         holdings: Mutex::new(holdings),
         threads,
         transport: transport_name,
+        fabric,
         indexes: Mutex::new(Indexes::new()),
         room: Mutex::new(Room::new(layout.teams())),
         released: Arc::clone(ledger.released()),
