@@ -40,6 +40,8 @@ static ROW: [u64; WORDS];
 #[symmetric]
 static COUNT: Atomic<u64>;
 #[symmetric]
+static ARRIVED: Signal;
+#[symmetric]
 static STOP: [u64; 1];
 #[symmetric]
 static MANY_WORDS: [u64; MANY];
@@ -52,6 +54,7 @@ fn program() {
     println!("> PE {} is {}", world.my_pe(), std::process::id());
     match name.as_str() {
         "traffic" => traffic(&world),
+        "signals" => signals(&world),
         "many puts" => many_puts(&world),
         "partitions" => partitions(&mut world),
         _ => panic!("no program `{name}`"),
@@ -89,6 +92,17 @@ fn traffic(world: &World) {
         if stop == 1 {
             return;
         }
+    }
+}
+
+/// Each PE sends data with a signal to its neighbour and waits for the signal of the other one: nobody ever asks
+/// whether what was sent has arrived.
+fn signals(world: &World) {
+    println!("> running");
+    let (_, east) = world.ring_neighbours();
+    for step in 1.. {
+        world.put_signal(ROW.on(east).index(..), &[step; WORDS], ARRIVED.on(east), SignalOp::Set(step));
+        ARRIVED.wait_until(world, ge(step));
     }
 }
 
@@ -391,11 +405,13 @@ fn a_host_that_is_cut_off_for_seconds_only_takes_time() {
 #[test]
 fn a_network_that_is_cut_for_good_ends_the_job_when_its_time_is_over() {
     let Some(hosts) = Hosts::find() else { return };
-    let job = hosts.job("traffic").env(SECONDS, "60").start();
-    let _healed = Healed(&hosts, "");
-    hosts.network("cut 1 2");
-    let message = job.fails();
-    assert!(message.contains("SHMEM_TIMEOUT"), "{message}");
+    for program in ["traffic", "signals"] {
+        let job = hosts.job(program).env(SECONDS, "60").start();
+        let _healed = Healed(&hosts, "");
+        hosts.network("cut 1 2");
+        let message = job.fails();
+        assert!(message.contains("SHMEM_TIMEOUT"), "{message}");
+    }
 }
 
 #[test]
