@@ -20,6 +20,7 @@ if [ -z "${SHMEM_HOSTS_INSIDE:-}" ]; then
     SHMEM_HOSTS_INSIDE=1 exec "${own[@]}" "$0"
 fi
 
+unset SHMEM_HOSTS_INSIDE
 work=$(mktemp -d)
 ip link set lo up
 export HOSTS=$work/hosts

@@ -101,6 +101,7 @@ pub(crate) fn try_alone(options: &Options) -> core::result::Result<(), String> {
     let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
     ofi.learn(SYSTEM, me, &key);
     ofi.connect(&[(me, ofi.address().map_err(refused)?)]).map_err(refused)?;
+    ofi.trust_atomics();
     let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
     // Behind the words of the runtime.
     let offset = size_of::<SystemArea>();
@@ -167,7 +168,32 @@ pub(crate) fn join(
             ofi.learn(*index, *pe, key);
         }
     }
-    ofi.connect(&addresses).map_err(refused)
+    ofi.connect(&addresses).map_err(refused)?;
+    if try_atomics(ofi, bootstrap, pes, place)? {
+        ofi.trust_atomics();
+    }
+    Ok(())
+}
+
+/// Whether the provider's atomics may be used: tried by the first PE of each host on that of the next one.
+///
+/// # Errors
+///
+/// If the launcher is lost.
+fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8) -> Result<bool> {
+    let lost = |error: io::Error| Error::Launcher(error.to_string());
+    let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
+    let is_first = |pe: &usize| !hosts[..*pe].contains(&hosts[*pe]);
+    let firsts: Vec<usize> = (0..hosts.len()).filter(is_first).collect();
+    let trial = firsts.iter().position(|first| *first == me).map(|turn| {
+        let next = pes[firsts[(turn + 1) % firsts.len()]];
+        // SAFETY: the system area was registered, and there are no teams before this function returns.
+        unsafe { ofi.begin_trial(next, place) }
+    });
+    bootstrap.fence().map_err(lost)?;
+    let verdict = trial.and_then(|trial| trial.end().err()).unwrap_or_default();
+    let verdicts = bootstrap.exchange("atomics", verdict.as_bytes()).map_err(lost)?;
+    Ok(verdicts.iter().all(Vec::is_empty))
 }
 
 /// A launcher whose PEs count as alone, each on its own host.

@@ -1,17 +1,22 @@
 //! Jobs of real processes: the PEs are this test's own binary, which runs one of the programs in
 //! `launch/programs.rs` when the environment names one.
 
+#[path = "launch/command.rs"]
+mod command;
 #[path = "launch/programs.rs"]
 mod programs;
+#[path = "launch/running.rs"]
+mod running;
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use command::*;
+use running::*;
 use rustix::process::{Pid, Signal, kill_process};
-use shmem::launch::{Failure, Launch, Outcome, Printed};
+use shmem::launch::{Failure, Launch, Outcome};
 
 /// Not a test of its own: the PEs' entry.
 #[test]
@@ -19,20 +24,6 @@ fn program() {
     if let Ok(name) = std::env::var(programs::NAME) {
         programs::run(&name);
     }
-}
-
-fn itself() -> std::path::PathBuf {
-    std::env::current_exe().unwrap()
-}
-
-const ENTRY: [&str; 4] = ["--exact", "program", "--nocapture", "-q"];
-
-fn launch(name: &str, pes: usize) -> Launch {
-    Launch::new(itself(), pes)
-        .args(ENTRY)
-        .env(programs::NAME, name)
-        .capture_output()
-        .timeout(Duration::from_secs(60))
 }
 
 fn job(name: &str, pes: usize) -> Outcome {
@@ -44,58 +35,6 @@ fn shmrun(options: &[&str], name: &str) -> Command {
     let mut command = bare_shmrun(options);
     command.arg(itself()).args(ENTRY).env(programs::NAME, name);
     command
-}
-
-fn bare_shmrun(options: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shmrun"));
-    command.args(options).stdin(Stdio::null());
-    with_default_signals(&mut command);
-    command
-}
-
-/// Whoever runs the tests may ignore signals (`nohup` does, and a shell without job control, for what
-/// it runs in the background).
-fn with_default_signals(command: &mut Command) {
-    let default = || {
-        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
-            // SAFETY: allowed between `fork` and `exec`; no handler is installed.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-        Ok(())
-    };
-    // SAFETY: the closure makes system calls only.
-    unsafe { command.pre_exec(default) };
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// What a PE said with `say`: not what the test harness prints around it.
-fn said(printed: &Printed) -> Vec<String> {
-    text(&printed.out).lines().filter_map(|line| Some(line.split_once("> ")?.1.to_owned())).collect()
-}
-
-fn launcher_lines(output: &Output) -> Vec<String> {
-    text(&output.stderr).lines().filter(|l| l.starts_with("shmrun: ")).map(str::to_owned).collect()
-}
-
-fn assert_in_order(outcome: &Outcome) {
-    assert_eq!((outcome.code, &outcome.failure), (0, &None), "{outcome:?}");
-    assert_eq!(outcome.report, "", "{outcome:?}");
-}
-
-#[track_caller]
-fn assert_quick(start: Instant) {
-    // A second is what is promised; the machine that tests may be busy starting processes besides.
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
-}
-
-fn died(outcome: &Outcome) -> (usize, String) {
-    match &outcome.failure {
-        Some(Failure::Died { pe, how }) => (*pe, how.clone()),
-        other => panic!("{other:?}: {outcome:?}"),
-    }
 }
 
 mod meeting {
@@ -505,43 +444,17 @@ mod command_line {
     }
 }
 
+/// Attaches to a process as a debugger does, and lets it go on to its end.
+fn trace(pid: i32) {
+    // SAFETY: this request reads and writes no memory of either process.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0usize, 0usize) };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+    // Its end is told to who traces it first.
+    rustix::process::waitpid(Pid::from_raw(pid), rustix::process::WaitOptions::empty()).unwrap();
+}
+
 mod signals {
     use super::*;
-
-    /// Starts `shmrun` and reads what the PEs say until each has said `what`; gives their processes.
-    fn started(mut command: Command, pes: usize) -> (Child, Vec<i32>) {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut pids = Vec::new();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        while pids.len() < pes {
-            let mut line = String::new();
-            assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended");
-            pids.extend(line.split_once("pid> ").map(|(_, pid)| pid.trim().parse::<i32>().unwrap()));
-        }
-        // Kept open, so that PEs that print are not killed by that.
-        std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        (child, pids)
-    }
-
-    fn signal(child: &Child, signal: Signal) {
-        kill_process(Pid::from_child(child), signal).unwrap();
-    }
-
-    #[track_caller]
-    fn assert_gone(pids: &[i32]) {
-        let start = Instant::now();
-        for pid in pids {
-            // A zombie has ended; who reaps it is not the launcher's business once that is dead.
-            let runs = || {
-                std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"))
-                    .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim().starts_with('Z'))
-            };
-            while runs() {
-                assert!(start.elapsed() < Duration::from_secs(3), "{pid} is left");
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
-    }
 
     fn below_a_wrapper(name: &str) -> Command {
         let inner = format!("{} {}; exit $?", itself().display(), ENTRY.join(" "));
@@ -683,7 +596,7 @@ mod signals {
         let pid = line.split("pid ").nth(1).unwrap().split(' ').next().unwrap();
         assert!(line.starts_with(&format!("PE 0: pid {pid} waits for a debugger: `gdb -p {pid}`")), "{line}");
         assert!(child.try_wait().unwrap().is_none());
-        programs::trace(pid.parse().unwrap());
+        trace(pid.parse().unwrap());
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }
 }

@@ -124,7 +124,7 @@ impl Cost {
             .iter()
             .map(|&first| {
                 let last = (first + width).min(pes) - 1;
-                let (from, to) = (first / per_node, (last + per_node - 1) / per_node);
+                let (from, to) = (first / per_node, last.div_ceil(per_node));
                 (from..=to).filter(|distance| distance % nodes != 0).count().min(nodes - 1)
             })
             .sum();

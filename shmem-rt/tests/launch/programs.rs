@@ -19,6 +19,14 @@ pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";
 pub(crate) fn run(name: &str) -> ! {
     let is_me = |job: &Local| name.rsplit('-').next().unwrap().parse() == Ok(job.number());
     match name {
+        "surroundings" => {
+            let job = join();
+            for name in ["SHMEM_DEBUG", "LAUNCH_TEST_CHOSEN", "LAUNCH_TEST_NOT_CHOSEN", "HOME"] {
+                say(&format!("{name}={:?}", std::env::var(name).ok()));
+            }
+            say(&std::env::current_dir().unwrap().display().to_string());
+            job.finish();
+        }
         "exchange" => {
             let job = join();
             exchange(&job, 100);
@@ -39,7 +47,7 @@ pub(crate) fn run(name: &str) -> ! {
         }
         "hosts" => {
             let job = join();
-            println!("{:?}", job.hosts());
+            say(&format!("{:?}", job.hosts()));
             job.finish();
         }
         "share-soft-limit" => {
@@ -171,10 +179,10 @@ pub(crate) fn run(name: &str) -> ! {
             let job = join();
             job.fence().unwrap();
             let mut other = Command::new(std::env::current_exe().unwrap());
-            other.args(super::ENTRY).env(NAME, "exchange");
+            other.args(super::command::ENTRY).env(NAME, "exchange");
             let output = other.output().unwrap();
             assert_eq!(output.status.code(), Some(99));
-            assert!(super::text(&output.stderr).contains("a process that a PE starts is no PE"));
+            assert!(super::command::text(&output.stderr).contains("a process that a PE starts is no PE"));
             fork(|| {
                 job.finish();
                 job.abort(9, "from a process that is not the PE");
@@ -230,7 +238,6 @@ fn sleep() -> ! {
 }
 
 fn exchange(job: &Local, length: usize) {
-    assert_eq!(job.hosts(), vec![0; job.count()]);
     for round in 0..20u8 {
         let value = |pe: usize| vec![round.wrapping_mul(31) ^ pe as u8; length + pe];
         let all = job.exchange("round", &value(job.number())[..length]).unwrap();
@@ -343,13 +350,4 @@ fn fork(what: impl FnOnce()) {
             rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()).unwrap();
         }
     }
-}
-
-/// Attaches to a process as a debugger does, and lets it go on to its end.
-pub(crate) fn trace(pid: i32) {
-    // SAFETY: this request reads and writes no memory of either process.
-    let result = unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0usize, 0usize) };
-    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
-    // Its end is told to who traces it first.
-    rustix::process::waitpid(Pid::from_raw(pid), rustix::process::WaitOptions::empty()).unwrap();
 }

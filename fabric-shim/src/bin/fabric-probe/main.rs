@@ -17,7 +17,7 @@ use shmem_core::libfabric::Library;
 type Step = fn(&'static Library);
 
 /// What can be done, by name.
-const STEPS: [(&str, Step); 31] = [
+const STEPS: [(&str, Step); 33] = [
     ("everything", obedience::everything),
     ("inject", obedience::inject),
     ("refuse", obedience::refuse),
@@ -27,6 +27,7 @@ const STEPS: [(&str, Step); 31] = [
     ("lose-atomics", obedience::lose_atomics),
     ("few-registrations", obedience::few_registrations),
     ("three-endpoints", obedience::three_endpoints),
+    ("no-sleep", obedience::no_sleep),
     ("fail-first", order::fail_first),
     ("impatience", order::impatience),
     ("reorder", order::reorder),
@@ -48,6 +49,7 @@ const STEPS: [(&str, Step); 31] = [
     ("context-twice", misuse::context_twice),
     ("context-written", misuse::context_written),
     ("too-much", misuse::too_much),
+    ("fetch-delivered", misuse::fetch_delivered),
     ("four-endpoints", misuse::four_endpoints),
 ];
 

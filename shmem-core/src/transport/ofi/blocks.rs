@@ -1,8 +1,8 @@
 //! Strided transfers: which way they take, and how they go along it.
 
 use super::operation::{List, MOST_PIECES, Piece};
+use super::port::{Posting, What};
 use super::strided::{self, Blocks, Reach, Row, Way};
-use super::unit::{Posting, What};
 use super::{Fabric, Ofi};
 use crate::strided::{Algorithm, Pattern, settings};
 use crate::transport::{Channel, Remote, Transport};

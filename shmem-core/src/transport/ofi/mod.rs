@@ -10,10 +10,13 @@
 //! domain      what all endpoints share: addresses, limits
 //! keys        registered memory and its names on every PE
 //! streams     channels by number
-//! unit        an endpoint: starting operations, progress, completion
+//! unit        an endpoint, its queue and its counter
+//! port        a unit, as somebody works on it: starting operations, progress, completion
 //! record      what an operation keeps until its completion is reported
 //! operation   messages for the provider
 //! rma         the operations of a transport
+//! amo         atomic operations among them
+//! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
 //! thread      progress while the program is elsewhere
 //! strided     which way blocks take
@@ -25,6 +28,7 @@
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod amo;
 mod blocks;
 mod domain;
 pub mod engine;
@@ -33,6 +37,7 @@ mod interface;
 mod keys;
 mod object;
 mod operation;
+mod port;
 mod provider;
 mod record;
 mod rma;
@@ -40,17 +45,20 @@ mod stall;
 mod streams;
 pub mod strided;
 mod thread;
+mod trial;
 mod unit;
 mod wire;
 
 use core::convert::Infallible;
 use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use error::OfiError;
 pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
+pub use trial::Trial;
 
 use crate::pe::Pe;
 use crate::transport::target::Target;
@@ -58,11 +66,12 @@ use crate::transport::{Channel, Lane};
 use domain::Domain;
 use engine::{Engine, Limits};
 use keys::Keys;
+use port::Port;
 use provider::Chosen;
 use streams::Streams;
 use strided::Row;
 use thread::ProgressThread;
-use unit::{Port, Unit};
+use unit::Unit;
 use wire::Buffers;
 
 /// Most units of a PE.
@@ -84,6 +93,8 @@ struct Fabric {
     units: Box<[OnceLock<Unit>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
+    /// None of them was made from here on. Who looks at all that were made does so often.
+    bound: AtomicUsize,
     streams: Streams,
     engine: Engine,
     buffers: Buffers,
@@ -92,6 +103,8 @@ struct Fabric {
     domain: Domain,
     /// This PE's memory, whose bell is rung.
     place: OnceLock<Target>,
+    /// Whether the provider's atomics are used.
+    atomics: AtomicBool,
     timeout: Option<Duration>,
     spins: bool,
     on_failure: OnFailure,
@@ -118,12 +131,14 @@ impl Ofi {
             keys: Keys::new(pes),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
+            bound: AtomicUsize::new(0),
             streams: Streams::new(),
             engine: Engine::new(me, pes, limits),
             buffers,
             row: OnceLock::new(),
             domain,
             place: OnceLock::new(),
+            atomics: AtomicBool::new(false),
             timeout: options.timeout,
             spins: options.spins,
             on_failure,
@@ -175,6 +190,12 @@ impl Fabric {
         Port { fabric: self, unit }
     }
 
+    /// Whether the provider's atomics are used.
+    #[inline(always)]
+    fn has_atomics(&self) -> bool {
+        self.atomics.load(Ordering::Relaxed)
+    }
+
     /// The unit of a channel.
     #[inline(always)]
     fn port(&self, channel: Channel) -> Port<'_> {
@@ -198,6 +219,7 @@ impl Fabric {
             }
             let unit = unit?;
             self.units[number].get_or_init(|| unit);
+            self.bound.fetch_max(number + 1, Ordering::Release);
         }
         Ok(())
     }
@@ -215,7 +237,10 @@ impl Fabric {
 
     /// The units that were made.
     fn made(&self) -> impl Iterator<Item = Port<'_>> {
-        self.units.iter().filter_map(OnceLock::get).map(|unit| Port { fabric: self, unit })
+        self.units[..self.bound.load(Ordering::Acquire)]
+            .iter()
+            .filter_map(OnceLock::get)
+            .map(|unit| Port { fabric: self, unit })
     }
 
     /// Reads what has come on any unit. Says whether there was anything.
@@ -226,6 +251,26 @@ impl Fabric {
     /// Whether an operation of this PE is under way.
     fn is_under_way(&self) -> bool {
         self.made().any(|port| port.is_under_way())
+    }
+
+    /// Whether something of this PE is under way, an answer to a message included.
+    fn awaits(&self) -> bool {
+        self.is_under_way() || self.engine.unanswered().next().is_some()
+    }
+
+    /// What that is, for reports.
+    fn awaited(&self) -> String {
+        if self.engine.unanswered().next().is_some() {
+            self.unanswered()
+        } else {
+            "operations of this PE".to_owned()
+        }
+    }
+
+    /// A number that changes when something has got on.
+    fn moved(&self) -> u64 {
+        let messages = self.buffers.moved();
+        self.made().fold(messages, |moved, port| moved.wrapping_add(port.count()))
     }
 
     /// A number that changes while threads of the program poll.

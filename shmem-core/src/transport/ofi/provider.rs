@@ -38,9 +38,9 @@ const PREFERRED: [&str; 8] =
 /// say (`net` offers atomics and refuses each).
 const NAMED_ONLY: [&str; 5] = ["shm", "sm2", "lnx", "net", "net;ofi_rxm"];
 
-/// Providers that say they copy what is injected, and read it later where delivery is asked for as well: `shm` does
-/// so with operands of atomics.
-const READS_LATE: [&str; 2] = ["shm", "sm2"];
+/// Providers whose atomics are delivered whole only if they give a result: `shm` gives the operand's buffer back
+/// twice where delivery is asked of one that gives none, and then two operations have it.
+const RESULTS_ONLY: [&str; 2] = ["shm", "sm2"];
 
 /// What the transport can do for a provider.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -68,6 +68,8 @@ pub(super) struct Demands {
     pub(super) endpoints: usize,
     /// Pieces of memory that an operation may have on either side.
     pub(super) pieces: usize,
+    /// Atomics are to give a result, needed or not.
+    pub(super) results: bool,
     /// Whether it has atomics, by what it says.
     pub(super) atomics: bool,
 }
@@ -244,11 +246,12 @@ impl Entry {
             provider_keys: registration & FI_MR_PROV_KEY != 0,
             endpoint_bound: registration & FI_MR_ENDPOINT != 0,
             contexts: (info.mode | transmit.mode) & (FI_CONTEXT | FI_CONTEXT2) != 0,
-            inject: if READS_LATE.contains(&self.offer.provider.as_str()) { 0 } else { transmit.inject_size },
+            inject: transmit.inject_size,
             max_message: endpoint.max_msg_size,
             queue: transmit.size,
             endpoints: domain.ep_cnt,
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
+            results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
             atomics: self.offer.atomics,
         }
     }

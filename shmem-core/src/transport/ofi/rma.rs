@@ -5,12 +5,12 @@ use std::sync::PoisonError;
 
 use super::blocks::Until;
 use super::engine::Wire;
-use super::operation::{Local, Target, Word};
+use super::operation::{Local, Target};
+use super::port::{Port, Posting, What};
 use super::record::{BUFFER_BYTES, Purpose, Record};
 use super::stall::Stall;
-use super::unit::{Port, Posting, What};
 use super::{Fabric, Ofi};
-use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
+use crate::libfabric::bindings::FI_INJECT;
 use crate::pe::Pe;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
@@ -48,8 +48,15 @@ impl Fabric {
         }
     }
 
+    /// Whether every operation keeps a record. What keeps one is reported, and so is not injected: ofi_rxm counts
+    /// updates that are, and does not report them.
+    #[inline(always)]
+    pub(super) fn keeps(&self, channel: Channel) -> bool {
+        self.domain.demands.contexts || self.streams.get(channel).tracking() != Tracking::Counter
+    }
+
     /// What a record is for whose operation nobody waits for by itself.
-    fn begin(&self, channel: Channel) -> Purpose {
+    pub(super) fn begin(&self, channel: Channel) -> Purpose {
         let stream = self.streams.get(channel);
         match stream.tracking() {
             Tracking::Counter => Purpose::Counted,
@@ -67,7 +74,7 @@ impl Fabric {
     /// As [`Transport::put`], of at most [`BUFFER_BYTES`].
     unsafe fn put_copied(&self, channel: Channel, at: Target, source: *const u8, what: What) {
         let (port, bytes) = (self.port(channel), what.bytes);
-        if bytes <= self.domain.demands.inject {
+        if bytes <= self.domain.demands.inject && !self.keeps(channel) {
             let local = Local { from: source.cast_mut(), description: core::ptr::null_mut() };
             // SAFETY: the provider copies the source (FI_INJECT), which is readable (caller).
             let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, FI_INJECT) };
@@ -236,88 +243,18 @@ unsafe impl Transport for Ofi {
     }
 
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
-        if !self.fabric.domain.demands.atomics {
-            return self.fabric.engine.atomic(&self.fabric.line(), channel, word, width, op);
-        }
-        let (fabric, what) = (&*self.fabric, of_word("atomic operation", word, width));
-        let (at, port, word) = (fabric.target(word), fabric.port(channel), Word::new(width, op));
-        let prepare = |record: &Record| {
-            // SAFETY: the record is ours until it is given back.
-            unsafe { record.operands().cast::<[u64; 2]>().write(word.operands) };
-        };
-        let fetch = |posting: &Posting<'_>| {
-            let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
-            let operands = Local { from: record.operands().cast(), description: posting.description };
-            let result = Local { from: record.result().cast(), description: posting.description };
-            // SAFETY: operands and result are the operation's until it has been waited for.
-            unsafe { at.fetch(posting, operands, result, word) }
-        };
-        // SAFETY: one operation; it is waited for just below.
-        let number = unsafe { port.start_with(what, Purpose::Awaited, prepare, fetch) };
-        port.wait_for(number, what, |record| match width {
-            // SAFETY: the provider has written as many bytes.
-            Width::W4 => u64::from(unsafe { record.result().cast::<u32>().read() }),
-            // SAFETY: as above.
-            Width::W8 => unsafe { record.result().read() },
-        })
-    }
-
-    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
-        if !self.fabric.domain.demands.atomics {
-            let (engine, line) = (&self.fabric.engine, self.fabric.line());
-            // SAFETY: the caller's promise.
-            return unsafe { engine.atomic_nbi(&line, channel, word, width, op, result) };
-        }
         // SAFETY: the caller's promise.
-        let before = unsafe { self.atomic(channel, word, width, op) };
-        // SAFETY: the caller's promise.
-        unsafe { width.write(result, before) };
+        unsafe { self.fabric.fetch(channel, word, width, op) }
     }
 
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
-        if !self.fabric.domain.demands.atomics {
-            return self.fabric.engine.update(&self.fabric.line(), channel, word, width, op);
-        }
-        let (fabric, what) = (&*self.fabric, of_word("atomic update", word, width));
-        let (at, port, word_op) = (fabric.target(word), fabric.port(channel), Word::new(width, op));
-        if word_op.op == FI_CSWAP || op == AtomicOp::Fetch {
-            // SAFETY: the caller's promise. What needs more than an operand gives a result.
-            unsafe { self.atomic(channel, word, width, op) };
-            return;
-        }
-        if fabric.domain.demands.inject < width.bytes() {
-            let prepare = |record: &Record| {
-                // SAFETY: the record is ours until the operation is complete.
-                unsafe { record.operands().cast::<[u64; 2]>().write(word_op.operands) };
-            };
-            let update = |posting: &Posting<'_>| {
-                let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
-                let local = Local { from: record.operands().cast(), description: posting.description };
-                // SAFETY: the operands are the operation's until it is complete.
-                unsafe { at.update(posting, local, word_op, 0) }
-            };
-            let purpose = fabric.begin(channel);
-            // SAFETY: one operation, whose operand is its record's.
-            unsafe { port.start_with(what, purpose, prepare, update) };
-            return;
-        }
-        let operands = word_op.operands;
-        let update = |posting: &Posting<'_>| {
-            let Some(record) = posting.record else {
-                let from = (&raw const operands).cast_mut().cast();
-                let local = Local { from, description: core::ptr::null_mut() };
-                // SAFETY: the provider copies the operand (FI_INJECT).
-                return unsafe { at.update(posting, local, word_op, FI_INJECT) };
-            };
-            // An update that is injected is counted, but ofi_rxm does not report it.
-            // SAFETY: the record is ours until it is given back.
-            unsafe { record.operands().cast::<[u64; 2]>().write(operands) };
-            let local = Local { from: record.operands().cast(), description: posting.description };
-            // SAFETY: the operands stay in the record until the operation is complete.
-            unsafe { at.update(posting, local, word_op, 0) }
-        };
-        // SAFETY: one operation; what it reads stays until it is complete.
-        unsafe { fabric.issue(channel, port, what, update) };
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.update(channel, word, width, op) };
+    }
+
+    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.fetch_nbi(channel, word, width, op, result) };
     }
 
     unsafe fn put_nbi(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
@@ -330,7 +267,8 @@ unsafe impl Transport for Ofi {
         for (from, bytes) in pieces(bytes, fabric.domain.demands.max_message) {
             let at = at.plus(from);
             let local = Local { from: source.wrapping_add(from).cast_mut(), description };
-            let flags = if bytes <= fabric.domain.demands.inject { FI_INJECT } else { 0 };
+            let injects = bytes <= fabric.domain.demands.inject && !fabric.keeps(channel);
+            let flags = if injects { FI_INJECT } else { 0 };
             // SAFETY: the source stays until quiet (caller).
             let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, flags) };
             // SAFETY: one operation; what it reads stays until quiet (caller).
@@ -407,10 +345,6 @@ unsafe impl Transport for Ofi {
         self.fabric.engine.forget(segment);
         self.fabric.keys.forget(segment);
     }
-}
-
-fn of_word(operation: &'static str, word: Remote, width: Width) -> What {
-    What { operation, pe: word.pe.number(), bytes: width.bytes() }
 }
 
 #[cfg(test)]

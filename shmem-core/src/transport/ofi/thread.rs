@@ -7,12 +7,16 @@
 //! While the program's own threads poll, the thread would be woken for each of their completions and take a core from
 //! them. So it looks after each wake whether they do, and if they do, parks for a while. A provider without anything to
 //! sleep on is looked at now and then, more rarely the longer nothing happens.
+//!
+//! The thread also watches that what is under way gets on: who waits for a word that another PE is to write asks the
+//! fabric for nothing, though what it has sent before may never arrive.
 
 use core::time::Duration;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
@@ -27,6 +31,9 @@ const UNDER_WAY: Duration = Duration::from_millis(1);
 /// Between two looks at a provider that cannot wake anybody, at first and at most.
 const FIRST_LOOK: Duration = Duration::from_micros(20);
 const LAST_LOOK: Duration = Duration::from_millis(1);
+
+/// Between two looks whether what is under way gets on.
+const WATCH: Duration = Duration::from_millis(100);
 
 /// How often it looks whether somebody else polls: some microseconds, in which whoever polls does so.
 const LOOKS: u32 = 64;
@@ -75,9 +82,11 @@ impl Drop for ProgressThread {
 
 fn run(fabric: &Fabric, stop: &Stop) {
     let mut look = FIRST_LOOK;
+    let mut watch = Watch::new();
     while !stop.is_asked.load(Ordering::Acquire) {
         let moved = fabric.serve();
         fabric.ring();
+        watch.look(fabric);
         if is_polled(fabric) {
             sleep(stop, None, Some(PARKED));
             continue;
@@ -88,15 +97,46 @@ fn run(fabric: &Fabric, stop: &Stop) {
         }
         match fabric.first().unit.descriptor() {
             Some(arrival) => {
-                let limit = fabric.is_under_way().then_some(UNDER_WAY);
+                let limit = if fabric.is_under_way() { UNDER_WAY } else { WATCH };
                 if fabric.first().may_sleep() {
-                    sleep(stop, Some(arrival), limit);
+                    sleep(stop, Some(arrival), Some(limit));
                 }
             }
             None => {
                 sleep(stop, None, Some(look));
                 look = LAST_LOOK.min(look * 2);
             }
+        }
+    }
+}
+
+/// Since when nothing has got on.
+struct Watch {
+    looked: Instant,
+    since: Instant,
+    moved: u64,
+}
+
+impl Watch {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { looked: now, since: now, moved: 0 }
+    }
+
+    /// Ends the job if something has been under way for its time, and nothing has moved.
+    fn look(&mut self, fabric: &Fabric) {
+        let now = Instant::now();
+        if now.duration_since(self.looked) < WATCH {
+            return;
+        }
+        self.looked = now;
+        let moved = fabric.moved();
+        if moved != self.moved || !fabric.awaits() {
+            (self.moved, self.since) = (moved, now);
+        }
+        let waited = now.duration_since(self.since);
+        if fabric.timeout.is_some_and(|limit| waited >= limit) {
+            fabric.give_up(&fabric.awaited(), waited);
         }
     }
 }

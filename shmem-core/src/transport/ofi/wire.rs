@@ -113,6 +113,11 @@ impl Buffers {
         self.moved.fetch_add(1, Ordering::Relaxed);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
     }
+
+    /// A number that changes when a message has arrived or left.
+    pub(super) fn moved(&self) -> u64 {
+        self.moved.load(Ordering::Relaxed)
+    }
 }
 
 impl Drop for Buffers {
@@ -178,7 +183,7 @@ impl Fabric {
                 again if again == -(FI_EAGAIN as isize) => {}
                 error => self.fail("to receive", &self.domain.library.describe(error as i64)),
             }
-            stall.pause(buffers.moved.load(Ordering::Relaxed), || "room to receive".to_owned());
+            stall.pause(buffers.moved(), || "room to receive".to_owned());
         }
     }
 
@@ -285,7 +290,7 @@ impl Wire for Line<'_> {
         Wire::progress(self.fabric);
         // SAFETY: one thread has this value, and nothing below comes back here.
         let stall = unsafe { &mut *self.stall.get() };
-        let moved = self.fabric.buffers.moved.load(Ordering::Relaxed);
+        let moved = self.fabric.buffers.moved();
         stall.pause(moved, || self.fabric.unanswered());
     }
 }

@@ -83,6 +83,7 @@ pub(crate) fn pe(
         | Measure::OfiBare
         | Measure::OfiStrided
         | Measure::OfiModel
+        | Measure::OfiPartitions
         | Measure::Mapping
         | Measure::Calibrate => {
             unreachable!("taken above")

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use shmem::mapping::Design;
 use shmem::perf::fabric::mapping::{self, BATCHES, THREADS};
-use shmem::perf::fabric::model::{BLOCKS, packing};
+use shmem::perf::fabric::model::{BLOCKS, Model, packing};
 use shmem::perf::fabric::{Bare, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem::perf::jobs::Job;
-use shmem::perf::{Record, Samples, Site};
+use shmem::perf::partitions::{LATER, PARTITIONS};
+use shmem::perf::{Record, Samples, Site, scale};
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Single, ThreadLevel};
 
@@ -19,8 +20,14 @@ use crate::report::Report;
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// What PEs are started for here.
-pub(crate) const MEASURES: [Measure; 5] =
-    [Measure::Ofi, Measure::OfiBare, Measure::OfiStrided, Measure::OfiModel, Measure::Mapping];
+pub(crate) const MEASURES: [Measure; 6] = [
+    Measure::Ofi,
+    Measure::OfiBare,
+    Measure::OfiStrided,
+    Measure::OfiModel,
+    Measure::OfiPartitions,
+    Measure::Mapping,
+];
 
 /// What PEs are told by their environment, as programs are.
 const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
@@ -70,7 +77,32 @@ impl Report {
 
     /// What the model's three numbers are between two PEs of this host.
     pub(crate) fn model(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
-        self.repeat(&self.over(Measure::OfiModel, provider))
+        let records = Record::join(self.records(&self.over(Measure::OfiModel, provider))?);
+        let median = |number: &str| {
+            let of = records.iter().find(|record| record.case == format!("{number}/asleep/{provider}"));
+            of.map(|record| record.samples.cost().median).ok_or("a number of the model is missing")
+        };
+        let model = Model { alpha: median("alpha")?, gap: median("gap")?, beta: median("beta")? };
+        self.show(records.clone());
+        if !self.json {
+            println!(
+                "a model, from these numbers at a PE that sleeps; none of it is measured\n{}",
+                scale::table(&model)
+            );
+        }
+        Ok(())
+    }
+
+    /// Registration of many regions by hand, and of partitions made at run time.
+    pub(crate) fn registration(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
+        self.repeat(&self.over(Measure::OfiPartitions, provider))?;
+        for n in LATER {
+            let mut job = self.over(Measure::LaterPartitions, provider);
+            let place = job.args.iter().position(|arg| arg == "--partitions");
+            job.args[place.map_or(0, |place| place + 1)] = n.to_string();
+            self.repeat(&job)?;
+        }
+        Ok(())
     }
 
     /// Threads with a context each, in every mapping of contexts to endpoints.
@@ -101,6 +133,7 @@ pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Err
         Measure::OfiBare => bench.bare(),
         Measure::OfiStrided => bench.blocks(),
         Measure::OfiModel => bench.model(),
+        Measure::OfiPartitions => bench.registration(),
         _ => bench.operations(),
     }
 }
@@ -207,6 +240,23 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
             records
         });
         print(&records.unwrap_or_default())
+    }
+
+    fn registration(&self) -> Result<(), Box<dyn Error>> {
+        let mut records = Vec::new();
+        for n in PARTITIONS {
+            let mut samples = Samples::new();
+            for _ in 0..self.repetitions {
+                let bytes = 1 << 20;
+                let many = self.bare.registration(n, bytes)?;
+                samples.push(many, self.bare.registration(1, bytes)?);
+            }
+            let compared =
+                "regions of 1 MiB registered by hand and given back; time for each, against one alone";
+            records.push(Record::new(&self.site, "ofi-register", n.to_string(), "ns", compared, samples));
+        }
+        self.world.barrier_all();
+        print(if self.world.my_pe() == 0 { &records } else { &[] })
     }
 
     fn record(

@@ -90,9 +90,13 @@ enum Command {
         /// Blocks in one message, against a put for each, and against what the model predicts.
         #[arg(long, conflicts_with = "bare")]
         strided: bool,
-        /// The numbers of the model of docs/scale.md: of a round trip, of a message, of a byte.
+        /// The numbers of the model of docs/scale.md: of a round trip, of a message, of a byte; and what it
+        /// predicts of large jobs.
         #[arg(long, conflicts_with_all = ["bare", "strided"])]
         model: bool,
+        /// Registration: of 1 to 127 regions by hand, and of partitions made at run time.
+        #[arg(long, conflicts_with_all = ["bare", "strided", "model"])]
+        partitions: bool,
         /// The provider of libfabric.
         #[arg(long, default_value = fabric::PROVIDER)]
         provider: String,
@@ -174,6 +178,7 @@ enum Measure {
     OfiBare,
     OfiStrided,
     OfiModel,
+    OfiPartitions,
     Mapping,
 }
 

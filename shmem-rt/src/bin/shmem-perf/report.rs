@@ -14,7 +14,7 @@ use crate::{Arguments, Command, Measure};
 
 /// The tool: starts jobs and shows what they print.
 pub(crate) struct Report {
-    json: bool,
+    pub(crate) json: bool,
     pub(crate) repetitions: usize,
     pub(crate) jobs: u16,
     /// What PEs have said besides; jobs are many and say the same.
@@ -55,6 +55,7 @@ impl Report {
             Command::Startup => self.startup(),
             Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
             Command::Ofi { model: true, provider, .. } => self.model(&provider),
+            Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
             Command::Ofi { bare, provider, .. } => self.ofi(bare, &provider),
             Command::Mapping { provider } => self.mapping(&provider),
             Command::Strided { peers: true, .. } => self.peers(),
@@ -71,6 +72,13 @@ impl Report {
     }
 
     pub(crate) fn repeat(&mut self, job: &Job) -> Result<(), Box<dyn Error>> {
+        let records = self.records(job)?;
+        self.show(records);
+        Ok(())
+    }
+
+    /// What all jobs have measured.
+    pub(crate) fn records(&mut self, job: &Job) -> Result<Vec<Record>, Box<dyn Error>> {
         let mut records = Vec::new();
         for _ in 0..self.jobs {
             let printed = self.run(job)?;
@@ -78,8 +86,7 @@ impl Report {
                 records.push(serde_json::from_str(line)?);
             }
         }
-        self.show(records);
-        Ok(())
+        Ok(records)
     }
 
     fn strided(&mut self, regret: bool, seed: Option<u64>) -> Result<(), Box<dyn Error>> {

@@ -192,6 +192,52 @@ fn an_answer_that_comes_again_is_refused() {
     assert!(engine.is_quiet(Channel(0)));
 }
 
+/// What PE 1 answers to what is under way.
+fn answer(network: &Network) -> Vec<u8> {
+    network.sent.borrow_mut().as_mut().unwrap().clear();
+    network.deliver_all(1);
+    while network.sent.borrow().as_ref().unwrap().is_empty() {
+        network.engines[1].drain(&network.end(1)).unwrap();
+    }
+    network.sent.borrow_mut().as_mut().unwrap().pop().unwrap()
+}
+
+/// The answer to a request is not taken for that to a later one in its place, nor one for another channel, nor data
+/// of another length.
+#[test]
+fn an_answer_to_something_else_is_refused() {
+    let network = network(8);
+    *network.sent.borrow_mut() = Some(Vec::new());
+    let (engine, end, channel) = (&network.engines[0], network.end(0), Channel(0));
+    let refuses = |message: &[u8], flaw: Flaw| {
+        assert_eq!(engine.arrived(message).map_err(|fault| fault.flaw), Err(flaw));
+    };
+    engine.atomic(&end, channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
+    let stale = network.sent.borrow_mut().as_mut().unwrap().pop().unwrap();
+    let mut before = 0_u64;
+    let into = (&raw mut before).cast();
+    // SAFETY: `before` stays until all is answered.
+    unsafe { engine.atomic_nbi(&end, channel, remote(1, 0), Width::W8, AtomicOp::Fetch, into) };
+    refuses(&stale, Flaw::Answer);
+    network.settle();
+    assert_eq!(before, 1);
+
+    let mut into = [0_u8; 64];
+    // SAFETY: `into` has so many bytes, and stays until all is answered.
+    unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(1, 0), &Pattern::contiguous(64)) };
+    let data = answer(&network);
+    assert_eq!(data[0], 4);
+    refuses(&data[..data.len() - 1], Flaw::Length);
+
+    let network = self::network(8);
+    let engine = &network.engines[0];
+    *network.sent.borrow_mut() = Some(Vec::new());
+    engine.update(&network.end(0), channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
+    let mut answer = answer(&network);
+    answer[16] = 1;
+    assert_eq!(engine.arrived(&answer).map_err(|fault| fault.flaw), Err(Flaw::Answer));
+}
+
 #[test]
 fn a_forgotten_segment_is_reached_by_nobody() {
     let network = network(8);

@@ -1,0 +1,313 @@
+//! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
+
+use core::ffi::c_void;
+use core::sync::atomic::Ordering;
+use std::sync::TryLockError;
+
+use super::Fabric;
+use super::record::{Free, Purpose, Record};
+use super::stall::Stall;
+use super::unit::Unit;
+use super::wire::{Arrival, Moved};
+use crate::libfabric::bindings::*;
+use crate::libfabric::calls;
+
+/// Completions read at a time.
+const COMPLETIONS: usize = 16;
+
+/// What was found in a queue.
+struct Read {
+    any: bool,
+    arrivals: [Arrival; COMPLETIONS],
+    arrived: usize,
+}
+
+/// An operation, for messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct What {
+    pub(super) operation: &'static str,
+    pub(super) pe: usize,
+    pub(super) bytes: usize,
+}
+
+/// How an operation is handed to the provider.
+pub(super) struct Posting<'u> {
+    pub(super) endpoint: *mut fid_ep,
+    /// What the operation keeps, if it keeps anything.
+    pub(super) record: Option<&'u Record>,
+    /// Description of the records' memory, where local memory must be registered.
+    pub(super) description: *mut c_void,
+    /// What the completion carries back.
+    pub(super) context: *mut c_void,
+    pub(super) flags: u64,
+}
+
+/// A unit, as somebody works on it.
+#[derive(Clone, Copy)]
+pub(super) struct Port<'f> {
+    pub(super) fabric: &'f Fabric,
+    pub(super) unit: &'f Unit,
+}
+
+impl Port<'_> {
+    /// Starts an operation that is counted and keeps nothing.
+    ///
+    /// # Safety
+    ///
+    /// As [`start_with`](Self::start_with).
+    #[inline]
+    pub(super) unsafe fn start(&self, what: What, attempt: impl FnMut(&Posting<'_>) -> isize) {
+        if self.fabric.domain.demands.contexts {
+            // SAFETY: the caller's promise.
+            unsafe { self.start_with(what, Purpose::Counted, |_| {}, attempt) };
+            return;
+        }
+        let posting = Posting {
+            endpoint: self.unit.endpoint.raw(),
+            record: None,
+            description: core::ptr::null_mut(),
+            context: core::ptr::null_mut(),
+            flags: u64::from(FI_DELIVERY_COMPLETE),
+        };
+        self.post(what, &posting, attempt).unwrap_or_else(|error| self.refuse(what, error));
+    }
+
+    /// Starts an operation that keeps a record, which `prepare` fills in. Gives its number.
+    ///
+    /// # Safety
+    ///
+    /// `attempt` must hand one operation to the provider, with the context and at least the flags of the posting, and
+    /// give its answer. What the operation reads and writes locally must stay until it is complete.
+    #[inline]
+    pub(super) unsafe fn start_with(
+        &self,
+        what: What,
+        purpose: Purpose,
+        prepare: impl FnOnce(&Record),
+        attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) -> u32 {
+        // SAFETY: the caller's promise.
+        let started = unsafe { self.try_start_with(what, purpose, prepare, attempt) };
+        started.unwrap_or_else(|error| self.refuse(what, error))
+    }
+
+    /// The same, which may fail.
+    ///
+    /// # Errors
+    ///
+    /// The answer of libfabric, negative.
+    ///
+    /// # Safety
+    ///
+    /// As [`start_with`](Self::start_with).
+    #[inline]
+    pub(super) unsafe fn try_start_with(
+        &self,
+        what: What,
+        purpose: Purpose,
+        prepare: impl FnOnce(&Record),
+        attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) -> Result<u32, isize> {
+        let mut stall = Stall::new(self.fabric);
+        let number = loop {
+            // The lock is given back before progress is made.
+            let taken = self.unit.lock().take(&self.unit.records, purpose);
+            if let Some(number) = taken {
+                break number;
+            }
+            self.drive(&stall);
+            stall.pause(self.completed(), || format!("room for {what}", what = self.describe(what)));
+        };
+        let record = self.unit.records.get(number);
+        prepare(record);
+        let posting = Posting {
+            endpoint: self.unit.endpoint.raw(),
+            record: Some(record),
+            description: self.unit.registered.as_ref().map_or(core::ptr::null_mut(), |memory| {
+                // SAFETY: registered memory that is open.
+                unsafe { (*memory.raw()).mem_desc }
+            }),
+            context: record.context(),
+            flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
+        };
+        match self.post(what, &posting, attempt) {
+            Ok(()) => Ok(number),
+            Err(error) => {
+                self.unit.lock().give_back(number);
+                Err(error)
+            }
+        }
+    }
+
+    #[inline]
+    fn post(
+        &self,
+        what: What,
+        posting: &Posting<'_>,
+        mut attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) -> Result<(), isize> {
+        let mut stall = Stall::new(self.fabric);
+        loop {
+            let held = self.unit.lock();
+            let answer = attempt(posting);
+            if answer == 0 {
+                let started = self.unit.started.load(Ordering::Relaxed);
+                self.unit.started.store(started + 1, Ordering::Release);
+                return Ok(());
+            }
+            drop(held);
+            if answer != -(FI_EAGAIN as isize) {
+                return Err(answer);
+            }
+            self.drive(&stall);
+            stall.pause(self.completed(), || self.describe(what));
+        }
+    }
+
+    /// Waits for an operation that is awaited; gives its record to `read` and frees it.
+    #[inline]
+    pub(super) fn wait_for<R>(&self, number: u32, what: What, read: impl FnOnce(&Record) -> R) -> R {
+        let mut stall = Stall::new(self.fabric);
+        let record = self.unit.records.get(number);
+        while !record.is_done() {
+            self.drive(&stall);
+            stall.pause(self.completed(), || self.describe(what));
+        }
+        let result = read(record);
+        self.unit.lock().give_back(number);
+        result
+    }
+
+    /// Waits until all that has been started is complete. Operations that others start from now on need not be
+    /// waited for.
+    #[inline]
+    pub(super) fn quiet(&self) {
+        let started = self.unit.started.load(Ordering::Acquire);
+        let mut stall = Stall::new(self.fabric);
+        loop {
+            let completed = self.completed();
+            if completed >= started {
+                return;
+            }
+            if stall.is_eighth() {
+                self.drive(&stall);
+            }
+            stall.pause(completed, || {
+                format!("{} of {started} operations of this PE are complete", completed)
+            });
+        }
+    }
+
+    /// Operations that are complete. Makes progress.
+    #[inline(always)]
+    pub(super) fn completed(&self) -> u64 {
+        self.unit.looked();
+        self.count()
+    }
+
+    /// Operations that are complete, for who does not wait for them.
+    pub(super) fn count(&self) -> u64 {
+        // SAFETY: an open counter.
+        unsafe { calls::cntr_read(self.unit.counter.raw()) }
+    }
+
+    /// Reads completions, here and now and then on the unit that others address.
+    #[inline]
+    pub(super) fn drive(&self, stall: &Stall<'_>) {
+        self.progress();
+        if stall.is_eighth() {
+            self.fabric.progress();
+        }
+    }
+
+    /// Whether an operation is under way. Makes progress.
+    pub(super) fn is_under_way(&self) -> bool {
+        let started = self.unit.started.load(Ordering::Acquire);
+        started > self.count()
+    }
+
+    /// Whether everything that has come was read, so that what comes next wakes who sleeps.
+    pub(super) fn may_sleep(&self) -> bool {
+        let mut queue = self.unit.queue.raw().cast::<fid>();
+        // SAFETY: an open fabric, and an open queue of it that can be waited for.
+        unsafe { calls::trywait(self.fabric.domain.fabric(), &raw mut queue, 1) == 0 }
+    }
+
+    /// Reads what has been reported, unless somebody else does, and takes the messages that have arrived. Says
+    /// whether there was anything.
+    #[inline]
+    pub(super) fn progress(&self) -> bool {
+        self.unit.looked();
+        self.serve()
+    }
+
+    /// The same for the progress thread, which is none of the program's.
+    #[inline]
+    pub(super) fn serve(&self) -> bool {
+        let read = match self.unit.free.try_lock() {
+            Ok(mut free) => self.read(&mut free),
+            Err(TryLockError::Poisoned(poisoned)) => self.read(&mut poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        // The lock is given back before messages are carried out.
+        if read.arrived > 0 || self.fabric.engine.owes() {
+            self.fabric.take(&read.arrivals[..read.arrived]);
+        }
+        read.any
+    }
+
+    fn read(&self, free: &mut Free) -> Read {
+        let mut found = Read { any: false, arrivals: [Arrival::default(); COMPLETIONS], arrived: 0 };
+        let mut entries = [const { core::mem::MaybeUninit::<fi_cq_msg_entry>::uninit() }; COMPLETIONS];
+        let to = entries.as_mut_ptr().cast::<c_void>();
+        // SAFETY: an open queue of entries of that format, and room for as many.
+        let read = unsafe { calls::cq_read(self.unit.queue.raw(), to, COMPLETIONS) };
+        if read <= 0 {
+            if read != -(FI_EAGAIN as isize) && read != 0 {
+                self.report_failure(read);
+            }
+            return found;
+        }
+        found.any = true;
+        for entry in &entries[..read as usize] {
+            // SAFETY: the queue has written so many entries.
+            let entry = unsafe { entry.assume_init_ref() };
+            if let Some(number) = self.unit.records.find(entry.op_context) {
+                match free.complete(&self.unit.records, number) {
+                    Purpose::Event(stream) => self.fabric.streams.ended(stream),
+                    Purpose::Awaited | Purpose::Counted => {}
+                }
+                continue;
+            }
+            match self.fabric.buffers.find(entry.op_context) {
+                Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
+                Some(Moved::Arrived(arrival)) => {
+                    found.arrivals[found.arrived] = arrival.of(entry.len);
+                    found.arrived += 1;
+                }
+                None => {}
+            }
+        }
+        found
+    }
+
+    #[cold]
+    fn report_failure(&self, read: isize) -> ! {
+        // SAFETY: all zeroes are an entry, with no room for data of the provider's own.
+        let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
+        // SAFETY: an open queue, and an entry of the version that the domain was opened with.
+        let found = unsafe { calls::cq_readerr(self.unit.queue.raw(), &raw mut entry, 0) };
+        let error = if found > 0 { i64::from(entry.err) } else { read as i64 };
+        self.fabric.fail("an operation", &self.fabric.domain.library.describe(error))
+    }
+
+    #[cold]
+    fn refuse(&self, what: What, answer: isize) -> ! {
+        self.fabric.fail(&self.describe(what), &self.fabric.domain.library.describe(answer as i64))
+    }
+
+    fn describe(&self, what: What) -> String {
+        let What { operation, pe, bytes } = what;
+        format!("{operation} of {bytes} bytes with PE {pe} ({})", self.fabric.domain.place_of(pe))
+    }
+}

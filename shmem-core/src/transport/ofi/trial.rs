@@ -1,0 +1,207 @@
+//! Whether the provider's atomics may be trusted.
+//!
+//! What a provider says of itself is not enough: one offers atomics and refuses each, and those of a network card may
+//! not be atomic against the processor's. So before anything else uses them, one PE of each host changes words of the
+//! next one through the fabric, while a thread there changes the same words with the processor's instructions.
+//! Nothing may be lost, and every operation must do what its name says. The PEs use the provider's
+//! atomics if all trials went well; otherwise words are changed by the target's engine.
+
+use core::mem::offset_of;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use super::amo::{fetch_to_record, keep, result_of};
+use super::operation::Word;
+use super::port::What;
+use super::record::Purpose;
+use super::{Fabric, Ofi};
+use crate::libfabric::bindings::*;
+use crate::libfabric::calls;
+use crate::pe::Pe;
+use crate::segment::SYSTEM;
+use crate::system::{MAX_TEAMS, SystemArea, TeamArea};
+use crate::transport::{AtomicOp, Remote, Width};
+
+/// Additions through the fabric to each word.
+const ADDITIONS: u64 = 50;
+
+/// One operation of each kind, from a word of 0 on, with the word behind it. The last one leaves 0.
+const SEQUENCE: [(AtomicOp, u64); 10] = [
+    (AtomicOp::Set(0b1100), 0b1100),
+    (AtomicOp::Swap(0b1010), 0b1010),
+    (AtomicOp::CompareSwap { expected: 0b1010, desired: 0b0111 }, 0b0111),
+    (AtomicOp::CompareSwap { expected: 0b1010, desired: 0 }, 0b0111),
+    (AtomicOp::And(0b0110), 0b0110),
+    (AtomicOp::Or(0b1000), 0b1110),
+    (AtomicOp::Xor(0b0011), 0b1101),
+    (AtomicOp::Add(3), 0b1_0000),
+    (AtomicOp::Fetch, 0b1_0000),
+    (AtomicOp::Set(0), 0),
+];
+
+/// The words of a trial. They lie where the last of all teams will have its contributions: nobody uses it yet.
+#[repr(C)]
+struct Words {
+    /// For the operations one by one, by nobody else.
+    alone: [AtomicU64; 2],
+    /// For additions from both sides, by width.
+    narrow: AtomicU32,
+    wide: AtomicU64,
+}
+
+const WIDTHS: [Width; 2] = [Width::W4, Width::W8];
+
+/// Where the words of a trial lie, from the start of a place.
+const OFFSET: usize =
+    offset_of!(SystemArea, teams) + (MAX_TEAMS - 1) * size_of::<TeamArea>() + offset_of!(TeamArea, scratch);
+
+/// A trial that has begun: what this PE found on the next one, and a thread that adds to the own words.
+#[derive(Debug)]
+pub struct Trial {
+    found: Result<(), String>,
+    adds: Arc<AtomicBool>,
+    adding: Option<JoinHandle<[u64; 2]>>,
+    words: *const Words,
+}
+
+impl Ofi {
+    /// Begins a trial: a thread starts to add to words of this PE, and this one adds to those of `next`. To be
+    /// called by one PE of each host, where `next` is that of the next host, and to be [ended](Trial::end) when
+    /// all have begun theirs.
+    ///
+    /// # Safety
+    ///
+    /// `place` must be the start of the calling PE's place, whose system area is registered and mapped until the trial
+    /// ends, and on every PE no team but the world's may exist before all trials have ended.
+    pub unsafe fn begin_trial(&self, next: Pe, place: *mut u8) -> Trial {
+        let words: *const Words = place.wrapping_add(OFFSET).cast();
+        let adds = Arc::new(AtomicBool::new(true));
+        // SAFETY: aligned zeroes that are mapped (caller), changed by atomics only until the trial ends.
+        let (near, goes_on) = (unsafe { &*words }, Arc::clone(&adds));
+        let adding = std::thread::Builder::new().name("shmem trial".to_owned()).spawn(move || {
+            let mut added = [0; 2];
+            while goes_on.load(Ordering::Acquire) {
+                near.narrow.fetch_add(1, Ordering::SeqCst);
+                near.wide.fetch_add(1, Ordering::SeqCst);
+                added = added.map(|added| added + 1);
+                std::thread::yield_now();
+            }
+            added
+        });
+        let found = match &adding {
+            Ok(_) => self.fabric.try_atomics(next),
+            Err(error) => Err(format!("no thread to try them with: {error}")),
+        };
+        Trial { found, adds, adding: adding.ok(), words }
+    }
+
+    /// Has words changed by the provider from now on, and no longer by their PEs' engines. All PEs must do so, or
+    /// none.
+    pub fn trust_atomics(&self) {
+        self.fabric.atomics.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Trial {
+    /// Ends a trial that all have begun.
+    ///
+    /// # Errors
+    ///
+    /// Why the atomics cannot be trusted, in words.
+    pub fn end(self) -> Result<(), String> {
+        self.adds.store(false, Ordering::Release);
+        let added = self.adding.and_then(|adding| adding.join().ok()).unwrap_or_default();
+        // SAFETY: mapped until the trial ends (`begin_trial`).
+        let words = unsafe { &*self.words };
+        let sums = [words.narrow.swap(0, Ordering::SeqCst).into(), words.wide.swap(0, Ordering::SeqCst)];
+        self.found?;
+        for (width, (sum, added)) in WIDTHS.iter().zip(sums.into_iter().zip(added)) {
+            let expected = added + ADDITIONS;
+            if sum != expected {
+                let bytes = width.bytes();
+                return Err(format!(
+                    "of {expected} additions to {bytes} bytes from both sides {sum} are left"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Fabric {
+    /// Tries the provider's atomics on words of another PE.
+    fn try_atomics(&self, pe: Pe) -> Result<(), String> {
+        if !self.domain.demands.atomics {
+            return Err("the provider has none".to_owned());
+        }
+        let at = |inside| Remote { pe, segment: SYSTEM, offset: OFFSET + inside };
+        let shared = [offset_of!(Words, narrow), offset_of!(Words, wide)];
+        for (k, (width, shared)) in WIDTHS.into_iter().zip(shared).enumerate() {
+            self.look_at(width)?;
+            self.try_each(at(offset_of!(Words, alone) + 8 * k), width)?;
+            (0..ADDITIONS).try_for_each(|_| self.attempt(at(shared), width, AtomicOp::Add(1)).map(|_| ()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the provider says that it has every operation on words of a width.
+    fn look_at(&self, width: Width) -> Result<(), String> {
+        let endpoint = self.first().unit.endpoint().raw();
+        for (op, _) in SEQUENCE {
+            let Word { datatype, op: name, .. } = Word::new(width, op);
+            let mut count = 0;
+            let to = &raw mut count;
+            let fetches = match name {
+                // SAFETY: an open endpoint, and room for a number.
+                FI_CSWAP => unsafe { calls::compare_atomicvalid(endpoint, datatype, name, to) },
+                // SAFETY: as above.
+                _ => unsafe { calls::fetch_atomicvalid(endpoint, datatype, name, to) },
+            };
+            let updates = match name {
+                FI_CSWAP | FI_ATOMIC_READ => 0,
+                // SAFETY: as above.
+                _ => unsafe { calls::atomicvalid(endpoint, datatype, name, to) },
+            };
+            if fetches != 0 || updates != 0 {
+                return Err(format!("{op:?} of {} bytes is not there", width.bytes()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Each operation once. What it leaves is what the next one finds.
+    fn try_each(&self, at: Remote, width: Width) -> Result<(), String> {
+        let mut before = 0;
+        for (op, after) in SEQUENCE {
+            let found = self.attempt(at, width, op)?;
+            if found != before {
+                let bytes = width.bytes();
+                return Err(format!("{op:?} of {bytes} bytes found {found:#b}, not {before:#b}"));
+            }
+            before = after;
+        }
+        Ok(())
+    }
+
+    /// An operation that may fail.
+    fn attempt(&self, at: Remote, width: Width, op: AtomicOp) -> Result<u64, String> {
+        let (port, target, word) = (self.first(), self.target(at), Word::new(width, op));
+        let what = What { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
+        // SAFETY: one operation, which is waited for just below. The record has operands and result.
+        let started = unsafe {
+            port.try_start_with(
+                what,
+                Purpose::Awaited,
+                |record| keep(record, word),
+                |posting| fetch_to_record(target, posting, word),
+            )
+        };
+        let number = started.map_err(|error| {
+            format!("{op:?} of {} bytes: {}", width.bytes(), self.domain.library.describe(error as i64))
+        })?;
+        Ok(port.wait_for(number, what, |record| result_of(record, width)))
+    }
+}
+
+const _: () = assert!(size_of::<Words>() <= crate::system::SCRATCH_BYTES);
