@@ -41,6 +41,10 @@ pub(crate) struct Demands {
     pub(crate) key_size: Option<usize>,
     /// Registrations of a domain; more fail.
     pub(crate) registrations: Option<usize>,
+    /// Nobody can sleep on a queue.
+    pub(crate) no_wait: bool,
+    /// Atomics that fetch do not take `FI_DELIVERY_COMPLETE`.
+    pub(crate) plain_fetch: bool,
 }
 
 /// What atomics are worth.
@@ -63,7 +67,7 @@ enum Row {
     Number(fn(&mut Demands, usize)),
 }
 
-const ROWS: [(&str, Row); 20] = [
+const ROWS: [(&str, Row); 22] = [
     ("mr_prov_key", Row::Plain(|demands| demands.prov_key = true)),
     ("mr_endpoint", Row::Plain(|demands| demands.endpoint = true)),
     ("mr_local", Row::Plain(|demands| demands.local = true)),
@@ -75,6 +79,8 @@ const ROWS: [(&str, Row); 20] = [
     ("atomics_missing", Row::Plain(|demands| demands.atomics = Atomics::Missing)),
     ("atomics_lost", Row::Plain(|demands| demands.atomics = Atomics::Lost)),
     ("reorder", Row::Plain(|demands| demands.reorder = true)),
+    ("no_wait", Row::Plain(|demands| demands.no_wait = true)),
+    ("plain_fetch", Row::Plain(|demands| demands.plain_fetch = true)),
     ("max_msg", Row::Number(|demands, bytes| demands.max_msg = Some(bytes))),
     ("iov", Row::Number(|demands, most| demands.iov = Some(most))),
     ("rma_iov", Row::Number(|demands, most| demands.rma_iov = Some(most))),
@@ -119,8 +125,12 @@ impl Demands {
                 }
             }
         }
-        if !matches!(demands.key_size, None | Some(4 | 8)) {
-            return Err("key_size is 4 or 8".to_owned());
+        match (demands.key_size, demands.prov_key) {
+            (Some(2), true) => {
+                return Err("keys of 2 bytes are the user's own: not with mr_prov_key".to_owned());
+            }
+            (None | Some(2 | 4 | 8), _) => {}
+            _ => return Err("key_size is 2, 4 or 8".to_owned()),
         }
         Ok(demands)
     }
@@ -151,6 +161,7 @@ mod tests {
         assert_eq!(error("inject"), "inject needs a value: inject=<number>");
         assert_eq!(error("inject=few"), "inject=few: not a number");
         assert_eq!(error("reorder=1"), "reorder takes no value");
-        assert_eq!(error("key_size=3"), "key_size is 4 or 8");
+        assert_eq!(error("key_size=3"), "key_size is 2, 4 or 8");
+        assert!(error("mr_prov_key,key_size=2").starts_with("keys of 2 bytes are the user's own"));
     }
 }

@@ -14,7 +14,7 @@ use crate::demand::Demands;
 use crate::endpoint::Endpoint;
 use crate::information::{self, Parts};
 use crate::queue::Queue;
-use crate::real::{Real, Wrapper};
+use crate::real::{Real, Wrapper, failure};
 use crate::region::{self, Regions};
 use crate::violation::violation;
 
@@ -141,6 +141,11 @@ unsafe extern "C" fn cq_open(
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
     let domain = unsafe { Domain::behind(domain) };
+    // SAFETY: attributes of the user's.
+    let wait = unsafe { (*attributes).wait_obj };
+    if domain.core.demands.no_wait && wait != FI_WAIT_NONE {
+        return failure(FI_ENOSYS);
+    }
     let mut real = core::ptr::null_mut();
     // SAFETY: an open domain, and the user's attributes.
     let result = unsafe { calls::cq_open(domain.core.real.as_ptr(), attributes, &raw mut real, context) };

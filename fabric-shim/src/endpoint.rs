@@ -18,10 +18,10 @@ use crate::real::{Real, Wrapper, failure, refusal};
 use crate::violation::violation;
 use crate::{domain, random, region};
 
+mod rules;
 mod table;
 
-/// Addresses that no process of 64 bits maps in practice: who gives them as the target's means offsets.
-const LOWEST_ADDRESS: u64 = 1 << 32;
+use rules::Limits;
 
 /// Calls refused with `EAGAIN` in a row, without any progress in between, after which a user waits for ever.
 const PATIENCE: u32 = 1_000_000;
@@ -59,15 +59,6 @@ pub(crate) struct Core {
     updates: AtomicU64,
 }
 
-/// What its `fi_info` has announced.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    message: usize,
-    local: usize,
-    remote: usize,
-    inject: usize,
-}
-
 /// A queue that completions go to.
 #[derive(Debug)]
 struct Stream {
@@ -99,16 +90,10 @@ impl Endpoint {
         domain: Arc<domain::Core>,
     ) -> Self {
         domain.endpoints.fetch_add(1, Ordering::Relaxed);
-        let limits = Limits {
-            message: info.endpoint.max_msg_size,
-            local: info.tx.iov_limit,
-            remote: info.tx.rma_iov_limit,
-            inject: info.tx.inject_size,
-        };
         let core = Core {
             real,
             domain,
-            limits,
+            limits: Limits::announced(info),
             receive_flags: info.rx.op_flags,
             orders_sends: info.tx.msg_order & u64::from(FI_ORDER_SAS) != 0,
             transmit: OnceLock::new(),
@@ -257,90 +242,6 @@ impl Core {
             );
         }
         true
-    }
-
-    /// Ends the process if a call violates what was announced or demanded.
-    fn check(&self, operation: &Operation) {
-        let demands = self.domain.demands;
-        let call = operation.call.name();
-        let limit = |what: &str, has: usize, most: usize| {
-            if has > most {
-                violation(what, format_args!("{call} with {has}; the endpoint's fi_info allows {most}"));
-            }
-        };
-        let length = operation.local.len().max(operation.result.len());
-        limit("iov_limit", operation.local.parts.len(), self.limits.local);
-        limit("iov_limit", operation.result.parts.len(), self.limits.local);
-        limit("rma_iov_limit", operation.remote.len(), self.limits.remote);
-        if operation.call != Call::Receive {
-            limit("max_msg_size", length, self.limits.message);
-        }
-        let injected = operation.flags & u64::from(FI_INJECT) != 0;
-        if injected {
-            limit("inject_size", operation.local.len(), self.limits.inject);
-        }
-        if operation.call.is_atomic() && demands.atomics == Atomics::None {
-            violation("FI_ATOMIC", format_args!("{call} on an endpoint that has no atomics"));
-        }
-        if demands.local {
-            let access = operation.call.access();
-            let kept = [(&operation.local, access), (&operation.compare, access)];
-            let kept = kept.into_iter().filter(|_| !injected);
-            for (buffers, access) in kept.chain([(&operation.result, FI_READ)]) {
-                for (part, descriptor) in buffers.described() {
-                    self.domain.regions.check(part, descriptor, access, call);
-                }
-            }
-        }
-        if operation.call != Call::Receive {
-            self.check_remote(operation);
-        }
-    }
-
-    /// As [`Core::check`], for what is remote.
-    fn check_remote(&self, operation: &Operation) {
-        let demands = self.domain.demands;
-        let call = operation.call.name();
-        let Some(ports) = self.ports.get() else {
-            violation("addresses", format_args!("{call} on an endpoint that is bound to no address vector"));
-        };
-        let port = ports.of(operation.peer);
-        for fi_rma_iov { addr, key, .. } in &operation.remote {
-            if demands.virt_addr && *addr < LOWEST_ADDRESS {
-                violation(
-                    "FI_MR_VIRT_ADDR",
-                    format_args!("{call} to {addr:#x}, which is no address at the target but an offset"),
-                );
-            }
-            if *key == region::NO_KEY {
-                violation(
-                    "FI_MR_ENDPOINT",
-                    format_args!(
-                        "{call} with FI_KEY_NOTAVAIL; a key is there once fi_mr_enable has been called"
-                    ),
-                );
-            }
-            if !demands.prov_key {
-                continue;
-            }
-            let Some(known) = Key::parse(*key, demands.key_size) else {
-                violation(
-                    "FI_MR_PROV_KEY",
-                    format_args!(
-                        "{call} with the key {key:#x}, which no provider has made; fi_mr_key gives it at the target"
-                    ),
-                );
-            };
-            if demands.endpoint && demands.key_size != Some(4) && known.port() != port {
-                violation(
-                    "FI_MR_ENDPOINT",
-                    format_args!(
-                        "{call} to port {port} with the key {key:#x} of memory that is bound to the endpoint at port {}",
-                        known.port()
-                    ),
-                );
-            }
-        }
     }
 
     /// The queue that gets a completion of the operation, if one does.

@@ -155,10 +155,12 @@ impl Region {
             true => Key::new(port.unwrap_or(0), demands.key_size).number(),
             false => state.requested_key,
         };
-        if demands.key_size == Some(4) && u32::try_from(key).is_err() {
+        if let Some(bytes @ ..8) = demands.key_size
+            && key >> (8 * bytes) != 0
+        {
             violation(
                 "key_size",
-                format_args!("the key {key:#x} is asked for; mr_key_size of the domain is 4 bytes"),
+                format_args!("the key {key:#x} is asked for; mr_key_size of the domain is {bytes} bytes"),
             );
         }
         // SAFETY: plain data, for which all zeroes are what libfabric takes for "nothing".

@@ -108,6 +108,9 @@ demands! {
     atomics_are_not_offered: "no_atomics" {
         "call-atomics": "FI_ATOMIC: fi_fetch_atomicmsg on an endpoint that has no atomics",
     }
+    fetching_is_delivery: "plain_fetch" {
+        "fetch-delivered": "plain_fetch: fi_fetch_atomicmsg with FI_DELIVERY_COMPLETE",
+    }
     calls_fail_first: "eagain=3" {
         "impatience": "eagain: 1000000 calls were repeated after FI_EAGAIN",
     }
@@ -115,6 +118,9 @@ demands! {
         "four-endpoints": "endpoints: an endpoint more than the 3",
     }
     keys_are_short: "key_size=4" {
+        "large-key": "key_size: the key 0x10000000000 is asked for",
+    }
+    keys_are_very_short: "key_size=2" {
         "large-key": "key_size: the key 0x10000000000 is asked for",
     }
     short_keys_are_the_providers: "key_size=4,mr_prov_key" {
@@ -142,6 +148,8 @@ fn nothing_is_demanded_unless_it_is_asked_for() {
         "count-atomics",
         "four-endpoints",
         "in-order",
+        "inject",
+        "fetch-delivered",
     ] {
         passes("", step);
     }
@@ -179,6 +187,7 @@ fn what_the_hardware_may_do_happens() {
     passes("eagain=3", "fail-first");
     passes("reorder", "reorder");
     passes("cq=4", "fill");
+    passes("no_wait", "no-sleep");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+mod agreement;
 pub mod array;
 pub mod bootstrap;
 pub mod calibration;

@@ -29,6 +29,7 @@ use shmem_core::sync::Patience;
 use shmem_core::system::{Stage, SystemArea};
 use shmem_core::transport::{Counted, Transport};
 
+use crate::agreement::{Told, agree};
 use crate::bootstrap::{self, Bootstrap};
 use crate::calibration;
 use crate::context::{Holdings, Threads};
@@ -108,17 +109,6 @@ impl Plan {
     }
 }
 
-/// The first line in which two descriptions differ.
-fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
-    let (mut a, mut b) = (a.lines(), b.lines());
-    loop {
-        match (a.next(), b.next()) {
-            (Some(x), Some(y)) if x == y => {}
-            (x, y) => return (x.unwrap_or("nothing more"), y.unwrap_or("nothing more")),
-        }
-    }
-}
-
 /// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
     let bootstrap: Arc<dyn Bootstrap> = Arc::new(bootstrap::Counted::new(bootstrap));
@@ -130,7 +120,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let plan = Plan::make(settings)?;
     let bootstrap = &fabric::hosts(&plan.settings, Arc::clone(bootstrap))?;
     let me = bootstrap.number();
-    agree(&plan, bootstrap.as_ref())?;
+    agree(&plan.describe(), bootstrap.as_ref())?;
 
     let hosts = bootstrap.hosts();
     let mut slots = 0;
@@ -155,25 +145,19 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     plan.place_statics(arena.place(my_slot), &files);
     let descriptors: Vec<_> = mine.descriptors.iter().map(std::os::fd::AsFd::as_fd).collect();
     let shared = bootstrap.share(&descriptors).map_err(lost)?;
-    let pieces = bootstrap.exchange("pieces", &mine.pieces).map_err(lost)?;
-    for ((pe, pieces), shared) in pes.iter().zip(&pieces).filter(|(pe, _)| pe.on_node().is_some()).zip(shared)
-    {
-        match pe.on_node() {
-            Some(slot) if slot != my_slot => arena.attach(slot, shared, pieces)?,
-            _ => {}
+    let told = Told::exchange(&mine.pieces, &mine.grants, bootstrap.as_ref())?;
+    let on_node = pes.iter().zip(&told).filter_map(|(pe, told)| Some((pe.on_node()?, told)));
+    for ((slot, told), shared) in on_node.clone().zip(shared) {
+        if slot != my_slot {
+            arena.attach(slot, shared, &told.pieces)?;
         }
     }
     // Each PE may be bound to a core of its own: together they have more than each sees.
-    let lists = bootstrap.exchange("cpus", &cpus::encode()).map_err(lost)?;
-    let on_node = pes.iter().zip(&lists).filter(|(pe, _)| pe.on_node().is_some());
-    let cpus: Vec<_> = on_node.map(|(_, list)| cpus::decode(list)).collect();
-    let grants = bootstrap.exchange("grants", &grants::encode(&mine.grants)).map_err(lost)?;
-    let grants = grants.iter().map(|bytes| grants::decode(bytes)).collect::<Option<_>>();
-    let grants = grants.ok_or_else(|| Error::Launcher("a PE's grants are garbled".to_owned()))?;
+    let cpus: Vec<_> = on_node.map(|(_, told)| told.cpus.clone()).collect();
     let cores = match plan.settings.transport {
         // Each is alone on its host by name only: together they share what the machine has.
         TransportChoice::Ofi => {
-            let all: Vec<_> = lists.iter().map(|list| cpus::decode(list)).collect();
+            let all: Vec<_> = told.iter().map(|told| told.cpus.clone()).collect();
             cpus::count(&all) / hosts.len()
         }
         _ => cpus::count(&cpus),
@@ -185,26 +169,8 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     }
     let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
     let members = Members { pes, hosts: &hosts, cores, cpus, files };
+    let grants = told.into_iter().map(|told| told.grants).collect();
     Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
-}
-
-fn agree(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<()> {
-    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
-    let mine = plan.describe();
-    let all = bootstrap.exchange("plan", mine.as_bytes()).map_err(lost)?;
-    for (pe, theirs) in all.iter().enumerate() {
-        let theirs = String::from_utf8_lossy(theirs);
-        if theirs != mine {
-            let (here, there) = first_difference(&mine, &theirs);
-            return Err(Error::PlansDiffer {
-                me: bootstrap.number(),
-                pe,
-                here: here.to_owned(),
-                there: there.to_owned(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Reserves the addresses of the node's PEs. Where memory must be of a kind, it is checked that the nodes
@@ -385,15 +351,4 @@ fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: Opti
     // SAFETY: no token exists yet in this process; the layout reserves the object's bytes there in
     // every PE's place, and all PEs have agreed on the layout.
     unsafe { descriptor.position.place(segment, offset) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_difference_is_found_where_it_is() {
-        assert_eq!(first_difference("a\nb\nc", "a\nx\nc"), ("b", "x"));
-        assert_eq!(first_difference("a", "a\nb"), ("nothing more", "b"));
-    }
 }

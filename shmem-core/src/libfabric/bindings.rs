@@ -1,5 +1,5 @@
-//! Types and constants of libfabric, as bindgen writes them: `ci/bindings.sh` makes this file. The headers
-//! that they come from are licensed BSD-2-Clause OR GPL-2.0.
+//! Types and constants of libfabric, as bindgen writes them: `ci/bindings.sh` makes this file. The headers that
+//! they come from are licensed BSD-2-Clause OR GPL-2.0.
 #![allow(
     missing_docs,
     missing_debug_implementations,
@@ -16,8 +16,6 @@
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
-
-
 use libc::iovec;
 
 #[repr(C)]
@@ -804,10 +802,7 @@ pub struct fi_wait_attr {
 pub struct fi_ops_wait {
     pub size: usize,
     pub wait: ::core::option::Option<
-        unsafe extern "C" fn(
-            waitset: *mut fid_wait,
-            timeout: ::core::ffi::c_int,
-        ) -> ::core::ffi::c_int,
+        unsafe extern "C" fn(waitset: *mut fid_wait, timeout: ::core::ffi::c_int) -> ::core::ffi::c_int,
     >,
 }
 #[repr(C)]
@@ -846,18 +841,10 @@ pub struct fi_ops_poll {
         ) -> ::core::ffi::c_int,
     >,
     pub poll_add: ::core::option::Option<
-        unsafe extern "C" fn(
-            pollset: *mut fid_poll,
-            event_fid: *mut fid,
-            flags: u64,
-        ) -> ::core::ffi::c_int,
+        unsafe extern "C" fn(pollset: *mut fid_poll, event_fid: *mut fid, flags: u64) -> ::core::ffi::c_int,
     >,
     pub poll_del: ::core::option::Option<
-        unsafe extern "C" fn(
-            pollset: *mut fid_poll,
-            event_fid: *mut fid,
-            flags: u64,
-        ) -> ::core::ffi::c_int,
+        unsafe extern "C" fn(pollset: *mut fid_poll, event_fid: *mut fid, flags: u64) -> ::core::ffi::c_int,
     >,
 }
 #[repr(C)]
@@ -1095,12 +1082,10 @@ pub struct fi_ops_cntr {
     pub size: usize,
     pub read: ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
     pub readerr: ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
-    pub add: ::core::option::Option<
-        unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int,
-    >,
-    pub set: ::core::option::Option<
-        unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int,
-    >,
+    pub add:
+        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
+    pub set:
+        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
     pub wait: ::core::option::Option<
         unsafe extern "C" fn(
             cntr: *mut fid_cntr,
@@ -1108,12 +1093,10 @@ pub struct fi_ops_cntr {
             timeout: ::core::ffi::c_int,
         ) -> ::core::ffi::c_int,
     >,
-    pub adderr: ::core::option::Option<
-        unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int,
-    >,
-    pub seterr: ::core::option::Option<
-        unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int,
-    >,
+    pub adderr:
+        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
+    pub seterr:
+        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1521,9 +1504,8 @@ pub type _bindgen_ty_21 = ::core::ffi::c_uint;
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_ep {
     pub size: usize,
-    pub cancel: ::core::option::Option<
-        unsafe extern "C" fn(fid: fid_t, context: *mut ::core::ffi::c_void) -> isize,
-    >,
+    pub cancel:
+        ::core::option::Option<unsafe extern "C" fn(fid: fid_t, context: *mut ::core::ffi::c_void) -> isize>,
     pub getopt: ::core::option::Option<
         unsafe extern "C" fn(
             fid: fid_t,
@@ -1711,8 +1693,7 @@ pub struct fi_ops_cm {
             paramlen: usize,
         ) -> ::core::ffi::c_int,
     >,
-    pub listen:
-        ::core::option::Option<unsafe extern "C" fn(pep: *mut fid_pep) -> ::core::ffi::c_int>,
+    pub listen: ::core::option::Option<unsafe extern "C" fn(pep: *mut fid_pep) -> ::core::ffi::c_int>,
     pub accept: ::core::option::Option<
         unsafe extern "C" fn(
             ep: *mut fid_ep,
@@ -1728,9 +1709,8 @@ pub struct fi_ops_cm {
             paramlen: usize,
         ) -> ::core::ffi::c_int,
     >,
-    pub shutdown: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, flags: u64) -> ::core::ffi::c_int,
-    >,
+    pub shutdown:
+        ::core::option::Option<unsafe extern "C" fn(ep: *mut fid_ep, flags: u64) -> ::core::ffi::c_int>,
     pub join: ::core::option::Option<
         unsafe extern "C" fn(
             ep: *mut fid_ep,

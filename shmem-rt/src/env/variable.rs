@@ -75,7 +75,7 @@ variables! {
     WAIT_WARN = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
         "a wait of more seconds than this says who waits where for whom; 0: never";
     TIMEOUT = "SHMEM_TIMEOUT", None, ValueKind::Seconds, "60",
-        "seconds without any progress of what a PE has under way on the network, and without a sign of another host, after which the job is ended; 0: never";
+        "seconds without any progress of what a PE has under way on the network, or without a sign of another host, after which the job is ended; 0: never";
     MAX_RESOURCES = "SHMEM_MAX_RESOURCES", None, ValueKind::Count, "",
         "units of the communication resource that the PEs of a node have together: shared out evenly, what is left over goes to the first ones, one each; not set: what the transport has";
     CONTEXT_MAPPING = "SHMEM_CONTEXT_MAPPING", None, ValueKind::Choice(&Design::NAMES), "auto",

@@ -89,7 +89,7 @@ impl Observers {
     pub(crate) fn conclude(&self, job: &Job) {
         let ended = |error| job.abort(1, &lost(error).to_string());
         if let Some(counters) = &self.counters {
-            statistics::conclude(&counters.now(), job.bootstrap.as_ref()).unwrap_or_else(ended);
+            statistics::conclude(&counters.now(), sent(job), job.bootstrap.as_ref()).unwrap_or_else(ended);
         }
         if let Some(trace) = &self.trace {
             trace.conclude(job.bootstrap.as_ref()).unwrap_or_else(ended);
@@ -133,6 +133,15 @@ impl Observer for Observers {
             checker.end(call);
         }
     }
+}
+
+/// What this PE has sent to all others on other nodes, and got from them.
+fn sent(job: &Job) -> Traffic {
+    let all = job.counted.iter().flat_map(|counted| counted.traffic());
+    all.fold(Traffic::default(), |sum, one| Traffic {
+        operations: sum.operations + one.operations,
+        bytes: sum.bytes + one.bytes,
+    })
 }
 
 fn lost(error: std::io::Error) -> Error {

@@ -6,23 +6,37 @@ use std::io;
 use shmem_core::columns::Columns;
 use shmem_core::observe::{Family, Statistics, Tally};
 use shmem_core::partition::round_size;
+use shmem_core::transport::Traffic;
 
 use crate::bootstrap::Bootstrap;
 use crate::report::say;
 
-/// Brings the numbers of all PEs together; PE 0 prints them.
-pub(super) fn conclude(mine: &Statistics, bootstrap: &dyn Bootstrap) -> io::Result<()> {
-    let bytes: Vec<u8> = mine.to_words().into_iter().flat_map(u64::to_le_bytes).collect();
+/// Brings the numbers of all PEs together; PE 0 prints them. `sent` is what has gone to other nodes.
+pub(super) fn conclude(mine: &Statistics, sent: Traffic, bootstrap: &dyn Bootstrap) -> io::Result<()> {
+    let words = [sent.operations, sent.bytes].into_iter().chain(mine.to_words());
+    let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
     let all = bootstrap.exchange("statistics", &bytes)?;
     if bootstrap.number() == 0 {
         let words = |bytes: &Vec<u8>| {
             let (words, _) = bytes.as_chunks();
             words.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>()
         };
-        let all = all.iter().map(|bytes| Statistics::from_words(&words(bytes))).collect::<Option<Vec<_>>>();
+        let read = |bytes: &Vec<u8>| {
+            let words = words(bytes);
+            let ([operations, bytes], rest) = words.split_first_chunk()?;
+            Some((Traffic { operations: *operations, bytes: *bytes }, Statistics::from_words(rest)?))
+        };
+        let all = all.iter().map(read).collect::<Option<Vec<_>>>();
         let all =
             all.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a PE's statistics are garbled"))?;
-        say(table(&all).trim_end());
+        let (sent, all): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+        let mut text = table(&all);
+        let sum = |of: fn(&Traffic) -> u64| sent.iter().map(of).sum::<u64>();
+        let (operations, bytes) = (sum(|sent| sent.operations), sum(|sent| sent.bytes));
+        if operations > 0 {
+            let _ = writeln!(text, "  with other nodes: {operations} operations, {}", round_size(bytes));
+        }
+        say(text.trim_end());
     }
     Ok(())
 }

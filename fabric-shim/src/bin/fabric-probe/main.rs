@@ -17,8 +17,9 @@ use shmem_core::libfabric::Library;
 type Step = fn(&'static Library);
 
 /// What can be done, by name.
-const STEPS: [(&str, Step); 30] = [
+const STEPS: [(&str, Step); 33] = [
     ("everything", obedience::everything),
+    ("inject", obedience::inject),
     ("refuse", obedience::refuse),
     ("try-atomics", obedience::try_atomics),
     ("call-atomics", obedience::call_atomics),
@@ -26,6 +27,7 @@ const STEPS: [(&str, Step); 30] = [
     ("lose-atomics", obedience::lose_atomics),
     ("few-registrations", obedience::few_registrations),
     ("three-endpoints", obedience::three_endpoints),
+    ("no-sleep", obedience::no_sleep),
     ("fail-first", order::fail_first),
     ("impatience", order::impatience),
     ("reorder", order::reorder),
@@ -47,6 +49,7 @@ const STEPS: [(&str, Step); 30] = [
     ("context-twice", misuse::context_twice),
     ("context-written", misuse::context_written),
     ("too-much", misuse::too_much),
+    ("fetch-delivered", misuse::fetch_delivered),
     ("four-endpoints", misuse::four_endpoints),
 ];
 

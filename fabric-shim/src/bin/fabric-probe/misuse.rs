@@ -7,6 +7,7 @@ use shmem_core::libfabric::Library;
 use shmem_core::libfabric::bindings::*;
 
 use crate::memory::{ANY_USE, Memory, register};
+use crate::obedience::try_add;
 use crate::pair::{Pair, Transfer, context};
 
 /// Does one put in which something was changed.
@@ -145,6 +146,15 @@ pub(crate) fn too_much(library: &'static Library) {
             put.remote[0].len = longest + 1;
         });
     }
+}
+
+/// An atomic that fetches, and asks for delivery.
+pub(crate) fn fetch_delivered(library: &'static Library) {
+    let pair = Pair::open(library);
+    let mut transfer = pair.transfer(0, 0);
+    transfer.flags = FI_DELIVERY_COMPLETE;
+    pair.start("add", || try_add(&pair, &transfer, 1));
+    pair.wait();
 }
 
 /// One endpoint more than there may be.

@@ -36,6 +36,20 @@ pub(crate) fn everything(library: &'static Library) {
     }
 }
 
+/// Puts whose source is free at once complete as others do.
+pub(crate) fn inject(library: &'static Library) {
+    let pair = Pair::open(library);
+    for round in 0..64 {
+        pair.local.store(0, round);
+        let mut transfer = pair.transfer(0, 0);
+        transfer.flags = FI_INJECT | FI_COMPLETION;
+        pair.put(&transfer);
+        pair.local.store(0, u64::MAX);
+        assert_eq!(pair.wait(), transfer.context);
+        assert_eq!(pair.target.load(0), round);
+    }
+}
+
 /// One message from the first to the second.
 fn send(pair: &Pair) {
     pair.local.store(20, 2020);
@@ -70,7 +84,7 @@ fn atomics(pair: &Pair) -> i32 {
 }
 
 /// Tries once to add to the first word of the target; what was there goes to the local word 1.
-fn try_add(pair: &Pair, transfer: &Transfer, value: u64) -> isize {
+pub(crate) fn try_add(pair: &Pair, transfer: &Transfer, value: u64) -> isize {
     pair.local.store(0, value);
     let mut descriptors = [pair.local.descriptor(); 2];
     let [operand, result] = descriptors.each_mut();
@@ -89,8 +103,9 @@ fn try_add(pair: &Pair, transfer: &Transfer, value: u64) -> isize {
         context: transfer.context,
         data: 0,
     };
+    let flags = transfer.flags.into();
     // SAFETY: an open endpoint; the buffers are never freed.
-    unsafe { calls::fetch_atomicmsg(pair.first, &raw const message, &raw mut before, result, 1, 0) }
+    unsafe { calls::fetch_atomicmsg(pair.first, &raw const message, &raw mut before, result, 1, flags) }
 }
 
 /// Adds to the first word of the target.
@@ -162,4 +177,17 @@ pub(crate) fn three_endpoints(library: &'static Library) {
         // SAFETY: it is open, and not used afterwards.
         assert_eq!(unsafe { calls::close(third.cast()) }, 0);
     }
+}
+
+/// A queue that can be slept on is refused, one that cannot is there.
+pub(crate) fn no_sleep(library: &'static Library) {
+    let pair = Pair::open(library);
+    // SAFETY: plain data; all zeroes ask for nothing.
+    let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
+    attributes.format = FI_CQ_FORMAT_CONTEXT;
+    attributes.wait_obj = FI_WAIT_FD;
+    let (mut queue, none) = (core::ptr::null_mut(), core::ptr::null_mut());
+    // SAFETY: an open domain.
+    let answer = unsafe { calls::cq_open(pair.domain, &raw mut attributes, &raw mut queue, none) };
+    assert_eq!(answer as isize, NOT_THERE);
 }

@@ -160,11 +160,11 @@ impl Target {
         let mut before = fi_ioc { addr: result.from.cast(), count: 1 };
         let mut result_description = result.description;
         let (message, to, described) = (&raw const message, &raw mut before, &raw mut result_description);
+        // Whoever has what was there knows that it is delivered; cxi refuses to be asked for it here.
+        let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         if word.op != FI_CSWAP {
             // SAFETY: as in `write`.
-            return unsafe {
-                calls::fetch_atomicmsg(posting.endpoint, message, to, described, 1, posting.flags)
-            };
+            return unsafe { calls::fetch_atomicmsg(posting.endpoint, message, to, described, 1, flags) };
         }
         let compared = fi_ioc { addr: operands.from.wrapping_add(8).cast(), count: 1 };
         let mut compared_description = operands.description;
@@ -180,7 +180,7 @@ impl Target {
                 to,
                 described,
                 1,
-                posting.flags,
+                flags,
             )
         }
     }

@@ -13,20 +13,12 @@
 //! They find each other once, at the start ([`door`]), and from then on each notices the other's death ([`Watch`]):
 //! `mpirun` ends a job in which a process dies, `srun` does so only with `--kill-on-bad-exit`.
 
-#[allow(
-    clippy::all,
-    clippy::pedantic,
-    dead_code,
-    missing_docs,
-    non_camel_case_types,
-    non_snake_case,
-    unreachable_pub,
-    reason = "generated from the headers of PMIx"
-)]
 mod bindings;
 mod client;
 mod door;
 mod host;
+#[cfg(test)]
+mod layout;
 mod library;
 mod watch;
 

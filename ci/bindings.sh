@@ -1,0 +1,42 @@
+#!/bin/bash
+# Makes the bindings to libfabric and libpmix anew, from the headers of this system. They are checked in: nobody who
+# builds needs bindgen (0.73), libclang, or the headers (Debian: libfabric-dev, libpmix-dev). Tests compare them with
+# what is installed. Functions are left out, the libraries are loaded at run time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+allow='missing_docs missing_debug_implementations non_camel_case_types non_snake_case non_upper_case_globals dead_code
+    unreachable_pub unsafe_op_in_unsafe_fn clippy::all clippy::pedantic clippy::missing_safety_doc
+    clippy::multiple_unsafe_ops_per_block clippy::undocumented_unsafe_blocks'
+generate() { # OUTPUT LIBRARY LICENCE HEADERS OPTION... -- FLAG...
+    local output=$1
+    # shellcheck disable=SC2086
+    printf '#include <%s>\n' $4 >"$work/headers.h"
+    {
+        echo "//! Types and constants of $2, as bindgen writes them: \`ci/bindings.sh\` makes this file. The headers that"
+        echo "//! they come from are licensed $3."
+        # shellcheck disable=SC2086
+        { printf '#![allow('; printf '%s, ' $allow; echo 'reason = "generated")]'; }
+        bindgen "$work/headers.h" --disable-header-comment --no-layout-tests --no-doc-comments \
+            --no-prepend-enum-name --use-core --blocklist-function '.*' --formatter none "${@:5}"
+    } >"$work/bindings.rs"
+    rustfmt --edition 2024 --config-path rustfmt.toml "$work/bindings.rs"
+    cp "$work/bindings.rs" "$output"
+}
+
+generate shmem-core/src/libfabric/bindings.rs libfabric "BSD-2-Clause OR GPL-2.0" \
+    "rdma/fabric.h rdma/fi_domain.h rdma/fi_endpoint.h rdma/fi_cm.h rdma/fi_rma.h rdma/fi_tagged.h rdma/fi_atomic.h
+    rdma/fi_eq.h rdma/fi_errno.h" \
+    --allowlist-type '(fi_.*|fid.*)' --allowlist-var 'FI_.*' --blocklist-type '(iovec|FILE|_IO.*)' \
+    --raw-line 'use libc::iovec;'
+
+keys='LOCAL_PEERS|NODEID|HOSTNAME|JOB_SIZE|COLLECT_DATA'
+numbers='SUCCESS|ERR_UNREACH|ERR_NOT_FOUND|RANK_(WILDCARD|UNDEF)|GLOBAL'
+types='BOOL|BYTE_OBJECT|STRING|SIZE|U?INT(8|16|32|64)?|PROC_RANK'
+# shellcheck disable=SC2046
+generate shmem-rt/src/bootstrap/pmix/bindings.rs libpmix BSD-3-Clause pmix.h \
+    --allowlist-type 'pmix_(proc|value|info)' --allowlist-var "PMIX_($keys|$numbers|$types)" \
+    --opaque-type 'pmix_(data_array|proc_info|coord|geometry|device_distance|endpoint|data_buffer|proc_stats)' \
+    -- $(pkg-config --cflags pmix)
