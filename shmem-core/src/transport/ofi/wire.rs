@@ -162,9 +162,9 @@ impl Arrival {
 }
 
 impl Fabric {
-    /// Lets messages arrive.
+    /// Lets messages arrive, as many at a time as the provider has room for.
     pub(super) fn listen(&self) {
-        (0..ARRIVALS).for_each(|number| self.post(number));
+        (0..ARRIVALS.min(self.domain.demands.receives)).for_each(|number| self.post(number));
     }
 
     fn post(&self, number: usize) {
@@ -183,6 +183,8 @@ impl Fabric {
                 again if again == -(FI_EAGAIN as isize) => {}
                 error => self.fail("to receive", &self.domain.library.describe(error as i64)),
             }
+            // Whoever is told to try again has to let the provider work in between.
+            first.completed();
             stall.pause(buffers.moved(), || "room to receive".to_owned());
         }
     }
