@@ -251,7 +251,7 @@ impl Port<'_> {
             Err(TryLockError::WouldBlock) => return false,
         };
         // The lock is given back before messages are carried out.
-        if read.arrived > 0 || self.fabric.engine.owes() {
+        if read.arrived > 0 || self.fabric.engine.owes() || self.fabric.buffers.wait() {
             self.fabric.take(&read.arrivals[..read.arrived]);
         }
         read.any
