@@ -116,7 +116,7 @@ impl Port<'_> {
                 break number;
             }
             self.drive(&stall);
-            stall.pause(self.completed(), || format!("room for {what}", what = self.describe(what)));
+            stall.pause(|| self.completed(), || format!("room for {what}", what = self.describe(what)));
         };
         let record = self.unit.records.get(number);
         prepare(record);
@@ -160,7 +160,7 @@ impl Port<'_> {
                 return Err(answer);
             }
             self.drive(&stall);
-            stall.pause(self.completed(), || self.describe(what));
+            stall.pause(|| self.completed(), || self.describe(what));
         }
     }
 
@@ -171,7 +171,7 @@ impl Port<'_> {
         let record = self.unit.records.get(number);
         while !record.is_done() {
             self.drive(&stall);
-            stall.pause(self.completed(), || self.describe(what));
+            stall.pause(|| self.completed(), || self.describe(what));
         }
         let result = read(record);
         self.unit.lock().give_back(number);
@@ -192,9 +192,10 @@ impl Port<'_> {
             if stall.is_eighth() {
                 self.drive(&stall);
             }
-            stall.pause(completed, || {
-                format!("{} of {started} operations of this PE are complete", completed)
-            });
+            stall.pause(
+                || completed,
+                || format!("{} of {started} operations of this PE are complete", completed),
+            );
         }
     }
 

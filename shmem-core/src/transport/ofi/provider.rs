@@ -253,7 +253,7 @@ impl Entry {
             inject: transmit.inject_size,
             max_message: endpoint.max_msg_size,
             queue: transmit.size,
-            receives: receive.size,
+            receives: receive.size.max(1),
             endpoints: domain.ep_cnt,
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),

@@ -328,7 +328,7 @@ impl Wire for Line<'_> {
         // SAFETY: one thread has this value, and nothing below comes back here.
         let stall = unsafe { &mut *self.stall.get() };
         let moved = self.fabric.buffers.moved();
-        stall.pause(moved, || self.fabric.unanswered());
+        stall.pause(|| moved, || self.fabric.unanswered());
     }
 }
 
