@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use shmem::mapping::Design;
 use shmem::perf::fabric::mapping::{self, BATCHES, THREADS};
-use shmem::perf::fabric::model::{BLOCKS, Model, packing};
+use shmem::perf::fabric::model::{BLOCKS, Blocks, Model};
 use shmem::perf::fabric::{Bare, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem::perf::jobs::Job;
 use shmem::perf::partitions::{LATER, PARTITIONS};
 use shmem::perf::{Record, Samples, Site, scale};
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Single, ThreadLevel};
+use shmem_core::transport::ofi::strided::{self, Reach, Row, Way};
 
 use crate::Measure;
 use crate::report::Report;

@@ -9,7 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use shmem_core::context::Stores;
 
 use super::{OPERATIONS, Pair, State};
-use crate::perf::samples::{FEWEST, Quartiles, Samples, nanoseconds_each};
+use crate::perf::samples::{FEWEST, Quartiles, Samples};
 use crate::thread::ThreadLevel;
 
 /// How long a PE sleeps for a look at what it uses meanwhile.
