@@ -250,9 +250,9 @@ impl Fabric {
         self.made().fold(false, |moved, port| port.serve() || moved)
     }
 
-    /// Whether an operation of this PE is under way.
+    /// Whether an operation of this PE is under way, or something of the engine's waits for room.
     fn is_under_way(&self) -> bool {
-        self.made().any(|port| port.is_under_way())
+        self.engine.owes() || self.buffers.wait() || self.made().any(|port| port.is_under_way())
     }
 
     /// Whether something of this PE is under way, an answer to a message included.

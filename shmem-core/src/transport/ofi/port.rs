@@ -115,7 +115,7 @@ impl Port<'_> {
                 break number;
             }
             self.drive(&stall);
-            stall.pause(self.completed(), || format!("room for {what}", what = self.describe(what)));
+            stall.pause(|| self.completed(), || format!("room for {what}", what = self.describe(what)));
         };
         let record = self.unit.records.get(number);
         prepare(record);
@@ -161,7 +161,7 @@ impl Port<'_> {
             }
             drop(held);
             self.drive(&stall);
-            stall.pause(self.completed(), || self.describe(what));
+            stall.pause(|| self.completed(), || self.describe(what));
         }
     }
 
@@ -172,7 +172,7 @@ impl Port<'_> {
         let record = self.unit.records.get(number);
         while !record.is_done() {
             self.drive(&stall);
-            stall.pause(self.completed(), || self.describe(what));
+            stall.pause(|| self.completed(), || self.describe(what));
         }
         let result = read(record);
         self.unit.lock().give_back(number);
@@ -192,9 +192,10 @@ impl Port<'_> {
                 self.drive(&stall);
             }
             waiting.looked();
-            stall.pause(completed, || {
-                format!("{completed} of {} operations of this PE are complete", self.unit.tally.started())
-            });
+            stall.pause(
+                || completed,
+                || format!("{completed} of {} operations of this PE are complete", self.unit.tally.started()),
+            );
         }
     }
 
@@ -249,7 +250,7 @@ impl Port<'_> {
             Err(TryLockError::WouldBlock) => return false,
         };
         // The lock is given back before messages are carried out.
-        if read.arrived > 0 || self.fabric.engine.owes() {
+        if read.arrived > 0 || self.fabric.engine.owes() || self.fabric.buffers.wait() {
             self.fabric.take(&read.arrivals[..read.arrived]);
         }
         read.any

@@ -67,6 +67,8 @@ pub(super) struct Demands {
     pub(super) max_message: usize,
     /// Operations that an endpoint takes at a time.
     pub(super) queue: usize,
+    /// Receives that an endpoint takes at a time.
+    pub(super) receives: usize,
     /// Endpoints that a domain has.
     pub(super) endpoints: usize,
     /// Pieces of memory that an operation may have on either side.
@@ -241,6 +243,8 @@ impl Entry {
         // SAFETY: as above.
         let transmit = unsafe { &*info.tx_attr };
         // SAFETY: as above.
+        let receive = unsafe { &*info.rx_attr };
+        // SAFETY: as above.
         let endpoint = unsafe { &*info.ep_attr };
         let registration = domain.mr_mode.cast_unsigned();
         Demands {
@@ -252,6 +256,7 @@ impl Entry {
             inject: transmit.inject_size,
             max_message: endpoint.max_msg_size,
             queue: transmit.size,
+            receives: receive.size.max(1),
             endpoints: domain.ep_cnt,
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
