@@ -12,6 +12,7 @@
 //! streams     channels by number
 //! unit        an endpoint, its queue and its counter
 //! port        a unit, as somebody works on it: starting operations, progress, completion
+//! tally       whether everything that was started is complete
 //! record      what an operation keeps until its completion is reported
 //! operation   messages for the provider
 //! rma         the operations of a transport
@@ -44,6 +45,7 @@ mod rma;
 mod stall;
 mod streams;
 pub mod strided;
+mod tally;
 mod thread;
 mod trial;
 mod unit;

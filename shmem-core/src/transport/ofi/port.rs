@@ -1,7 +1,6 @@
 //! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
 
 use core::ffi::c_void;
-use core::sync::atomic::Ordering;
 use std::sync::TryLockError;
 
 use super::Fabric;
@@ -149,16 +148,18 @@ impl Port<'_> {
         let mut stall = Stall::new(self.fabric);
         loop {
             let held = self.unit.lock();
-            let answer = attempt(posting);
-            if answer == 0 {
-                let started = self.unit.started.load(Ordering::Relaxed);
-                self.unit.started.store(started + 1, Ordering::Release);
-                return Ok(());
+            if self.unit.tally.is_open() {
+                self.unit.tally.begin();
+                let answer = attempt(posting);
+                if answer == 0 {
+                    return Ok(());
+                }
+                self.unit.tally.undo();
+                if answer != -(FI_EAGAIN as isize) {
+                    return Err(answer);
+                }
             }
             drop(held);
-            if answer != -(FI_EAGAIN as isize) {
-                return Err(answer);
-            }
             self.drive(&stall);
             stall.pause(|| self.completed(), || self.describe(what));
         }
@@ -178,23 +179,22 @@ impl Port<'_> {
         result
     }
 
-    /// Waits until all that has been started is complete. Operations that others start from now on need not be
-    /// waited for.
+    /// Waits until all that has been started is complete.
     #[inline]
     pub(super) fn quiet(&self) {
-        let started = self.unit.started.load(Ordering::Acquire);
-        let mut stall = Stall::new(self.fabric);
+        let (mut stall, mut waiting) = (Stall::new(self.fabric), self.unit.tally.wait());
         loop {
             let completed = self.completed();
-            if completed >= started {
+            if self.unit.tally.is_complete(completed) {
                 return;
             }
             if stall.is_eighth() {
                 self.drive(&stall);
             }
+            waiting.looked();
             stall.pause(
                 || completed,
-                || format!("{} of {started} operations of this PE are complete", completed),
+                || format!("{completed} of {} operations of this PE are complete", self.unit.tally.started()),
             );
         }
     }
@@ -223,8 +223,7 @@ impl Port<'_> {
 
     /// Whether an operation is under way. Makes progress.
     pub(super) fn is_under_way(&self) -> bool {
-        let started = self.unit.started.load(Ordering::Acquire);
-        started > self.count()
+        !self.unit.tally.is_complete(self.count())
     }
 
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.
