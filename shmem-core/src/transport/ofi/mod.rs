@@ -66,7 +66,7 @@ use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
 use domain::Domain;
-use engine::{Engine, Limits};
+use engine::Engine;
 use keys::Keys;
 use port::Port;
 use provider::Chosen;
@@ -126,8 +126,7 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
-        let most = strided::message_of(&domain.provider).min(domain.demands.max_message);
-        let limits = Limits::DEFAULT.with_message_of(most);
+        let limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
         // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
         let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {

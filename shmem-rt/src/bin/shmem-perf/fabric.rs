@@ -229,7 +229,7 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
 
     /// How many times faster blocks are in messages than one by one, by the model of strided transfers.
     fn gain(&self, row: &Row, blocks: Blocks) -> f64 {
-        let reach = Reach { pieces: 1, message: strided::message_of(&self.provider) };
+        let reach = Reach { pieces: 1, message: strided::limits_of(&self.provider).at_once };
         let blocks = strided::Blocks { count: blocks.count, bytes: blocks.bytes };
         let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
         time(Way::Each) / time(Way::Messages)

@@ -20,14 +20,14 @@ use super::engine::Limits;
 
 pub use row::{Blocks, Reach, Row, Way};
 
-/// Bytes of a message that a provider, by the end of its name, sends at once. Before it sends more, it asks the
-/// receiver, or has it read: several parts are sooner there.
-const AT_ONCE: [(&str, usize); 1] = [("ofi_rxm", 16 << 10)];
+/// Bytes of a message that a provider, by the end of its name, sends at once, and of those that long transfers are
+/// cut into: it has the receiver read them, which takes a round trip more and copies less.
+const MESSAGES: [(&str, usize, usize); 1] = [("ofi_rxm", 16 << 10, 129 << 10)];
 
-/// Bytes of the engine's messages over a provider, if it allows as many.
-pub fn message_of(provider: &str) -> usize {
-    let known = AT_ONCE.iter().find(|(end, _)| provider.ends_with(end));
-    known.map_or(Limits::DEFAULT.message, |&(_, bytes)| bytes)
+/// The limits of the engine over a provider, if it allows for as much.
+pub fn limits_of(provider: &str) -> Limits {
+    let known = MESSAGES.iter().find(|(end, ..)| provider.ends_with(end));
+    known.map_or(Limits::DEFAULT, |&(_, at_once, message)| Limits { at_once, message, ..Limits::DEFAULT })
 }
 
 static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();
