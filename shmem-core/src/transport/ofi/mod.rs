@@ -126,7 +126,8 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
-        let limits = Limits::DEFAULT.with_message_of(domain.demands.max_message);
+        let most = strided::message_of(&domain.provider).min(domain.demands.max_message);
+        let limits = Limits::DEFAULT.with_message_of(most);
         // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
         let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
