@@ -181,6 +181,8 @@ pub(crate) fn join(
         }
     }
     ofi.connect(&addresses).map_err(refused)?;
+    // Nobody sends to a PE that does not know yet whom it would answer: udp;ofi_rxd does not survive that.
+    bootstrap.fence().map_err(lost)?;
     if try_atomics(ofi, bootstrap, pes, place)? {
         ofi.trust_atomics();
     }

@@ -227,3 +227,58 @@ fn wait(list: &[PollFd<'_>], end: Instant) -> io::Result<Vec<bool>> {
         _ => Ok(list.iter().map(|fd| !fd.revents().is_empty()).collect()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that knows the name and not the token, or says nothing, or the number of a PE that is not of this
+    /// host: it changes nothing.
+    #[test]
+    fn strangers_are_turned_away_and_nothing_else_happens() {
+        let place = Place::random().unwrap();
+        let socket = listen(&place, 16).unwrap();
+        let come = |said: &[u8]| {
+            let stranger = super::socket().unwrap();
+            net::connect(&stranger, &place.address().unwrap()).unwrap();
+            let channel = Channel::inherited(stranger);
+            if !said.is_empty() {
+                channel.send(said, &[]).unwrap();
+            }
+            channel
+        };
+        let mut other = place;
+        other.token[0] ^= 1;
+        let strangers = [come(&other.hello(7)), come(b"hello?"), come(&place.hello(8)), come(&[0; 5000])];
+        let silent = come(&[]);
+        std::thread::scope(|scope| {
+            let nine = scope.spawn(|| knock(&place, 9, 4).unwrap());
+            let seven = scope.spawn(|| knock(&place, 7, 4).unwrap());
+            let met = receive_all(&socket, &place, &[7, 9]).unwrap();
+            let Channels::First(channels) = met.channels else { panic!("the first PE has the other role") };
+            assert_eq!(channels.iter().map(|(pe, _)| *pe).collect::<Vec<_>>(), [7, 9]);
+            for ((pe, channel), guest) in channels.iter().zip([seven, nine]) {
+                let Channels::Other(theirs) = guest.join().unwrap().channels else { panic!("PE {pe}") };
+                channel.send(&[*pe as u8], &[]).unwrap();
+                assert_eq!(theirs.receive().unwrap().unwrap().bytes, [*pe as u8]);
+            }
+        });
+        drop(socket);
+        for stranger in strangers.iter().chain([&silent]) {
+            assert!(stranger.receive().unwrap().is_none(), "a stranger was answered");
+        }
+    }
+
+    #[test]
+    fn one_of_the_host_speaks_for_all() {
+        let place = Place::random().unwrap();
+        let socket = listen(&place, 1).unwrap();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| knock(&place, 1, 0).unwrap());
+            let first = receive_all(&socket, &place, &[1]).unwrap();
+            let other = other.join().unwrap();
+            let takes = |met: &Met| rustix::io::read(met.voice.as_ref().unwrap(), &mut [0; 8]).is_ok();
+            assert_eq!([takes(&other), takes(&first), takes(&other)], [true, false, false]);
+        });
+    }
+}
