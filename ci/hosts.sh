@@ -48,7 +48,7 @@ if [ -z "${HOSTS_INSIDE:-}" ]; then
     elif ! "${own[@]}" true 2>/dev/null; then
         echo "not on several hosts: this user may not make namespaces (unshare -n)"
     else
-        cargo test --workspace --no-run "${tests[@]/#/--test=}"
+        cargo test --workspace --no-run --test=pmix "${tests[@]/#/--test=}"
         HOSTS_INSIDE=1 exec "${own[@]}" "$0" "$@"
     fi
     bin=${CARGO_TARGET_DIR:-target}/debug
@@ -93,6 +93,12 @@ same() { # WHAT FILE FILE
     cmp "$2" "$3" || { echo "$1 differs from one host"; exit 1; }
 }
 
+test_binary() { # TEST
+    cargo test --workspace --no-run --message-format=json --test "$1" 2>/dev/null |
+        sed -n 's/.*"test":true}.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
+}
+pmix=$(test_binary pmix)
+
 heat() { # PICTURE LAUNCHER...
     "${@:2}" "$bin/heat2d" --steps 50 --serial-check --output "$1"
 }
@@ -107,7 +113,31 @@ for launcher in "${launchers[@]}"; do
     same "heat2d under $name" "$work/one-host.png" "$work/$name.png"
     run "$launcher" "$bin/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check | tee "$work/said"
     grep -q "^equal to the serial solution, bit for bit" "$work/said" || { echo "halo2d differs"; exit 1; }
+    # A PE that dies: the job ends on all hosts, with an error, in bounded time.
+    if timeout 60 env PMIX_TEST_PROGRAM=die-5 bash -c "${launcher//\{pes\}/$pes} $pmix --exact program --nocapture" \
+        </dev/null >"$work/said" 2>&1 || [ $? -eq 124 ]; then
+        cat "$work/said"
+        echo "a job of $name goes on without PE 5"
+        exit 1
+    fi
     for test in "${tests[@]}"; do
         SHMRUN_LAUNCHER=$launcher cargo test --workspace --test "$test" -- --test-threads=1
     done
 done
+
+# Slurm without --kill-on-bad-exit does not end a job in which a task dies: the PEs do.
+echo "-- srun, deaths and mistakes"
+without=${srun/--kill-on-bad-exit/}
+status=0
+PMIX_TEST_PROGRAM=die-5 run "$without" "$pmix" --exact program --nocapture >"$work/said" 2>&1 || status=$?
+if [ "$status" -eq 0 ] || [ "$status" -eq 124 ] || ! grep -q "PE 5 has died" "$work/said"; then
+    cat "$work/said"
+    echo "nobody noticed that PE 5 had died (exit code $status)"
+    exit 1
+fi
+run "${srun/--mpi=pmix/--mpi=none}" "$bin/hello" >"$work/said" 2>&1
+if [ "$(grep -c 'add --mpi=pmix to srun' "$work/said")" -ne 1 ]; then
+    cat "$work/said"
+    echo "$pes processes that do not find each other are not explained once"
+    exit 1
+fi
