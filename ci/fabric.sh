@@ -5,13 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-library() {
-    [ -n "${SHMEM_LIBFABRIC:-}" ] || ldconfig -p 2>/dev/null | grep -q 'libfabric\.so\.1'
-}
-if ! library && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -q && apt-get install -qy --no-install-recommends libfabric1; } >/dev/null 2>&1 || true
-fi
-if ! library; then
+if [ -z "${SHMEM_LIBFABRIC:-}" ] && ! ci/install libfabric1; then
     echo "skipped: libfabric is not here, and cannot be installed"
     exit 0
 fi

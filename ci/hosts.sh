@@ -20,31 +20,14 @@ tests=("$@")
 # started ends with them.
 own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
 if [ -z "${HOSTS_INSIDE:-}" ]; then
-    packages="openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge iproute2 procps"
-    missing=
-    for package in $packages; do
-        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing="$missing $package"
-    done
-    fetch() { # COMMAND: what needs the package registry, which may be out of reach
-        timeout -k 5 120 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 "$@" >/dev/null 2>&1
-    }
-    install() { # HOW...
-        # shellcheck disable=SC2086
-        DEBIAN_FRONTEND=noninteractive "$@" install -y --no-install-recommends $missing
-    }
-    if [ -n "$missing" ] && command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
-        # A fresh machine has no package lists. What is fetched is installed without a limit of time.
-        if install fetch --download-only || { fetch update && install fetch --download-only; }; then
-            # Services of these packages are not wanted.
-            RUNLEVEL=1 install apt-get -qq >/dev/null
-            missing=
-        fi
-    fi
+    installed=yes
+    ci/install openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge iproute2 \
+        procps || installed=
 
     # --workspace, as in unit.sh: nothing is built twice.
     cargo build --workspace --bins
-    if [ -n "$missing" ]; then
-        echo "not on several hosts: these packages are not installed and cannot be:$missing"
+    if [ -z "$installed" ]; then
+        echo "not on several hosts: packages are missing (see above)"
     elif ! "${own[@]}" true 2>/dev/null; then
         echo "not on several hosts: this user may not make namespaces (unshare -n)"
     else

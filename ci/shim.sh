@@ -4,10 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-if ! ldconfig -p 2>/dev/null | grep -q 'libfabric\.so\.1' && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -q && apt-get install -qy --no-install-recommends libfabric1; } >/dev/null 2>&1 || true
-fi
-if ! ldconfig -p 2>/dev/null | grep -q 'libfabric\.so\.1'; then
+if ! ci/install libfabric1; then
     echo "skipped: libfabric is not here, and cannot be installed"
     exit 0
 fi
@@ -41,7 +38,7 @@ for one in context context2 max_msg=512 iov=1 rma_iov=1 inject=0 cq=4 eagain=3 n
     demand $one $completion
 done
 demand reorder $order
-for one in no_atomics atomics_missing atomics_lost; do
+for one in no_atomics atomics_missing atomics_lost plain_fetch; do
     demand $one $atomics
 done
 demand endpoints=3 context domain
@@ -52,6 +49,6 @@ demand $basic,cq=64,inject=64 $everything
 echo "-- as efa"
 demand $basic,context2,no_wait,no_atomics,inject=32,reorder $everything
 echo "-- as cxi"
-demand mr_endpoint,key_size=2,iov=1,rma_iov=1,no_wait,registrations=100,eagain=1 $everything
+demand mr_endpoint,mr_allocated,key_size=2,iov=1,rma_iov=1,no_wait,plain_fetch,registrations=100,eagain=1 $everything
 echo "-- as psm3"
 demand context,rma_iov=1,iov=1,inject=64 $order $atomics strided

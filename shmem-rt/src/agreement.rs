@@ -5,7 +5,7 @@ use shmem_core::fingerprint::fingerprint;
 use shmem_core::partition::Grant;
 
 use crate::bootstrap::Bootstrap;
-use crate::cpus;
+use crate::cpus::Cpus;
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::launch::fields::{Malformed, Reader, Writer};
@@ -54,7 +54,7 @@ pub(crate) struct Told {
     /// Of which files its place consists.
     pub(crate) pieces: Vec<u8>,
     /// The CPUs that it may run on.
-    pub(crate) cpus: Vec<usize>,
+    pub(crate) cpus: Cpus,
     /// What its partitions were granted.
     pub(crate) grants: Vec<Grant>,
 }
@@ -67,7 +67,7 @@ impl Told {
     /// If the launcher is lost, or what a PE tells is garbled.
     pub(crate) fn exchange(pieces: &[u8], granted: &[Grant], bootstrap: &dyn Bootstrap) -> Result<Vec<Self>> {
         let mut mine = Writer::default();
-        mine.bytes(pieces).bytes(&cpus::encode()).bytes(&grants::encode(granted));
+        mine.bytes(pieces).bytes(&Cpus::here().encode()).bytes(&grants::encode(granted));
         let all = bootstrap.exchange("told", &mine.into_bytes());
         let all = all.map_err(|error| Error::Launcher(error.to_string()))?;
         let garbled = |pe: usize| Error::Launcher(format!("what PE {pe} tells of its memory is garbled"));
@@ -79,7 +79,7 @@ impl Told {
         let mut next = || fields.bytes(told.len());
         let parse = || -> Result<_, Malformed> { Ok((next()?, next()?, next()?)) };
         let (pieces, cpus, granted) = { parse }().ok()?;
-        Some(Self { pieces: pieces.to_vec(), cpus: cpus::decode(cpus), grants: grants::decode(granted)? })
+        Some(Self { pieces: pieces.to_vec(), cpus: Cpus::decode(cpus), grants: grants::decode(granted)? })
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_is_garbled_is_refused() {
         let mut told = Writer::default();
-        told.bytes(b"pieces").bytes(&cpus::encode()).bytes(&grants::encode(&[]));
+        told.bytes(b"pieces").bytes(&Cpus::here().encode()).bytes(&grants::encode(&[]));
         let told = told.into_bytes();
         assert_eq!(Told::decode(&told).unwrap().pieces, b"pieces");
         for end in 0..told.len() {

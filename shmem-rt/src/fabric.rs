@@ -9,8 +9,10 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use shmem_core::memory::{Arena, Machine, MemoryError, PlaceLayout};
+use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
 use shmem_core::system::SystemArea;
@@ -134,7 +136,8 @@ pub(crate) fn alone() -> core::result::Result<(Arena, usize), MemoryError> {
     Ok((arena, bytes))
 }
 
-/// Makes the own memory known, and learns of that of all others: afterwards every PE can be reached.
+/// Makes the own memory known, and learns of that of all others: afterwards every PE can be reached. Gives what
+/// was chosen and what it cost, in words.
 ///
 /// # Errors
 ///
@@ -145,16 +148,25 @@ pub(crate) fn join(
     pes: &[Pe],
     layout: &PlaceLayout,
     place: *mut u8,
-) -> Result<()> {
+) -> Result<String> {
     let lost = |error: io::Error| Error::Launcher(error.to_string());
     let refused = |error| Error::Fabric(Box::new(error));
     let mut said = vec![ofi.address().map_err(refused)?];
     let segments = layout.segments().list();
+    let begun = Instant::now();
     for (index, segment) in &segments {
         // SAFETY: the place is mapped, as the layout says, for as long as the job lives.
         let key = unsafe { ofi.register(*index, place, segment.start, segment.bytes) };
         said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
     }
+    let bytes: usize = segments.iter().map(|(_, segment)| segment.bytes).sum();
+    let registered = format!(
+        "{}, {} segments of together {} registered in {:.1} ms",
+        ofi.describe(),
+        segments.len(),
+        show_size(bytes as u64),
+        begun.elapsed().as_secs_f64() * 1e3
+    );
     let said = bootstrap.exchange("fabric", &serde_json::to_vec(&said).unwrap_or_default()).map_err(lost)?;
     let mut addresses = Vec::new();
     for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
@@ -169,10 +181,12 @@ pub(crate) fn join(
         }
     }
     ofi.connect(&addresses).map_err(refused)?;
+    // Nobody sends to a PE that does not know yet whom it would answer: udp;ofi_rxd does not survive that.
+    bootstrap.fence().map_err(lost)?;
     if try_atomics(ofi, bootstrap, pes, place)? {
         ofi.trust_atomics();
     }
-    Ok(())
+    Ok(registered)
 }
 
 /// Whether the provider's atomics may be used: tried by the first PE of each host on that of the next one.

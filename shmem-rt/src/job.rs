@@ -51,6 +51,8 @@ pub(crate) struct Job {
     pub(crate) threads: Mutex<Threads>,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
+    /// What it was chosen to be, and what that has cost, in words.
+    pub(crate) fabric: Option<String>,
     /// Which teams this PE is in.
     pub(crate) indexes: Mutex<Indexes>,
     /// Which parts of its memory of teams are free.

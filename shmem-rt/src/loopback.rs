@@ -80,7 +80,7 @@ pub(crate) fn run<L: ThreadLevel, R: Outcome>(pes: usize, body: fn(&mut World<L>
                     })
                     .collect();
                 let cpus = vec![Vec::new(); nodes.neighbours(me).count()];
-                let members = Members { pes: numbers, hosts: &hosts, cores, cpus, files };
+                let members = Members { pes: numbers, hosts: &hosts, cores, cpus, files, fabric: None };
                 let mut world = assemble::<L>(plan, bootstrap, arena, members, grants, Some(transport));
                 entry::run_body(&mut world, body);
             };

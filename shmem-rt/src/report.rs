@@ -41,7 +41,10 @@ impl<L: ThreadLevel> World<L> {
         }
         if job.settings.info || job.settings.debug {
             let (pes, name) = (counted(self.n_pes()), job.bootstrap.name());
-            let mut text = format!("shmem: {pes}, brought together by {name}, transport {}\n", job.transport);
+            let fabric = job.fabric.as_ref().map_or_else(String::new, |fabric| format!(": {fabric}"));
+            let transport = job.transport;
+            let mut text =
+                format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
             text.push_str(&report(table.specs(), grants));
             let _ = writeln!(text, "shmem: {}", job.holdings().report());
             for row in crate::env::rows(crate::env::process()) {

@@ -33,8 +33,8 @@ use crate::agreement::{Told, agree};
 use crate::bootstrap::{self, Bootstrap};
 use crate::calibration;
 use crate::context::{Holdings, Threads};
-use crate::cpus;
-use crate::env::{self, Settings, TransportChoice};
+use crate::cpus::Cpus;
+use crate::env::{self, Settings};
 use crate::error::{Error, Result};
 use crate::fabric;
 use crate::grants;
@@ -153,22 +153,15 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
         }
     }
     // Each PE may be bound to a core of its own: together they have more than each sees.
-    let cpus: Vec<_> = on_node.map(|(_, told)| told.cpus.clone()).collect();
-    let cores = match plan.settings.transport {
-        // Each is alone on its host by name only: together they share what the machine has.
-        TransportChoice::Ofi => {
-            let all: Vec<_> = told.iter().map(|told| told.cpus.clone()).collect();
-            cpus::count(&all) / hosts.len()
-        }
-        _ => cpus::count(&cpus),
-    };
+    let cpus: Vec<_> = on_node.map(|(_, told)| told.cpus.list.clone()).collect();
+    let all: Vec<_> = told.iter().map(|told| told.cpus.clone()).collect();
+    let cores = Cpus::of_the_node(&all, me, slots as usize);
     let spins = Patience::for_node(slots as usize, cores).spins();
     let ofi = fabric::open(&plan.settings, bootstrap, spins)?;
-    if let Some(ofi) = &ofi {
-        fabric::join(ofi, bootstrap.as_ref(), &pes, &plan.layout, arena.place(my_slot))?;
-    }
+    let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &plan.layout, arena.place(my_slot));
+    let fabric = ofi.as_ref().map(join).transpose()?;
     let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
-    let members = Members { pes, hosts: &hosts, cores, cpus, files };
+    let members = Members { pes, hosts: &hosts, cores, cpus, files, fabric };
     let grants = told.into_iter().map(|told| told.grants).collect();
     Ok(assemble(plan, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
 }
@@ -202,6 +195,8 @@ pub(crate) struct Members<'a> {
     pub(crate) cpus: Vec<Vec<usize>>,
     /// What the partitions of this one lie in that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, Backing>,
+    /// What reaches other hosts, in words.
+    pub(crate) fabric: Option<String>,
 }
 
 /// Puts a world together, once the memory exists.
@@ -214,7 +209,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let Plan { settings, table, statics, layout, .. } = plan;
-    let Members { pes, hosts, cores, cpus, files } = members;
+    let Members { pes, hosts, cores, cpus, files, fabric } = members;
     let number = bootstrap.number();
     let pes: Vec<Pe> = match Observers::are_wanted(&settings) {
         true => pes.into_iter().map(Pe::observed).collect(),
@@ -319,6 +314,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         holdings: Mutex::new(holdings),
         threads,
         transport: transport_name,
+        fabric,
         indexes: Mutex::new(Indexes::new()),
         room: Mutex::new(Room::new(layout.teams())),
         released: Arc::clone(ledger.released()),

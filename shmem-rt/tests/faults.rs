@@ -280,7 +280,7 @@ impl<'a> Job<'a> {
         while let Some(line) = line
             && !all(&running.said, line)
         {
-            match running.lines.recv_timeout(Duration::from_secs(30)) {
+            match running.lines.recv_timeout(Duration::from_secs(60)) {
                 Ok(line) => running.said.push(line),
                 Err(_) => panic!("it does not start: {:?}", running.end(Duration::ZERO)),
             }
@@ -356,14 +356,11 @@ fn failed(output: &Output) -> String {
 }
 
 /// Puts things right again, whatever becomes of the test.
-struct Healed<'a>(&'a Hosts, &'a str);
+struct Undo<F: Fn()>(F);
 
-impl Drop for Healed<'_> {
+impl<F: Fn()> Drop for Undo<F> {
     fn drop(&mut self) {
-        let _ = Command::new(self.0.directory.join("hostsh")).args(["login", "sh", "-c", self.1]).status();
-        if self.1.is_empty() {
-            self.0.network("heal");
-        }
+        self.0();
     }
 }
 
@@ -407,7 +404,7 @@ fn a_network_that_is_cut_for_good_ends_the_job_when_its_time_is_over() {
     let Some(hosts) = Hosts::find() else { return };
     for program in ["traffic", "signals"] {
         let job = hosts.job(program).env(SECONDS, "60").start();
-        let _healed = Healed(&hosts, "");
+        let _undo = Undo(|| hosts.network("heal"));
         hosts.network("cut 1 2");
         let message = job.fails();
         assert!(message.contains("SHMEM_TIMEOUT"), "{message}");
@@ -420,8 +417,7 @@ fn a_host_that_is_cut_off_for_good_ends_the_job_when_its_time_is_over() {
     let network = hosts.launchers.clone();
     let job = hosts.job("traffic").env("SHMEM_OFI_INTERFACE", &network).env(SECONDS, "60").start();
     let interface = hosts.interface("h2");
-    let up = format!("ip link set {interface} up");
-    let _healed = Healed(&hosts, &up);
+    let _undo = Undo(|| hosts.on("login", &format!("ip link set {interface} up")));
     hosts.on("login", &format!("ip link set {interface} down"));
     job.fails();
 }
@@ -431,8 +427,7 @@ fn a_host_that_only_the_launcher_has_lost_ends_the_job() {
     let Some(hosts) = Hosts::find() else { return };
     let job = hosts.job("traffic").env(SECONDS, "60").start();
     let interface = hosts.interface("h2");
-    let up = format!("ip link set {interface} up");
-    let _healed = Healed(&hosts, &up);
+    let _undo = Undo(|| hosts.on("login", &format!("ip link set {interface} up")));
     hosts.on("login", &format!("ip link set {interface} down"));
     let message = job.fails();
     assert!(message.contains("host h2 is lost: the connection to its launcher failed"), "{message}");
@@ -442,8 +437,7 @@ fn a_host_that_only_the_launcher_has_lost_ends_the_job() {
 fn connections_that_are_reset_end_the_job() {
     let Some(hosts) = Hosts::find() else { return };
     let job = hosts.job("traffic").env(SECONDS, "60").start();
-    let heal = format!("{} h2 nft delete table inet fault", hosts.directory.join("hostsh").display());
-    let _healed = Healed(&hosts, &heal);
+    let _undo = Undo(|| hosts.on("h2", "nft delete table inet fault"));
     hosts.on("h2", &format!("{RULE} iifname \"dly0\" meta l4proto tcp reject with tcp reset; }}; }}'"));
     job.fails();
 }
@@ -452,8 +446,7 @@ fn connections_that_are_reset_end_the_job() {
 fn a_launcher_whose_connection_is_reset_ends_the_job() {
     let Some(hosts) = Hosts::find() else { return };
     let job = hosts.job("traffic").env(SECONDS, "60").start();
-    let heal = format!("{} h2 nft delete table inet fault", hosts.directory.join("hostsh").display());
-    let _healed = Healed(&hosts, &heal);
+    let _undo = Undo(|| hosts.on("h2", "nft delete table inet fault"));
     hosts.on("h2", &format!("{RULE} iifname \"eth0\" meta l4proto tcp reject with tcp reset; }}; }}'"));
     let message = job.fails();
     assert!(message.contains("host h2 is lost"), "{message}");
@@ -463,10 +456,12 @@ fn a_launcher_whose_connection_is_reset_ends_the_job() {
 fn lost_packets_and_delays_only_take_time() {
     let Some(hosts) = Hosts::find() else { return };
     for (trouble, end) in [("loss 0.03", "loss 0"), ("delay 20", "delay 0"), ("dup 0.05", "dup 0")] {
+        let _undo = Undo(|| hosts.network(end));
         hosts.network(trouble);
+        let start = Instant::now();
         let job = hosts.job("traffic").env("SHMEM_TIMEOUT", "30").env(SECONDS, "3").start();
+        println!("{trouble}: started in {:?}", start.elapsed());
         job.goes_on();
-        hosts.network(end);
     }
 }
 

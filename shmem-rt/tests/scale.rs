@@ -64,10 +64,10 @@ shapes! {
 }
 
 /// Times that PEs wait for each other before the program begins, whatever their number.
-const ROUNDS: u64 = 6;
+const ROUNDS: u64 = 4;
 
 /// Bytes that a PE offers at most: what it offers does not grow with the PEs.
-const BYTES: u64 = 1500;
+const BYTES: u64 = 800;
 
 /// A start has as many rounds for any number of PEs, and each PE takes what each offers, once.
 fn starts_as_the_formula_says(world: &mut World, rounds: u64) {

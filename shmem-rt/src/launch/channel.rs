@@ -109,12 +109,13 @@ impl Channel {
         let mut bytes = vec![0; MAX_PACKET];
         let mut space = [MaybeUninit::uninit(); SPACE];
         let mut control = net::RecvAncillaryBuffer::new(&mut space);
-        let received = match retry_on_intr(|| {
-            net::recvmsg(&self.0, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags)
-        }) {
-            // It died with packets of ours unread.
-            Err(Errno::CONNRESET) => return Ok(None),
-            result => result?,
+        let received = loop {
+            let mut chunks = [IoSliceMut::new(&mut bytes)];
+            match retry_on_intr(|| net::recvmsg(&self.0, &mut chunks, &mut control, flags)) {
+                // It died with packets of ours unread. That is told once, and before what it has sent.
+                Err(Errno::CONNRESET) => {}
+                result => break result?,
+            }
         };
         let mut packet = Packet { bytes: Vec::new(), descriptors: Vec::new(), sender: None };
         for message in control.drain() {
@@ -190,6 +191,16 @@ mod tests {
         let (ours, theirs) = Channel::pair().unwrap();
         theirs.send(&vec![7; MAX_PACKET + 1], &[]).unwrap();
         assert_eq!(ours.receive().unwrap_err().raw_os_error(), Some(Errno::MSGSIZE.raw_os_error()));
+    }
+
+    #[test]
+    fn last_words_are_heard_though_the_other_side_has_not_read_all() {
+        let (ours, theirs) = Channel::pair().unwrap();
+        ours.send(b"unread", &[]).unwrap();
+        theirs.send(b"last words", &[]).unwrap();
+        drop(theirs);
+        assert_eq!(ours.try_receive().unwrap().unwrap().bytes, b"last words");
+        assert!(ours.receive().unwrap().is_none());
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! streams     channels by number
 //! unit        an endpoint, its queue and its counter
 //! port        a unit, as somebody works on it: starting operations, progress, completion
+//! tally       whether everything that was started is complete
 //! record      what an operation keeps until its completion is reported
 //! operation   messages for the provider
 //! rma         the operations of a transport
@@ -44,6 +45,7 @@ mod rma;
 mod stall;
 mod streams;
 pub mod strided;
+mod tally;
 mod thread;
 mod trial;
 mod unit;
@@ -124,7 +126,8 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
-        let limits = Limits::DEFAULT.with_message_of(domain.demands.max_message);
+        let most = strided::message_of(&domain.provider).min(domain.demands.max_message);
+        let limits = Limits::DEFAULT.with_message_of(most);
         // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
         let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
@@ -248,9 +251,9 @@ impl Fabric {
         self.made().fold(false, |moved, port| port.serve() || moved)
     }
 
-    /// Whether an operation of this PE is under way.
+    /// Whether an operation of this PE is under way, or something of the engine's waits for room.
     fn is_under_way(&self) -> bool {
-        self.made().any(|port| port.is_under_way())
+        self.engine.owes() || self.buffers.wait() || self.made().any(|port| port.is_under_way())
     }
 
     /// Whether something of this PE is under way, an answer to a message included.

@@ -1,7 +1,6 @@
 //! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
 
 use core::ffi::c_void;
-use core::sync::atomic::Ordering;
 use std::sync::TryLockError;
 
 use super::Fabric;
@@ -116,7 +115,7 @@ impl Port<'_> {
                 break number;
             }
             self.drive(&stall);
-            stall.pause(self.completed(), || format!("room for {what}", what = self.describe(what)));
+            stall.pause(|| self.completed(), || format!("room for {what}", what = self.describe(what)));
         };
         let record = self.unit.records.get(number);
         prepare(record);
@@ -149,18 +148,20 @@ impl Port<'_> {
         let mut stall = Stall::new(self.fabric);
         loop {
             let held = self.unit.lock();
-            let answer = attempt(posting);
-            if answer == 0 {
-                let started = self.unit.started.load(Ordering::Relaxed);
-                self.unit.started.store(started + 1, Ordering::Release);
-                return Ok(());
+            if self.unit.tally.is_open() {
+                self.unit.tally.begin();
+                let answer = attempt(posting);
+                if answer == 0 {
+                    return Ok(());
+                }
+                self.unit.tally.undo();
+                if answer != -(FI_EAGAIN as isize) {
+                    return Err(answer);
+                }
             }
             drop(held);
-            if answer != -(FI_EAGAIN as isize) {
-                return Err(answer);
-            }
             self.drive(&stall);
-            stall.pause(self.completed(), || self.describe(what));
+            stall.pause(|| self.completed(), || self.describe(what));
         }
     }
 
@@ -171,30 +172,30 @@ impl Port<'_> {
         let record = self.unit.records.get(number);
         while !record.is_done() {
             self.drive(&stall);
-            stall.pause(self.completed(), || self.describe(what));
+            stall.pause(|| self.completed(), || self.describe(what));
         }
         let result = read(record);
         self.unit.lock().give_back(number);
         result
     }
 
-    /// Waits until all that has been started is complete. Operations that others start from now on need not be
-    /// waited for.
+    /// Waits until all that has been started is complete.
     #[inline]
     pub(super) fn quiet(&self) {
-        let started = self.unit.started.load(Ordering::Acquire);
-        let mut stall = Stall::new(self.fabric);
+        let (mut stall, mut waiting) = (Stall::new(self.fabric), self.unit.tally.wait());
         loop {
             let completed = self.completed();
-            if completed >= started {
+            if self.unit.tally.is_complete(completed) {
                 return;
             }
             if stall.is_eighth() {
                 self.drive(&stall);
             }
-            stall.pause(completed, || {
-                format!("{} of {started} operations of this PE are complete", completed)
-            });
+            waiting.looked();
+            stall.pause(
+                || completed,
+                || format!("{completed} of {} operations of this PE are complete", self.unit.tally.started()),
+            );
         }
     }
 
@@ -222,8 +223,7 @@ impl Port<'_> {
 
     /// Whether an operation is under way. Makes progress.
     pub(super) fn is_under_way(&self) -> bool {
-        let started = self.unit.started.load(Ordering::Acquire);
-        started > self.count()
+        !self.unit.tally.is_complete(self.count())
     }
 
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.
@@ -250,7 +250,7 @@ impl Port<'_> {
             Err(TryLockError::WouldBlock) => return false,
         };
         // The lock is given back before messages are carried out.
-        if read.arrived > 0 || self.fabric.engine.owes() {
+        if read.arrived > 0 || self.fabric.engine.owes() || self.fabric.buffers.wait() {
             self.fabric.take(&read.arrivals[..read.arrived]);
         }
         read.any

@@ -105,7 +105,7 @@ impl Fabric {
             let mut stall = Stall::new(self);
             while stream.events() > 0 {
                 port.drive(&stall);
-                stall.pause(port.completed(), || format!("{} operations of a context", stream.events()));
+                stall.pause(|| port.completed(), || format!("{} operations of a context", stream.events()));
             }
         }
         if !self.engine.is_quiet(channel) {

@@ -33,14 +33,14 @@ impl<'f> Stall<'f> {
     /// To be called once for each look that has found nothing. `completed` is anything that changes when the
     /// fabric moves; `what` describes the wait, if it is given up.
     #[inline]
-    pub(super) fn pause(&mut self, completed: u64, what: impl FnOnce() -> String) {
+    pub(super) fn pause(&mut self, completed: impl FnOnce() -> u64, what: impl FnOnce() -> String) {
         self.rounds = self.rounds.wrapping_add(1);
         core::hint::spin_loop();
         if !self.fabric.spins && self.rounds.is_multiple_of(ROUNDS) {
             std::thread::yield_now();
         }
         if self.rounds.is_multiple_of(LOOKS) {
-            self.look(completed, what);
+            self.look(completed(), what);
         }
     }
 

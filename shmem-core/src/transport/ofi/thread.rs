@@ -152,7 +152,8 @@ fn is_polled(fabric: &Fabric) -> bool {
 
 /// Sleeps until something arrives, the end is asked for, or the time is over.
 fn sleep(stop: &Stop, arrival: Option<BorrowedFd<'_>>, limit: Option<Duration>) {
-    let limit = limit.map(|limit| Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() });
+    let seconds = |limit: Duration| i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
+    let limit = limit.map(|limit| Timespec { tv_sec: seconds(limit), tv_nsec: limit.subsec_nanos().into() });
     let stop = PollFd::from_borrowed_fd(stop.descriptor.as_fd(), PollFlags::IN);
     // Whatever ends it early: the caller looks again.
     let _ = match arrival {

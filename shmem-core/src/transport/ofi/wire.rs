@@ -6,7 +6,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,14 +19,12 @@ use super::stall::Stall;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
-/// Buffers for what arrives: what comes sooner than they are free waits in the provider's.
-const ARRIVALS: usize = 32;
-
-/// Buffers for what is sent.
-const DEPARTURES: usize = 32;
+/// Most buffers for what arrives, and for what is sent: what comes sooner than they are free waits in the
+/// provider's. Where its queues are shorter there are fewer: half of a queue is for what is no message.
+const MOST: usize = 32;
 
 /// Entries of a completion queue that messages need.
-pub(super) const COMPLETIONS: usize = ARRIVALS + DEPARTURES;
+pub(super) const COMPLETIONS: usize = 2 * MOST;
 
 /// Most bytes that are handed over without a buffer.
 const SHORT: usize = 256;
@@ -42,8 +40,14 @@ pub(super) struct Buffers {
     memory: *mut u8,
     /// Bytes of a message.
     message: usize,
+    /// How many are for what arrives; the others are for what is sent.
+    arrivals: usize,
+    count: usize,
     /// Buffers that may be used to send.
     free: Mutex<Vec<usize>>,
+    /// Buffers that are to be posted, and how many these are.
+    unposted: Mutex<Vec<usize>>,
+    waiting: AtomicUsize,
     /// Messages that have arrived or left.
     moved: AtomicU64,
 }
@@ -60,14 +64,26 @@ impl Buffers {
     ///
     /// The domain must outlive them, and endpoints that use them be closed before.
     pub(super) unsafe fn new(domain: &Domain, message: usize) -> Result<Self, OfiError> {
-        let layout = layout(message);
+        let half = |queue: usize| (queue / 2).clamp(1, MOST);
+        let (arrivals, departures) = (half(domain.demands.receives), half(domain.demands.queue));
+        let count = arrivals + departures;
+        let layout = layout(message, count);
         // SAFETY: of more than no bytes.
         let memory = unsafe { alloc_zeroed(layout) };
         if memory.is_null() {
             handle_alloc_error(layout);
         }
-        let free = Mutex::new((ARRIVALS..ARRIVALS + DEPARTURES).collect());
-        let mut buffers = Self { registered: None, memory, message, free, moved: AtomicU64::new(0) };
+        let mut buffers = Self {
+            registered: None,
+            memory,
+            message,
+            arrivals,
+            count,
+            free: Mutex::new((arrivals..count).collect()),
+            unposted: Mutex::new((0..arrivals).collect()),
+            waiting: AtomicUsize::new(arrivals),
+            moved: AtomicU64::new(0),
+        };
         if domain.demands.local {
             // SAFETY: the memory is freed behind the registration.
             let registered = unsafe { domain.register_local((memory, layout.size())) };
@@ -96,16 +112,29 @@ impl Buffers {
     pub(super) fn find(&self, context: *mut c_void) -> Option<Moved> {
         let bytes = (context as usize).checked_sub(self.memory as usize)?;
         let (number, inside) = (bytes / stride(self.message), bytes % stride(self.message));
-        match number {
-            _ if inside != 0 => None,
-            0..ARRIVALS => Some(Moved::Arrived(Arrival { number, bytes: 0 })),
-            ARRIVALS..COMPLETIONS => Some(Moved::Left(number)),
-            _ => None,
+        if inside != 0 || number >= self.count {
+            None
+        } else if number < self.arrivals {
+            Some(Moved::Arrived(Arrival { number, bytes: 0 }))
+        } else {
+            Some(Moved::Left(number))
         }
     }
 
     fn take(&self) -> Option<usize> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// A buffer is to be posted again.
+    fn keep(&self, number: usize) {
+        let mut unposted = self.unposted.lock().unwrap_or_else(PoisonError::into_inner);
+        unposted.push(number);
+        self.waiting.store(unposted.len(), Ordering::Relaxed);
+    }
+
+    /// Whether buffers wait for room to be posted.
+    pub(super) fn wait(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// A buffer that was sent may be used again.
@@ -124,7 +153,7 @@ impl Drop for Buffers {
     fn drop(&mut self) {
         self.registered = None;
         // SAFETY: allocated with that layout; nobody posts any more (`new`).
-        unsafe { dealloc(self.memory, layout(self.message)) };
+        unsafe { dealloc(self.memory, layout(self.message, self.count)) };
     }
 }
 
@@ -133,8 +162,8 @@ fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
 
-fn layout(message: usize) -> Layout {
-    let bytes = stride(message) * COMPLETIONS;
+fn layout(message: usize, count: usize) -> Layout {
+    let bytes = stride(message) * count;
     Layout::from_size_align(bytes, HEAD).unwrap_or_else(|_| unreachable!("a few megabytes"))
 }
 
@@ -162,28 +191,35 @@ impl Arrival {
 }
 
 impl Fabric {
-    /// Lets messages arrive.
+    /// Lets messages arrive, as far as there is room to.
     pub(super) fn listen(&self) {
-        (0..ARRIVALS).for_each(|number| self.post(number));
+        let buffers = &self.buffers;
+        if !buffers.wait() {
+            return;
+        }
+        let mut unposted = buffers.unposted.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(&number) = unposted.last() {
+            if !self.post(number) {
+                break;
+            }
+            unposted.pop();
+        }
+        buffers.waiting.store(unposted.len(), Ordering::Relaxed);
     }
 
-    fn post(&self, number: usize) {
-        let (buffers, first) = (&self.buffers, self.first());
-        let mut stall = Stall::new(self);
-        loop {
-            let endpoint = first.unit.endpoint().raw();
-            let (to, bytes) = (buffers.bytes(number).cast(), buffers.message);
-            let context = buffers.context(number);
-            let answer = first.unit.exclusively(|| {
-                // SAFETY: an open endpoint; the buffer is the provider's until the message has arrived.
-                unsafe { calls::recv(endpoint, to, bytes, buffers.description(), ANYBODY, context) }
-            });
-            match answer {
-                0 => return,
-                again if again == -(FI_EAGAIN as isize) => {}
-                error => self.fail("to receive", &self.domain.library.describe(error as i64)),
-            }
-            stall.pause(buffers.moved(), || "room to receive".to_owned());
+    /// Whether a buffer was posted; otherwise there is no room for it yet.
+    fn post(&self, number: usize) -> bool {
+        let (buffers, unit) = (&self.buffers, self.first().unit);
+        let (endpoint, context) = (unit.endpoint().raw(), buffers.context(number));
+        let (to, bytes) = (buffers.bytes(number).cast(), buffers.message);
+        let answer = unit.exclusively(|| {
+            // SAFETY: an open endpoint; the buffer is the provider's until the message has arrived.
+            unsafe { calls::recv(endpoint, to, bytes, buffers.description(), ANYBODY, context) }
+        });
+        match answer {
+            0 => true,
+            again if again == -(FI_EAGAIN as isize) => false,
+            error => self.fail("to receive", &self.domain.library.describe(error as i64)),
         }
     }
 
@@ -195,8 +231,9 @@ impl Fabric {
             // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted again.
             let message = unsafe { core::slice::from_raw_parts(start, arrival.bytes) };
             self.engine.arrived(message).unwrap_or_else(|fault| self.end(fault.to_string()));
-            self.post(arrival.number);
+            self.buffers.keep(arrival.number);
         }
+        self.listen();
         self.engine.drain(self).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
 
@@ -291,7 +328,7 @@ impl Wire for Line<'_> {
         // SAFETY: one thread has this value, and nothing below comes back here.
         let stall = unsafe { &mut *self.stall.get() };
         let moved = self.fabric.buffers.moved();
-        stall.pause(moved, || self.fabric.unanswered());
+        stall.pause(|| moved, || self.fabric.unanswered());
     }
 }
 
@@ -318,7 +355,7 @@ mod tests {
     fn buffers_lie_apart_and_behind_their_contexts() {
         for message in [512, 600, 64 << 10] {
             assert!(stride(message) >= HEAD + message && stride(message).is_multiple_of(HEAD));
-            assert_eq!(layout(message).size(), stride(message) * COMPLETIONS);
+            assert_eq!(layout(message, 3).size(), stride(message) * 3);
         }
     }
 }

@@ -16,7 +16,19 @@ mod row;
 
 use std::sync::OnceLock;
 
+use super::engine::Limits;
+
 pub use row::{Blocks, Reach, Row, Way};
+
+/// Bytes of a message that a provider, by the end of its name, sends at once. Before it sends more, it asks the
+/// receiver, or has it read: several parts are sooner there.
+const AT_ONCE: [(&str, usize); 1] = [("ofi_rxm", 16 << 10)];
+
+/// Bytes of the engine's messages over a provider, if it allows as many.
+pub fn message_of(provider: &str) -> usize {
+    let known = AT_ONCE.iter().find(|(end, _)| provider.ends_with(end));
+    known.map_or(Limits::DEFAULT.message, |&(_, bytes)| bytes)
+}
 
 static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();
 
