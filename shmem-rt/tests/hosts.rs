@@ -108,6 +108,23 @@ mod meeting {
     }
 
     #[test]
+    fn hosts_stand_in_a_file_and_fewer_pes_fill_the_first() {
+        let agents = Agents::new();
+        let file = agents.0.path().join("hosts");
+        std::fs::write(&file, "# two\na slots=2\nb 2\n").unwrap();
+        let agent = agents.plain();
+        let variable = format!("{}=hosts", programs::NAME);
+        for (options, expected) in [(vec![], "[0, 0, 1, 1]"), (vec!["-n", "3"], "[0, 0, 1]")] {
+            let mut command = bare_shmrun(&["--hostfile", file.to_str().unwrap()]);
+            command.args(["--agent", agent.to_str().unwrap(), "--env", &variable]).args(options);
+            let output = command.arg(itself()).args(ENTRY).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            let pes = text(&output.stdout).matches(&format!("> {expected}")).count();
+            assert_eq!(pes, expected.matches(char::is_numeric).count(), "{output:?}");
+        }
+    }
+
+    #[test]
     fn descriptors_stay_on_their_host() {
         assert_in_order(&launch_on("a:2,b:3", "share", 5).run().unwrap());
     }
