@@ -49,6 +49,6 @@ demand $basic,cq=64,inject=64 $everything
 echo "-- as efa"
 demand $basic,context2,no_wait,no_atomics,inject=32,reorder $everything
 echo "-- as cxi"
-demand mr_endpoint,mr_allocated,key_size=2,iov=1,rma_iov=1,no_wait,plain_fetch,registrations=100,eagain=1 $everything
+demand mr_endpoint,mr_allocated,key_size=2,iov=1,rma_iov=1,no_wait,plain_fetch,eagain=1 $everything
 echo "-- as psm3"
 demand context,rma_iov=1,iov=1,inject=64 $order $atomics strided
