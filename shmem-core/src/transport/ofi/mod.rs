@@ -247,7 +247,8 @@ impl Fabric {
 
     /// Reads what has come on any unit. Says whether there was anything.
     fn serve(&self) -> bool {
-        self.made().fold(false, |moved, port| port.serve() || moved)
+        // All of them, also behind one that had something.
+        self.made().filter(|port| port.serve()).count() > 0
     }
 
     /// Whether an operation of this PE is under way, or something of the engine's waits for room.

@@ -1,6 +1,7 @@
 //! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
 
 use core::ffi::c_void;
+use core::sync::atomic::Ordering;
 use std::sync::TryLockError;
 
 use super::Fabric;
@@ -150,6 +151,7 @@ impl Port<'_> {
             let held = self.unit.lock();
             if self.unit.tally.is_open() {
                 self.unit.tally.begin();
+                self.unit.last.store(what.pe as u32, Ordering::Relaxed);
                 let answer = attempt(posting);
                 if answer == 0 {
                     return Ok(());
@@ -298,7 +300,11 @@ impl Port<'_> {
         // SAFETY: an open queue, and an entry of the version that the domain was opened with.
         let found = unsafe { calls::cq_readerr(self.unit.queue.raw(), &raw mut entry, 0) };
         let error = if found > 0 { i64::from(entry.err) } else { read as i64 };
-        self.fabric.fail("an operation", &self.fabric.domain.library.describe(error))
+        // A completion that failed says whose it was only if it was to be reported.
+        let last = self.unit.last.load(Ordering::Relaxed) as usize;
+        let what =
+            format!("an operation (the last one was with PE {last}, {})", self.fabric.domain.place_of(last));
+        self.fabric.fail(&what, &self.fabric.domain.library.describe(error))
     }
 
     #[cold]

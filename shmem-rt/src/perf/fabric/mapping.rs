@@ -6,6 +6,7 @@ use shmem_core::context::NonBlocking;
 use shmem_core::endpoint::Stores;
 use shmem_core::object::On;
 
+use super::operation::LESS;
 use super::{Bare, Lane, Peer};
 use crate::perf::rounds::{self, Rounds};
 use crate::perf::samples::Samples;
@@ -26,9 +27,9 @@ pub struct Batch {
 
 /// From small ones, of which the issue is what costs, to large ones.
 pub const BATCHES: [Batch; 3] = [
-    Batch { bytes: 8, in_flight: 64, passes: 16 },
-    Batch { bytes: 4 << 10, in_flight: 64, passes: 8 },
-    Batch { bytes: 64 << 10, in_flight: 16, passes: 4 },
+    Batch { bytes: 8, in_flight: 64, passes: 16_u64.div_ceil(LESS as u64) },
+    Batch { bytes: 4 << 10, in_flight: 64, passes: 8_u64.div_ceil(LESS as u64) },
+    Batch { bytes: 64 << 10, in_flight: 16, passes: 4_u64.div_ceil(LESS as u64) },
 ];
 
 impl Batch {
