@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
 if [ -z "${SHMEM_HOSTS_INSIDE:-}" ]; then
     cargo test --workspace --no-run --test contexts_apart
-    if ! command -v mpirun >/dev/null || ! ldconfig -p | grep -q libfabric; then
-        echo "skipped: contexts on a cut network need mpirun and libfabric (Debian: openmpi-bin, libfabric1)"
+    if ! ci/install openmpi-bin libfabric1 iproute2; then
+        echo "skipped: contexts on a cut network need mpirun and libfabric"
         exit 0
     elif ! "${own[@]}" true 2>/dev/null; then
         echo "skipped: contexts on a cut network need namespaces, which this user may not make (unshare -n)"

@@ -5,13 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-library() {
-    [ -n "${SHMEM_LIBFABRIC:-}" ] || ldconfig -p 2>/dev/null | grep -q 'libfabric\.so\.1'
-}
-if ! library && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -q && apt-get install -qy --no-install-recommends libfabric1; } >/dev/null 2>&1 || true
-fi
-if ! library; then
+if [ -z "${SHMEM_LIBFABRIC:-}" ] && ! ci/install libfabric1; then
     echo "skipped: libfabric is not here, and cannot be installed"
     exit 0
 fi
@@ -21,24 +15,25 @@ export SHMEM_OFI_INTERFACE=lo
 # Handlers of psm's, which print an exit where a signal should be seen.
 export HFI_NO_BACKTRACE=1 IPATH_NO_BACKTRACE=1
 
-suite() { # TEST...: built as in unit.sh, so that nothing is built twice
+part() { # WHAT TEST...: built as in unit.sh, so that nothing is built twice
+    what=$1 before=$(date +%s)
+    shift
+    # shellcheck disable=SC2046
     cargo test --quiet --workspace $(printf ' --test %s' "$@")
+    echo "-- $what: $(($(date +%s) - before)) s"
 }
 
-operations="rma signal sync lock"
-everything="$operations array_strided arrays collective context create_partition halo heap iput linearizability litmus
-    nodes nonblocking phase regions segments session strided team"
-
-echo "-- tcp;ofi_rxm, every PE on a host of its own"
-SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER='tcp;ofi_rxm' suite $everything
-
-echo "-- tcp;ofi_rxm between hosts of two PEs, memory inside"
-SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto SHMEM_OFI_PROVIDER='tcp;ofi_rxm' \
-    suite $operations collective heap linearizability litmus nodes phase segments team
-
+# Every PE as if alone on its host.
+export SHMEM_TRANSPORT=ofi
+SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
+    array_strided arrays context create_partition halo heap iput keys linearizability litmus lock nodes nonblocking \
+    phase regions rma segments session signal strided sync team
 for provider in sockets 'udp;ofi_rxd'; do
-    echo "-- $provider"
-    SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=$provider suite $operations
+    SHMEM_OFI_PROVIDER=$provider part "$provider" rma signal sync
 done
-echo "-- shm, the provider"
-SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm suite $operations
+SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma signal sync
+
+# Of two PEs on each host, one is reached through memory.
+export SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto
+SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm between hosts of two PEs' \
+    collective heap linearizability litmus lock nodes phase rma segments signal team

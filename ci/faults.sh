@@ -12,8 +12,8 @@ own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
 if [ -z "${FAULTS_INSIDE:-}" ]; then
     cargo test --workspace --no-run --test faults
     cargo build --workspace --lib --bins
-    if ! ldconfig -p | grep -q libfabric || ! command -v nft >/dev/null; then
-        echo "skipped: faults between hosts need libfabric and nft (Debian: libfabric1, nftables)"
+    if ! ci/install libfabric1 nftables iproute2; then
+        echo "skipped: faults between hosts need libfabric and nft"
         exit 0
     elif ! "${own[@]}" true 2>/dev/null; then
         echo "skipped: faults between hosts need namespaces, which this user may not make (unshare -n)"

@@ -20,35 +20,18 @@ tests=("$@")
 # started ends with them.
 own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
 if [ -z "${HOSTS_INSIDE:-}" ]; then
-    packages="openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge iproute2 procps"
-    missing=
-    for package in $packages; do
-        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing="$missing $package"
-    done
-    fetch() { # COMMAND: what needs the package registry, which may be out of reach
-        timeout -k 5 120 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 "$@" >/dev/null 2>&1
-    }
-    install() { # HOW...
-        # shellcheck disable=SC2086
-        DEBIAN_FRONTEND=noninteractive "$@" install -y --no-install-recommends $missing
-    }
-    if [ -n "$missing" ] && command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
-        # A fresh machine has no package lists. What is fetched is installed without a limit of time.
-        if install fetch --download-only || { fetch update && install fetch --download-only; }; then
-            # Services of these packages are not wanted.
-            RUNLEVEL=1 install apt-get -qq >/dev/null
-            missing=
-        fi
-    fi
+    installed=yes
+    ci/install openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge iproute2 \
+        procps || installed=
 
     # --workspace, as in unit.sh: nothing is built twice.
     cargo build --workspace --bins
-    if [ -n "$missing" ]; then
-        echo "not on several hosts: these packages are not installed and cannot be:$missing"
+    if [ -z "$installed" ]; then
+        echo "not on several hosts: packages are missing (see above)"
     elif ! "${own[@]}" true 2>/dev/null; then
         echo "not on several hosts: this user may not make namespaces (unshare -n)"
     else
-        cargo test --workspace --no-run "${tests[@]/#/--test=}"
+        cargo test --workspace --no-run --test=pmix "${tests[@]/#/--test=}"
         HOSTS_INSIDE=1 exec "${own[@]}" "$0" "$@"
     fi
     bin=${CARGO_TARGET_DIR:-target}/debug
@@ -93,6 +76,23 @@ same() { # WHAT FILE FILE
     cmp "$2" "$3" || { echo "$1 differs from one host"; exit 1; }
 }
 
+test_binary() { # TEST
+    cargo test --workspace --no-run --message-format=json --test "$1" 2>/dev/null |
+        sed -n 's/.*"test":true},"features".*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
+}
+pmix=$(test_binary pmix)
+
+# A PE dies: the job ends on all hosts, with an error, long before the time is over that it has (124).
+dies() { # LAUNCHER NAME
+    local status=0
+    PMIX_TEST_PROGRAM=die-5 run "$1" "$pmix" --exact program --nocapture >"$work/said" 2>&1 || status=$?
+    if [ "$status" -eq 0 ] || [ "$status" -eq 124 ] || [ "$(grep -c '^pid ' "$work/said")" -ne "$pes" ]; then
+        cat "$work/said"
+        echo "a job of $2 in which PE 5 dies ends with code $status"
+        exit 1
+    fi
+}
+
 heat() { # PICTURE LAUNCHER...
     "${@:2}" "$bin/heat2d" --steps 50 --serial-check --output "$1"
 }
@@ -107,7 +107,20 @@ for launcher in "${launchers[@]}"; do
     same "heat2d under $name" "$work/one-host.png" "$work/$name.png"
     run "$launcher" "$bin/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check | tee "$work/said"
     grep -q "^equal to the serial solution, bit for bit" "$work/said" || { echo "halo2d differs"; exit 1; }
+    # A PE that dies: the job ends on all hosts, with an error, in bounded time.
+    dies "$launcher" "$name"
     for test in "${tests[@]}"; do
         SHMRUN_LAUNCHER=$launcher cargo test --workspace --test "$test" -- --test-threads=1
     done
 done
+
+# Slurm without --kill-on-bad-exit does not end a job in which a task dies: the PEs do.
+echo "-- srun, deaths and mistakes"
+dies "${srun/--kill-on-bad-exit/}" "srun without --kill-on-bad-exit"
+grep -q "PE 5 has died" "$work/said" || { cat "$work/said"; echo "nobody says that PE 5 has died"; exit 1; }
+run "${srun/--mpi=pmix/--mpi=none}" "$bin/hello" >"$work/said" 2>&1
+if [ "$(grep -c 'add --mpi=pmix to srun' "$work/said")" -ne 1 ]; then
+    cat "$work/said"
+    echo "$pes processes that do not find each other are not explained once"
+    exit 1
+fi

@@ -28,8 +28,9 @@ search '\b(todo|unimplemented|dbg)!' '*.rs' | rule "nothing is left half done, n
 search '#\[ignore' '*.rs' | rule "a test that is not run proves nothing"
 search '\b(TODO|FIXME|XXX)\b' '*.rs' '*.sh' '*.toml' '*.md' | rule "what is missing stands in docs/design.md, not in comments"
 
-# A file is one noun, read in one sitting: about 400 lines, with a little room. Tests may be longer.
-files '*/src/*.rs' ':!*/tests/*' ':!*/tests.rs' | xargs -r wc -l | awk '$2 != "total" && $1 > 420' | rule "source files have about 400 lines"
+# A file is one noun, read in one sitting: about 400 lines, with a little room. Tests may be longer, and what
+# ci/bindings.sh makes is read by nobody.
+files '*/src/*.rs' ':!*/tests/*' ':!*/tests.rs' ':!*/bindings.rs' | xargs -r wc -l | awk '$2 != "total" && $1 > 420' | rule "source files have about 400 lines"
 files '*utils*' '*helpers*' '*common*' | rule "modules are named after what they hold"
 
 # Text that only some readers can follow: paths of one machine, numbers of a tracker.

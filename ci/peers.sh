@@ -6,24 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="openmpi-bin libopenmpi-dev"
-fetch() { # COMMAND: what needs the package registry, which may be out of reach
-    timeout -k 5 20 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 "$@" >/dev/null 2>&1
-}
-install() { # HOW...
-    # shellcheck disable=SC2086
-    DEBIAN_FRONTEND=noninteractive "$@" install -y --no-install-recommends $packages
-}
-if ! type mpicc oshcc mpirun oshrun >/dev/null 2>&1; then
-    if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
-        echo "$packages: not installed here (needs a Debian or Ubuntu, and root)"
-    # A fresh machine has no package lists. What is fetched is installed without a limit of time.
-    elif install fetch --download-only || { fetch update && install fetch --download-only; }; then
-        install apt-get -qq >/dev/null
-    else
-        echo "$packages: cannot be fetched, the package registry is out of reach"
-    fi
-fi
+ci/install openmpi-bin libopenmpi-dev || true
 
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT

@@ -11,12 +11,11 @@ use crate::address::{Addresses, Ports, port_of};
 use crate::counter::Counter;
 use crate::demand::Atomics;
 use crate::information::Parts;
-use crate::key::Key;
 use crate::operation::{Call, Operation};
 use crate::queue::{self, Queue};
 use crate::real::{Real, Wrapper, failure, refusal};
 use crate::violation::violation;
-use crate::{domain, random, region};
+use crate::{domain, random};
 
 mod rules;
 mod table;

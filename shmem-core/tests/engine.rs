@@ -77,7 +77,6 @@ impl Wire for End<'_> {
             let bytes = {
                 let queue = &mut *self.0.queues[pe].borrow_mut();
                 queue.full = queue.full.saturating_sub(1);
-                let bytes = queue.lengths[queue.full];
                 message.copy_from_slice(&queue.buffers[queue.full]);
                 core::mem::take(&mut queue.lengths[queue.full])
             };
@@ -101,7 +100,7 @@ fn messages_allocate_nothing() {
     let pages = vec![Page([0; 4096]); (SYSTEM_BYTES + BYTES) / 4096].leak();
     let place = pages.as_mut_ptr().cast::<u8>();
     let queue = || RefCell::new(Queue { buffers: [[0; MESSAGE]; ROOM], lengths: [0; ROOM], full: 0 });
-    let limits = Limits { window: 8, message: MESSAGE };
+    let limits = Limits { window: 8, message: MESSAGE, at_once: usize::MAX };
     let wires = Wires { engines: [0, 1].map(|me| Engine::new(me, 2, limits)), queues: [queue(), queue()] };
     // SAFETY: a place of that many bytes, all zeroes, which stays.
     wires.engines[1].register(1, unsafe { Target::later(place, SYSTEM_BYTES, BYTES) });

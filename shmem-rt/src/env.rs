@@ -16,7 +16,7 @@ mod variable;
 pub use row::{Row, rows};
 pub use settings::{BarrierChoice, CheckChoice, EnvError, Settings, TransportChoice};
 pub(crate) use variable::{
-    ATTACH_WAIT, CHECK, LATER_SIZE, NPES, STATS, STRIDED_ADVICE, TRACE, TRANSPORT, WAIT_WARN,
+    ATTACH_WAIT, CHECK, LATER_SIZE, LIBFABRIC, NPES, STATS, STRIDED_ADVICE, TRACE, TRANSPORT, WAIT_WARN,
 };
 pub use variable::{VARIABLES, ValueKind, Variable, unknown};
 

@@ -13,9 +13,11 @@
 
 use std::time::Duration;
 
+use shmem_core::libfabric::Library;
+
 use crate::claim;
 use crate::entry::{Outcome, init, run_body};
-use crate::env::{NPES, Settings, TRANSPORT, TransportChoice};
+use crate::env::{LIBFABRIC, NPES, Settings, TRANSPORT, TransportChoice};
 use crate::error::Error;
 use crate::launch::{self, HOSTS_AS, HostsAs, Launch};
 use crate::loopback;
@@ -51,6 +53,10 @@ pub fn test<L: ThreadLevel, R: Outcome>(
 ) {
     if std::env::var(TEST).is_ok_and(|running| running == name) {
         return as_pe(body);
+    }
+    if let Some(why) = skipped(environment) {
+        println!("skipped: {why}");
+        return;
     }
     let path = name.split_once("::").map_or(name, |(_, path)| path);
     let outcome = match job(name, path, pes, environment) {
@@ -132,6 +138,20 @@ fn launched(
     let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
     let printed = launch::Printed { out: output.stdout, err: output.stderr };
     Ok(launch::Outcome { code, failure: None, report: String::new(), outputs: vec![printed] })
+}
+
+/// Why a test cannot run here: it is to run over libfabric, and there is none.
+fn skipped(environment: &[(&str, &str)]) -> Option<String> {
+    let asked = |variable: &str| {
+        let given = environment.iter().find(|(name, _)| *name == variable);
+        given.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(variable).ok())
+    };
+    let asks = asked(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("ofi"));
+    let library = asked(LIBFABRIC.name).filter(|name| !name.is_empty());
+    if !asks {
+        return None;
+    }
+    Library::load(library.as_deref()).err().map(|error| error.to_string())
 }
 
 fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {

@@ -309,18 +309,17 @@ impl Running<'_> {
     #[track_caller]
     fn end(mut self, bound: Duration) -> Output {
         let start = Instant::now();
-        let mut late = false;
         while self.child.try_wait().unwrap().is_none() {
-            if start.elapsed() > bound && !late {
-                late = true;
+            if start.elapsed() > bound {
                 self.child.kill().unwrap();
+                self.said.extend(self.lines.try_iter());
+                panic!("it has not ended within {bound:?}; it has said {:?}", self.said);
             }
             std::thread::sleep(Duration::from_millis(10));
         }
         let mut output = self.child.wait_with_output().unwrap();
         self.said.extend(self.lines.iter());
         output.stdout = self.said.join("\n").into_bytes();
-        assert!(!late, "it has not ended within {bound:?}: {output:?}");
         self.hosts.assert_nothing_is_left();
         output
     }

@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_channel_is_quieted_until_its_last_endpoint_is_gone() {
         let mut channels = Channels::default();
-        let mut open = |channels: &mut Channels, number| {
+        let open = |channels: &mut Channels, number| {
             channels.open(grant(0, Tracking::Counter), |_| Ok(Channel(number))).unwrap()
         };
         let (first, second) = (open(&mut channels, 0), open(&mut channels, 1));

@@ -12,6 +12,7 @@
 //! streams     channels by number
 //! unit        an endpoint, its queue and its counter
 //! port        a unit, as somebody works on it: starting operations, progress, completion
+//! tally       whether everything that was started is complete
 //! record      what an operation keeps until its completion is reported
 //! operation   messages for the provider
 //! rma         the operations of a transport
@@ -44,6 +45,7 @@ mod rma;
 mod stall;
 mod streams;
 pub mod strided;
+mod tally;
 mod thread;
 mod trial;
 mod unit;
@@ -64,7 +66,7 @@ use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
 use domain::Domain;
-use engine::{Engine, Limits};
+use engine::Engine;
 use keys::Keys;
 use port::Port;
 use provider::Chosen;
@@ -124,7 +126,7 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
-        let limits = Limits::DEFAULT.with_message_of(domain.demands.max_message);
+        let limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
         // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
         let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
@@ -245,7 +247,8 @@ impl Fabric {
 
     /// Reads what has come on any unit. Says whether there was anything.
     fn serve(&self) -> bool {
-        self.made().fold(false, |moved, port| port.serve() || moved)
+        // All of them, also behind one that had something.
+        self.made().filter(|port| port.serve()).count() > 0
     }
 
     /// Whether an operation of this PE is under way, or something of the engine's waits for room.

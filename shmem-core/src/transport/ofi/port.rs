@@ -149,16 +149,19 @@ impl Port<'_> {
         let mut stall = Stall::new(self.fabric);
         loop {
             let held = self.unit.lock();
-            let answer = attempt(posting);
-            if answer == 0 {
-                let started = self.unit.started.load(Ordering::Relaxed);
-                self.unit.started.store(started + 1, Ordering::Release);
-                return Ok(());
+            if self.unit.tally.is_open() {
+                self.unit.tally.begin();
+                self.unit.last.store(what.pe as u32, Ordering::Relaxed);
+                let answer = attempt(posting);
+                if answer == 0 {
+                    return Ok(());
+                }
+                self.unit.tally.undo();
+                if answer != -(FI_EAGAIN as isize) {
+                    return Err(answer);
+                }
             }
             drop(held);
-            if answer != -(FI_EAGAIN as isize) {
-                return Err(answer);
-            }
             self.drive(&stall);
             stall.pause(|| self.completed(), || self.describe(what));
         }
@@ -178,23 +181,22 @@ impl Port<'_> {
         result
     }
 
-    /// Waits until all that has been started is complete. Operations that others start from now on need not be
-    /// waited for.
+    /// Waits until all that has been started is complete.
     #[inline]
     pub(super) fn quiet(&self) {
-        let started = self.unit.started.load(Ordering::Acquire);
-        let mut stall = Stall::new(self.fabric);
+        let (mut stall, mut waiting) = (Stall::new(self.fabric), self.unit.tally.wait());
         loop {
             let completed = self.completed();
-            if completed >= started {
+            if self.unit.tally.is_complete(completed) {
                 return;
             }
             if stall.is_eighth() {
                 self.drive(&stall);
             }
+            waiting.looked();
             stall.pause(
                 || completed,
-                || format!("{} of {started} operations of this PE are complete", completed),
+                || format!("{completed} of {} operations of this PE are complete", self.unit.tally.started()),
             );
         }
     }
@@ -223,8 +225,7 @@ impl Port<'_> {
 
     /// Whether an operation is under way. Makes progress.
     pub(super) fn is_under_way(&self) -> bool {
-        let started = self.unit.started.load(Ordering::Acquire);
-        started > self.count()
+        !self.unit.tally.is_complete(self.count())
     }
 
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.
@@ -299,7 +300,11 @@ impl Port<'_> {
         // SAFETY: an open queue, and an entry of the version that the domain was opened with.
         let found = unsafe { calls::cq_readerr(self.unit.queue.raw(), &raw mut entry, 0) };
         let error = if found > 0 { i64::from(entry.err) } else { read as i64 };
-        self.fabric.fail("an operation", &self.fabric.domain.library.describe(error))
+        // A completion that failed says whose it was only if it was to be reported.
+        let last = self.unit.last.load(Ordering::Relaxed) as usize;
+        let what =
+            format!("an operation (the last one was with PE {last}, {})", self.fabric.domain.place_of(last));
+        self.fabric.fail(&what, &self.fabric.domain.library.describe(error))
     }
 
     #[cold]

@@ -42,6 +42,9 @@ const NAMED_ONLY: [&str; 5] = ["shm", "sm2", "lnx", "net", "net;ofi_rxm"];
 /// twice where delivery is asked of one that gives none, and then two operations have it.
 const RESULTS_ONLY: [&str; 2] = ["shm", "sm2"];
 
+/// Providers whose atomics are not even tried: `udp;ofi_rxd` dies of those that give a result, while it connects.
+const UNTRIED: [&str; 1] = ["udp;ofi_rxd"];
+
 /// What the transport can do for a provider.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
@@ -257,7 +260,7 @@ impl Entry {
             endpoints: domain.ep_cnt,
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
-            atomics: self.offer.atomics,
+            atomics: self.offer.atomics && !UNTRIED.contains(&self.offer.provider.as_str()),
         }
     }
 }

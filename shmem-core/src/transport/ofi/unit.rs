@@ -2,15 +2,15 @@
 //!
 //! Every operation asks for delivery to be complete before it counts (`FI_DELIVERY_COMPLETE`): otherwise a
 //! provider may count what still lies in a buffer of its own. Operations are counted; those that keep a record
-//! are reported as well. So what a unit has started is complete when the counter has come up to
-//! the number of operations started, whoever looks.
+//! are reported as well. So what a unit has started is complete when the [tally](super::tally) says so, whoever
+//! looks.
 //!
 //! A unit has a lock. Where the [`Lane`](crate::transport::Lane) says that one thread uses it, nobody but the
 //! progress thread ever meets that thread there, and only while it is elsewhere: the lock costs two
 //! instructions on a line of its own. In return any thread may wait for what another has started.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,6 +18,7 @@ use super::domain::{Domain, made};
 use super::error::OfiError;
 use super::object::Object;
 use super::record::{Free, Records};
+use super::tally::Tally;
 use super::wire;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
@@ -34,8 +35,9 @@ pub(super) struct Unit {
     pub(super) registered: Option<Object<fid_mr>>,
     pub(super) records: Records,
     pub(super) free: Mutex<Free>,
-    /// Operations started.
-    pub(super) started: AtomicU64,
+    pub(super) tally: Tally,
+    /// The PE of the last operation, for messages.
+    pub(super) last: AtomicU32,
     /// Looks of the program's own threads at what has come: it changes while one of them polls.
     pub(super) looks: AtomicU64,
     /// What becomes readable when something arrives, where the provider has that.
@@ -107,8 +109,8 @@ impl Unit {
         };
         let arrival = wakes.then(|| descriptor_of(&queue)).transpose().map_err(refused("fi_control"))?;
         let free = Mutex::new(Free::new(RECORDS));
-        let (started, looks) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { endpoint, counter, queue, registered, records, free, started, looks, arrival })
+        let (tally, last, looks) = (Tally::default(), AtomicU32::new(0), AtomicU64::new(0));
+        Ok(Self { endpoint, counter, queue, registered, records, free, tally, last, looks, arrival })
     }
 
     pub(super) fn endpoint(&self) -> &Object<fid_ep> {

@@ -83,6 +83,8 @@ pub(crate) fn pe(
         | Measure::OfiBare
         | Measure::OfiStrided
         | Measure::OfiModel
+        | Measure::OfiCosts
+        | Measure::OfiPieces
         | Measure::OfiPartitions
         | Measure::Mapping
         | Measure::Calibrate => {

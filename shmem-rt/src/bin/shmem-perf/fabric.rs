@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use shmem::mapping::Design;
 use shmem::perf::fabric::mapping::{self, BATCHES, THREADS};
-use shmem::perf::fabric::model::{BLOCKS, Model, packing};
+use shmem::perf::fabric::model::{BLOCKS, Blocks, Model};
 use shmem::perf::fabric::{Bare, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem::perf::jobs::Job;
 use shmem::perf::partitions::{LATER, PARTITIONS};
 use shmem::perf::{Record, Samples, Site, scale};
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Single, ThreadLevel};
+use shmem_core::transport::ofi::strided::{self, Reach, Row, Way};
 
 use crate::Measure;
 use crate::report::Report;
@@ -20,11 +21,13 @@ use crate::report::Report;
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// What PEs are started for here.
-pub(crate) const MEASURES: [Measure; 6] = [
+pub(crate) const MEASURES: [Measure; 8] = [
     Measure::Ofi,
     Measure::OfiBare,
     Measure::OfiStrided,
     Measure::OfiModel,
+    Measure::OfiCosts,
+    Measure::OfiPieces,
     Measure::OfiPartitions,
     Measure::Mapping,
 ];
@@ -116,7 +119,7 @@ impl Report {
     }
 
     /// A job of two PEs that reach each other through a provider, though they share a host.
-    fn over(&self, measure: Measure, provider: &str) -> Job {
+    pub(crate) fn over(&self, measure: Measure, provider: &str) -> Job {
         let variables = [(TRANSPORT, "ofi"), (OFI_PROVIDER, provider)];
         self.job(measure, 2, 1, &variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
     }
@@ -133,6 +136,12 @@ pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Err
         Measure::OfiBare => bench.bare(),
         Measure::OfiStrided => bench.blocks(),
         Measure::OfiModel => bench.model(),
+        Measure::OfiCosts => {
+            bench.costs(|pair, repetitions| pair.row(State::Polling, repetitions).fields().collect())
+        }
+        Measure::OfiPieces => {
+            bench.costs(|pair, repetitions| vec![("piece", pair.piece(State::Polling, repetitions))])
+        }
         Measure::OfiPartitions => bench.registration(),
         _ => bench.operations(),
     }
@@ -198,11 +207,11 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
         let records = pair.measure(|pair| {
             let mut records = Vec::new();
             for (state, name) in [(State::Polling, "polling"), (State::Asleep, "asleep")] {
-                let model = pair.model(state, self.repetitions);
+                let row = pair.row(state, self.repetitions);
                 for blocks in BLOCKS {
                     let case = format!("{}/{}/{name}", blocks.count, blocks.bytes);
                     let samples = pair.blocks(blocks, state, self.repetitions);
-                    let predicted = model.gain(blocks, packing(blocks, self.repetitions));
+                    let predicted = self.gain(&row, blocks);
                     let mut gains = Samples::new();
                     samples.pairs().iter().for_each(|(cost, limit)| gains.push(limit / cost, predicted));
                     let compared =
@@ -216,6 +225,27 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
             records
         });
         print(&records.unwrap_or_default())
+    }
+
+    /// How many times faster blocks are in messages than one by one, by the model of strided transfers.
+    fn gain(&self, row: &Row, blocks: Blocks) -> f64 {
+        let reach = Reach { pieces: 1, message: strided::limits_of(&self.provider).at_once };
+        let blocks = strided::Blocks { count: blocks.count, bytes: blocks.bytes };
+        let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
+        time(Way::Each) / time(Way::Messages)
+    }
+
+    /// Prints costs, a line of JSON for each.
+    fn costs(
+        &self,
+        measure: impl FnOnce(&Pair<'_, L>, usize) -> Vec<(&'static str, u64)>,
+    ) -> Result<(), Box<dyn Error>> {
+        let pair = Pair::new(self.world, &self.bare)?;
+        let costs = pair.measure(|pair| measure(pair, self.repetitions));
+        for cost in costs.unwrap_or_default() {
+            println!("{}", serde_json::to_string(&cost)?);
+        }
+        Ok(())
     }
 
     fn model(&self) -> Result<(), Box<dyn Error>> {

@@ -128,6 +128,10 @@ enum Command {
         /// directory.
         #[arg(long, value_name = "FILE")]
         table: Option<PathBuf>,
+        /// Measures what operations of this provider of libfabric cost, too, by which strided transfers to other
+        /// nodes choose their way; may be given several times.
+        #[arg(long, value_name = "PROVIDER")]
+        provider: Vec<String>,
         /// Show what was measured, and leave no file.
         #[arg(long)]
         dry_run: bool,
@@ -178,6 +182,8 @@ enum Measure {
     OfiBare,
     OfiStrided,
     OfiModel,
+    OfiCosts,
+    OfiPieces,
     OfiPartitions,
     Mapping,
 }

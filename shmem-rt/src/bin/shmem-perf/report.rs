@@ -60,7 +60,7 @@ impl Report {
             Command::Mapping { provider } => self.mapping(&provider),
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
-            Command::Calibrate { table, dry_run } => self.calibrate(table, dry_run),
+            Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }

@@ -11,11 +11,13 @@
 //! pair        two PEs, of which one measures                 operation  what they are measured with
 //! mapping     threads with contexts, against threads with endpoints
 //! model       three numbers, and what they predict
+//! costs       eight numbers, by which strided transfers choose their way
 //! pingpong    the latency of libfabric's own tool, to hold the bare program against
 //! ```
 
 mod attendant;
 mod bare;
+mod costs;
 mod lane;
 pub mod mapping;
 pub mod model;
@@ -25,6 +27,7 @@ pub mod pingpong;
 
 pub use attendant::Attendant;
 pub use bare::{Bare, BareError, CARD, Peer};
+pub use costs::Costs;
 pub use lane::{Lane, Port};
 pub use operation::{OPERATIONS, Operation};
 pub use pair::{Pair, PairError, State};

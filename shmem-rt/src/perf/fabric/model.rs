@@ -3,23 +3,17 @@
 //! A transfer of `n` messages that are waited for together takes `alpha + (n - 1) * gap + bytes * beta`:
 //! a latency, there and back; what each further message costs whoever sends it; and the time of a byte.
 
-use std::hint::black_box;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use shmem_core::context::{NonBlocking, Order, Stores, Strided};
-use shmem_core::strided::{Algorithm, Pattern, Plan, Thresholds, execute_later};
+use shmem_core::context::Stores;
 
-use super::operation::LESS;
 use super::{OPERATIONS, Pair, State};
-use crate::perf::samples::{FEWEST, Quartiles, Samples, nanoseconds_each};
+use crate::perf::samples::{FEWEST, Quartiles, Samples};
 use crate::thread::ThreadLevel;
 
 /// How long a PE sleeps for a look at what it uses meanwhile.
 const IDLE: Duration = Duration::from_millis(50);
-
-/// Transfers of blocks in one sample.
-const TRANSFERS: usize = 16 / LESS;
 
 /// The three numbers, in nanoseconds: of a round trip, of a message, of a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,21 +50,14 @@ impl Model {
     pub fn messages(&self, messages: usize, bytes: usize) -> f64 {
         self.alpha + messages.saturating_sub(1) as f64 * self.gap + bytes as f64 * self.beta
     }
-
-    /// How many times faster blocks are in one message than in one for each, if to pack and to unpack them
-    /// takes `packing` nanoseconds.
-    pub fn gain(&self, blocks: Blocks, packing: f64) -> f64 {
-        let bytes = blocks.count * blocks.bytes;
-        self.messages(blocks.count, bytes) / (self.messages(1, bytes) + packing)
-    }
 }
 
 impl Blocks {
-    fn stride(self) -> usize {
+    pub(super) fn stride(self) -> usize {
         2 * self.bytes
     }
 
-    fn span(self) -> usize {
+    pub(super) fn span(self) -> usize {
         self.count * self.stride()
     }
 }
@@ -105,31 +92,7 @@ impl<L: ThreadLevel> Pair<'_, L> {
         crate::world::World<L>: Stores,
     {
         self.ready(state);
-        let (world, place) = (self.world(), self.place());
-        let to = self.here();
-        let source = vec![1_u8; blocks.span()];
-        let Blocks { count, bytes } = blocks;
-        let stride = blocks.stride();
-        let cost = || {
-            nanoseconds_each(TRANSFERS, || {
-                for _ in 0..TRANSFERS {
-                    world.iputmem(to, black_box(&source[..]), stride, stride, bytes, count, place.pe());
-                    world.quiet();
-                }
-            })
-        };
-        let limit = || {
-            nanoseconds_each(TRANSFERS, || {
-                for _ in 0..TRANSFERS {
-                    world.scope(|scope| {
-                        for at in (0..count).map(|k| k * stride) {
-                            scope.put(place.index(at..at + bytes), &source[at..at + bytes]);
-                        }
-                    });
-                }
-            })
-        };
-        Samples::alternate(repetitions, cost, limit)
+        Samples::alternate(repetitions, || self.strided(blocks), || self.one_by_one(blocks))
     }
 
     /// The share of a core that this PE uses while both sleep in their own code, against a hundredth:
@@ -144,28 +107,6 @@ impl<L: ThreadLevel> Pair<'_, L> {
         }
         samples
     }
-}
-
-/// Nanoseconds to pack blocks and to unpack them again on this machine: the median of `repetitions` samples.
-///
-/// # Panics
-///
-/// If `repetitions` is 0.
-pub fn packing(blocks: Blocks, repetitions: usize) -> f64 {
-    let (mut packed, mut apart) = (vec![0_u8; blocks.count * blocks.bytes], vec![1_u8; blocks.span()]);
-    let pattern = Pattern::blocks(blocks.bytes, blocks.count, blocks.stride(), blocks.stride());
-    let plan = |pattern| Plan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
-    let (pack, unpack) = (plan(pattern.packed()), plan(pattern.unpacked()));
-    let mut sample = || {
-        nanoseconds_each(1, || {
-            // SAFETY: `packed` has room for all blocks, `apart` for their span.
-            unsafe { execute_later(&pack, packed.as_mut_ptr(), apart.as_ptr()) };
-            // SAFETY: as above.
-            unsafe { execute_later(&unpack, apart.as_mut_ptr(), packed.as_ptr()) };
-        })
-    };
-    sample();
-    Quartiles::of((0..repetitions).map(|_| sample()).collect()).median
 }
 
 /// Processor time of this process.
@@ -185,13 +126,5 @@ mod tests {
             (model.messages(1, 0), model.messages(11, 0), model.messages(1, 8)),
             (1000.0, 2000.0, 1004.0)
         );
-        let blocks = Blocks { count: 21, bytes: 0 };
-        assert_eq!((model.gain(blocks, 0.0), model.gain(blocks, 500.0)), (3.0, 2.0));
-    }
-
-    #[test]
-    fn packing_more_takes_longer() {
-        let of = |count| packing(Blocks { count, bytes: 4096 }, FEWEST);
-        assert!(of(256) > of(4));
     }
 }

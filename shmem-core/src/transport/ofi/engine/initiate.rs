@@ -27,7 +27,8 @@ impl Engine {
         source: *const u8,
         pattern: &Pattern,
     ) {
-        strided::each_fitting(pattern, self.carries(), |at, of, part| {
+        let most = self.limits.message_for(pattern.bytes()) - MOST_BEFORE_DATA;
+        strided::each_fitting(pattern, most, |at, of, part| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
             unsafe { self.send_put(wire, channel, to, source.wrapping_add(of), &part, None) };
@@ -36,7 +37,7 @@ impl Engine {
 
     /// Bytes of blocks that a message carries at least.
     pub fn carries(&self) -> usize {
-        self.limits.message - MOST_BEFORE_DATA
+        self.limits.message_for(0) - MOST_BEFORE_DATA
     }
 
     /// Whether [`put_signal`](Self::put_signal) can send so many bytes.
@@ -84,7 +85,7 @@ impl Engine {
         pattern: &Pattern,
     ) {
         let (mut tickets, mut sent) = ([None; PARTS], 0);
-        let most = self.limits.message - BEFORE_ANSWER;
+        let most = self.limits.message_for(pattern.bytes()) - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, part| {
             let from = Remote { offset: from.offset + of, ..from };
             let ticket = &mut tickets[sent % PARTS];
@@ -112,7 +113,7 @@ impl Engine {
         from: Remote,
         pattern: &Pattern,
     ) {
-        let most = self.limits.message - BEFORE_ANSWER;
+        let most = self.limits.message_for(pattern.bytes()) - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, part| {
             let from = Remote { offset: from.offset + of, ..from };
             // SAFETY: the part's blocks are some of the pattern's (caller).

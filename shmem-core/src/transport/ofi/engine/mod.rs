@@ -63,12 +63,20 @@ pub struct Limits {
     pub window: u16,
     /// Bytes of a message, at least [`LEAST_MESSAGE`].
     pub message: usize,
+    /// Bytes that the wire sends at once. What fits one message of [`message`](Self::message) bytes is cut into messages
+    /// of so many, because a few of them arrive sooner than one that the wire has to arrange with the receiver.
+    pub at_once: usize,
 }
 
 impl Limits {
     /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
     /// the wire and unpacking go on at the same time.
-    pub const DEFAULT: Self = Self { window: 64, message: 64 << 10 };
+    pub const DEFAULT: Self = Self { window: 64, message: 64 << 10, at_once: usize::MAX };
+
+    /// Bytes of the messages that a transfer of so many bytes is cut into.
+    fn message_for(&self, bytes: usize) -> usize {
+        if bytes > self.message { self.message } else { self.message.min(self.at_once) }
+    }
 
     /// With messages of at most so many bytes.
     #[must_use]
@@ -116,7 +124,7 @@ impl Engine {
     /// If the limits leave no room for anything.
     pub fn new(me: usize, pes: usize, limits: Limits) -> Self {
         assert!(
-            limits.window > 0 && limits.message >= LEAST_MESSAGE,
+            limits.window > 0 && limits.message.min(limits.at_once) >= LEAST_MESSAGE,
             "{limits:?} leave no room for a message"
         );
         Self {

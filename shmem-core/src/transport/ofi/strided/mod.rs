@@ -16,7 +16,19 @@ mod row;
 
 use std::sync::OnceLock;
 
+use super::engine::Limits;
+
 pub use row::{Blocks, Reach, Row, Way};
+
+/// Bytes of a message that a provider, by the end of its name, sends at once, and of those that long transfers are
+/// cut into: it has the receiver read them, which takes a round trip more and copies less.
+const MESSAGES: [(&str, usize, usize); 1] = [("ofi_rxm", 16 << 10, 129 << 10)];
+
+/// The limits of the engine over a provider, if it allows for as much.
+pub fn limits_of(provider: &str) -> Limits {
+    let known = MESSAGES.iter().find(|(end, ..)| provider.ends_with(end));
+    known.map_or(Limits::DEFAULT, |&(_, at_once, message)| Limits { at_once, message, ..Limits::DEFAULT })
+}
 
 static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();
 

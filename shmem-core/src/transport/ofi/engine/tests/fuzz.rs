@@ -12,7 +12,7 @@ use crate::transport::{AtomicOp, SignalOp, Width};
 const BYTES: usize = 4096;
 
 fn network(window: u16) -> Network {
-    Network::new(2, BYTES, Limits { window, message: 2048 }, 64, 77)
+    Network::new(2, BYTES, Limits { window, message: 2048, at_once: usize::MAX }, 64, 77)
 }
 
 /// One message of every kind, all of PE 0 to PE 1 but for the answers.

@@ -334,7 +334,7 @@ proptest! {
         acts in prop::collection::vec((0..PES, 1..PES, act()), 1..80),
         window in 1u16..9, message in LEAST_MESSAGE..1200, room in 1usize..5, seed in any::<u64>(),
     ) {
-        let mut cluster = Cluster::new(Limits { window, message }, room, seed);
+        let mut cluster = Cluster::new(Limits { window, message, at_once: LEAST_MESSAGE }, room, seed);
         for (me, further, act) in acts {
             cluster.run(me, (me + further) % PES, act);
         }
@@ -345,7 +345,7 @@ proptest! {
 /// A transfer of many messages, with a window of one and room for one: parts, and no deadlock.
 #[test]
 fn a_transfer_larger_than_a_message_is_cut() {
-    let limits = Limits { window: 1, message: LEAST_MESSAGE };
+    let limits = Limits { window: 1, message: LEAST_MESSAGE, at_once: usize::MAX };
     let network = Network::new(2, 1 << 16, limits, 1, 9);
     *network.sent.borrow_mut() = Some(Vec::new());
     let source: Vec<u8> = (0..1 << 16).map(|i: usize| (i / 3) as u8).collect();

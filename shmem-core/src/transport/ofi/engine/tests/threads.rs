@@ -52,7 +52,7 @@ impl Wire for End<'_> {
 fn wires() -> Wires {
     let places = Places::new(PES, BYTES);
     let engine = |pe: usize| {
-        let engine = Engine::new(pe, PES, Limits { window: 3, message: 1024 });
+        let engine = Engine::new(pe, PES, Limits { window: 3, message: 1024, at_once: usize::MAX });
         // SAFETY: a place of that many bytes, all zeroes, dropped together with the engine.
         engine.register(SEGMENT, unsafe { Target::later(places.place(pe), SYSTEM_BYTES, BYTES) });
         engine
