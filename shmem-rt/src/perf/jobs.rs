@@ -1,6 +1,6 @@
 //! Jobs of a tool that measures itself: it starts its own program as PEs.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -64,7 +64,7 @@ impl Job {
     pub fn run(&self) -> Result<Printed, JobError> {
         let program = std::env::current_exe().map_err(JobError::Program)?;
         let mut launch = Launch::new(program, self.pes).args(&self.args).capture_output();
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_partitions(name)) {
+        for name in partitions_of_environment() {
             launch = launch.env_remove(name);
         }
         // Nobody is warned of PEs that wait while another one is measured, or of strides that are meant.
@@ -86,6 +86,11 @@ impl Job {
         let results = outcome.outputs.first().map_or_else(Default::default, |printed| printed.out.clone());
         Ok(Printed { results: String::from_utf8_lossy(&results).into_owned(), remarks })
     }
+}
+
+/// Names of the variables by which this process's environment asks for partitions.
+pub(super) fn partitions_of_environment() -> impl Iterator<Item = OsString> {
+    std::env::vars_os().map(|(name, _)| name).filter(|name| is_of_partitions(name))
 }
 
 fn is_of_partitions(name: &OsStr) -> bool {
