@@ -6,7 +6,7 @@
 //! sockets, ends of processes, output and signals in one thread, and puts nothing into files or named
 //! shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
 //!
-//! The PEs of a host are a [`node`]'s; what happens to the job a [`job`] decides. They speak in events and
+//! The PEs of a host are a `node`'s; what happens to the job a `job` decides. They speak in events and
 //! orders, in one process or from host to host.
 //!
 //! ```text
