@@ -15,8 +15,8 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
     echo 'skipped: Miri is not installed and cannot be fetched; ci/sanitize.sh runs these tests under AddressSanitizer'
     exit 0
 fi
-# Few random cases, and no backtraces of the panics that tests expect.
-export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=2 RUST_BACKTRACE=0
+# One random case of each kind, and no backtraces of the panics that tests expect.
+export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=1 RUST_BACKTRACE=0
 # Left to unit.sh and sanitize.sh: what allocates whole places or draws many cases, which takes minutes
 # under Miri, and arithmetic and refusals, which touch no memory.
 cargo +nightly miri test -p shmem-core --lib -- -Zunstable-options --report-time \
