@@ -22,8 +22,13 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::Fabric;
 
-/// How long the thread leaves polling to the program's threads before it looks again whether they still do.
-const PARKED: Duration = Duration::from_micros(500);
+/// How long the thread leaves polling to the program's threads before it looks again whether they still do: at first,
+/// when it may have seen the last of a few looks, and at most.
+const FIRST_PARK: Duration = Duration::from_micros(50);
+const LAST_PARK: Duration = Duration::from_micros(500);
+
+/// Who polls looks at least so often. A look that moves data takes longer, so one in each parking is enough to go on.
+const POLLING: Duration = Duration::from_micros(20);
 
 /// How long it sleeps at most while an operation of this PE is under way: its data may need a hand.
 const UNDER_WAY: Duration = Duration::from_millis(1);
@@ -34,9 +39,6 @@ const LAST_LOOK: Duration = Duration::from_millis(1);
 
 /// Between two looks whether what is under way gets on.
 const WATCH: Duration = Duration::from_millis(100);
-
-/// How often it looks whether somebody else polls: some microseconds, in which whoever polls does so.
-const LOOKS: u32 = 64;
 
 /// The running thread. Dropping it ends it.
 #[derive(Debug)]
@@ -82,13 +84,13 @@ impl Drop for ProgressThread {
 
 fn run(fabric: &Fabric, stop: &Stop) {
     let mut look = FIRST_LOOK;
-    let mut watch = Watch::new();
+    let (mut polling, mut watch) = (Polling::new(), Watch::new());
     while !stop.is_asked.load(Ordering::Acquire) {
         let moved = fabric.serve();
         fabric.ring();
         watch.look(fabric);
-        if is_polled(fabric) {
-            sleep(stop, None, Some(PARKED));
+        if let Some(park) = polling.park(fabric.activity()) {
+            sleep(stop, None, Some(park));
             continue;
         }
         if moved {
@@ -141,13 +143,32 @@ impl Watch {
     }
 }
 
-/// Whether a thread of the program makes progress right now.
-fn is_polled(fabric: &Fabric) -> bool {
-    let before = fabric.activity();
-    (0..LOOKS).any(|_| {
-        core::hint::spin_loop();
-        fabric.activity() != before
-    })
+/// Whether threads of the program poll. What they have done since the last time tells: at this moment they may be
+/// off their core because this thread is on it.
+struct Polling {
+    looked: Instant,
+    activity: u64,
+    park: Option<Duration>,
+}
+
+impl Polling {
+    fn new() -> Self {
+        Self { looked: Instant::now(), activity: 0, park: None }
+    }
+
+    /// How long to leave it to them, if they do.
+    fn park(&mut self, activity: u64) -> Option<Duration> {
+        let now = Instant::now();
+        let looks = activity.wrapping_sub(self.activity);
+        let often = POLLING.as_nanos() * u128::from(looks) >= now.duration_since(self.looked).as_nanos();
+        (self.looked, self.activity) = (now, activity);
+        self.park = match self.park {
+            _ if looks == 0 => None,
+            Some(park) => Some(LAST_PARK.min(park * 2)),
+            None => often.then_some(FIRST_PARK),
+        };
+        self.park
+    }
 }
 
 /// Sleeps until something arrives, the end is asked for, or the time is over.
