@@ -154,6 +154,8 @@ impl Port<'_> {
                 self.unit.last.store(what.pe as u32, Ordering::Relaxed);
                 let answer = attempt(posting);
                 if answer == 0 {
+                    // Whoever starts much will look soon.
+                    self.unit.looked();
                     return Ok(());
                 }
                 self.unit.tally.undo();

@@ -24,11 +24,11 @@ use super::Fabric;
 
 /// How long the thread leaves polling to the program's threads before it looks again whether they still do: at first,
 /// when it may have seen the last of a few looks, and at most.
-const FIRST_PARK: Duration = Duration::from_micros(50);
-const LAST_PARK: Duration = Duration::from_micros(500);
+const FIRST_PARK: Duration = Duration::from_micros(200);
+const LAST_PARK: Duration = Duration::from_millis(1);
 
 /// Who polls looks at least so often. A look that moves data takes longer, so one in each parking is enough to go on.
-const POLLING: Duration = Duration::from_micros(20);
+const POLLING: Duration = Duration::from_micros(50);
 
 /// How long it sleeps at most while an operation of this PE is under way: its data may need a hand.
 const UNDER_WAY: Duration = Duration::from_millis(1);
