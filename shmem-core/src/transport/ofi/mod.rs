@@ -13,6 +13,7 @@
 //! unit        an endpoint, its queue and its counter
 //! port        a unit, as somebody works on it: starting operations, progress, completion
 //! tally       whether everything that was started is complete
+//! addressed   which PEs an operation that is only counted may be with
 //! record      what an operation keeps until its completion is reported
 //! operation   messages for the provider
 //! rma         the operations of a transport
@@ -29,6 +30,7 @@
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod addressed;
 mod amo;
 mod blocks;
 mod domain;
@@ -279,6 +281,11 @@ impl Fabric {
     /// A number that changes while threads of the program poll.
     fn activity(&self) -> u64 {
         self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
+    }
+
+    /// A PE and where it is, for messages.
+    fn name_of(&self, pe: usize) -> String {
+        format!("PE {pe} ({})", self.domain.place_of(pe))
     }
 
     /// Lets sleepers look at their words.

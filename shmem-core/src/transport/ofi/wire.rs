@@ -6,7 +6,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::sync::{Mutex, PoisonError};
 
@@ -43,6 +43,8 @@ pub(super) struct Buffers {
     /// How many are for what arrives; the others are for what is sent.
     arrivals: usize,
     count: usize,
+    /// To whom each buffer was sent last, for messages.
+    receivers: Box<[AtomicU32]>,
     /// Buffers that may be used to send.
     free: Mutex<Vec<usize>>,
     /// Buffers that are to be posted, and how many these are.
@@ -79,6 +81,7 @@ impl Buffers {
             message,
             arrivals,
             count,
+            receivers: (0..count).map(|_| AtomicU32::new(0)).collect(),
             free: Mutex::new((arrivals..count).collect()),
             unposted: Mutex::new((0..arrivals).collect()),
             waiting: AtomicUsize::new(arrivals),
@@ -141,6 +144,11 @@ impl Buffers {
     pub(super) fn give_back(&self, number: usize) {
         self.moved.fetch_add(1, Ordering::Relaxed);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+    }
+
+    /// To whom a buffer was sent.
+    pub(super) fn receiver(&self, number: usize) -> usize {
+        self.receivers[number].load(Ordering::Relaxed) as usize
     }
 
     /// A number that changes when a message has arrived or left.
@@ -259,6 +267,7 @@ impl Wire for Fabric {
         assert!(bytes <= buffers.message, "a message of {bytes} bytes fits no buffer");
         // SAFETY: the buffer is ours until it is given back.
         write(unsafe { core::slice::from_raw_parts_mut(from, bytes) });
+        buffers.receivers[number].store(pe as u32, Ordering::Relaxed);
         let (description, context) = (buffers.description(), buffers.context(number));
         // SAFETY: the buffer is given back when the provider says that it is done with it.
         let sent = unsafe { self.send(pe, from, bytes, description, context, FI_COMPLETION.into()) };
@@ -304,7 +313,7 @@ impl Fabric {
             0 => Sent::Done,
             again if again == -(FI_EAGAIN as isize) => Sent::Full,
             error => {
-                let what = format!("a message of {bytes} bytes to PE {pe} ({})", self.domain.place_of(pe));
+                let what = format!("a message of {bytes} bytes to {}", self.name_of(pe));
                 self.fail(&what, &self.domain.library.describe(error as i64))
             }
         }
