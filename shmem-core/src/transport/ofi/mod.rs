@@ -15,6 +15,8 @@
 //! tally       whether everything that was started is complete
 //! addressed   which PEs an operation that is only counted may be with
 //! record      what an operation keeps until its completion is reported
+//! pages       memory for that
+//! descriptors whether there are enough for connections
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! amo         atomic operations among them
@@ -33,6 +35,7 @@
 mod addressed;
 mod amo;
 mod blocks;
+mod descriptors;
 mod domain;
 pub mod engine;
 mod error;
@@ -40,6 +43,7 @@ mod interface;
 mod keys;
 mod object;
 mod operation;
+mod pages;
 mod port;
 mod provider;
 mod record;
@@ -67,6 +71,7 @@ pub use trial::Trial;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
+use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
 use keys::Keys;
@@ -222,6 +227,11 @@ impl Fabric {
                 unit = unsafe { Unit::open(&self.domain, false) };
             }
             let unit = unit?;
+            if number > 0 && self.domain.demands.connects {
+                let peers = self.domain.peers_known();
+                let made = self.made().count();
+                Descriptors::of_this_process().map_or(Ok(()), |here| here.leave_room(made + 1, peers))?;
+            }
             self.units[number].get_or_init(|| unit);
             self.bound.fetch_max(number + 1, Ordering::Release);
         }

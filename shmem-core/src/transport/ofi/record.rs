@@ -8,8 +8,9 @@
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
+use super::error::OfiError;
+use super::pages::Pages;
 use super::port::What;
 use crate::libfabric::bindings::fi_context2;
 
@@ -88,39 +89,27 @@ impl Record {
 
 /// The records of a unit. They lie in memory that is touched when they are used first.
 pub(super) struct Records {
-    memory: *mut Record,
+    memory: Pages,
     count: usize,
 }
 
-// SAFETY: memory of its own; what is in it is shared by atomics, or through pointers under the rules of `Free`.
-unsafe impl Send for Records {}
-// SAFETY: as above.
-unsafe impl Sync for Records {}
-
 impl Records {
-    pub(super) fn new(count: usize) -> Self {
-        let layout = Self::layout(count);
-        // SAFETY: of more than no bytes.
-        let memory = unsafe { alloc_zeroed(layout) };
-        if memory.is_null() {
-            handle_alloc_error(layout);
-        }
-        Self { memory: memory.cast(), count }
-    }
-
-    fn layout(count: usize) -> Layout {
-        Layout::array::<Record>(count.max(1)).unwrap_or_else(|_| unreachable!("a few megabytes"))
+    /// # Errors
+    ///
+    /// If there is no memory for them.
+    pub(super) fn new(count: usize) -> Result<Self, OfiError> {
+        Ok(Self { memory: Pages::of(count * size_of::<Record>())?, count })
     }
 
     /// All of it, to be registered.
     pub(super) fn memory(&self) -> (*mut u8, usize) {
-        (self.memory.cast(), self.count * size_of::<Record>())
+        (self.memory.start(), self.count * size_of::<Record>())
     }
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Record {
         assert!((number as usize) < self.count, "there is no record {number}");
-        let record = self.memory.wrapping_add(number as usize);
+        let record = self.memory.start().cast::<Record>().wrapping_add(number as usize);
         // SAFETY: one of the records, which all zeroes initialise; what changes in it is in cells.
         unsafe { &*record }
     }
@@ -128,16 +117,9 @@ impl Records {
     /// The record whose context a completion brings back; `None`: it is of none.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<u32> {
-        let bytes = (context as usize).checked_sub(self.memory as usize)?;
+        let bytes = (context as usize).checked_sub(self.memory.start() as usize)?;
         let number = bytes / size_of::<Record>();
         (number < self.count && bytes.is_multiple_of(size_of::<Record>())).then_some(number as u32)
-    }
-}
-
-impl Drop for Records {
-    fn drop(&mut self) {
-        // SAFETY: allocated with that layout. Who drops a unit has closed its endpoint.
-        unsafe { dealloc(self.memory.cast(), Self::layout(self.count)) };
     }
 }
 
@@ -215,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_record_is_found_by_its_context_and_by_nothing_else() {
-        let records = Records::new(4);
+        let records = Records::new(4).unwrap();
         for number in 0..4 {
             let context = records.get(number).context();
             assert_eq!(records.find(context), Some(number));
@@ -229,7 +211,7 @@ mod tests {
 
     #[test]
     fn records_run_out_and_come_back() {
-        let (records, mut free) = (Records::new(2), Free::new(2));
+        let (records, mut free) = (Records::new(2).unwrap(), Free::new(2));
         let first = free.take(&records, Purpose::Awaited, GET).unwrap();
         let second = free.take(&records, Purpose::Event(7), GET).unwrap();
         assert_eq!(free.take(&records, Purpose::Counted, GET), None);
@@ -245,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_record_says_whose_it_is_until_it_is_free() {
-        let (records, mut free) = (Records::new(4), Free::new(4));
+        let (records, mut free) = (Records::new(4).unwrap(), Free::new(4));
         free.take(&records, Purpose::Event(6), GET).unwrap();
         free.take(&records, Purpose::Awaited, What { pe: 8, ..GET }).unwrap();
         let number = free.take(&records, Purpose::Event(7), GET).unwrap();
@@ -258,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_was_read_lands_where_it_is_wanted() {
-        let (records, mut free) = (Records::new(1), Free::new(1));
+        let (records, mut free) = (Records::new(1).unwrap(), Free::new(1));
         let number = free.take(&records, Purpose::Landing(7), GET).unwrap();
         let (record, mut wanted) = (records.get(number), [0_u8; 6]);
         // SAFETY: the record is ours.

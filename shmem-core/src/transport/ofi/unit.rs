@@ -98,7 +98,7 @@ impl Unit {
         if error != 0 {
             return Err(domain.refused("fi_enable", -error));
         }
-        let records = Records::new(RECORDS);
+        let records = Records::new(RECORDS)?;
         let registered = match domain.demands.local {
             true => {
                 // SAFETY: the records are dropped after it.
