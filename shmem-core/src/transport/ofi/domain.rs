@@ -97,6 +97,11 @@ impl Domain {
         Ok([self.provider.as_bytes(), &[0], &bytes].concat())
     }
 
+    /// PEs that are reached through the fabric.
+    pub(super) fn peers_known(&self) -> usize {
+        self.peers.iter().filter(|peer| peer.load(Ordering::Relaxed) != FI_ADDR_NOTAVAIL).count()
+    }
+
     /// Learns where a PE is, by what [`address_of`](Self::address_of) has given there, and `own` here.
     pub(super) fn learn(&self, pe: usize, said: &[u8], own: &[u8]) -> Result<(), OfiError> {
         let head = self.provider.len() + 1;
