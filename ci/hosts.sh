@@ -85,7 +85,7 @@ pmix=$(test_binary pmix)
 # A PE dies: the job ends on all hosts, with an error, long before the time is over that it has (124).
 dies() { # LAUNCHER NAME
     local status=0
-    PMIX_TEST_PROGRAM=die-5 run "$1" "$pmix" --exact program --nocapture >"$work/said" 2>&1 || status=$?
+    TEST_PMIX_PROGRAM=die-5 run "$1" "$pmix" --exact program --nocapture >"$work/said" 2>&1 || status=$?
     if [ "$status" -eq 0 ] || [ "$status" -eq 124 ] || [ "$(grep -c '^pid ' "$work/said")" -ne "$pes" ]; then
         cat "$work/said"
         echo "a job of $2 in which PE 5 dies ends with code $status"

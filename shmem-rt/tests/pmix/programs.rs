@@ -10,7 +10,7 @@ use shmem::bootstrap::{Bootstrap, Connection, connect};
 use shmem::prelude::*;
 
 /// Variable that names the program.
-pub(crate) const NAME: &str = "PMIX_TEST_PROGRAM";
+pub(crate) const NAME: &str = "TEST_PMIX_PROGRAM";
 
 #[symmetric]
 static BOX: [u64; 1] = [u64::MAX];
