@@ -52,7 +52,7 @@ impl Fabric {
     /// updates that are, and does not report them.
     #[inline(always)]
     pub(super) fn keeps(&self, channel: Channel) -> bool {
-        self.domain.demands.contexts || self.streams.get(channel).tracking() != Tracking::Counter
+        self.streams.get(channel).tracking() != Tracking::Counter
     }
 
     /// What a record is for whose operation nobody waits for by itself.
