@@ -13,7 +13,10 @@
 //! unit        an endpoint, its queue and its counter
 //! port        a unit, as somebody works on it: starting operations, progress, completion
 //! tally       whether everything that was started is complete
+//! addressed   which PEs an operation that is only counted may be with
 //! record      what an operation keeps until its completion is reported
+//! pages       memory for that
+//! descriptors whether there are enough for connections
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! amo         atomic operations among them
@@ -29,8 +32,10 @@
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod addressed;
 mod amo;
 mod blocks;
+mod descriptors;
 mod domain;
 pub mod engine;
 mod error;
@@ -38,6 +43,7 @@ mod interface;
 mod keys;
 mod object;
 mod operation;
+mod pages;
 mod port;
 mod provider;
 mod record;
@@ -65,6 +71,7 @@ pub use trial::Trial;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
+use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
 use keys::Keys;
@@ -220,6 +227,11 @@ impl Fabric {
                 unit = unsafe { Unit::open(&self.domain, false) };
             }
             let unit = unit?;
+            if number > 0 && self.domain.demands.connects {
+                let peers = self.domain.peers_known();
+                let made = self.made().count();
+                Descriptors::of_this_process().map_or(Ok(()), |here| here.leave_room(made + 1, peers))?;
+            }
             self.units[number].get_or_init(|| unit);
             self.bound.fetch_max(number + 1, Ordering::Release);
         }
@@ -279,6 +291,11 @@ impl Fabric {
     /// A number that changes while threads of the program poll.
     fn activity(&self) -> u64 {
         self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
+    }
+
+    /// A PE and where it is, for messages.
+    fn name_of(&self, pe: usize) -> String {
+        format!("PE {pe} ({})", self.domain.place_of(pe))
     }
 
     /// Lets sleepers look at their words.

@@ -167,6 +167,11 @@ impl Engine {
         each.filter(|&(_, unanswered)| unanswered > 0)
     }
 
+    /// Messages to a PE that it has not answered.
+    pub fn unanswered_by(&self, pe: usize) -> u32 {
+        self.peers[pe].get().map_or(0, |peer| peer.requests().unanswered())
+    }
+
     /// Sends what is owed, as far as there is room. To be called after [`arrived`](Self::arrived), and as long as
     /// something [is owed](Self::owes).
     ///
