@@ -206,6 +206,9 @@ unsafe extern "C" fn regattr(
     if domain.demands.allocated {
         ranges.iter().for_each(must_exist);
     }
+    if domain.demands.mlock && !ranges.iter().all(lock) {
+        return failure(FI_ENOMEM);
+    }
     let fid = identity(FI_CLASS_MR, attributes.context, &BASE);
     let made = Region {
         seen: UnsafeCell::new(fid_mr { fid, mem_desc: core::ptr::null_mut(), key: NO_KEY }),
@@ -254,6 +257,13 @@ fn must_exist(range: &Range<usize>) {
     if result != 0 {
         violation("FI_MR_ALLOCATED", format_args!("{range:#x?} is registered, and not all of it is mapped"));
     }
+}
+
+/// Whether the kernel lets memory be locked. It is unlocked when it is unmapped.
+fn lock(range: &Range<usize>) -> bool {
+    let start = core::ptr::without_provenance(range.start);
+    // SAFETY: the call changes where the kernel may put the pages, and nothing that the program sees.
+    unsafe { libc::mlock(start, range.len()) == 0 }
 }
 
 unsafe extern "C" fn bind(region: *mut fid, to: *mut fid, _flags: u64) -> c_int {
