@@ -214,6 +214,9 @@ unsafe extern "C" fn regattr(
     if domain.demands.allocated {
         ranges.iter().for_each(must_exist);
     }
+    if domain.demands.mlock && !ranges.iter().all(lock) {
+        return failure(FI_ENOMEM);
+    }
     let base = (&raw const BASE).cast_mut();
     let fid = fid { fclass: FI_CLASS_MR as usize, context: attributes.context, ops: base };
     let made = Region {
@@ -263,6 +266,13 @@ fn must_exist(range: &Range<usize>) {
     if result != 0 {
         violation("FI_MR_ALLOCATED", format_args!("{range:#x?} is registered, and not all of it is mapped"));
     }
+}
+
+/// Whether the kernel lets memory be locked. It is unlocked when it is unmapped.
+fn lock(range: &Range<usize>) -> bool {
+    let start = core::ptr::without_provenance(range.start);
+    // SAFETY: the call changes where the kernel may put the pages, and nothing that the program sees.
+    unsafe { libc::mlock(start, range.len()) == 0 }
 }
 
 unsafe extern "C" fn bind(region: *mut fid, to: *mut fid, _flags: u64) -> c_int {

@@ -77,7 +77,7 @@ mod meeting {
         let outcome = job("share-hard-limit", 3);
         let text = text(&outcome.outputs[0].err);
         assert!(
-            text.contains("share 600 descriptors, but this process may have 400 open (ulimit -Hn)"),
+            text.contains("share 600 descriptors, but this process may have 400 open and needs "),
             "{text}"
         );
     }

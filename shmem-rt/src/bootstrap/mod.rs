@@ -117,6 +117,12 @@ pub trait Bootstrap: Send + Sync {
     /// with `code`.
     fn abort(&self, code: i32, message: &str) -> !;
 
+    /// Ends the job on all PEs with code 1, because another PE or its host seems to be lost: `message` is
+    /// printed only if nobody who knows more has ended the job a moment later.
+    fn suspect(&self, message: &str) -> ! {
+        self.abort(1, message)
+    }
+
     /// Says that this PE has left the job in order: its exit is not a death.
     fn finish(&self);
 

@@ -125,9 +125,9 @@ pub(super) fn give(
 
 /// Makes sure that `coming` descriptors fit beside the caller's `own`, which are open and are duplicated.
 pub(super) fn make_room(pes: usize, coming: usize, own: usize) -> io::Result<()> {
-    limits::make_room((coming + 2 * own) as u64).map_err(|most| {
+    limits::make_room((coming + 2 * own) as u64).map_err(|short| {
         io::Error::other(format!(
-            "the {pes} PEs of the host share {coming} descriptors, but this process may have {most} open (ulimit -Hn)"
+            "the {pes} PEs of the host share {coming} descriptors, but this process {short}"
         ))
     })
 }

@@ -154,7 +154,9 @@ fn mismatch(pe: usize, here: &str, there: &Request) -> io::Error {
     let there = match there {
         Request::Put { .. } | Request::Fence => "fence",
         Request::Share { .. } => "share",
-        Request::Hello { .. } | Request::Abort { .. } | Request::Finish => "message of another protocol",
+        Request::Hello { .. } | Request::Abort { .. } | Request::Suspect { .. } | Request::Finish => {
+            "message of another protocol"
+        }
     };
     invalid(format!(
         "PE {pe} is at a {there}, and the first PE of its host at a {here}: are they the same program?"

@@ -14,6 +14,7 @@
 //! `mpirun` ends a job in which a process dies, `srun` does so only with `--kill-on-bad-exit`.
 
 mod bindings;
+mod claim;
 mod client;
 mod door;
 mod host;
@@ -25,10 +26,12 @@ mod watch;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Bootstrap;
 use super::steps::Steps;
 use bindings::{PMIX_HOSTNAME, PMIX_JOB_SIZE, PMIX_LOCAL_PEERS, PMIX_NODEID};
+use claim::Claim;
 use client::{Client, Fact};
 use host::Host;
 use library::Library;
@@ -40,6 +43,10 @@ const NAMESPACE: &str = "PMIX_NAMESPACE";
 /// The first PE of a host, as the other PEs speak of it.
 const FIRST: &str = "the first PE of this host";
 
+/// How long a PE that takes another one to be lost waits for somebody who knows more. Longer than the hosts' turns
+/// to speak take.
+const SUSPECT: Duration = Duration::from_secs(1);
+
 /// A PE of a launcher that speaks PMIx.
 pub struct Pmix {
     client: Arc<Client>,
@@ -47,6 +54,7 @@ pub struct Pmix {
     hosts: Vec<u32>,
     role: Role,
     watch: Watch,
+    _claim: Option<Claim>,
 }
 
 /// How a PE takes part in what all do together.
@@ -63,11 +71,12 @@ impl Pmix {
     /// # Errors
     ///
     /// If libpmix cannot be loaded, the launcher does not say who is where, or the PEs of this host do not find
-    /// each other.
+    /// each other, or if another process is the PE already.
     pub fn connect(library: Option<&str>) -> io::Result<Option<Self>> {
         if std::env::var_os(NAMESPACE).is_none() {
             return Ok(None);
         }
+        let claim = Claim::of_environment()?;
         let library = Library::load(library).map_err(io::Error::other)?;
         let Some(client) = Client::connect(library)? else { return Ok(None) };
         let number = client.rank() as usize;
@@ -84,8 +93,8 @@ impl Pmix {
             }
             door::Channels::Other(channel) => Role::Other(Steps::new(channel, number, neighbours, FIRST)),
         };
-        let watch = Watch::new(Arc::clone(&client), met.lifelines, met.voice)?;
-        Ok(Some(Self { client, number, hosts, role, watch }))
+        let watch = Watch::new(Arc::clone(&client), here, met.lifelines, met.voice)?;
+        Ok(Some(Self { client, number, hosts, role, watch, _claim: claim }))
     }
 }
 
@@ -143,6 +152,11 @@ impl Bootstrap for Pmix {
         }
         self.client.abort(code);
         std::process::exit(code)
+    }
+
+    fn suspect(&self, message: &str) -> ! {
+        std::thread::sleep(SUSPECT);
+        self.abort(1, message)
     }
 
     fn finish(&self) {
