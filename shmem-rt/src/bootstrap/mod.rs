@@ -8,6 +8,7 @@ mod local;
 mod pmix;
 mod singleton;
 mod steps;
+mod visible;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -92,7 +93,7 @@ pub trait Bootstrap: Send + Sync {
     /// If the launcher cannot be reached.
     fn fence(&self) -> io::Result<()>;
 
-    /// What `pe` put under `key`.
+    /// Takes what `pe` put under `key`: once, after which it may be forgotten.
     ///
     /// # Errors
     ///
