@@ -31,7 +31,8 @@ pub(crate) fn run(name: &str) -> ! {
             ring(&world);
             println!("PE {} of {} has its neighbour's", world.my_pe(), world.n_pes());
         }
-        "mpi" => mpi(),
+        "mpi" => mpi(false),
+        "mpi-first" => mpi(true),
         // All fail at once, on all hosts: by the same mistake, say.
         "abort" => join().abort(42, "the sky is falling"),
         "start-another" => {
@@ -128,12 +129,17 @@ fn start_another() {
 }
 
 /// Puts before and after MPI is used, and between its start and its end.
-fn mpi() {
+fn mpi(is_first: bool) {
     let mpi = Mpi::load();
+    if is_first {
+        mpi.start();
+    }
     let world: World = shmem::init().unwrap();
     ring(&world);
-    mpi.start();
-    ring(&world);
+    if !is_first {
+        mpi.start();
+        ring(&world);
+    }
     let mut sum = world.my_pe() as c_int + 1;
     mpi.sum(&mut sum);
     assert_eq!(sum as usize, (1..=world.n_pes()).sum::<usize>());
