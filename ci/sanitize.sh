@@ -15,7 +15,7 @@ if ! ls "$root/lib/rustlib/$host/lib/"*_rt.asan.a >/dev/null 2>&1; then
     exit 0
 fi
 export RUSTFLAGS='-Zsanitizer=address' CARGO_TARGET_DIR=target/sanitize
-# A quarter of the random cases: unit.sh runs all, this looks at where they read and write.
+# A quarter of the random cases: unit.sh runs all, this looks at where they read and write. libfabric is looked at by others.
 export PROPTEST_CASES=64
 leaks=a_buffer_whose_transfer_cannot_be_completed_is_not_freed
 cargo +nightly test --target "$host" -p shmem-core --lib -- --skip memory:: --skip ofi::domain --skip "$leaks"

@@ -39,12 +39,13 @@ fetch() { # DIRECTORY
 }
 
 if [ -z "${VERSIONS_INSIDE:-}" ]; then
-    echo "not tried: libfabric 1.14, of which no package is within reach (ask SHMEM_LIBFABRIC for one)"
+    echo "not tried: libfabric 1.14, of which no package is within reach (SHMEM_LIBFABRIC names one, for ci/fabric.sh)"
     [ "$(id -u)" -eq 0 ] || skip "not root, who alone may mount in front of a system"
     command -v apt-get >/dev/null && [ -e "$keyring" ] || skip "no apt-get, or no keys of Debian's archive"
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     (fetch "$work/apt") >/dev/null 2>&1 || skip "Debian's archive is out of reach"
+    (cd "$work/apt/packages" && ls libfabric1_* libpmix2* openmpi-bin_*)
     mkdir "$work/layer"
     for package in "$work"/apt/packages/*.deb; do dpkg-deb -x "$package" "$work/layer"; done
     mkdir -p "$work/layer/usr/local/bin"
