@@ -117,7 +117,8 @@ fn what_is_read_may_go_on_wherever_it_is_wanted(world: &mut World) {
             s.fetch_add(&mut before, COUNT.on(stopped), 3);
             drop(holds);
         });
-        let whole = (0..5 * LARGE).all(|i| words[i] == if i % LARGE == 0 { 1 } else { 1000 + (i % LARGE) as u64 });
+        let whole =
+            (0..5 * LARGE).all(|i| words[i] == if i % LARGE == 0 { 1 } else { 1000 + (i % LARGE) as u64 });
         assert!(whole, "{words:?}");
         assert_eq!((before, world.fetch(COUNT.on(stopped))), (0, 3));
     });

@@ -92,9 +92,7 @@ impl Fabric {
                 unsafe { target.fetch(posting, operands_of(posting), into, word) }
             };
             // SAFETY: one operation to its record; the result is writable until quiet (caller).
-            return unsafe {
-                self.issue_landing(channel, what, landing, |record| keep(record, word), fetch)
-            };
+            return unsafe { self.issue_landing(channel, what, landing, |record| keep(record, word), fetch) };
         };
         let into = Local { from: result, description };
         let fetch = |posting: &Posting<'_>| {

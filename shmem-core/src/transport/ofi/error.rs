@@ -29,7 +29,9 @@ pub enum OfiError {
     )]
     Thread(String),
     /// There is no memory for what is under way.
-    #[error("{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)")]
+    #[error(
+        "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"
+    )]
     Memory {
         /// How many.
         bytes: usize,

@@ -131,7 +131,10 @@ mod tests {
         assert!(tally.is_settled(0));
         tally.begin();
         tally.begin();
-        assert!(!tally.is_complete(1) && !tally.is_settled(1), "one of two is complete, and nobody knows which");
+        assert!(
+            !tally.is_complete(1) && !tally.is_settled(1),
+            "one of two is complete, and nobody knows which"
+        );
         assert!(tally.is_complete(2));
         tally.begin();
         assert!(tally.is_settled(2) && !tally.is_settled(3));
