@@ -17,7 +17,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use command::{ENTRY, bare_shmrun, itself, launcher_lines, text};
+use command::{bare_shmrun, itself, launcher_lines, text};
 use shmem::prelude::*;
 use shmem::thread::Single;
 
@@ -39,6 +39,9 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// For how long hosts are out of reach that come back: longer than connections take to send again.
 const AWAY: Duration = Duration::from_secs(2);
+
+/// The arguments by which the binary becomes a PE.
+const ENTRY: [&str; 4] = ["--exact", "program", "--nocapture", "-q"];
 
 const PROGRAM: &str = "FAULTS_PROGRAM";
 const SECONDS: &str = "FAULTS_SECONDS";

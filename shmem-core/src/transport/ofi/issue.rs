@@ -85,7 +85,7 @@ impl Fabric {
     /// ofi_rxm counts updates that are, and does not report them.
     #[inline(always)]
     pub(super) fn keeps(&self, channel: Channel, bytes: usize) -> bool {
-        self.domain.demands.contexts || self.streams.get(channel).tracking().is_event(bytes)
+        self.streams.get(channel).tracking().is_event(bytes)
     }
 
     /// Waits for what a stream has started: operations of its unit, and messages.
