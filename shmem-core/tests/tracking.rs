@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shmem_core::context::tracking::{Descriptor, NullProvider, OUTSTANDING, Tracking, Unit};
 
+const LARGE: usize = Tracking::LARGE;
+
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -29,16 +31,16 @@ static COUNTING: Counting = Counting;
 // One test: another thread's allocations would be counted, too.
 #[test]
 fn operations_and_quiet_allocate_nothing() {
-    let (mut memory, source) = (vec![0_u8; Tracking::LARGE], vec![1_u8; Tracking::LARGE]);
+    let (mut memory, source) = (vec![0_u8; LARGE], vec![1_u8; LARGE]);
     for tracking in [Tracking::Events, Tracking::Hybrid, Tracking::Counter] {
         // SAFETY: the memory lives longer, and nobody else uses it.
-        let provider = unsafe { NullProvider::new(memory.as_mut_ptr(), Tracking::LARGE) };
+        let provider = unsafe { NullProvider::new(memory.as_mut_ptr(), LARGE) };
         // SAFETY: used by this thread only.
         let unit = unsafe { Unit::unlocked(provider, tracking) };
         let (a, b) = (unit.open().unwrap(), unit.open().unwrap());
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         for round in 0..10 * OUTSTANDING {
-            for (stream, bytes) in [(&a, 8), (&b, Tracking::LARGE)] {
+            for (stream, bytes) in [(&a, 8), (&b, LARGE)] {
                 let descriptor = Descriptor { pe: 1, segment: 1, offset: 0, source: source.as_ptr(), bytes };
                 // SAFETY: the source lives longer, and the target is `memory`.
                 unsafe { stream.put(&descriptor) };
