@@ -5,7 +5,9 @@
 pub enum Tracking {
     /// Every operation is an event of its own context: `quiet` waits for those of the context.
     Events,
-    /// Small operations of all contexts of a unit are counted together, large ones are events.
+    /// Small operations of all contexts of a unit are counted together, large ones are events: `quiet` waits for
+    /// small ones of the unit and large ones of the context. Where the unit has one counter for both, who has small ones
+    /// under way waits for all of the unit.
     Hybrid,
     /// The operations of a unit are counted: `quiet` waits for those of all its contexts.
     Counter,

@@ -1,8 +1,8 @@
 //! File descriptors, of which some providers make endpoints and connections.
 //!
 //! Whoever opens endpoints until there are none left is told so. But a connection is made in the middle of an
-//! operation, on either side, by a provider that then waits for ever. So a unit is opened only where enough are left for
-//! all connections that it and those before it may need.
+//! operation, on either side, by a provider that then waits for ever. So a unit is opened only where enough are left
+//! for all connections that it and those before it may need.
 
 use rustix::process::{Resource, getrlimit};
 

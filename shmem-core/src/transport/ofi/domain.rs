@@ -29,6 +29,9 @@ pub(super) struct Domain {
 }
 
 impl Domain {
+    /// Bytes for each PE.
+    pub(super) const FOR_EACH_PE: usize = size_of::<AtomicU64>();
+
     pub(super) fn open(chosen: Chosen, pes: usize) -> Result<Self, OfiError> {
         let Chosen { library, info, provider, domain: interface, demands } = chosen;
         let refused = |call, error| OfiError::refused(library, &provider, call, error);
@@ -53,7 +56,7 @@ impl Domain {
         });
         // SAFETY: it was opened just now, from a domain that is closed after it.
         let addresses = unsafe { Object::new(addresses.map_err(|error| refused("fi_av_open", error))?) };
-        let peers = (0..pes).map(|_| AtomicU64::new(FI_ADDR_NOTAVAIL)).collect();
+        let peers = peers(pes);
         Ok(Self { addresses, domain, fabric, info, peers, library, provider, interface, demands })
     }
 
@@ -142,6 +145,11 @@ impl Domain {
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         String::from_utf8_lossy(text).into_owned()
     }
+}
+
+/// Where each PE is found: nowhere yet.
+pub(super) fn peers(pes: usize) -> Box<[AtomicU64]> {
+    (0..pes).map(|_| AtomicU64::new(FI_ADDR_NOTAVAIL)).collect()
 }
 
 /// The provider and the kind of addresses in what a PE says of where it is.

@@ -53,6 +53,12 @@ unsafe impl Send for Description {}
 unsafe impl Sync for Description {}
 
 impl Keys {
+    /// Bytes whatever the number of PEs.
+    pub(super) const FIXED: usize = MAX_SEGMENTS * size_of::<OfSegment>();
+
+    /// Bytes for each PE and segment, where PEs tell their keys.
+    pub(super) const FOR_EACH_KEY: usize = size_of::<Told>();
+
     pub(super) fn new(pes: usize) -> Self {
         let segment = || OfSegment { start: AtomicUsize::new(0), told: OnceLock::new() };
         let segments = (0..MAX_SEGMENTS).map(|_| segment()).collect();

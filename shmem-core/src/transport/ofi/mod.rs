@@ -18,10 +18,12 @@
 //! pages       memory for that
 //! descriptors whether there are enough for connections
 //! operation   messages for the provider
+//! issue       operations that nobody waits for by itself
 //! rma         the operations of a transport
 //! amo         atomic operations among them
 //! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
+//! footprint   what all of that keeps, in bytes
 //! thread      progress while the program is elsewhere
 //! strided     which way blocks take
 //! blocks      strided transfers, along that way
@@ -39,7 +41,9 @@ mod descriptors;
 mod domain;
 pub mod engine;
 mod error;
+mod footprint;
 mod interface;
+mod issue;
 mod keys;
 mod object;
 mod operation;
@@ -64,6 +68,7 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use error::OfiError;
+pub use footprint::Footprint;
 pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
 pub use trial::Trial;
@@ -138,7 +143,7 @@ impl Ofi {
         let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
-            units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
+            units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
             streams: Streams::new(),
@@ -184,6 +189,11 @@ impl Ofi {
         let own = self.address()?;
         addresses.iter().try_for_each(|(pe, said)| self.fabric.domain.learn(pe.number(), said, &own))
     }
+}
+
+/// Room for units, of which a provider has so many.
+fn units(most: usize) -> Box<[OnceLock<Unit>]> {
+    (0..UNITS.min(most)).map(|_| OnceLock::new()).collect()
 }
 
 impl fmt::Debug for Ofi {

@@ -98,12 +98,17 @@ impl Records {
     ///
     /// If there is no memory for them.
     pub(super) fn new(count: usize) -> Result<Self, OfiError> {
-        Ok(Self { memory: Pages::of(count * size_of::<Record>())?, count })
+        Ok(Self { memory: Pages::of(Self::bytes(count))?, count })
+    }
+
+    /// Bytes of so many.
+    pub(super) const fn bytes(count: usize) -> usize {
+        count * size_of::<Record>()
     }
 
     /// All of it, to be registered.
     pub(super) fn memory(&self) -> (*mut u8, usize) {
-        (self.memory.start(), self.count * size_of::<Record>())
+        (self.memory.start(), Self::bytes(self.count))
     }
 
     #[inline]

@@ -4,9 +4,8 @@ use core::time::Duration;
 use std::sync::PoisonError;
 
 use super::blocks::Until;
-use super::engine::Wire;
 use super::operation::{Local, Target};
-use super::port::{Port, Posting, What};
+use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
 use super::{Fabric, Ofi};
 use crate::libfabric::bindings::FI_INJECT;
@@ -24,83 +23,6 @@ impl Fabric {
     pub(super) fn target(&self, to: Remote) -> Target {
         let (address, key) = self.keys.find(to);
         Target { peer: self.domain.peer(to.pe.number()), address, key }
-    }
-
-    /// Starts an operation that nobody waits for by itself and that keeps nothing.
-    ///
-    /// # Safety
-    ///
-    /// As [`Port::start`].
-    #[inline(always)]
-    pub(super) unsafe fn issue(
-        &self,
-        channel: Channel,
-        port: Port<'_>,
-        what: What,
-        attempt: impl FnMut(&Posting<'_>) -> isize,
-    ) {
-        let stream = self.streams.get(channel);
-        match stream.begin(channel, what.bytes) {
-            Purpose::Counted => {
-                // SAFETY: the caller's promise.
-                unsafe { port.start(what, attempt) };
-                stream.count(port.started());
-            }
-            // SAFETY: as above.
-            purpose => _ = unsafe { port.start_with(what, purpose, |_| {}, attempt) },
-        }
-    }
-
-    /// Starts an operation that nobody waits for by itself and that keeps a record, which `prepare` fills in.
-    ///
-    /// # Safety
-    ///
-    /// As [`Port::start_with`].
-    pub(super) unsafe fn issue_with(
-        &self,
-        channel: Channel,
-        what: What,
-        prepare: impl FnOnce(&Record),
-        attempt: impl FnMut(&Posting<'_>) -> isize,
-    ) {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
-        let purpose = stream.begin(channel, what.bytes);
-        // SAFETY: the caller's promise.
-        unsafe { port.start_with(what, purpose, prepare, attempt) };
-        if purpose == Purpose::Counted {
-            stream.count(port.started());
-        }
-    }
-
-    /// Starts an operation that writes to the buffer of its record, from where `bytes` bytes come to `into` before the
-    /// channel is quiet.
-    ///
-    /// # Safety
-    ///
-    /// As [`Port::start_with`]; `into` must be writable until a quiet of the channel.
-    pub(super) unsafe fn issue_landing(
-        &self,
-        channel: Channel,
-        what: What,
-        landing: Landing,
-        prepare: impl FnOnce(&Record),
-        attempt: impl FnMut(&Posting<'_>) -> isize,
-    ) {
-        self.streams.get(channel).expect();
-        let prepare = |record: &Record| {
-            // SAFETY: the record is its holder's, who has just taken it.
-            unsafe { record.landing().write(landing) };
-            prepare(record);
-        };
-        // SAFETY: the caller's promise.
-        unsafe { self.port(channel).start_with(what, Purpose::Landing(channel.0), prepare, attempt) };
-    }
-
-    /// Whether an operation of so many bytes keeps a record. What keeps one is reported, and so is not injected:
-    /// ofi_rxm counts updates that are, and does not report them.
-    #[inline(always)]
-    pub(super) fn keeps(&self, channel: Channel, bytes: usize) -> bool {
-        self.streams.get(channel).tracking().is_event(bytes)
     }
 
     /// Writes a piece that is short enough to be copied first.
@@ -149,35 +71,6 @@ impl Fabric {
             let landing = Landing { into: into.wrapping_add(offset), bytes };
             // SAFETY: one operation to its record's buffer; the destination is writable until quiet (caller).
             unsafe { self.issue_landing(channel, what, landing, |_| {}, read) };
-        }
-    }
-
-    /// Waits for what a stream has started: operations of its unit, and messages.
-    pub(super) fn quiet(&self, channel: Channel) {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
-        port.quiet(stream.counted());
-        port.wait_while(stream, || stream.events() > 0);
-        if !self.engine.is_quiet(channel) {
-            let line = self.line();
-            while !self.engine.is_quiet(channel) {
-                line.progress();
-            }
-        }
-    }
-
-    /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
-    fn quiet_pe(&self, channel: Channel, pe: usize) {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
-        if port.may_have(pe) {
-            port.quiet(stream.counted());
-        }
-        port.wait_while(stream, || stream.events() > 0 && port.unit.lock().has(channel.0, pe));
-        let is_quiet = || self.engine.is_quiet(channel) || self.engine.unanswered_by(pe) == 0;
-        if !is_quiet() {
-            let line = self.line();
-            while !is_quiet() {
-                line.progress();
-            }
         }
     }
 }

@@ -38,6 +38,9 @@ pub(super) struct Stream {
 }
 
 impl Streams {
+    /// Bytes of the table.
+    pub(super) const BYTES: usize = STREAMS * size_of::<Stream>();
+
     pub(super) fn new() -> Self {
         let stream = || Stream {
             unit: AtomicU32::new(0),

@@ -25,7 +25,7 @@ use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
 /// Records of a unit: most operations under way whose completion is reported.
-const RECORDS: usize = 256;
+pub(super) const RECORDS: usize = 256;
 
 /// A unit. Fields are closed in order.
 #[repr(align(128))]

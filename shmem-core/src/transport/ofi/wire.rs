@@ -148,6 +148,11 @@ impl Buffers {
     }
 }
 
+/// Most bytes of buffers, for messages of at most so many.
+pub(super) fn most_bytes(message: usize) -> usize {
+    stride(message) * 2 * MOST
+}
+
 /// Bytes from one buffer to the next.
 fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)

@@ -117,6 +117,12 @@ impl Peer {
 }
 
 impl Engine {
+    /// Bytes of its tables whatever the number of PEs.
+    pub const FIXED: usize = Streams::BYTES;
+
+    /// Bytes for each PE, before the first message to it or from it.
+    pub const FOR_EACH_PE: usize = size_of::<OnceLock<Box<Peer>>>();
+
     /// The engine of PE `me` of `pes`.
     ///
     /// # Panics

@@ -18,6 +18,9 @@ pub(super) struct Streams {
 struct Unanswered(AtomicU64);
 
 impl Streams {
+    /// Bytes of the counters.
+    pub(super) const BYTES: usize = STREAMS * size_of::<Unanswered>();
+
     pub(super) fn new() -> Self {
         Self { unanswered: (0..STREAMS).map(|_| Unanswered(AtomicU64::new(0))).collect() }
     }
