@@ -54,7 +54,7 @@ impl Unit {
         let refused = |call| move |error| domain.refused(call, error);
         // SAFETY: all zeroes ask for nothing.
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
-        attributes.format = FI_CQ_FORMAT_MSG;
+        attributes.format = FI_CQ_FORMAT_DATA;
         attributes.wait_obj = if wakes { FI_WAIT_FD } else { FI_WAIT_NONE };
         attributes.size = 2 * RECORDS + domain.demands.queue + wire::COMPLETIONS;
         let queue = made(|queue| {

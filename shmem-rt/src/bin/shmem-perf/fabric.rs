@@ -229,7 +229,8 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
 
     /// How many times faster blocks are in messages than one by one, by the model of strided transfers.
     fn gain(&self, row: &Row, blocks: Blocks) -> f64 {
-        let reach = Reach { pieces: 1, message: strided::limits_of(&self.provider).at_once };
+        let message = strided::limits_of(&self.provider).carries(blocks.count * blocks.bytes, true);
+        let reach = Reach { pieces: 1, message };
         let blocks = strided::Blocks { count: blocks.count, bytes: blocks.bytes };
         let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
         time(Way::Each) / time(Way::Messages)
