@@ -1,9 +1,8 @@
 #!/bin/sh
-# Clippy on everything that is compiled, tests and examples included. The workspace's lints (root
-# Cargo.toml) deny an `unsafe` block without its proof, and one with two operations.
+# Clippy on everything that is compiled, tests, examples and optional features included; without features, msrv.sh
+# looks. The workspace's lints (root Cargo.toml) deny an `unsafe` block without its proof, and one with two operations.
 set -eu
 cd "$(dirname "$0")/.."
 
 cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
-cargo clippy --workspace --all-targets -- -D warnings
 cargo clippy --workspace --features "$(ci/features)" --all-targets -- -D warnings

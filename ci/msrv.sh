@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-cargo clippy --workspace --all-targets -- -D clippy::incompatible_msrv
+cargo clippy --workspace --all-targets -- -D warnings -D clippy::incompatible_msrv
 
 toolchain=$(rustup toolchain list 2>/dev/null | grep -o "^$version[^ ]*" | head -n 1 || true)
 if [ -n "$toolchain" ]; then

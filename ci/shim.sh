@@ -24,8 +24,8 @@ demand() { # DEMANDS TEST...
     FABRIC_SHIM=$demands cargo test --quiet --workspace $(printf ' --test %s' "$@")
 }
 
-memory="rma segments"
-completion="rma nonblocking signal"
+memory="rma segments long_blocks"
+completion="rma nonblocking signal long_blocks"
 order="$completion litmus"
 atomics="linearizability lock signal"
 everything="rma nonblocking signal lock linearizability litmus strided iput array_strided segments arrays collective

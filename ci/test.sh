@@ -1,29 +1,72 @@
-#!/bin/sh
-# Everything that must hold before a change is merged: each step in turn, with its time, up to the
-# first that fails. Every step is a script of its own and can be run alone.
+#!/bin/bash
+# Everything that must hold before a change is merged: each step with its time, up to the first that fails.
+# Every step is a script of its own and can be run alone.
 #
 # Needs Rust and nothing else. Steps that can use more (a second toolchain, libraries to compare with,
-# a virtual machine with huge pages) fetch it where they may, and say what they leave out where they
-# may not.
-set -eu
+# a virtual machine with huge pages, several hosts) fetch it where they may, and say what they leave out where
+# they may not.
+set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # From the cheapest to the dearest, so that most mistakes are found within a minute.
-steps="hygiene fmt lint unit peers loopback check doc loom mutants msrv miri sanitize devshm numa"
+first=(hygiene fmt lint unit)
+# Then two lanes: what runs the programs that are built by now, or others in their place, and waits for networks and
+# other PEs most of the time; beside it what is built elsewhere: for a compiler, an interpreter or a sanitizer, which
+# seldom use more than one core.
+built=(peers loopback fabric hosts faults shim check devshm numa optional mutants)
+elsewhere=(builds loom miri doc msrv sanitize)
 
 # Everything is built once: what would help a second build only takes time.
 export CARGO_INCREMENTAL=0
 
-start=$(date +%s)
-for step in $steps; do
+start=$SECONDS
+work=$(mktemp -d)
+lanes=()
+# Whatever is still at work when a step has failed.
+down() {
+    for lane in "${lanes[@]}"; do
+        kill -- "-$lane" 2>/dev/null || true
+    done
+    rm -rf "$work"
+}
+trap down EXIT
+
+ended() { # STEP STATUS SECONDS
+    printf '== ci/%s.sh: %s s\n\n' "$1" "$3"
+    [ "$2" -eq 0 ] || printf 'FAILED: ci/%s.sh (exit code %s)\n' "$1" "$2" >&2
+}
+
+for step in "${first[@]}"; do
     printf '== ci/%s.sh\n' "$step"
-    before=$(date +%s)
-    status=0
+    before=$SECONDS status=0
     "ci/$step.sh" || status=$?
-    printf '== ci/%s.sh: %s s\n\n' "$step" "$(($(date +%s) - before))"
-    if [ "$status" -ne 0 ]; then
-        printf 'FAILED: ci/%s.sh (exit code %s)\n' "$step" "$status" >&2
-        exit "$status"
-    fi
+    ended "$step" "$status" $((SECONDS - before))
+    [ "$status" -eq 0 ] || exit "$status"
 done
-printf 'all steps passed in %s s\n' "$(($(date +%s) - start))"
+
+# Runs steps one by one. What each says is printed when it ends, so that it stays together.
+lane() { # STEP...
+    local step before status
+    for step in "$@"; do
+        before=$SECONDS status=0
+        "ci/$step.sh" >"$work/$step" 2>&1 </dev/null || status=$?
+        {
+            flock 9
+            printf '== ci/%s.sh\n' "$step"
+            cat "$work/$step"
+            ended "$step" "$status" $((SECONDS - before))
+        } 9>"$work/turn"
+        [ "$status" -eq 0 ] || exit "$status"
+    done
+}
+# With a process group each, by which all that it has started can be ended.
+set -m
+lane "${built[@]}" &
+lanes+=($!)
+lane "${elsewhere[@]}" &
+lanes+=($!)
+set +m
+for _ in "${lanes[@]}"; do
+    wait -n
+done
+printf 'all steps passed in %s s\n' "$((SECONDS - start))"

@@ -1,14 +1,19 @@
 #!/bin/sh
-# All tests on shared memory: unit tests, property tests, tests on several PEs, compile-fail cases,
-# examples, and the code blocks of the documentation and of the README.
+# All tests on shared memory: unit tests, property tests, tests on several PEs, examples, and the code blocks of the
+# documentation and of the README. Without those that start compilers (builds.sh), and without those of optional
+# features (optional.sh).
 set -eu
 cd "$(dirname "$0")/.."
 
-cargo test --workspace
-
-# What optional features add. --workspace again: what they leave as it is has been built.
-features=$(ci/features)
-# An example has threads of a pool.
-cargo test --workspace --features "$features" --test short --test ndarray --test rayon --test array_parallel
-cargo test --workspace --features "$features" --lib -- ndarray:: topology::
-cargo test --workspace --features "$features" --doc -- src/ndarray.rs src/rayon.rs src/array
+# Behind it, every test program is built as all other steps take it, too.
+cargo test --workspace --no-run
+elsewhere=" assembly layout ui array_parallel ndarray rayon "
+names=$(
+    for file in */tests/*.rs; do
+        name=$(basename "$file" .rs)
+        case $elsewhere in *" $name "*) ;; *) echo "--test=$name" ;; esac
+    done | sort -u
+)
+# shellcheck disable=SC2086
+cargo test --workspace --lib --bins --examples $names
+cargo test --workspace --doc

@@ -119,7 +119,7 @@ fn messages_allocate_nothing() {
     let pages = vec![Page([0; 4096]); (SYSTEM_BYTES + BYTES) / 4096].leak();
     let place = pages.as_mut_ptr().cast::<u8>();
     let queue = || RefCell::new(Queue { buffers: [[0; MESSAGE]; ROOM], lengths: [(None, 0); ROOM], full: 0 });
-    let limits = Limits { window: 8, message: MESSAGE, at_once: MESSAGE / 2, loans: 1 };
+    let limits = Limits { window: 8, message: MESSAGE, at_once: MESSAGE / 2, loans: 1, slot: MESSAGE };
     let engines = [0, 1].map(|me| Engine::new(me, 2, limits));
     let wires = Wires { engines, queues: [queue(), queue()], written: Cell::new(0) };
     // SAFETY: a place of that many bytes, all zeroes, which stays.

@@ -57,7 +57,8 @@ fn compare<T: PlainData + PartialEq + std::fmt::Debug>(
     let other = world.ring_neighbours().1;
     let me = world.my_pe();
     // The same cases on every PE: the barriers inside are collective.
-    let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
+    let default = Config::default();
+    let config = Config { cases: default.cases.min(200), failure_persistence: None, ..default };
     let mut runner = TestRunner::new_with_rng(
         config,
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),

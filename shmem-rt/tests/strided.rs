@@ -144,7 +144,8 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     let symmetric = |pe: usize| (0..size_of::<A>()).map(|i| initial(pe, i)).collect::<Vec<u8>>();
     let private = |pe: usize| (0..size_of::<B>()).map(|i| initial(pe + 50, i)).collect::<Vec<u8>>();
     // The same cases on every PE: the barriers inside are collective.
-    let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
+    let default = Config::default();
+    let config = Config { cases: default.cases.min(100), failure_persistence: None, ..default };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let done = runner.run(&(cases, any::<bool>()), |(case, is_put)| {
         let Sides { there, here } = sides(case);

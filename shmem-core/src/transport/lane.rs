@@ -12,6 +12,19 @@ pub enum Tracking {
 }
 
 impl Tracking {
+    /// From so many bytes on an operation is large.
+    pub const LARGE: usize = 4096;
+
+    /// Whether an operation of so many bytes is an event of its context, rather than counted.
+    #[inline(always)]
+    pub const fn is_event(self, bytes: usize) -> bool {
+        match self {
+            Self::Events => true,
+            Self::Hybrid => bytes >= Self::LARGE,
+            Self::Counter => false,
+        }
+    }
+
     /// In words, for reports.
     pub const fn name(self) -> &'static str {
         match self {

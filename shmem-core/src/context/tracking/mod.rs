@@ -28,7 +28,7 @@ mod unit;
 pub use null::NullProvider;
 pub use outstanding::OUTSTANDING;
 pub use provider::{Busy, Descriptor, Event, Provider};
-pub use unit::{LARGE, STREAMS, Stream, Unit};
+pub use unit::{STREAMS, Stream, Unit};
 
 pub use super::mapping::Tracking;
 

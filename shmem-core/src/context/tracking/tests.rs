@@ -8,6 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+const LARGE: usize = Tracking::LARGE;
+
 /// Completes something only when it is looked at, what the dice say.
 struct Late {
     state: RefCell<State>,

@@ -11,9 +11,6 @@ use crate::context::mapping::Tracking;
 /// Most streams on a unit.
 pub const STREAMS: usize = 64;
 
-/// From so many bytes on an operation is large: [`Tracking::Hybrid`] makes it an event.
-pub const LARGE: usize = 4096;
-
 /// A unit and its streams.
 ///
 /// Streams, counters and the provider's queues lie on lines of their own: two units share none.
@@ -108,11 +105,7 @@ impl<P: Provider> Stream<P> {
     #[inline]
     pub unsafe fn put(&self, descriptor: &Descriptor) {
         let unit = &*self.unit;
-        let is_event = match unit.tracking {
-            Tracking::Counter => false,
-            Tracking::Hybrid => descriptor.bytes >= LARGE,
-            Tracking::Events => true,
-        };
+        let is_event = unit.tracking.is_event(descriptor.bytes);
         let _entered = unit.enter();
         if is_event {
             // SAFETY: the caller's promise; nobody else is on this unit (`enter`, `unlocked`).

@@ -3,7 +3,7 @@
 use super::Fabric;
 use super::operation::{Local, Target, Word};
 use super::port::{Posting, What};
-use super::record::{Purpose, Record};
+use super::record::{Landing, Purpose, Record};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};
 
@@ -43,25 +43,25 @@ impl Fabric {
         }
         let (what, target, word) =
             (of_word("atomic update", at, width), self.target(at), Word::new(width, op));
-        let (port, demands) = (self.port(channel), &self.domain.demands);
+        let demands = &self.domain.demands;
         if word.op == FI_CSWAP || demands.results {
             let fetch = |posting: &Posting<'_>| fetch_to_record(target, posting, word);
             // SAFETY: one operation; the record, which is its own until it is complete, has operands and result.
-            unsafe { port.start_with(what, self.begin(channel), |record| keep(record, word), fetch) };
-        } else if demands.inject < width.bytes() || self.keeps(channel) {
+            unsafe { self.issue_with(channel, what, |record| keep(record, word), fetch) };
+        } else if demands.inject < width.bytes() || self.keeps(channel, width.bytes()) {
             let update = |posting: &Posting<'_>| {
                 // SAFETY: the operand is the operation's until it is complete.
                 unsafe { target.update(posting, operands_of(posting), word, 0) }
             };
             // SAFETY: one operation, whose operand is its record's.
-            unsafe { port.start_with(what, self.begin(channel), |record| keep(record, word), update) };
+            unsafe { self.issue_with(channel, what, |record| keep(record, word), update) };
         } else {
             let from = (&raw const word.operands).cast_mut().cast();
             let local = Local { from, description: core::ptr::null_mut() };
             // SAFETY: the provider copies the operand (FI_INJECT).
             let update = |posting: &Posting<'_>| unsafe { target.update(posting, local, word, FI_INJECT) };
             // SAFETY: one operation, of which nothing stays here.
-            unsafe { port.start(what, update) };
+            unsafe { self.issue(channel, self.port(channel), what, update) };
         }
     }
 
@@ -82,23 +82,25 @@ impl Fabric {
             // SAFETY: the caller's promise.
             return unsafe { self.engine.atomic_nbi(&self.line(), channel, at, width, op, result) };
         }
-        let Some(description) = self.keys.describe(&self.domain, result, width.bytes()) else {
-            // SAFETY: the caller's promise.
-            let before = unsafe { self.fetch(channel, at, width, op) };
-            // SAFETY: as above.
-            return unsafe { width.write(result, before) };
-        };
         let (what, target, word) =
             (of_word("atomic operation", at, width), self.target(at), Word::new(width, op));
+        let Some(description) = self.keys.describe(&self.domain, result, width.bytes()) else {
+            let landing = Landing { into: result, bytes: width.bytes() };
+            let fetch = |posting: &Posting<'_>| {
+                let into = Local { from: record_of(posting).buffer(), description: posting.description };
+                // SAFETY: operands and buffer are the operation's until it is complete.
+                unsafe { target.fetch(posting, operands_of(posting), into, word) }
+            };
+            // SAFETY: one operation to its record; the result is writable until quiet (caller).
+            return unsafe { self.issue_landing(channel, what, landing, |record| keep(record, word), fetch) };
+        };
         let into = Local { from: result, description };
         let fetch = |posting: &Posting<'_>| {
             // SAFETY: the operands are the operation's until it is complete, the result until quiet (caller).
             unsafe { target.fetch(posting, operands_of(posting), into, word) }
         };
         // SAFETY: one operation; what it reads and writes stays until it is complete.
-        unsafe {
-            self.port(channel).start_with(what, self.begin(channel), |record| keep(record, word), fetch)
-        };
+        unsafe { self.issue_with(channel, what, |record| keep(record, word), fetch) };
     }
 }
 

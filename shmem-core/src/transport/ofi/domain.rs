@@ -97,6 +97,11 @@ impl Domain {
         Ok(bytes)
     }
 
+    /// PEs that are reached through the fabric.
+    pub(super) fn peers_known(&self) -> usize {
+        self.peers.iter().filter(|peer| peer.load(Ordering::Relaxed) != FI_ADDR_NOTAVAIL).count()
+    }
+
     /// Learns where a PE is.
     pub(super) fn learn(&self, pe: usize, address: &[u8]) -> Result<(), OfiError> {
         let mut found = FI_ADDR_NOTAVAIL;

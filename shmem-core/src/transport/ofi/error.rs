@@ -28,6 +28,32 @@ pub enum OfiError {
         "the thread that serves other PEs cannot be started: {0}; raise the limits of threads and of open descriptors (ulimit -u, ulimit -n)"
     )]
     Thread(String),
+    /// There is no memory for what is under way.
+    #[error(
+        "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"
+    )]
+    Memory {
+        /// How many.
+        bytes: usize,
+        /// What the system says of it.
+        why: String,
+    },
+    /// Too few file descriptors are left for connections.
+    #[error(
+        "{left} of {limit} file descriptors are left, and connections of {units} units to {peers} PEs and back may need {needed}; raise the limit of open descriptors (ulimit -n)"
+    )]
+    Descriptors {
+        /// Units that there would be.
+        units: usize,
+        /// PEs that are reached through the fabric.
+        peers: usize,
+        /// Descriptors that are left.
+        left: u64,
+        /// Most that connections need.
+        needed: u64,
+        /// How many this process may have.
+        limit: u64,
+    },
     /// The provider refuses something that is needed from the start.
     #[error("{provider}: {call}: {why}{advice}")]
     Refused {

@@ -14,7 +14,10 @@
 //! unit        an endpoint, its queue and its counter
 //! port        a unit, as somebody works on it: starting operations, progress, completion
 //! tally       whether everything that was started is complete
+//! addressed   which PEs an operation that is only counted may be with
 //! record      what an operation keeps until its completion is reported
+//! pages       memory for that
+//! descriptors whether there are enough for connections
 //! operation   messages for the provider
 //! rma         the operations of a transport
 //! amo         atomic operations among them
@@ -30,8 +33,10 @@
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 
+mod addressed;
 mod amo;
 mod blocks;
+mod descriptors;
 mod domain;
 pub mod engine;
 mod error;
@@ -40,6 +45,7 @@ mod keys;
 mod loans;
 mod object;
 mod operation;
+mod pages;
 mod port;
 mod provider;
 mod record;
@@ -67,6 +73,7 @@ pub use trial::Trial;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
+use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
 use keys::Keys;
@@ -138,7 +145,7 @@ impl Ofi {
         let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
-            loans: Loans::new(limits.loans, limits.message),
+            loans: Loans::new(limits.loans, limits.slot),
             units: (0..UNITS.min(domain.demands.endpoints)).map(|_| OnceLock::new()).collect(),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
@@ -228,6 +235,11 @@ impl Fabric {
                 unit = unsafe { Unit::open(&self.domain, false) };
             }
             let unit = unit?;
+            if number > 0 && self.domain.demands.connects {
+                let peers = self.domain.peers_known();
+                let made = self.made().count();
+                Descriptors::of_this_process().map_or(Ok(()), |here| here.leave_room(made + 1, peers))?;
+            }
             self.units[number].get_or_init(|| unit);
             self.bound.fetch_max(number + 1, Ordering::Release);
         }
@@ -287,6 +299,11 @@ impl Fabric {
     /// A number that changes while threads of the program poll.
     fn activity(&self) -> u64 {
         self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
+    }
+
+    /// A PE and where it is, for messages.
+    fn name_of(&self, pe: usize) -> String {
+        format!("PE {pe} ({})", self.domain.place_of(pe))
     }
 
     /// Lets sleepers look at their words.

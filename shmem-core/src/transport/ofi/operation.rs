@@ -57,8 +57,7 @@ impl Target {
     ) -> isize {
         let (mut description, memory) = (local.description, vector(local.from, bytes));
         let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
-        let message =
-            fi_msg_rma { data: told, ..self.message(posting, &memory, &mut description, &remote) };
+        let message = fi_msg_rma { data: told, ..self.message(posting, &memory, &mut description, &remote) };
         let flags = posting.flags | u64::from(FI_REMOTE_CQ_DATA);
         // SAFETY: as in `write`.
         unsafe { calls::writemsg(posting.endpoint, &raw const message, flags) }

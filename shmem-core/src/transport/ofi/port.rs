@@ -1,12 +1,12 @@
 //! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
 
 use core::ffi::c_void;
-use core::sync::atomic::Ordering;
 use std::sync::TryLockError;
 
 use super::Fabric;
 use super::record::{Free, Purpose, Record};
 use super::stall::Stall;
+use super::streams::Stream;
 use super::unit::Unit;
 use super::wire::{Arrival, Moved};
 use crate::libfabric::bindings::*;
@@ -118,7 +118,7 @@ impl Port<'_> {
         let mut stall = Stall::new(self.fabric);
         let number = loop {
             // The lock is given back before progress is made.
-            let taken = self.unit.lock().take(&self.unit.records, purpose);
+            let taken = self.unit.lock().take(&self.unit.records, purpose, what);
             if let Some(number) = taken {
                 break number;
             }
@@ -173,8 +173,11 @@ impl Port<'_> {
         if !self.unit.tally.is_open() {
             return Ok(false);
         }
+        if self.unit.tally.is_settled(self.unit.tally.started()) {
+            self.unit.addressed.clear();
+        }
+        self.unit.addressed.add(pe);
         self.unit.tally.begin();
-        self.unit.last.store(pe as u32, Ordering::Relaxed);
         match attempt() {
             0 => {
                 // Whoever starts much will look soon.
@@ -202,13 +205,16 @@ impl Port<'_> {
         result
     }
 
-    /// Waits until all that has been started is complete.
+    /// Waits until the first so many operations are complete. Looks at nothing where that is known.
     #[inline]
-    pub(super) fn quiet(&self) {
+    pub(super) fn quiet(&self, operations: u64) {
+        if self.unit.tally.is_settled(operations) {
+            return;
+        }
         let (mut stall, mut waiting) = (Stall::new(self.fabric), self.unit.tally.wait());
         loop {
             let completed = self.completed();
-            if self.unit.tally.is_complete(completed) {
+            if self.unit.tally.is_complete(completed) || self.unit.tally.is_settled(operations) {
                 return;
             }
             if stall.is_eighth() {
@@ -220,6 +226,28 @@ impl Port<'_> {
                 || format!("{completed} of {} operations of this PE are complete", self.unit.tally.started()),
             );
         }
+    }
+
+    /// Waits while operations of a stream that are events are under way.
+    #[inline]
+    pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
+        let mut stall = Stall::new(self.fabric);
+        while goes_on() {
+            self.drive(&stall);
+            stall.pause(|| self.completed(), || format!("{} operations of a context", stream.events()));
+        }
+    }
+
+    /// Operations that were started on the unit.
+    #[inline(always)]
+    pub(super) fn started(&self) -> u64 {
+        self.unit.tally.started()
+    }
+
+    /// Whether an operation with a PE may be under way.
+    pub(super) fn may_have(&self, pe: usize) -> bool {
+        // Behind the lock: a list that somebody is changing says nothing.
+        self.unit.exclusively(|| self.unit.addressed.may_have(pe))
     }
 
     /// Operations that are complete. Makes progress.
@@ -288,7 +316,7 @@ impl Port<'_> {
         let read = unsafe { calls::cq_read(self.unit.queue.raw(), to, COMPLETIONS) };
         if read <= 0 {
             if read != -(FI_EAGAIN as isize) && read != 0 {
-                self.report_failure(read);
+                self.report_failure(free, read);
             }
             return found;
         }
@@ -301,9 +329,8 @@ impl Port<'_> {
                 continue;
             }
             if let Some(number) = self.unit.records.find(entry.op_context) {
-                match free.complete(&self.unit.records, number) {
-                    Purpose::Event(stream) => self.fabric.streams.ended(stream),
-                    Purpose::Awaited | Purpose::Counted => {}
+                if let Some(stream) = free.complete(&self.unit.records, number) {
+                    self.fabric.streams.ended(stream);
                 }
                 continue;
             }
@@ -317,17 +344,39 @@ impl Port<'_> {
     }
 
     #[cold]
-    fn report_failure(&self, read: isize) -> ! {
+    fn report_failure(&self, free: &Free, read: isize) -> ! {
         // SAFETY: all zeroes are an entry, with no room for data of the provider's own.
         let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
         // SAFETY: an open queue, and an entry of the version that the domain was opened with.
         let found = unsafe { calls::cq_readerr(self.unit.queue.raw(), &raw mut entry, 0) };
         let error = if found > 0 { i64::from(entry.err) } else { read as i64 };
         // A completion that failed says whose it was only if it was to be reported.
-        let last = self.unit.last.load(Ordering::Relaxed) as usize;
-        let what =
-            format!("an operation (the last one was with PE {last}, {})", self.fabric.domain.place_of(last));
+        let context = if found > 0 { entry.op_context } else { core::ptr::null_mut() };
+        let kept = self.unit.records.find(context).and_then(|number| free.holder(number));
+        let what = match (kept, self.fabric.buffers.find(context)) {
+            (Some(what), _) => self.describe(what),
+            (None, Some(Moved::Left(number))) => {
+                format!("a message to {}", self.fabric.name_of(self.fabric.buffers.receiver(number)))
+            }
+            (None, Some(Moved::Arrived(_))) => "to receive".to_owned(),
+            (None, None) => self.suspects(),
+        };
         self.fabric.fail(&what, &self.fabric.domain.library.describe(error))
+    }
+
+    /// Whose operation it may be that has failed.
+    fn suspects(&self) -> String {
+        let (addressed, others) = self.unit.addressed.list();
+        let mut pes: Vec<_> = addressed.chain(self.fabric.engine.unanswered().map(|(pe, _)| pe)).collect();
+        pes.sort_unstable();
+        pes.dedup();
+        let names: Vec<_> = pes.into_iter().map(|pe| self.fabric.name_of(pe)).collect();
+        match (&names[..], others) {
+            ([], _) => "an operation".to_owned(),
+            ([name], false) => format!("an operation with {name}"),
+            (names, false) => format!("an operation with one of {}", names.join(", ")),
+            (names, true) => format!("an operation with one of {}, and others", names.join(", ")),
+        }
     }
 
     #[cold]
@@ -337,6 +386,6 @@ impl Port<'_> {
 
     fn describe(&self, what: What) -> String {
         let What { operation, pe, bytes } = what;
-        format!("{operation} of {bytes} bytes with PE {pe} ({})", self.fabric.domain.place_of(pe))
+        format!("{operation} of {bytes} bytes with {}", self.fabric.name_of(pe))
     }
 }

@@ -45,6 +45,9 @@ const RESULTS_ONLY: [&str; 2] = ["shm", "sm2"];
 /// Providers whose atomics are not even tried: `udp;ofi_rxd` dies of those that give a result, while it connects.
 const UNTRIED: [&str; 1] = ["udp;ofi_rxd"];
 
+/// Providers that have a connection, which is a file descriptor, between each two endpoints that talk.
+const CONNECTING: [&str; 5] = ["tcp;ofi_rxm", "tcp", "sockets", "net", "net;ofi_rxm"];
+
 /// What the transport can do for a provider.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
@@ -75,6 +78,8 @@ pub(super) struct Demands {
     pub(super) pieces: usize,
     /// Bytes that a write may tell its target.
     pub(super) told: usize,
+    /// Connections are file descriptors.
+    pub(super) connects: bool,
     /// Atomics are to give a result, needed or not.
     pub(super) results: bool,
     /// Whether it has atomics, by what it says.
@@ -262,6 +267,7 @@ impl Entry {
             endpoints: domain.ep_cnt,
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             told: domain.cq_data_size,
+            connects: CONNECTING.contains(&self.offer.provider.as_str()),
             results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
             atomics: self.offer.atomics && !UNTRIED.contains(&self.offer.provider.as_str()),
         }

@@ -8,8 +8,10 @@
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
+use super::error::OfiError;
+use super::pages::Pages;
+use super::port::What;
 use crate::libfabric::bindings::fi_context2;
 
 /// Bytes of a record's buffer: what a blocking put copies rather than waits for.
@@ -24,6 +26,26 @@ pub(super) enum Purpose {
     Counted,
     /// The same, and one operation less is under way for a stream.
     Event(u32),
+    /// The same, after what was read to the buffer has been copied to where it is wanted.
+    Landing(u32),
+}
+
+impl Purpose {
+    /// The stream whose operations are waited for one by one, if it is one of these.
+    #[inline(always)]
+    pub(super) fn stream(self) -> Option<u32> {
+        match self {
+            Self::Awaited | Self::Counted => None,
+            Self::Event(stream) | Self::Landing(stream) => Some(stream),
+        }
+    }
+}
+
+/// Where bytes that were read to a buffer are wanted.
+#[derive(Clone, Copy)]
+pub(super) struct Landing {
+    pub(super) into: *mut u8,
+    pub(super) bytes: usize,
 }
 
 /// One record.
@@ -33,6 +55,7 @@ pub(super) struct Record {
     context: UnsafeCell<fi_context2>,
     operands: UnsafeCell<[u64; 2]>,
     result: UnsafeCell<u64>,
+    landing: UnsafeCell<Landing>,
     done: AtomicBool,
     buffer: UnsafeCell<[u8; BUFFER_BYTES]>,
 }
@@ -55,6 +78,10 @@ impl Record {
         self.buffer.get().cast()
     }
 
+    pub(super) fn landing(&self) -> *mut Landing {
+        self.landing.get()
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }
@@ -62,39 +89,27 @@ impl Record {
 
 /// The records of a unit. They lie in memory that is touched when they are used first.
 pub(super) struct Records {
-    memory: *mut Record,
+    memory: Pages,
     count: usize,
 }
 
-// SAFETY: memory of its own; what is in it is shared by atomics, or through pointers under the rules of `Free`.
-unsafe impl Send for Records {}
-// SAFETY: as above.
-unsafe impl Sync for Records {}
-
 impl Records {
-    pub(super) fn new(count: usize) -> Self {
-        let layout = Self::layout(count);
-        // SAFETY: of more than no bytes.
-        let memory = unsafe { alloc_zeroed(layout) };
-        if memory.is_null() {
-            handle_alloc_error(layout);
-        }
-        Self { memory: memory.cast(), count }
-    }
-
-    fn layout(count: usize) -> Layout {
-        Layout::array::<Record>(count.max(1)).unwrap_or_else(|_| unreachable!("a few megabytes"))
+    /// # Errors
+    ///
+    /// If there is no memory for them.
+    pub(super) fn new(count: usize) -> Result<Self, OfiError> {
+        Ok(Self { memory: Pages::of(count * size_of::<Record>())?, count })
     }
 
     /// All of it, to be registered.
     pub(super) fn memory(&self) -> (*mut u8, usize) {
-        (self.memory.cast(), self.count * size_of::<Record>())
+        (self.memory.start(), self.count * size_of::<Record>())
     }
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Record {
         assert!((number as usize) < self.count, "there is no record {number}");
-        let record = self.memory.wrapping_add(number as usize);
+        let record = self.memory.start().cast::<Record>().wrapping_add(number as usize);
         // SAFETY: one of the records, which all zeroes initialise; what changes in it is in cells.
         unsafe { &*record }
     }
@@ -102,16 +117,9 @@ impl Records {
     /// The record whose context a completion brings back; `None`: it is of none.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<u32> {
-        let bytes = (context as usize).checked_sub(self.memory as usize)?;
+        let bytes = (context as usize).checked_sub(self.memory.start() as usize)?;
         let number = bytes / size_of::<Record>();
         (number < self.count && bytes.is_multiple_of(size_of::<Record>())).then_some(number as u32)
-    }
-}
-
-impl Drop for Records {
-    fn drop(&mut self) {
-        // SAFETY: allocated with that layout. Who drops a unit has closed its endpoint.
-        unsafe { dealloc(self.memory.cast(), Self::layout(self.count)) };
     }
 }
 
@@ -121,47 +129,75 @@ impl Drop for Records {
 /// under way, until the record is given back.
 pub(super) struct Free {
     free: Vec<u32>,
-    purposes: Box<[Purpose]>,
+    used: Box<[Option<(Purpose, What)>]>,
 }
 
 impl Free {
     pub(super) fn new(count: usize) -> Self {
-        Self { free: (0..count as u32).rev().collect(), purposes: vec![Purpose::Counted; count].into() }
+        Self { free: (0..count as u32).rev().collect(), used: vec![None; count].into() }
     }
 
     #[inline]
-    pub(super) fn take(&mut self, records: &Records, purpose: Purpose) -> Option<u32> {
+    pub(super) fn take(&mut self, records: &Records, purpose: Purpose, what: What) -> Option<u32> {
         let number = self.free.pop()?;
-        self.purposes[number as usize] = purpose;
+        self.used[number as usize] = Some((purpose, what));
         records.get(number).done.store(false, Ordering::Relaxed);
         Some(number)
     }
 
     #[inline]
     pub(super) fn give_back(&mut self, number: u32) {
-        debug_assert!(!self.free.contains(&number), "record {number} was given back twice");
+        let before = self.used[number as usize].take();
+        debug_assert!(before.is_some(), "record {number} was given back twice");
         self.free.push(number);
     }
 
-    /// Its operation is complete: frees it, unless somebody waits for it. Gives what it was for.
+    /// What the holder of a record has it for.
+    pub(super) fn holder(&self, number: u32) -> Option<What> {
+        self.used[number as usize].map(|(_, what)| what)
+    }
+
+    /// Whether an operation of a stream with a PE keeps a record. Not of those that somebody waits for, or that are
+    /// counted.
+    pub(super) fn has(&self, stream: u32, pe: usize) -> bool {
+        self.used.iter().flatten().any(|(purpose, what)| purpose.stream() == Some(stream) && what.pe == pe)
+    }
+
+    /// Its operation is complete: frees it, unless somebody waits for it. Gives the stream for which one is less under
+    /// way, if it is one of a stream.
     #[inline]
-    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Purpose {
-        let purpose = self.purposes[number as usize];
+    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<u32> {
+        let (purpose, _) = self.used[number as usize]?;
         match purpose {
             Purpose::Awaited => records.get(number).done.store(true, Ordering::Release),
             Purpose::Counted | Purpose::Event(_) => self.give_back(number),
+            Purpose::Landing(_) => {
+                land(records.get(number));
+                self.give_back(number);
+            }
         }
-        purpose
+        purpose.stream()
     }
+}
+
+/// Copies what was read to where it is wanted.
+fn land(record: &Record) {
+    // SAFETY: who took the record for a landing has left it there before the operation was started.
+    let Landing { into, bytes } = unsafe { record.landing().read() };
+    // SAFETY: the operation is complete, and has read as many bytes to the buffer; the destination is writable until
+    // a quiet returns, which waits until the stream has been told that it is one less under way.
+    unsafe { core::ptr::copy_nonoverlapping(record.buffer(), into, bytes) };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const GET: What = What { operation: "get", pe: 3, bytes: 8 };
+
     #[test]
     fn a_record_is_found_by_its_context_and_by_nothing_else() {
-        let records = Records::new(4);
+        let records = Records::new(4).unwrap();
         for number in 0..4 {
             let context = records.get(number).context();
             assert_eq!(records.find(context), Some(number));
@@ -175,17 +211,44 @@ mod tests {
 
     #[test]
     fn records_run_out_and_come_back() {
-        let (records, mut free) = (Records::new(2), Free::new(2));
-        let first = free.take(&records, Purpose::Awaited).unwrap();
-        let second = free.take(&records, Purpose::Event(7)).unwrap();
-        assert_eq!(free.take(&records, Purpose::Counted), None);
-        assert_eq!(free.complete(&records, second), Purpose::Event(7));
-        assert_eq!(free.take(&records, Purpose::Counted), Some(second));
+        let (records, mut free) = (Records::new(2).unwrap(), Free::new(2));
+        let first = free.take(&records, Purpose::Awaited, GET).unwrap();
+        let second = free.take(&records, Purpose::Event(7), GET).unwrap();
+        assert_eq!(free.take(&records, Purpose::Counted, GET), None);
+        assert_eq!(free.complete(&records, second), Some(7));
+        assert_eq!(free.take(&records, Purpose::Counted, GET), Some(second));
         assert!(!records.get(first).is_done());
-        assert_eq!(free.complete(&records, first), Purpose::Awaited);
-        assert!(records.get(first).is_done() && free.take(&records, Purpose::Counted).is_none());
+        assert_eq!(free.complete(&records, first), None);
+        assert!(records.get(first).is_done() && free.take(&records, Purpose::Counted, GET).is_none());
         free.give_back(first);
-        assert_eq!(free.take(&records, Purpose::Awaited), Some(first));
+        assert_eq!(free.take(&records, Purpose::Awaited, GET), Some(first));
         assert!(!records.get(first).is_done());
+    }
+
+    #[test]
+    fn a_record_says_whose_it_is_until_it_is_free() {
+        let (records, mut free) = (Records::new(4).unwrap(), Free::new(4));
+        free.take(&records, Purpose::Event(6), GET).unwrap();
+        free.take(&records, Purpose::Awaited, What { pe: 8, ..GET }).unwrap();
+        let number = free.take(&records, Purpose::Event(7), GET).unwrap();
+        assert_eq!(free.holder(number).map(|what| what.pe), Some(3));
+        assert!(free.has(7, 3) && free.has(6, 3) && !free.has(7, 8) && !free.has(6, 8));
+        free.complete(&records, number);
+        assert!(!free.has(7, 3) && free.has(6, 3));
+        assert_eq!(free.holder(number).map(|what| what.pe), None);
+    }
+
+    #[test]
+    fn what_was_read_lands_where_it_is_wanted() {
+        let (records, mut free) = (Records::new(1).unwrap(), Free::new(1));
+        let number = free.take(&records, Purpose::Landing(7), GET).unwrap();
+        let (record, mut wanted) = (records.get(number), [0_u8; 6]);
+        // SAFETY: the record is ours.
+        unsafe { record.landing().write(Landing { into: wanted.as_mut_ptr(), bytes: 5 }) };
+        // SAFETY: as above; the buffer is longer.
+        unsafe { record.buffer().write_bytes(9, 6) };
+        assert_eq!(free.complete(&records, number), Some(7));
+        assert_eq!(wanted, [9, 9, 9, 9, 9, 0]);
+        assert!(free.take(&records, Purpose::Counted, GET).is_some());
     }
 }

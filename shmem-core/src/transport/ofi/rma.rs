@@ -7,15 +7,14 @@ use super::blocks::Until;
 use super::engine::Wire;
 use super::operation::{Local, Target};
 use super::port::{Port, Posting, What};
-use super::record::{BUFFER_BYTES, Purpose, Record};
-use super::stall::Stall;
+use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
 use super::{Fabric, Ofi};
 use crate::libfabric::bindings::FI_INJECT;
 use crate::pe::Pe;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Tracking, Transport, Width};
+use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Width};
 
 /// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
 /// while that one slept, nobody has told anybody.
@@ -40,31 +39,68 @@ impl Fabric {
         what: What,
         attempt: impl FnMut(&Posting<'_>) -> isize,
     ) {
-        match self.begin(channel) {
-            // SAFETY: the caller's promise.
-            Purpose::Counted => unsafe { port.start(what, attempt) },
+        let stream = self.streams.get(channel);
+        match stream.begin(channel, what.bytes) {
+            Purpose::Counted => {
+                // SAFETY: the caller's promise.
+                unsafe { port.start(what, attempt) };
+                stream.count(port.started());
+            }
             // SAFETY: as above.
             purpose => _ = unsafe { port.start_with(what, purpose, |_| {}, attempt) },
         }
     }
 
-    /// Whether every operation keeps a record. What keeps one is reported, and so is not injected: ofi_rxm counts
-    /// updates that are, and does not report them.
-    #[inline(always)]
-    pub(super) fn keeps(&self, channel: Channel) -> bool {
-        self.domain.demands.contexts || self.streams.get(channel).tracking() != Tracking::Counter
+    /// Starts an operation that nobody waits for by itself and that keeps a record, which `prepare` fills in.
+    ///
+    /// # Safety
+    ///
+    /// As [`Port::start_with`].
+    pub(super) unsafe fn issue_with(
+        &self,
+        channel: Channel,
+        what: What,
+        prepare: impl FnOnce(&Record),
+        attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let purpose = stream.begin(channel, what.bytes);
+        // SAFETY: the caller's promise.
+        unsafe { port.start_with(what, purpose, prepare, attempt) };
+        if purpose == Purpose::Counted {
+            stream.count(port.started());
+        }
     }
 
-    /// What a record is for whose operation nobody waits for by itself.
-    pub(super) fn begin(&self, channel: Channel) -> Purpose {
-        let stream = self.streams.get(channel);
-        match stream.tracking() {
-            Tracking::Counter => Purpose::Counted,
-            Tracking::Events | Tracking::Hybrid => {
-                stream.begin();
-                Purpose::Event(channel.0)
-            }
-        }
+    /// Starts an operation that writes to the buffer of its record, from where `bytes` bytes come to `into` before the
+    /// channel is quiet.
+    ///
+    /// # Safety
+    ///
+    /// As [`Port::start_with`]; `into` must be writable until a quiet of the channel.
+    pub(super) unsafe fn issue_landing(
+        &self,
+        channel: Channel,
+        what: What,
+        landing: Landing,
+        prepare: impl FnOnce(&Record),
+        attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) {
+        self.streams.get(channel).expect();
+        let prepare = |record: &Record| {
+            // SAFETY: the record is its holder's, who has just taken it.
+            unsafe { record.landing().write(landing) };
+            prepare(record);
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.port(channel).start_with(what, Purpose::Landing(channel.0), prepare, attempt) };
+    }
+
+    /// Whether an operation of so many bytes keeps a record. What keeps one is reported, and so is not injected: ofi_rxm counts
+    /// updates that are, and does not report them.
+    #[inline(always)]
+    pub(super) fn keeps(&self, channel: Channel, bytes: usize) -> bool {
+        self.domain.demands.contexts || self.streams.get(channel).tracking().is_event(bytes)
     }
 
     /// Writes a piece that is short enough to be copied first.
@@ -74,14 +110,13 @@ impl Fabric {
     /// As [`Transport::put`], of at most [`BUFFER_BYTES`].
     unsafe fn put_copied(&self, channel: Channel, at: Target, source: *const u8, what: What) {
         let (port, bytes) = (self.port(channel), what.bytes);
-        if bytes <= self.domain.demands.inject && !self.keeps(channel) {
+        if bytes <= self.domain.demands.inject && !self.keeps(channel, bytes) {
             let local = Local { from: source.cast_mut(), description: core::ptr::null_mut() };
             // SAFETY: the provider copies the source (FI_INJECT), which is readable (caller).
             let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, FI_INJECT) };
             // SAFETY: one operation, of which nothing stays here.
             return unsafe { self.issue(channel, port, what, write) };
         }
-        let purpose = self.begin(channel);
         let copy = |record: &Record| {
             // SAFETY: readable (caller), and there is room for as many.
             unsafe { core::ptr::copy_nonoverlapping(source, record.buffer(), bytes) };
@@ -93,24 +128,54 @@ impl Fabric {
             unsafe { at.write(posting, local, bytes, 0) }
         };
         // SAFETY: one operation, whose source is its record's buffer.
-        unsafe { port.start_with(what, purpose, copy, write) };
+        unsafe { self.issue_with(channel, what, copy, write) };
+    }
+
+    /// Reads to memory that the provider does not know, by way of the records' buffers.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::get_nbi`].
+    unsafe fn get_landing(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
+        let (at, most) = (self.target(from), BUFFER_BYTES.min(self.domain.demands.max_message));
+        for (offset, bytes) in pieces(bytes, most) {
+            let (at, what) = (at.plus(offset), What { operation: "get", pe: from.pe.number(), bytes });
+            let read = |posting: &Posting<'_>| {
+                let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
+                let local = Local { from: record.buffer(), description: posting.description };
+                // SAFETY: the buffer is the operation's until it is complete.
+                unsafe { at.read(posting, local, bytes) }
+            };
+            let landing = Landing { into: into.wrapping_add(offset), bytes };
+            // SAFETY: one operation to its record's buffer; the destination is writable until quiet (caller).
+            unsafe { self.issue_landing(channel, what, landing, |_| {}, read) };
+        }
     }
 
     /// Waits for what a stream has started: operations of its unit, and messages.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.streams.get(channel), self.port(channel));
-        if stream.tracking() == Tracking::Counter {
-            port.quiet();
-        } else {
-            let mut stall = Stall::new(self);
-            while stream.events() > 0 {
-                port.drive(&stall);
-                stall.pause(|| port.completed(), || format!("{} operations of a context", stream.events()));
-            }
-        }
+        port.quiet(stream.counted());
+        port.wait_while(stream, || stream.events() > 0);
         if !self.engine.is_quiet(channel) {
             let line = self.line();
             while !self.engine.is_quiet(channel) {
+                line.progress();
+            }
+        }
+    }
+
+    /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
+    fn quiet_pe(&self, channel: Channel, pe: usize) {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        if port.may_have(pe) {
+            port.quiet(stream.counted());
+        }
+        port.wait_while(stream, || stream.events() > 0 && port.unit.lock().has(channel.0, pe));
+        let is_quiet = || self.engine.is_quiet(channel) || self.engine.unanswered_by(pe) == 0;
+        if !is_quiet() {
+            let line = self.line();
+            while !is_quiet() {
                 line.progress();
             }
         }
@@ -267,7 +332,7 @@ unsafe impl Transport for Ofi {
         for (from, bytes) in pieces(bytes, fabric.domain.demands.max_message) {
             let at = at.plus(from);
             let local = Local { from: source.wrapping_add(from).cast_mut(), description };
-            let injects = bytes <= fabric.domain.demands.inject && !fabric.keeps(channel);
+            let injects = bytes <= fabric.domain.demands.inject && !fabric.keeps(channel, bytes);
             let flags = if injects { FI_INJECT } else { 0 };
             // SAFETY: the source stays until quiet (caller).
             let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, flags) };
@@ -280,7 +345,7 @@ unsafe impl Transport for Ofi {
         let (fabric, pe) = (&*self.fabric, from.pe.number());
         let Some(description) = fabric.keys.describe(&fabric.domain, into, bytes) else {
             // SAFETY: the caller's promise.
-            return unsafe { self.get(channel, into, from, bytes) };
+            return unsafe { fabric.get_landing(channel, into, from, bytes) };
         };
         let (at, port) = (fabric.target(from), fabric.port(channel));
         for (from, bytes) in pieces(bytes, fabric.domain.demands.max_message) {
@@ -294,12 +359,16 @@ unsafe impl Transport for Ofi {
     }
 
     fn fence(&self, channel: Channel) {
-        // No provider here promises that writes stay in order, so those before are waited for.
+        // No provider here promises that writes stay in order, so those before are waited for, if there are any.
         self.fabric.quiet(channel);
     }
 
     fn quiet(&self, channel: Channel) {
         self.fabric.quiet(channel);
+    }
+
+    fn quiet_pe(&self, channel: Channel, pe: Pe) {
+        self.fabric.quiet_pe(channel, pe.number());
     }
 
     fn progress(&self) {

@@ -6,6 +6,7 @@
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::record::Purpose;
 use crate::transport::{Channel, Lane, Tracking};
 
 /// Most streams that are open at a time.
@@ -32,12 +33,18 @@ pub(super) struct Stream {
     tracking: AtomicU32,
     /// Events under way.
     events: AtomicU64,
+    /// How many operations its unit had started when the last one of the stream was that is counted.
+    counted: AtomicU64,
 }
 
 impl Streams {
     pub(super) fn new() -> Self {
-        let stream =
-            || Stream { unit: AtomicU32::new(0), tracking: AtomicU32::new(0), events: AtomicU64::new(0) };
+        let stream = || Stream {
+            unit: AtomicU32::new(0),
+            tracking: AtomicU32::new(0),
+            events: AtomicU64::new(0),
+            counted: AtomicU64::new(0),
+        };
         Self { streams: (0..STREAMS).map(|_| stream()).collect(), open: Mutex::default() }
     }
 
@@ -54,6 +61,7 @@ impl Streams {
         let stream = &self.streams[number as usize];
         stream.unit.store(lane.unit, Ordering::Relaxed);
         stream.tracking.store(lane.tracking as u32, Ordering::Relaxed);
+        stream.counted.store(0, Ordering::Relaxed);
         Some(Channel(number))
     }
 
@@ -93,10 +101,34 @@ impl Stream {
         }
     }
 
+    /// What a record is for, if there is one, of an operation of so many bytes on this stream, which is to be
+    /// started and nobody waits for by itself.
+    #[inline(always)]
+    pub(super) fn begin(&self, Channel(number): Channel, bytes: usize) -> Purpose {
+        if !self.tracking().is_event(bytes) {
+            return Purpose::Counted;
+        }
+        self.expect();
+        Purpose::Event(number)
+    }
+
     /// Counts an event that is to be started.
     #[inline(always)]
-    pub(super) fn begin(&self) {
+    pub(super) fn expect(&self) {
         self.events.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// An operation that is counted was started: the unit has started so many by now.
+    #[inline(always)]
+    pub(super) fn count(&self, started: u64) {
+        // Threads that share a stream come here in any order.
+        self.counted.fetch_max(started, Ordering::Relaxed);
+    }
+
+    /// With how many operations of the unit those of the stream that are counted are complete.
+    #[inline(always)]
+    pub(super) fn counted(&self) -> u64 {
+        self.counted.load(Ordering::Relaxed)
     }
 
     /// Events under way.
@@ -129,9 +161,32 @@ mod tests {
         let streams = Streams::new();
         let channel = streams.open(Lane { unit: 0, shared: false, tracking: Tracking::Events }).unwrap();
         let stream = streams.get(channel);
-        stream.begin();
-        stream.begin();
+        assert_eq!(stream.begin(channel, 8), Purpose::Event(channel.0));
+        stream.expect();
         streams.ended(channel.0);
         assert_eq!(stream.events(), 1);
+    }
+
+    #[test]
+    fn small_operations_of_a_hybrid_are_counted_and_large_ones_are_events() {
+        let streams = Streams::new();
+        let channel = streams.open(Lane { unit: 0, shared: false, tracking: Tracking::Hybrid }).unwrap();
+        let stream = streams.get(channel);
+        assert_eq!(stream.begin(channel, Tracking::LARGE - 1), Purpose::Counted);
+        assert_eq!(stream.events(), 0);
+        assert_eq!(stream.begin(channel, Tracking::LARGE), Purpose::Event(channel.0));
+        assert_eq!(stream.events(), 1);
+    }
+
+    #[test]
+    fn a_stream_is_complete_with_its_last_operation_and_starts_anew() {
+        let streams = Streams::new();
+        let lane = Lane { unit: 0, shared: true, tracking: Tracking::Counter };
+        let channel = streams.open(lane).unwrap();
+        assert_eq!(streams.get(channel).counted(), 0);
+        [5, 9, 7].into_iter().for_each(|started| streams.get(channel).count(started));
+        assert_eq!(streams.get(channel).counted(), 9);
+        streams.close(channel);
+        assert_eq!(streams.get(streams.open(lane).unwrap()).counted(), 0);
     }
 }

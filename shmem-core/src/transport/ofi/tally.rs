@@ -3,7 +3,8 @@
 //! A provider's counter says how many operations are complete, not which. Where several threads use a unit, later
 //! operations may be complete before earlier ones. So everything is complete only at a moment at which both
 //! numbers are equal: the completed ones are read first, and nothing that was started by then is missing. Threads that
-//! go on starting could put that moment off for ever; who has waited for some time keeps them from it.
+//! go on starting could put that moment off for ever; who has waited for some time keeps them from it. The last such
+//! moment is kept: what was started before it needs no further look.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -14,6 +15,8 @@ const LOOKS: u32 = 64;
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     started: AtomicU64,
+    /// So many operations were started, and all complete, at the last moment that anybody has found.
+    settled: AtomicU64,
     /// Threads that wait for the others to start nothing.
     closed: AtomicU32,
 }
@@ -48,7 +51,18 @@ impl Tally {
     pub(super) fn is_complete(&self, completed: u64) -> bool {
         // The counter, which is the provider's, has been read before.
         fence(Ordering::Acquire);
-        completed >= self.started.load(Ordering::Acquire)
+        let started = self.started.load(Ordering::Acquire);
+        if completed < started {
+            return false;
+        }
+        self.settled.fetch_max(started, Ordering::Release);
+        true
+    }
+
+    /// Whether the first so many operations are known to be complete, without a look at the counter.
+    #[inline(always)]
+    pub(super) fn is_settled(&self, operations: u64) -> bool {
+        self.settled.load(Ordering::Acquire) >= operations
     }
 
     /// Begins to wait until everything is complete.
@@ -109,6 +123,21 @@ mod tests {
         assert!(!tally.is_complete(0));
         tally.undo();
         assert!(tally.is_complete(0));
+    }
+
+    #[test]
+    fn what_was_complete_once_needs_no_look() {
+        let tally = Tally::default();
+        assert!(tally.is_settled(0));
+        tally.begin();
+        tally.begin();
+        assert!(
+            !tally.is_complete(1) && !tally.is_settled(1),
+            "one of two is complete, and nobody knows which"
+        );
+        assert!(tally.is_complete(2));
+        tally.begin();
+        assert!(tally.is_settled(2) && !tally.is_settled(3));
     }
 
     #[test]

@@ -10,16 +10,17 @@
 //! instructions on a line of its own. In return any thread may wait for what another has started.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::addressed::Addressed;
 use super::domain::{Domain, made};
 use super::error::OfiError;
 use super::object::Object;
 use super::record::{Free, Records};
 use super::tally::Tally;
-use super::wire;
+use super::{loans, wire};
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
@@ -36,8 +37,7 @@ pub(super) struct Unit {
     pub(super) records: Records,
     pub(super) free: Mutex<Free>,
     pub(super) tally: Tally,
-    /// The PE of the last operation, for messages.
-    pub(super) last: AtomicU32,
+    pub(super) addressed: Addressed,
     /// Looks of the program's own threads at what has come: it changes while one of them polls.
     pub(super) looks: AtomicU64,
     /// What becomes readable when something arrives, where the provider has that.
@@ -56,7 +56,7 @@ impl Unit {
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
         attributes.format = FI_CQ_FORMAT_DATA;
         attributes.wait_obj = if wakes { FI_WAIT_FD } else { FI_WAIT_NONE };
-        attributes.size = 2 * RECORDS + domain.demands.queue + wire::COMPLETIONS;
+        attributes.size = 2 * RECORDS + domain.demands.queue + wire::COMPLETIONS + loans::COMPLETIONS;
         let queue = made(|queue| {
             // SAFETY: an open domain; the attributes are read during the call.
             unsafe { calls::cq_open(domain.raw(), &raw mut attributes, queue, core::ptr::null_mut()) }
@@ -98,7 +98,7 @@ impl Unit {
         if error != 0 {
             return Err(domain.refused("fi_enable", -error));
         }
-        let records = Records::new(RECORDS);
+        let records = Records::new(RECORDS)?;
         let registered = match domain.demands.local {
             true => {
                 // SAFETY: the records are dropped after it.
@@ -109,8 +109,8 @@ impl Unit {
         };
         let arrival = wakes.then(|| descriptor_of(&queue)).transpose().map_err(refused("fi_control"))?;
         let free = Mutex::new(Free::new(RECORDS));
-        let (tally, last, looks) = (Tally::default(), AtomicU32::new(0), AtomicU64::new(0));
-        Ok(Self { endpoint, counter, queue, registered, records, free, tally, last, looks, arrival })
+        let (tally, addressed, looks) = (Tally::default(), Addressed::default(), AtomicU64::new(0));
+        Ok(Self { endpoint, counter, queue, registered, records, free, tally, addressed, looks, arrival })
     }
 
     pub(super) fn endpoint(&self) -> &Object<fid_ep> {

@@ -8,8 +8,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Fabric;
@@ -18,6 +17,7 @@ use super::engine::{Place, Sent, Slot, Wire};
 use super::error::OfiError;
 use super::object::Object;
 use super::operation::{Local, Target};
+use super::pages::Pages;
 use super::port::Posting;
 use super::stall::Stall;
 use crate::libfabric::bindings::*;
@@ -41,12 +41,14 @@ const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context li
 /// The buffers. Fields are closed in order.
 pub(super) struct Buffers {
     registered: Option<Object<fid_mr>>,
-    memory: *mut u8,
+    memory: Pages,
     /// Bytes of a message.
     message: usize,
     /// How many are for what arrives; the others are for what is sent.
     arrivals: usize,
     count: usize,
+    /// To whom each buffer was sent last, for messages.
+    receivers: Box<[AtomicU32]>,
     /// Buffers that may be used to send.
     free: Mutex<Vec<usize>>,
     /// Buffers that are to be posted, and how many these are.
@@ -55,11 +57,6 @@ pub(super) struct Buffers {
     /// Messages that have arrived or left.
     moved: AtomicU64,
 }
-
-// SAFETY: memory of its own. A buffer is used by whoever holds its number, and numbers are given out once.
-unsafe impl Send for Buffers {}
-// SAFETY: as above.
-unsafe impl Sync for Buffers {}
 
 impl Buffers {
     /// Buffers for messages of at most `message` bytes.
@@ -71,18 +68,15 @@ impl Buffers {
         let half = |queue: usize| (queue / 2).clamp(1, MOST);
         let (arrivals, departures) = (half(domain.demands.receives), half(domain.demands.queue));
         let count = arrivals + departures;
-        let layout = layout(message, count);
-        // SAFETY: of more than no bytes.
-        let memory = unsafe { alloc_zeroed(layout) };
-        if memory.is_null() {
-            handle_alloc_error(layout);
-        }
+        let bytes = stride(message) * count;
+        let memory = Pages::of(bytes)?;
         let mut buffers = Self {
             registered: None,
             memory,
             message,
             arrivals,
             count,
+            receivers: (0..count).map(|_| AtomicU32::new(0)).collect(),
             free: Mutex::new((arrivals..count).collect()),
             unposted: Mutex::new((0..arrivals).collect()),
             waiting: AtomicUsize::new(arrivals),
@@ -90,18 +84,18 @@ impl Buffers {
         };
         if domain.demands.local {
             // SAFETY: the memory is freed behind the registration.
-            let registered = unsafe { domain.register_local((memory, layout.size())) };
+            let registered = unsafe { domain.register_local((buffers.memory.start(), bytes)) };
             buffers.registered = Some(registered.map_err(|error| domain.refused("fi_mr_reg", error))?);
         }
         Ok(buffers)
     }
 
     fn context(&self, number: usize) -> *mut c_void {
-        self.memory.wrapping_add(number * stride(self.message)).cast()
+        self.memory.start().wrapping_add(number * stride(self.message)).cast()
     }
 
     fn bytes(&self, number: usize) -> *mut u8 {
-        self.memory.wrapping_add(number * stride(self.message) + HEAD)
+        self.memory.start().wrapping_add(number * stride(self.message) + HEAD)
     }
 
     fn description(&self) -> *mut c_void {
@@ -114,7 +108,7 @@ impl Buffers {
     /// What a completion is of, by what it carries back; `None`: of no message.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<Moved> {
-        let bytes = (context as usize).checked_sub(self.memory as usize)?;
+        let bytes = (context as usize).checked_sub(self.memory.start() as usize)?;
         let (number, inside) = (bytes / stride(self.message), bytes % stride(self.message));
         if inside != 0 || number >= self.count {
             None
@@ -147,28 +141,20 @@ impl Buffers {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
     }
 
+    /// To whom a buffer was sent.
+    pub(super) fn receiver(&self, number: usize) -> usize {
+        self.receivers[number].load(Ordering::Relaxed) as usize
+    }
+
     /// A number that changes when a message has arrived or left.
     pub(super) fn moved(&self) -> u64 {
         self.moved.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Buffers {
-    fn drop(&mut self) {
-        self.registered = None;
-        // SAFETY: allocated with that layout; nobody posts any more (`new`).
-        unsafe { dealloc(self.memory, layout(self.message, self.count)) };
-    }
-}
-
 /// Bytes from one buffer to the next.
 fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
-}
-
-fn layout(message: usize, count: usize) -> Layout {
-    let bytes = stride(message) * count;
-    Layout::from_size_align(bytes, HEAD).unwrap_or_else(|_| unreachable!("a few megabytes"))
 }
 
 /// A message that has moved.
@@ -243,7 +229,8 @@ impl Fabric {
                     let start = self.buffers.bytes(number).cast_const();
                     // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted
                     // again.
-                    let carried_out = self.engine.arrived(unsafe { core::slice::from_raw_parts(start, bytes) });
+                    let carried_out =
+                        self.engine.arrived(unsafe { core::slice::from_raw_parts(start, bytes) });
                     self.buffers.keep(number);
                     carried_out
                 }
@@ -275,7 +262,7 @@ impl Wire for Fabric {
             // SAFETY: the provider copies the bytes (FI_INJECT).
             return unsafe { self.send(pe, from, bytes, none, none, FI_INJECT.into()) };
         }
-        self.from_buffer(bytes, write, |local, context| {
+        self.from_buffer(pe, bytes, write, |local, context| {
             // SAFETY: the buffer is given back when the provider says that it is done with it.
             unsafe { self.send(pe, local.from, bytes, local.description, context, FI_COMPLETION.into()) }
         })
@@ -289,7 +276,7 @@ impl Wire for Fabric {
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Place { address, key } = slot.loan;
         let target = Target { peer: self.domain.peer(pe), address, key }.plus(self.loans.offset(slot.index));
-        self.from_buffer(bytes, write, |local, context| {
+        self.from_buffer(pe, bytes, write, |local, context| {
             let port = self.first();
             let (endpoint, description) = (port.unit.endpoint().raw(), core::ptr::null_mut());
             let flags = u64::from(FI_COMPLETION);
@@ -316,6 +303,7 @@ impl Fabric {
     /// not, or when the operation that has its context is complete.
     fn from_buffer(
         &self,
+        pe: usize,
         bytes: usize,
         write: &mut dyn FnMut(&mut [u8]),
         hand_over: impl FnOnce(Local, *mut c_void) -> Sent,
@@ -326,6 +314,7 @@ impl Fabric {
         assert!(bytes <= buffers.message, "a message of {bytes} bytes fits no buffer");
         // SAFETY: the buffer is ours until it is given back.
         write(unsafe { core::slice::from_raw_parts_mut(from, bytes) });
+        buffers.receivers[number].store(pe as u32, Ordering::Relaxed);
         let sent = hand_over(Local { from, description: buffers.description() }, buffers.context(number));
         if sent == Sent::Full {
             buffers.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
@@ -368,7 +357,7 @@ impl Fabric {
 
     #[cold]
     fn refuse_message(&self, pe: usize, bytes: usize, answer: isize) -> ! {
-        let what = format!("a message of {bytes} bytes to PE {pe} ({})", self.domain.place_of(pe));
+        let what = format!("a message of {bytes} bytes to {}", self.name_of(pe));
         self.fail(&what, &self.domain.library.describe(answer as i64))
     }
 }
@@ -425,7 +414,6 @@ mod tests {
     fn buffers_lie_apart_and_behind_their_contexts() {
         for message in [512, 600, 64 << 10] {
             assert!(stride(message) >= HEAD + message && stride(message).is_multiple_of(HEAD));
-            assert_eq!(layout(message, 3).size(), stride(message) * 3);
         }
     }
 }

@@ -319,13 +319,7 @@ impl Engine {
     }
 
     /// Writes a message to a slot that was lent, if one is free.
-    fn try_write(
-        &self,
-        wire: &dyn Wire,
-        pe: usize,
-        bytes: usize,
-        write: &mut dyn FnMut(&mut [u8]),
-    ) -> Sent {
+    fn try_write(&self, wire: &dyn Wire, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let taken = self.peer(pe).borrowed().take();
         let Some(slot) = taken else { return Sent::Full };
         let sent = wire.try_write(pe, slot, bytes, write);

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use super::fault::Flaw;
 
 /// Messages that a borrower may have under way: while one is packed, others travel and are unpacked.
-pub const SLOTS: usize = 4;
+pub const SLOTS: usize = 8;
 
 /// Memory of another PE, as an interface names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -74,12 +74,15 @@ pub struct Limits {
     pub at_once: usize,
     /// PEs that memory for long messages is lent to.
     pub loans: usize,
+    /// Bytes of a message that goes through it, at most of [`message`](Self::message). More of them overlap better, fewer cost less.
+    pub slot: usize,
 }
 
 impl Limits {
     /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
     /// the wire and unpacking go on at the same time.
-    pub const DEFAULT: Self = Self { window: 64, message: 64 << 10, at_once: usize::MAX, loans: 0 };
+    pub const DEFAULT: Self =
+        Self { window: 64, message: 64 << 10, at_once: usize::MAX, loans: 0, slot: 64 << 10 };
 
     /// Bytes of blocks that each message of a transfer of so many bytes carries, at least: to a PE that has lent memory
     /// for them, or to one that has not.
@@ -94,13 +97,17 @@ impl Limits {
 
     /// Bytes of the messages that a transfer of so many bytes is cut into.
     fn message_for(&self, bytes: usize, borrows: bool) -> usize {
-        if borrows || bytes > self.message { self.message } else { self.message.min(self.at_once) }
+        match () {
+            () if borrows => self.slot.min(self.message),
+            () if bytes > self.message => self.message,
+            () => self.message.min(self.at_once),
+        }
     }
 
     /// With messages of at most so many bytes.
     #[must_use]
     pub fn with_message_of(self, most: usize) -> Self {
-        Self { message: self.message.min(most), ..self }
+        Self { message: self.message.min(most), slot: self.slot.min(most), ..self }
     }
 }
 
@@ -149,7 +156,7 @@ impl Engine {
     /// If the limits leave no room for anything.
     pub fn new(me: usize, pes: usize, limits: Limits) -> Self {
         assert!(
-            limits.window > 0 && limits.message.min(limits.at_once) >= LEAST_MESSAGE,
+            limits.window > 0 && limits.message.min(limits.at_once).min(limits.slot) >= LEAST_MESSAGE,
             "{limits:?} leave no room for a message"
         );
         Self {
@@ -196,6 +203,11 @@ impl Engine {
         let peers = self.peers.iter().enumerate();
         let each = peers.filter_map(|(pe, peer)| Some((pe, peer.get()?.requests().unanswered())));
         each.filter(|&(_, unanswered)| unanswered > 0)
+    }
+
+    /// Messages to a PE that it has not answered.
+    pub fn unanswered_by(&self, pe: usize) -> u32 {
+        self.peers[pe].get().map_or(0, |peer| peer.requests().unanswered())
     }
 
     /// Sends what is owed, as far as there is room. To be called after [`arrived`](Self::arrived), and as long as

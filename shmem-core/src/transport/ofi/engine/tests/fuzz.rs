@@ -12,7 +12,7 @@ use crate::transport::{AtomicOp, SignalOp, Width};
 const BYTES: usize = 4096;
 
 fn network(window: u16) -> Network {
-    Network::new(2, BYTES, Limits { window, message: 2048, at_once: 1024, loans: 1 }, 64, 77)
+    Network::new(2, BYTES, Limits { window, message: 2048, at_once: 1024, loans: 1, slot: 2048 }, 64, 77)
 }
 
 /// One message of every kind, all of PE 0 to PE 1 but for the answers.
@@ -181,9 +181,8 @@ fn each_flaw_is_named() {
     assert_eq!(said(of_kind(loan)), Err(Flaw::Answer), "nobody wants to borrow");
     assert_eq!(byte(answers, 12, 1), Err(Flaw::Answer), "a slot that was never lent is not free again");
     let network = self::network(4);
-    let lent = |slot: u32, message: &[u8]| {
-        network.engines[1].landed(slot, message).map_err(|fault| fault.flaw)
-    };
+    let lent =
+        |slot: u32, message: &[u8]| network.engines[1].landed(slot, message).map_err(|fault| fault.flaw);
     assert_eq!(lent(0, of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
     network.engines[1].borrowers.lend(0, 1);
     assert_eq!(lent(0, of_kind(put)), Ok(()));

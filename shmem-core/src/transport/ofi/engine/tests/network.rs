@@ -60,7 +60,7 @@ impl Network {
         };
         let engines = (0..pes).map(engine).collect();
         let under_way = RefCell::new((0..pes).map(|_| Vec::new()).collect());
-        let (lent, slot) = (RefCell::new(vec![Vec::new(); pes]), limits.message);
+        let (lent, slot) = (RefCell::new(vec![Vec::new(); pes]), limits.slot);
         let (dice, idle) = (Cell::new(seed | 1), Cell::new(0));
         Self { engines, places, under_way, lent, slot, room, dice, idle, sent: RefCell::new(None) }
     }

@@ -34,7 +34,10 @@ impl End<'_> {
         if under_way.len() >= 2 {
             return Sent::Full;
         }
-        assert!(slot.is_none() || under_way.iter().all(|(other, _)| *other != slot), "slot {slot:?} is in use");
+        assert!(
+            slot.is_none() || under_way.iter().all(|(other, _)| *other != slot),
+            "slot {slot:?} is in use"
+        );
         let mut message = vec![0; bytes];
         write(&mut message);
         under_way.push_back((slot, message));
@@ -70,7 +73,7 @@ impl Wire for End<'_> {
 fn wires() -> Wires {
     let places = Places::new(PES, BYTES);
     // Of the two others one finds something to borrow.
-    let limits = Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1 };
+    let limits = Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1, slot: 1024 };
     let engine = |pe: usize| {
         let engine = Engine::new(pe, PES, limits);
         // SAFETY: a place of that many bytes, all zeroes, dropped together with the engine.

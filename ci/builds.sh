@@ -1,0 +1,8 @@
+#!/bin/sh
+# Tests that build programs: cases that must not compile, with their messages; the machine code of operations; what a
+# linker leaves of symmetric statics.
+set -eu
+cd "$(dirname "$0")/.."
+
+# --workspace, as in unit.sh: nothing is built twice.
+cargo test --workspace --test ui --test assembly --test layout
