@@ -1,45 +1,50 @@
 #!/bin/bash
-# Faults, planted into a job on two pretend hosts (ci/hosts-up.sh) which a second network connects that can be slowed
-# down and cut (ci/netdelay.py): shmem-rt/tests/faults.rs. Everything is built once.
+# Faults, planted into jobs on pairs of pretend hosts (ci/hosts-up.sh), which a second network connects that can be
+# slowed down and cut (ci/netdelay.py): shmem-rt/tests/faults.rs, on all pairs at once, because most of the time is
+# spent waiting. Beside it contexts on three hosts of which two are cut off from each other: what one context has
+# started there may not keep another one from its quiet (shmem-rt/tests/contexts_apart.rs).
 #
-#   ci/faults.sh [NAME]     only the tests whose names contain it
+#   ci/faults.sh [NAME]     only the tests of faults whose names contain it
 #
 # Where there is no libfabric or no nft, or namespaces may not be made, it says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. ci/pretend.sh
 
-own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
-if [ -z "${FAULTS_INSIDE:-}" ]; then
-    cargo test --workspace --no-run --test faults
+pairs=3
+if ! is_inside; then
+    cargo test --workspace --no-run --test faults --test contexts_apart
     cargo build --workspace --lib --bins
-    if ! ci/install libfabric1 nftables iproute2; then
-        echo "skipped: faults between hosts need libfabric and nft"
-        exit 0
-    elif ! "${own[@]}" true 2>/dev/null; then
-        echo "skipped: faults between hosts need namespaces, which this user may not make (unshare -n)"
-        exit 0
-    fi
-    FAULTS_INSIDE=1 exec "${own[@]}" "$0" "$@"
+    can_pretend libfabric1 nftables iproute2 || exit 0
+    ci/install openmpi-bin || export FAULTS_WITHOUT_MPI=1
+    enter "$@"
 fi
+begin
 
-work=$(mktemp -d)
-ip link set lo up
-export FAULTS_HOSTS=$work/hosts
-switch=
-down() {
-    [ -z "$switch" ] || kill "$switch" || true
-    ci/hosts-down.sh "$FAULTS_HOSTS" || true
-    rm -rf "$work"
-}
-trap down EXIT
-ci/hosts-up.sh 2 "$FAULTS_HOSTS"
-ci/netdelay.py --dir "$FAULTS_HOSTS" --delay-ms 0 >"$work/switch" &
-switch=$!
-until grep -q "netdelay up" "$work/switch"; do
-    kill -0 "$switch" || { cat "$work/switch"; exit 1; }
-    sleep 0.1
+making=()
+for pair in $(seq "$pairs"); do
+    hosts_up "$pair" 2 0 &
+    making+=($!)
 done
-export FAULTS_NETWORK=$FAULTS_HOSTS/netdelay.ctl
+apart=$((pairs + 1))
+hosts_up "$apart" 3 2 &
+making+=($!)
+for one in "${making[@]}"; do wait "$one"; done
 
-cargo test --workspace --test faults -- --test-threads=1 --nocapture "$@" | tee "$work/said"
-! grep -q "^skipped" "$work/said"
+contexts() {
+    [ -z "${FAULTS_WITHOUT_MPI:-}" ] || { echo "left out: contexts on a cut network need mpirun"; return; }
+    SHMRUN_LAUNCHER=$(mpirun_on "$apart" 3 1) NETWORK=$work/set$apart SHMEM_OFI_INTERFACE=dly0 \
+        "$(binary contexts_apart)" --test-threads=1 --nocapture
+}
+contexts >"$work/contexts" 2>&1 &
+contexts=$!
+
+FAULTS_HOSTS=$(printf ":$work/set%s" $(seq "$pairs"))
+export FAULTS_HOSTS=${FAULTS_HOSTS#:}
+# In the directory of the package, as under cargo.
+(cd shmem-rt && "$(cd .. && binary faults)" --test-threads="$pairs" --nocapture "$@") 2>&1 | tee "$work/said"
+status=0
+wait "$contexts" || status=$?
+cat "$work/contexts"
+! grep -q "^skipped" "$work/said" "$work/contexts"
+exit "$status"

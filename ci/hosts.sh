@@ -1,7 +1,8 @@
 #!/bin/bash
-# Jobs on several hosts: four pretend ones (ci/hosts-up.sh) with two PEs each, under Open MPI's mpirun and under a
-# Slurm of their own, over libfabric between hosts and shared memory on each. Examples run unchanged, and what they
-# compute is compared with one host, bit for bit; then tests of the library run with these launchers.
+# Jobs on several hosts: four pretend ones (ci/hosts-up.sh) with two PEs each, under Open MPI's mpirun, under a
+# Slurm of their own and under shmrun over ssh, over libfabric between hosts and shared memory on each. Examples run
+# unchanged, and what they compute is compared with one host, bit for bit; then tests of the library run with mpirun
+# and with Slurm, both at once, because starting is waiting.
 #
 # Needs Debian packages, which it installs where it may, and namespaces (root). Where these cannot be had, the step
 # says so and runs what needs neither: the same examples with several PEs on this machine, over the transport of
@@ -10,117 +11,146 @@
 # usage: ci/hosts.sh [TEST...]     tests of shmem-rt, instead of those below
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. ci/pretend.sh
 
 hosts=4
 pes=8
 tests=("$@")
 [ $# -gt 0 ] || tests=(rma signal collective)
+bin=$PWD/${CARGO_TARGET_DIR:-target}/debug
 
-# Everything below runs in namespaces of its own: neither a name nor an address meets another's, and whatever is
-# started ends with them.
-own=(unshare -n -m -u -i -p --fork --kill-child --mount-proc)
-if [ -z "${HOSTS_INSIDE:-}" ]; then
-    installed=yes
-    ci/install openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge iproute2 \
-        procps || installed=
-
+if ! is_inside; then
     # --workspace, as in unit.sh: nothing is built twice.
     cargo build --workspace --bins
-    if [ -z "$installed" ]; then
-        echo "not on several hosts: packages are missing (see above)"
-    elif ! "${own[@]}" true 2>/dev/null; then
-        echo "not on several hosts: this user may not make namespaces (unshare -n)"
-    else
+    if can_pretend openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge \
+        iproute2 procps; then
+        ci/install openssh-server openssh-client || true
         cargo test --workspace --no-run --test=pmix "${tests[@]/#/--test=}"
-        HOSTS_INSIDE=1 exec "${own[@]}" "$0" "$@"
+        enter "$@"
     fi
-    bin=${CARGO_TARGET_DIR:-target}/debug
-    picture=$(mktemp)
-    trap 'rm -f "$picture"' EXIT
-    SHMEM_TRANSPORT=loopback SHMRUN_HOSTS_AS='*x2' SHMEM_NPES=$pes \
-        "$bin/heat2d" --steps 50 --serial-check --output "$picture"
-    SHMEM_TRANSPORT=loopback SHMRUN_HOSTS_AS='*x2' SHMEM_NPES=$pes "$bin/hello"
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    export SHMEM_TRANSPORT=loopback SHMRUN_HOSTS_AS='*x2' SHMEM_NPES=$pes
+    "$bin/heat2d" --steps 50 --serial-check --output "$work/picture.png"
+    "$bin/hello"
     exit 0
 fi
 
-bin=$PWD/${CARGO_TARGET_DIR:-target}/debug
-work=$(mktemp -d)
-ip link set lo up
-HOSTS=$work/hosts
-export HOSTS SLURM_CONF=$work/slurm/slurm.conf
+begin
+export HOSTS=$work/set1 SLURM_CONF=$work/slurm/slurm.conf
 down() {
     ci/slurm-down.sh "$work/slurm" || true
-    ci/hosts-down.sh "$HOSTS" || true
-    rm -rf "$work"
+    end
 }
 trap down EXIT
-ci/hosts-up.sh "$hosts" "$HOSTS"
+hosts_up 1 "$hosts"
 ci/slurm-up.sh "$hosts" "$pes" "$work/slurm"
 
-# Open MPI starts its daemons as root only when asked twice, and more than a PE for each core when asked.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-list=
-for i in $(seq "$hosts"); do list=$list,h$i:$((pes / hosts)); done
-net=$(cat "$HOSTS/net").0/24
-mpirun="timeout 120 $HOSTS/hostsh login mpirun --mca plm rsh --mca plm_rsh_agent $HOSTS/hostrsh \
-    --mca oob_tcp_if_include $net --mca btl_tcp_if_include $net --host ${list#,} --oversubscribe -np {pes}"
+mpirun=$(mpirun_on 1 "$hosts" $((pes / hosts)))
 # Slurm ends a job in which a task fails only when asked.
 srun="timeout 120 srun --mpi=pmix --kill-on-bad-exit -N $hosts --distribution=cyclic -n {pes}"
-launchers=("$mpirun" "$srun")
 
 run() { # LAUNCHER COMMAND...
     # shellcheck disable=SC2086
     ${1//\{pes\}/$pes} "${@:2}" </dev/null
 }
-same() { # WHAT FILE FILE
-    cmp "$2" "$3" || { echo "$1 differs from one host"; exit 1; }
+fail() { # FILE MESSAGE
+    cat "$1"
+    echo "$2"
+    exit 1
 }
+declare -A binaries
+for test in pmix "${tests[@]}"; do binaries[$test]=$(binary "$test"); done
 
-test_binary() { # TEST
-    cargo test --workspace --no-run --message-format=json --test "$1" 2>/dev/null |
-        sed -n 's/.*"test":true},"features".*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
-}
-pmix=$(test_binary pmix)
-
-# A PE dies: the job ends on all hosts, with an error, long before the time is over that it has (124).
-dies() { # LAUNCHER NAME
+# A program of tests/pmix.rs that ends badly, on all hosts, long before the time is over that it has (124).
+ends() { # LAUNCHER NAME PROGRAM FILE
     local status=0
-    PMIX_TEST_PROGRAM=die-5 run "$1" "$pmix" --exact program --nocapture >"$work/said" 2>&1 || status=$?
-    if [ "$status" -eq 0 ] || [ "$status" -eq 124 ] || [ "$(grep -c '^pid ' "$work/said")" -ne "$pes" ]; then
-        cat "$work/said"
-        echo "a job of $2 in which PE 5 dies ends with code $status"
-        exit 1
-    fi
+    PMIX_TEST_PROGRAM=$3 run "$1" "${binaries[pmix]}" --exact program --nocapture >"$4" 2>&1 || status=$?
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "$4" "the job \"$3\" of $2 ends with code $status"
 }
-
+dies() { # LAUNCHER NAME FILE: a job in which PE 5 dies
+    ends "$1" "$2" die-5 "$3"
+    [ "$(grep -c '^pid ' "$3")" -eq "$pes" ] || fail "$3" "not all PEs of $2 have joined"
+}
 heat() { # PICTURE LAUNCHER...
     "${@:2}" "$bin/heat2d" --steps 50 --serial-check --output "$1"
 }
-heat "$work/one-host.png" env SHMEM_NPES=$pes
-for launcher in "${launchers[@]}"; do
-    name=$(grep -oE 'mpirun|srun' <<<"$launcher" | head -n 1)
-    echo "-- $name"
-    run "$launcher" "$bin/hello" | sort >"$work/hello"
-    [ "$(grep -c 'says hello' "$work/hello")" -eq $pes ] || { cat "$work/hello"; exit 1; }
-    heat "$work/$name.png" run "$launcher" | tee "$work/said"
-    grep -q "on $pes PEs" "$work/said" || { echo "heat2d ran on another number of PEs"; exit 1; }
-    same "heat2d under $name" "$work/one-host.png" "$work/$name.png"
-    run "$launcher" "$bin/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check | tee "$work/said"
-    grep -q "^equal to the serial solution, bit for bit" "$work/said" || { echo "halo2d differs"; exit 1; }
-    # A PE that dies: the job ends on all hosts, with an error, in bounded time.
-    dies "$launcher" "$name"
-    for test in "${tests[@]}"; do
-        SHMRUN_LAUNCHER=$launcher cargo test --workspace --test "$test" -- --test-threads=1
-    done
-done
+examples() { # LAUNCHER NAME
+    local said=$work/$2.said
+    run "$1" "$bin/hello" >"$said"
+    [ "$(grep -c 'says hello' "$said")" -eq $pes ] || fail "$said" "hello under $2"
+    heat "$work/$2.png" run "$1" >"$said"
+    grep "on $pes PEs" "$said" || fail "$said" "heat2d under $2 ran on another number of PEs"
+    cmp "$work/one-host.png" "$work/$2.png" || fail "$said" "heat2d under $2 differs from one host"
+}
 
-# Slurm without --kill-on-bad-exit does not end a job in which a task dies: the PEs do.
-echo "-- srun, deaths and mistakes"
-dies "${srun/--kill-on-bad-exit/}" "srun without --kill-on-bad-exit"
-grep -q "PE 5 has died" "$work/said" || { cat "$work/said"; echo "nobody says that PE 5 has died"; exit 1; }
-run "${srun/--mpi=pmix/--mpi=none}" "$bin/hello" >"$work/said" 2>&1
-if [ "$(grep -c 'add --mpi=pmix to srun' "$work/said")" -ne 1 ]; then
-    cat "$work/said"
-    echo "$pes processes that do not find each other are not explained once"
-    exit 1
-fi
+tested() { # LAUNCHER NAME
+    local said=$work/$2.said
+    examples "$1" "$2"
+    run "$1" "$bin/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check >"$said"
+    grep "^equal to the serial solution, bit for bit" "$said" || fail "$said" "halo2d under $2 differs"
+    dies "$1" "$2" "$said"
+    # All PEs on all hosts say why at once.
+    ends "$1" "$2" abort "$said"
+    [ "$(grep -c 'ended the job with code 42: the sky is falling' "$said")" -eq 1 ] ||
+        fail "$said" "an abort of all PEs of $2 is not told once"
+    for test in "${tests[@]}"; do
+        (cd shmem-rt && SHMRUN_LAUNCHER=$1 "${binaries[$test]}" --test-threads=1)
+    done
+}
+under_mpirun() {
+    tested "$mpirun" mpirun
+}
+under_srun() {
+    tested "$srun" srun
+    # Slurm without --kill-on-bad-exit does not end a job in which a task dies: the PEs do.
+    local said=$work/srun.said
+    dies "${srun/--kill-on-bad-exit/}" "srun without --kill-on-bad-exit" "$said"
+    grep -q "PE 5 has died" "$said" || fail "$said" "nobody says that PE 5 has died"
+    run "${srun/--mpi=pmix/--mpi=none}" "$bin/hello" >"$said" 2>&1
+    [ "$(grep -c 'add --mpi=pmix to srun' "$said")" -eq 1 ] ||
+        fail "$said" "$pes processes that do not find each other are not explained once"
+}
+
+# Two of the hosts let each other in by keys made for this.
+under_ssh() {
+    if ! [ -x /usr/sbin/sshd ] || ! command -v ssh >/dev/null; then
+        echo "left out: shmrun over ssh needs openssh-server and openssh-client"
+        return
+    fi
+    local keys=$work/ssh host
+    mkdir -p -m 700 "$keys" /run/sshd
+    for key in host user; do ssh-keygen -q -t ed25519 -N '' -f "$keys/$key"; done
+    for host in h1 h2; do
+        "$HOSTS/hostsh" "$host" /usr/sbin/sshd -f /dev/null -h "$keys/host" -E "$keys/$host.log" \
+            -o AuthorizedKeysFile="$keys/user.pub" -o StrictModes=no -o PermitRootLogin=yes -o PidFile=none
+    done
+    # As users have it: in a file that ssh reads by itself.
+    cat >"$keys/config" <<CONF
+IdentityFile $keys/user
+BatchMode yes
+StrictHostKeyChecking no
+UserKnownHostsFile $keys/known
+LogLevel ERROR
+CONF
+    printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$keys/config" >"$keys/ssh"
+    chmod +x "$keys/ssh"
+    examples "timeout 120 env PATH=$keys:$PATH $HOSTS/hostsh login $bin/shmrun -H h1:$((pes / 2)),h2:$((pes / 2)) \
+        --interface $(cat "$HOSTS/net").0/24" ssh
+}
+
+heat "$work/one-host.png" env SHMEM_NPES=$pes | grep "on $pes PEs"
+jobs=()
+for way in mpirun srun; do
+    "under_$way" >"$work/$way.out" 2>&1 &
+    jobs+=("$!")
+done
+under_ssh
+status=0
+for way in mpirun srun; do
+    wait "${jobs[0]}" || status=$?
+    jobs=("${jobs[@]:1}")
+    echo "-- $way"
+    cat "$work/$way.out"
+done
+exit "$status"

@@ -9,7 +9,7 @@ kernel was built with.) What goes over the bridge, launchers for example, is not
 
 It prints "netdelay up" when all interfaces are there. Lines written to DIR/netdelay.ctl change it:
 "delay 20", "jitter 3", "loss 0.05", "dup 0.01", "mbit 100", "cut 1 2" (h1 and h2 no longer hear each other), "heal".
-SIGTERM ends it.
+When that is done, the file DIR/netdelay.done is there. SIGTERM ends it.
 """
 
 import argparse
@@ -157,6 +157,8 @@ def main():
             if descriptor == commands:
                 for line in os.read(commands, 4096).decode().splitlines():
                     switch.command(line)
+                with open(f"{given.dir}/netdelay.done", "w", encoding="ascii"):
+                    pass
             else:
                 switch.take(descriptor)
         switch.deliver()

@@ -41,6 +41,8 @@ pub(crate) struct Demands {
     pub(crate) key_size: Option<usize>,
     /// Registrations of a domain; more fail.
     pub(crate) registrations: Option<usize>,
+    /// Registered memory is locked in place, which the user's limit may not allow.
+    pub(crate) mlock: bool,
     /// Nobody can sleep on a queue.
     pub(crate) no_wait: bool,
     /// Atomics that fetch do not take `FI_DELIVERY_COMPLETE`.
@@ -67,7 +69,7 @@ enum Row {
     Number(fn(&mut Demands, usize)),
 }
 
-const ROWS: [(&str, Row); 22] = [
+const ROWS: [(&str, Row); 23] = [
     ("mr_prov_key", Row::Plain(|demands| demands.prov_key = true)),
     ("mr_endpoint", Row::Plain(|demands| demands.endpoint = true)),
     ("mr_local", Row::Plain(|demands| demands.local = true)),
@@ -79,6 +81,7 @@ const ROWS: [(&str, Row); 22] = [
     ("atomics_missing", Row::Plain(|demands| demands.atomics = Atomics::Missing)),
     ("atomics_lost", Row::Plain(|demands| demands.atomics = Atomics::Lost)),
     ("reorder", Row::Plain(|demands| demands.reorder = true)),
+    ("mlock", Row::Plain(|demands| demands.mlock = true)),
     ("no_wait", Row::Plain(|demands| demands.no_wait = true)),
     ("plain_fetch", Row::Plain(|demands| demands.plain_fetch = true)),
     ("max_msg", Row::Number(|demands, bytes| demands.max_msg = Some(bytes))),

@@ -23,8 +23,8 @@ pub enum Error {
          and a test body run once"
     )]
     SecondWorld,
-    /// The launcher could not be reached, or did not do its part.
-    #[error("the launcher is lost: {0}")]
+    /// What PEs do through their launcher failed: it is gone, or does not do its part, or a limit is too low for it.
+    #[error("the PEs cannot come together: {0}")]
     Launcher(String),
     /// The file of the trace cannot be written.
     #[error("SHMEM_TRACE={path}: {error}; name a file that can be written, or unset it")]

@@ -59,7 +59,7 @@ pub(crate) fn open(
     let turn = hosts[..me].iter().filter(|host| **host == hosts[me]).count();
     let options = Options { spins, ..options(settings, turn) };
     let ending = Arc::clone(bootstrap);
-    let on_failure = move |message: String| -> Infallible { ending.abort(1, &message) };
+    let on_failure = move |message: String| -> Infallible { ending.suspect(&message) };
     let ofi = Ofi::open(&options, bootstrap.number(), bootstrap.count(), Box::new(on_failure));
     Ok(Some(ofi.map_err(|error| Error::Fabric(Box::new(error)))?))
 }
@@ -251,6 +251,10 @@ impl Bootstrap for Apart {
 
     fn abort(&self, code: i32, message: &str) -> ! {
         self.bootstrap.abort(code, message)
+    }
+
+    fn suspect(&self, message: &str) -> ! {
+        self.bootstrap.suspect(message)
     }
 
     fn finish(&self) {

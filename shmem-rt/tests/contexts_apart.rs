@@ -1,5 +1,8 @@
 //! A context does not wait for what another one has started, though that is not to be had: between hosts of which
-//! two cannot hear each other for a while (`ci/contexts.sh`).
+//! two cannot hear each other for a while (`ci/faults.sh`).
+
+#[path = "network/switch.rs"]
+mod switch;
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +11,8 @@ use std::time::{Duration, Instant};
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private};
 
-/// The file that the network takes its orders from (`ci/netdelay.py`).
-const CONTROL: &str = "NETWORK_CONTROL";
+/// Variable with the directory of the network's switch.
+const NETWORK: &str = "NETWORK";
 
 /// Quiets of the context whose PE is within reach.
 const QUIETS: u64 = 10;
@@ -24,16 +27,12 @@ const CUT: Duration = Duration::from_millis(1500);
 static WORDS: [u64; 2];
 
 fn quiet_does_not_wait_for_another_context(world: &mut World<Multiple>) {
-    let Some(control) = std::env::var_os(CONTROL) else {
-        return println!("skipped: no network to cut ({CONTROL} is not set; see ci/contexts.sh)");
+    let Some(network) = std::env::var_os(NETWORK) else {
+        return println!("skipped: no network to cut ({NETWORK} is not set; see ci/faults.sh)");
     };
     if world.my_pe() == 0 {
         let (near, far) = (world.pe(1).unwrap(), world.pe(2).unwrap());
-        let order = |order: &str| {
-            std::fs::write(&control, format!("{order}\n")).unwrap();
-            // It looks a few times in a second.
-            std::thread::sleep(Duration::from_millis(500));
-        };
+        let order = |order: &str| switch::order(network.as_ref(), order);
         let (world, meet, is_over) = (&*world, &Barrier::new(2), &AtomicBool::new(false));
         std::thread::scope(|scope| {
             scope.spawn(move || {

@@ -1,12 +1,8 @@
 //! Jobs on several hosts: `shmrun -H`. The hosts are all this one, by other names; the agent runs the
 //! command in a shell, with nothing of the environment, as a shell on another host would have it.
 
-#[path = "launch/command.rs"]
-mod command;
-#[path = "launch/programs.rs"]
-mod programs;
-#[path = "launch/running.rs"]
-mod running;
+#[path = "launch/entry.rs"]
+mod entry;
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -15,19 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use command::*;
+use entry::*;
 use proptest::prelude::*;
-use running::*;
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, LaunchError};
-
-/// Not a test of its own: the PEs' entry.
-#[test]
-fn program() {
-    if let Ok(name) = std::env::var(programs::NAME) {
-        programs::run(&name);
-    }
-}
 
 /// An agent for hosts that are this one.
 const AGENT: [&str; 6] = ["env", "-i", "PATH=/usr/bin:/bin", "sh", "-c", "exec sh -c \"$1\""];

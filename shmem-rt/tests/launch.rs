@@ -1,30 +1,16 @@
-//! Jobs of real processes: the PEs are this test's own binary, which runs one of the programs in
-//! `launch/programs.rs` when the environment names one.
+//! Jobs of real processes on this host.
 
-#[path = "launch/command.rs"]
-mod command;
-#[path = "launch/programs.rs"]
-mod programs;
-#[path = "launch/running.rs"]
-mod running;
+#[path = "launch/entry.rs"]
+mod entry;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use command::*;
-use running::*;
+use entry::*;
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome};
-
-/// Not a test of its own: the PEs' entry.
-#[test]
-fn program() {
-    if let Ok(name) = std::env::var(programs::NAME) {
-        programs::run(&name);
-    }
-}
 
 fn job(name: &str, pes: usize) -> Outcome {
     launch(name, pes).run().unwrap()
@@ -77,7 +63,7 @@ mod meeting {
         let outcome = job("share-hard-limit", 3);
         let text = text(&outcome.outputs[0].err);
         assert!(
-            text.contains("share 600 descriptors, but this process may have 400 open (ulimit -Hn)"),
+            text.contains("share 600 descriptors, but this process may have 400 open and needs "),
             "{text}"
         );
     }

@@ -20,7 +20,7 @@ fn all_of_them_arrive_and_nothing_else(world: &mut World) {
     let (count, bytes, stride) = BLOCKS;
     let areas: Vec<_> = (0..AREAS).map(|_| world.alloc(zeroed::<u8>(AREA)).unwrap()).collect();
     let (me, (from, to)) = (world.my_pe(), world.ring_neighbours());
-    for round in 0..4 {
+    for round in 0..3 {
         for (area, object) in areas.iter().enumerate() {
             let source: Vec<u8> = (0..AREA).map(|i| byte(me, area, round, i)).collect();
             world.iputmem(object.here(world).addr(), &source, stride, stride, bytes, count, to);

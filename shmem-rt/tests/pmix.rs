@@ -87,6 +87,20 @@ fn an_abort_ends_the_job_with_its_code_and_one_message() {
 }
 
 #[test]
+fn what_a_pe_starts_does_not_pose_as_the_pe() {
+    let Some(output) = run(2, "start-another") else { return };
+    assert_success(&output, " of 2 has its neighbour's", 2);
+}
+
+#[test]
+fn pes_that_all_abort_at_once_give_one_message() {
+    let Some(output) = run(4, "abort") else { return };
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(42), "{err}");
+    assert_eq!(err.matches("ended the job with code 42: the sky is falling").count(), 1, "{err}");
+}
+
+#[test]
 fn a_death_ends_the_job() {
     for name in ["die-0", "die-3"] {
         let start = Instant::now();

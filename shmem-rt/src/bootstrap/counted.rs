@@ -82,6 +82,10 @@ impl Bootstrap for Counted {
         self.of.abort(code, message)
     }
 
+    fn suspect(&self, message: &str) -> ! {
+        self.of.suspect(message)
+    }
+
     fn finish(&self) {
         self.of.finish();
     }

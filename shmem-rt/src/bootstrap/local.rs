@@ -111,6 +111,11 @@ impl Bootstrap for Local {
         std::process::exit(code)
     }
 
+    fn suspect(&self, message: &str) -> ! {
+        let _ = self.steps.request(&Request::Suspect { message: cut(message).into() }, &[]);
+        std::process::exit(1)
+    }
+
     fn finish(&self) {
         // If the launcher is gone, the lifeline kills this process anyway.
         let _ = self.steps.request(&Request::Finish, &[]);

@@ -9,6 +9,9 @@ use super::rendezvous::{Met, Mismatch};
 use super::report::ended_with;
 use super::wire::{MAX_DESCRIPTORS, Reply, Request, VERSION};
 
+/// What a PE has done that takes another one to be lost.
+const SUSPECTS: &str = "could not go on, because another PE or its host seemed to be lost";
+
 impl Node {
     /// Takes a packet from the socket of a PE.
     pub(super) fn take(&mut self, i: usize, packet: Packet) {
@@ -79,10 +82,11 @@ impl Node {
                 self.meeting.share(pe, descriptors, last)
             }
             Request::Abort { code, message } => {
-                self.members[i].aborted = Some(ended_with(code, &message));
-                let printed = self.pump();
-                self.events.extend(printed);
-                self.events.push(Event::Aborted { pe, code, message });
+                self.give_up(i, ended_with(code, &message), Event::Aborted { pe, code, message });
+                Ok(None)
+            }
+            Request::Suspect { message } => {
+                self.give_up(i, SUSPECTS.to_owned(), Event::Suspected { pe, message });
                 Ok(None)
             }
             Request::Finish => {
@@ -97,6 +101,14 @@ impl Node {
             Ok(Some(Met::Share(lists))) => self.hand_round(lists),
             Err(mismatch) => self.break_off(i, mismatch.to_string()),
         }
+    }
+
+    /// A PE wants the job to end, and will not go on itself.
+    fn give_up(&mut self, i: usize, standing: String, event: Event) {
+        self.members[i].aborted = Some(standing);
+        let printed = self.pump();
+        self.events.extend(printed);
+        self.events.push(event);
     }
 
     /// Sends each PE the descriptors of the others.

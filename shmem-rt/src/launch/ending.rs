@@ -14,6 +14,9 @@ use super::signals::{self, Received};
 /// How long the others may go on after a death, until all of them wait.
 const SETTLE: Duration = Duration::from_millis(250);
 
+/// How long a suspicion waits for somebody who knows more.
+const SUSPECT: Duration = Duration::from_secs(1);
+
 /// How long hosts may take to say what their PEs do.
 const ANSWER: Duration = Duration::from_millis(500);
 
@@ -46,13 +49,20 @@ impl Cause {
     }
 }
 
+/// Why a PE takes another one, or its host, to be lost.
+#[derive(Debug)]
+pub(super) struct Suspicion {
+    pub(super) pe: usize,
+    pub(super) message: String,
+}
+
 impl Job {
     /// A PE has died.
     pub(super) fn note(&mut self, notice: Notice) {
-        if matches!(self.phase, Phase::Running | Phase::Settling(_)) {
+        if matches!(self.phase, Phase::Running | Phase::Settling(_) | Phase::Suspecting(..)) {
             self.deaths.push(notice);
         }
-        if matches!(self.phase, Phase::Running) && self.failure.is_none() {
+        if matches!(self.phase, Phase::Running | Phase::Suspecting(..)) && self.failure.is_none() {
             self.phase = Phase::Settling(Instant::now() + SETTLE);
             self.hosts.iter_mut().for_each(Host::look);
         }
@@ -89,9 +99,22 @@ impl Job {
         }
     }
 
+    /// A PE cannot go on, and who is to blame may be told by others.
+    pub(super) fn suspect(&mut self, suspicion: Suspicion) {
+        if matches!(self.phase, Phase::Running) && self.failure.is_none() {
+            self.phase = Phase::Suspecting(Instant::now() + SUSPECT, suspicion);
+        }
+    }
+
+    /// Nobody has known more.
+    pub(super) fn believe(&mut self, suspicion: Suspicion) {
+        self.phase = Phase::Running;
+        self.abort(suspicion.pe, 1, suspicion.message);
+    }
+
     /// A PE ends the job.
     pub(super) fn abort(&mut self, pe: usize, code: i32, message: String) {
-        if !matches!(self.phase, Phase::Running) || self.failure.is_some() {
+        if !matches!(self.phase, Phase::Running | Phase::Suspecting(..)) || self.failure.is_some() {
             return;
         }
         let code8 = if code != 0 && code & 0xff == 0 { 1 } else { (code & 0xff) as u8 };

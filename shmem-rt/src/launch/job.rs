@@ -7,6 +7,10 @@
 //! make others wait any more: its exit code counts, but the others go on to their own end if they
 //! have left too.
 //!
+//! What a PE notices of another one's end, or of a network's, is an effect. Who knows the cause may be
+//! later: a host that is lost kills its own PEs, and their peers hear of that at once. So a suspicion waits
+//! for a moment, and gives way to a death, to the loss of a host, and to a PE that ends the job of its own.
+//!
 //! Whether a host is this one or another makes no difference here, but for time: what PEs of another
 //! host do is asked for, and the answer is waited for, though not for long.
 
@@ -17,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::ending::Cause;
+use super::ending::{Cause, Suspicion};
 use super::host::Host;
 use super::node::{Event, LOOK, Order};
 use super::output::{Kind, Printer};
@@ -35,6 +39,8 @@ pub(super) enum Phase {
     Running,
     /// Somebody has died; the others are let go on until then.
     Settling(Instant),
+    /// A PE cannot go on because somebody else seems to be lost; who knows more may say so until then.
+    Suspecting(Instant, Suspicion),
     /// The job is to end; hosts may say until then what their PEs do.
     Asking(Instant, Cause),
     /// All have been asked to end, and are killed then.
@@ -112,6 +118,7 @@ impl Job {
         self.wait_for_all();
         match std::mem::replace(&mut self.phase, Phase::Running) {
             Phase::Settling(_) => self.tell_deaths(),
+            Phase::Suspecting(_, suspicion) => self.believe(suspicion),
             Phase::Asking(_, cause) => self.conclude(cause),
             Phase::Running | Phase::Ending(_) | Phase::Killed(_) => {}
         }
@@ -190,7 +197,7 @@ impl Job {
         let hosts = self.hosts.iter().filter_map(|host| host.patience()).min();
         let settling = matches!(self.phase, Phase::Settling(_)).then_some(LOOK);
         let phase = match self.phase {
-            Phase::Settling(until) | Phase::Asking(until, _) => Some(until),
+            Phase::Settling(until) | Phase::Asking(until, _) | Phase::Suspecting(until, _) => Some(until),
             Phase::Ending(until) | Phase::Killed(until) if until > now => Some(until),
             Phase::Running => self.deadline,
             Phase::Ending(_) | Phase::Killed(_) => None,
@@ -220,6 +227,7 @@ impl Job {
                 }
             }
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
+            Event::Suspected { pe, message } => self.suspect(Suspicion { pe, message }),
             Event::Finished { pe } => self.seats[pe].finished = true,
             Event::Died(notice) => self.note(notice),
             Event::StayedAway(notice) => {
@@ -283,6 +291,7 @@ impl Job {
                 }
             }
             Phase::Settling(until) if now >= until || self.is_settled() => self.tell_deaths(),
+            Phase::Suspecting(until, suspicion) if now >= until => self.believe(suspicion),
             Phase::Asking(until, cause) if now >= until || self.all_have_answered() => self.conclude(cause),
             Phase::Ending(until) if now >= until => {
                 self.phase = Phase::Killed(now + LAST);

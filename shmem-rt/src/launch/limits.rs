@@ -27,15 +27,26 @@ pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     Ok(Some(descriptors))
 }
 
-/// Raises the soft limit on descriptors until `needed` more fit; says what is allowed if the hard
-/// limit does not let it.
-pub(crate) fn make_room(needed: u64) -> Result<(), u64> {
+/// The hard limit on descriptors is too low.
+#[derive(Debug, thiserror::Error)]
+#[error("may have {allowed} open and needs {needed}: raise the limit (ulimit -Hn)")]
+pub(crate) struct TooFew {
+    allowed: u64,
+    needed: u64,
+}
+
+/// Raises the soft limit on descriptors until `needed` more fit.
+///
+/// # Errors
+///
+/// If the hard limit does not let it.
+pub(crate) fn make_room(needed: u64) -> Result<(), TooFew> {
     let limit = getrlimit(Resource::Nofile);
     let needed = needed.saturating_add(BESIDE);
     match (limit.current, limit.maximum) {
         (None, _) => Ok(()),
         (Some(now), _) if now >= needed => Ok(()),
-        (_, Some(most)) if most < needed => Err(most),
+        (_, Some(most)) if most < needed => Err(TooFew { allowed: most, needed }),
         _ => {
             raise(limit);
             Ok(())

@@ -36,6 +36,8 @@ pub(crate) enum Event {
     Printed { pe: usize, kind: Kind, bytes: Vec<u8> },
     /// A PE ends the job.
     Aborted { pe: usize, code: i32, message: String },
+    /// A PE cannot go on, because another one or its host seems to be lost.
+    Suspected { pe: usize, message: String },
     /// A PE has left the job in order.
     Finished { pe: usize },
     /// A PE has ended as it should not.

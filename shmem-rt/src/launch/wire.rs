@@ -8,7 +8,7 @@
 use super::fields::{Malformed, Reader, Writer};
 
 /// Counted up when a message changes: the two sides must agree.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
@@ -38,6 +38,8 @@ pub(crate) enum Request {
     Share { last: bool },
     /// Ends the job.
     Abort { code: i32, message: String },
+    /// Ends the job because somebody else seems to be lost, unless it is known by then who is.
+    Suspect { message: String },
     /// The PE has left the job in order.
     Finish,
 }
@@ -84,6 +86,7 @@ impl Request {
             Self::Share { last } => w.byte(4).byte((*last).into()),
             Self::Abort { code, message } => w.byte(5).u32(code.cast_unsigned()).bytes(message.as_bytes()),
             Self::Finish => w.byte(6),
+            Self::Suspect { message } => w.byte(7).bytes(message.as_bytes()),
         };
         w.into_bytes()
     }
@@ -98,6 +101,7 @@ impl Request {
             4 => Self::Share { last: r.bool()? },
             5 => Self::Abort { code: r.u32()?.cast_signed(), message: r.text(MAX_TEXT)? },
             6 => Self::Finish,
+            7 => Self::Suspect { message: r.text(MAX_TEXT)? },
             _ => return Err(Malformed),
         };
         r.end(request)
@@ -186,6 +190,7 @@ mod tests {
             any::<bool>().prop_map(|last| Request::Share { last }),
             (any::<i32>(), ".{0,300}").prop_map(|(code, message)| Request::Abort { code, message }),
             Just(Request::Finish),
+            ".{0,300}".prop_map(|message| Request::Suspect { message }),
         ]
     }
 
@@ -218,7 +223,7 @@ mod tests {
         }
 
         #[test]
-        fn junk_is_refused_or_means_what_it_says(kind in 0u8..8, mut junk in bytes()) {
+        fn junk_is_refused_or_means_what_it_says(kind in 0u8..9, mut junk in bytes()) {
             junk.insert(0, kind);
             if let Ok(request) = Request::decode(&junk) {
                 prop_assert_eq!(request.encode(), junk.clone());

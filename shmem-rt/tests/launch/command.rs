@@ -3,9 +3,6 @@
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output, Stdio};
 
-/// The arguments by which the binary becomes a PE.
-pub(crate) const ENTRY: [&str; 4] = ["--exact", "program", "--nocapture", "-q"];
-
 /// This test's binary.
 pub(crate) fn itself() -> std::path::PathBuf {
     std::env::current_exe().unwrap()

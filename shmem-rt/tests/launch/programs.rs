@@ -179,7 +179,7 @@ pub(crate) fn run(name: &str) -> ! {
             let job = join();
             job.fence().unwrap();
             let mut other = Command::new(std::env::current_exe().unwrap());
-            other.args(super::command::ENTRY).env(NAME, "exchange");
+            other.args(super::ENTRY).env(NAME, "exchange");
             let output = other.output().unwrap();
             assert_eq!(output.status.code(), Some(99));
             assert!(super::command::text(&output.stderr).contains("a process that a PE starts is no PE"));

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome, Printed};
 
-use super::command::{ENTRY, itself, text};
-use super::programs;
+use super::{ENTRY, itself, programs, text};
 
 pub(crate) fn launch(name: &str, pes: usize) -> Launch {
     Launch::new(itself(), pes)

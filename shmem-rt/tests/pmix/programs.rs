@@ -32,6 +32,18 @@ pub(crate) fn run(name: &str) -> ! {
             println!("PE {} of {} has its neighbour's", world.my_pe(), world.n_pes());
         }
         "mpi" => mpi(),
+        // All fail at once, on all hosts: by the same mistake, say.
+        "abort" => join().abort(42, "the sky is falling"),
+        "start-another" => {
+            let world: World = shmem::init().unwrap();
+            world.barrier_all();
+            if world.my_pe() == 1 {
+                start_another();
+            }
+            world.barrier_all();
+            ring(&world);
+            println!("PE {} of {} has its neighbour's", world.my_pe(), world.n_pes());
+        }
         _ if name.starts_with("abort") => {
             let job = join();
             if about == Some(job.number()) {
@@ -98,6 +110,21 @@ fn ring(world: &World) {
     world.get(&mut got, BOX.on(world.pe(me).unwrap()));
     assert_eq!(got[0] as usize, (me + pes - 1) % pes);
     world.barrier_all();
+}
+
+/// Runs a program of this library from within a PE: with the PE's environment it is refused, and without it is alone.
+fn start_another() {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "program", "--nocapture", "-q"]).env(NAME, "ring");
+    let refused = command.output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success(), "it is taken for the PE: {refused:?}");
+    let expected =
+        format!("PE 1 is process {} already; a process that a PE starts is no PE", std::process::id());
+    assert_eq!(said.matches(&expected).count(), 1, "{said}");
+    let alone = command.env_remove("PMIX_NAMESPACE").output().unwrap();
+    let said = String::from_utf8_lossy(&alone.stdout).into_owned();
+    assert!(alone.status.success() && said.contains("PE 0 of 1 has its neighbour's"), "{alone:?}");
 }
 
 /// Puts before and after MPI is used, and between its start and its end.

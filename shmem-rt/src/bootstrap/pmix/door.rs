@@ -141,11 +141,9 @@ fn knock(place: &Place, me: usize, first: usize) -> io::Result<Met> {
 
 /// The first PE's side: waits until the others have come.
 fn receive_all(socket: &OwnedFd, place: &Place, others: &[usize]) -> io::Result<Met> {
-    limits::make_room(3 * others.len() as u64).map_err(|most| {
-        io::Error::other(format!(
-            "{} PEs on a host, but this process may have {most} descriptors open (ulimit -Hn)",
-            others.len() + 1
-        ))
+    limits::make_room(3 * others.len() as u64).map_err(|short| {
+        let pes = others.len() + 1;
+        io::Error::other(format!("the {pes} PEs of the host meet by descriptors, but this process {short}"))
     })?;
     let end = Instant::now() + PATIENCE;
     let mut waiting: Vec<Channel> = Vec::new();

@@ -14,6 +14,7 @@
 //! `mpirun` ends a job in which a process dies, `srun` does so only with `--kill-on-bad-exit`.
 
 mod bindings;
+mod claim;
 mod client;
 mod door;
 mod host;
@@ -25,10 +26,12 @@ mod watch;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Bootstrap;
 use super::steps::Steps;
 use bindings::{PMIX_HOSTNAME, PMIX_JOB_SIZE, PMIX_LOCAL_PEERS, PMIX_NODEID};
+use claim::Claim;
 use client::{Client, Fact};
 use host::Host;
 use library::Library;
@@ -40,6 +43,10 @@ const NAMESPACE: &str = "PMIX_NAMESPACE";
 /// The first PE of a host, as the other PEs speak of it.
 const FIRST: &str = "the first PE of this host";
 
+/// How long a PE that takes another one to be lost waits for somebody who knows more. Longer than the hosts' turns
+/// to speak take.
+const SUSPECT: Duration = Duration::from_secs(1);
+
 /// A PE of a launcher that speaks PMIx.
 pub struct Pmix {
     client: Arc<Client>,
@@ -47,6 +54,7 @@ pub struct Pmix {
     hosts: Vec<u32>,
     role: Role,
     watch: Watch,
+    _claim: Option<Claim>,
 }
 
 /// How a PE takes part in what all do together.
@@ -63,11 +71,12 @@ impl Pmix {
     /// # Errors
     ///
     /// If libpmix cannot be loaded, the launcher does not say who is where, or the PEs of this host do not find
-    /// each other.
+    /// each other, or if another process is the PE already.
     pub fn connect(library: Option<&str>) -> io::Result<Option<Self>> {
         if std::env::var_os(NAMESPACE).is_none() {
             return Ok(None);
         }
+        let claim = Claim::of_environment()?;
         let library = Library::load(library).map_err(io::Error::other)?;
         let Some(client) = Client::connect(library)? else { return Ok(None) };
         let number = client.rank() as usize;
@@ -84,8 +93,8 @@ impl Pmix {
             }
             door::Channels::Other(channel) => Role::Other(Steps::new(channel, number, neighbours, FIRST)),
         };
-        let watch = Watch::new(Arc::clone(&client), met.lifelines, met.voice)?;
-        Ok(Some(Self { client, number, hosts, role, watch }))
+        let watch = Watch::new(Arc::clone(&client), here, met.lifelines, met.voice)?;
+        Ok(Some(Self { client, number, hosts, role, watch, _claim: claim }))
     }
 }
 
@@ -145,6 +154,11 @@ impl Bootstrap for Pmix {
         std::process::exit(code)
     }
 
+    fn suspect(&self, message: &str) -> ! {
+        std::thread::sleep(SUSPECT);
+        self.abort(1, message)
+    }
+
     fn finish(&self) {
         self.watch.leave();
         self.client.leave();
@@ -177,15 +191,34 @@ fn hosts(client: &Client) -> io::Result<Vec<u32>> {
     // What the launcher says of this host in another way must be the same: memory is shared on its word.
     if let Ok(Fact::Text(peers)) = client.of_job(PMIX_LOCAL_PEERS) {
         let here = hosts[client.rank() as usize];
-        let same = (0..count).filter(|rank| hosts[*rank as usize] == here);
-        if !same.clone().map(|rank| rank.to_string()).eq(peers.split(',')) {
-            let same: Vec<_> = same.collect();
+        let same: Vec<u32> = (0..count).filter(|rank| hosts[*rank as usize] == here).collect();
+        if in_order(&peers).as_ref() != Some(&same) {
             return Err(unknown(format!("the PEs of this host are {peers} and {same:?}")));
         }
     }
     Ok(hosts)
 }
 
+/// The numbers of a list, which PRRTE 3 gives in any order.
+fn in_order(list: &str) -> Option<Vec<u32>> {
+    let mut numbers =
+        list.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u32>>>()?;
+    numbers.sort_unstable();
+    Some(numbers)
+}
+
 fn unknown(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the launcher does not say who is where: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_of_a_host_are_told_in_any_order() {
+        assert_eq!(in_order("0,2,1,10"), Some(vec![0, 1, 2, 10]));
+        assert_eq!(in_order("7"), Some(vec![7]));
+        assert_eq!([in_order(""), in_order("0,x")], [None, None]);
+    }
 }

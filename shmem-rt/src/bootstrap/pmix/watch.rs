@@ -1,17 +1,25 @@
-//! Noticing that another PE of the host has died.
+//! Noticing that another PE of the host has died, and saying once why the job ends.
 //!
 //! A socket between the first PE of a host and each other one is open as long as both live. Who leaves in order says
 //! so on it. When it closes without that, the PE at the other end has died: the one that notices ends the job.
+//!
+//! PMIx has no message for the whole job that only one process prints. Those of a host share a counter, from which one
+//! may take; hosts speak in turn, and the first one that does has the job ended before the next one's turn comes.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendFlags, send};
 
 use super::client::Client;
+
+/// How long each host waits for the one before to speak and to end the job, and the longest wait.
+const TURN: Duration = Duration::from_millis(100);
+const LAST_TURN: Duration = Duration::from_millis(500);
 
 /// What a PE that leaves says.
 const LEAVING: &[u8] = b"leaving";
@@ -23,6 +31,8 @@ pub(super) struct Watch {
 
 struct Shared {
     client: Arc<Client>,
+    /// Which of the job's hosts this is.
+    host: u32,
     lifelines: Vec<(usize, OwnedFd)>,
     voice: Option<OwnedFd>,
     left: AtomicBool,
@@ -32,10 +42,11 @@ impl Watch {
     /// Watches the PEs at the other ends, in a thread that sleeps until one of them is gone.
     pub(super) fn new(
         client: Arc<Client>,
+        host: u32,
         lifelines: Vec<(usize, OwnedFd)>,
         voice: Option<OwnedFd>,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared { client, lifelines, voice, left: AtomicBool::new(false) });
+        let shared = Arc::new(Shared { client, host, lifelines, voice, left: AtomicBool::new(false) });
         if !shared.lifelines.is_empty() {
             let shared = Arc::clone(&shared);
             std::thread::Builder::new().name("shmem watch".to_owned()).spawn(move || shared.run())?;
@@ -43,7 +54,7 @@ impl Watch {
         Ok(Self { shared })
     }
 
-    /// Whether this PE may say why the job ends: the first of the host that asks may.
+    /// Whether this PE may say why the job ends: the first of the host that asks may, when it is the host's turn.
     pub(super) fn may_speak(&self) -> bool {
         self.shared.may_speak()
     }
@@ -95,6 +106,7 @@ impl Shared {
     }
 
     fn may_speak(&self) -> bool {
+        std::thread::sleep((TURN * self.host).min(LAST_TURN));
         let Some(voice) = &self.voice else { return true };
         rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
     }

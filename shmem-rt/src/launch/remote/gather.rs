@@ -73,8 +73,12 @@ pub(crate) fn gather(call: &Call<'_>) -> Result<Vec<Remote>, LaunchError> {
     let secret = Secret::throw().map_err(LaunchError::system("no random number for the job"))?;
     let mut agents = Vec::new();
     for (host, name) in (0..).zip(&call.hosts) {
-        let letter =
-            Letter { secret: secret.clone(), host, silence: call.silence, addresses: addresses.clone() };
+        let letter = Letter {
+            secret: secret.clone(),
+            host,
+            silence: call.silence.map(later),
+            addresses: addresses.clone(),
+        };
         let agent = Agent::start(&call.agent, name, &call.shmrun, &letter.text());
         agents.push(agent.map_err(|source| {
             let agent = call.agent.first().cloned().unwrap_or_default();
@@ -116,6 +120,12 @@ pub(crate) fn gather(call: &Call<'_>) -> Result<Vec<Remote>, LaunchError> {
     let remotes =
         hosts.filter_map(|((name, agent), link)| Some(Remote { name: name.clone(), link: link?, agent }));
     Ok(remotes.collect())
+}
+
+/// After how much silence a launcher on another host gives up: after this one, which says whose host is lost. Were
+/// the other one to end its PEs before, their peers would be heard first, and they can only complain of the network.
+fn later(silence: Duration) -> Duration {
+    silence + silence / 2 + Duration::from_secs(1)
 }
 
 fn late(addresses: &[SocketAddr]) -> String {

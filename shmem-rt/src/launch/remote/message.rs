@@ -76,6 +76,7 @@ impl Event {
                 standings.iter().fold(w.byte(10), put)
             }
             Self::Failed { what, code } => w.byte(11).byte(*code).bytes(what.as_bytes()),
+            Self::Suspected { pe, message } => put_number(w.byte(12), pe).bytes(message.as_bytes()),
         };
         vec![w.into_bytes()]
     }
@@ -109,6 +110,7 @@ impl Event {
                 Self::Standings(standings)
             }
             11 => Self::Failed { code: r.byte()?, what: r.text(ANY)? },
+            12 => Self::Suspected { pe: number(&mut r)?, message: r.text(ANY)? },
             _ => return Err(Malformed),
         };
         r.end(event)
@@ -120,6 +122,7 @@ impl Event {
             Self::Joined { pe, .. }
             | Self::Printed { pe, .. }
             | Self::Aborted { pe, .. }
+            | Self::Suspected { pe, .. }
             | Self::Finished { pe }
             | Self::Over { pe }
             | Self::Broken { pe, .. } => vec![*pe],

@@ -42,11 +42,7 @@ const LIMITS: [(&str, Limits); 2] = [
 /// The limits of the engine over a provider, if it allows for as much.
 pub fn limits_of(provider: &str) -> Limits {
     let known = LIMITS.iter().find(|(end, _)| provider.ends_with(end));
-    let mut l = known.map_or(Limits::DEFAULT, |&(_, limits)| limits);
-    if let Some(slot) = std::env::var("XX_SLOT").ok().and_then(|s| s.parse().ok()) {
-        l.slot = slot;
-    }
-    l
+    known.map_or(Limits::DEFAULT, |&(_, limits)| limits)
 }
 
 static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();

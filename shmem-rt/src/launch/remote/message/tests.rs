@@ -92,6 +92,7 @@ fn events() -> impl Strategy<Value = Event> {
         (pe(), ".{0,20}").prop_map(|(pe, what)| Event::Broken { pe, what }),
         prop::collection::vec((pe(), standings()), 0..9).prop_map(Event::Standings),
         (".{0,20}", any::<u8>()).prop_map(|(what, code)| Event::Failed { what, code }),
+        (pe(), ".{0,20}").prop_map(|(pe, message)| Event::Suspected { pe, message }),
     ]
 }
 
@@ -113,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_is_refused_or_means_what_it_says(kind in 0..13u8, mut rubbish in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn rubbish_is_refused_or_means_what_it_says(kind in 0..14u8, mut rubbish in prop::collection::vec(any::<u8>(), 0..300)) {
         rubbish.insert(0, kind);
         if let Ok(order) = Order::decode(&rubbish) {
             prop_assert_eq!(order.encode(), rubbish.clone());

@@ -1,0 +1,23 @@
+//! Jobs whose PEs are the test's own binary, which runs one of the programs in `programs.rs` when the environment
+//! names one: how they are started, and what is asked of them.
+
+#[path = "command.rs"]
+mod command;
+#[path = "programs.rs"]
+pub(crate) mod programs;
+#[path = "running.rs"]
+mod running;
+
+pub(crate) use command::*;
+pub(crate) use running::*;
+
+/// The arguments by which the binary becomes a PE.
+pub(crate) const ENTRY: [&str; 4] = ["--exact", "entry::program", "--nocapture", "-q"];
+
+/// Not a test of its own: the PEs' entry.
+#[test]
+fn program() {
+    if let Ok(name) = std::env::var(programs::NAME) {
+        programs::run(&name);
+    }
+}
