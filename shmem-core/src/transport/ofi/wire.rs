@@ -262,7 +262,7 @@ impl Wire for Fabric {
             // SAFETY: the provider copies the bytes (FI_INJECT).
             return unsafe { self.send(pe, from, bytes, none, none, FI_INJECT.into()) };
         }
-        self.from_buffer(pe, bytes, write, |local, context| {
+        self.send_buffer(pe, bytes, write, |local, context| {
             // SAFETY: the buffer is given back when the provider says that it is done with it.
             unsafe { self.send(pe, local.from, bytes, local.description, context, FI_COMPLETION.into()) }
         })
@@ -276,7 +276,7 @@ impl Wire for Fabric {
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Place { address, key } = slot.loan;
         let target = Target { peer: self.domain.peer(pe), address, key }.plus(self.loans.offset(slot.index));
-        self.from_buffer(pe, bytes, write, |local, context| {
+        self.send_buffer(pe, bytes, write, |local, context| {
             let port = self.first();
             let (endpoint, description) = (port.unit.endpoint().raw(), core::ptr::null_mut());
             let flags = u64::from(FI_COMPLETION);
@@ -301,7 +301,7 @@ impl Wire for Fabric {
 impl Fabric {
     /// Has a message put together in a buffer and handed over, if a buffer is free. The buffer is given back if it was
     /// not, or when the operation that has its context is complete.
-    fn from_buffer(
+    fn send_buffer(
         &self,
         pe: usize,
         bytes: usize,

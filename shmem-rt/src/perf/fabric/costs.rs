@@ -21,8 +21,10 @@ const TRANSFERS: usize = 8;
 /// So dear that it is not done.
 const NEVER: u64 = 1 << 50;
 
-/// Few and many short blocks, which fit one message.
-const FEW: Blocks = Blocks { count: 2, bytes: 8 };
+/// As few as fit a list of any provider that has lists.
+const PAIR: Blocks = Blocks { count: 2, bytes: 8 };
+/// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
+const FEW: Blocks = Blocks { count: 16, bytes: 8 };
 const MANY: Blocks = Blocks { count: 130, bytes: 8 };
 /// As many as a program has, short and long: an operation of many under way takes longer than the second of two.
 const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
@@ -103,8 +105,8 @@ where
     pub fn piece(&self, state: State, repetitions: usize) -> u64 {
         let Costs { latency, operation, .. } = self.costs(state, repetitions);
         // One operation, whatever the provider's limit.
-        let list = self.median(repetitions, || self.strided(FEW));
-        picoseconds((list - latency - operation) / FEW.count as f64)
+        let list = self.median(repetitions, || self.strided(PAIR));
+        picoseconds((list - latency - operation) / PAIR.count as f64)
     }
 
     fn median(&self, repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {
