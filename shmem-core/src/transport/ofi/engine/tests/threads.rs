@@ -15,11 +15,13 @@ const THREADS: usize = 2;
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 60 };
 const BYTES: usize = 1 << 16;
 
+/// A message, with the slot that it was written to.
+type Moving = (Option<u32>, Vec<u8>);
+
 /// PEs with little room between them.
 struct Wires {
     engines: Vec<Engine>,
-    /// Messages, with the slots that they were written to.
-    under_way: Vec<Mutex<VecDeque<(Option<u32>, Vec<u8>)>>>,
+    under_way: Vec<Mutex<VecDeque<Moving>>>,
     places: Places,
 }
 
