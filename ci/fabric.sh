@@ -31,7 +31,7 @@ part() { # WHAT TEST...: built as in unit.sh, so that nothing is built twice
 # Every PE as if alone on its host.
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
-    array_strided arrays context create_partition halo iput keys nonblocking regions rma session signal strided sync
+    array_strided arrays context create_partition halo iput keys long_blocks nonblocking regions rma session signal strided sync
 for provider in sockets 'udp;ofi_rxd'; do
     SHMEM_OFI_PROVIDER=$provider part "$provider" rma signal sync
 done

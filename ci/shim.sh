@@ -41,15 +41,15 @@ if [ "${1-}" = --whole ]; then
         endpoints=3 "$verbs" "$efa" "$cxi" "$psm3"; do
         under "$demands" --test array_strided --test arrays --test collective --test context --test create_partition \
             --test domain --test halo --test heap --test iput --test keys --test linearizability --test litmus --test lock \
-            --test nodes --test nonblocking --test padded --test phase --test regions --test rma --test segments \
+            --test long_blocks --test nodes --test nonblocking --test padded --test phase --test regions --test rma --test segments \
             --test session --test signal --test statistics --test strided --test sync --test team --test threads \
             --test under_way
     done
     exit 0
 fi
 
-under "$verbs" --test rma --test segments --test under_way
-under "$efa" --test rma --test signal
+under "$verbs" --test long_blocks --test rma --test segments --test under_way
+under "$efa" --test long_blocks --test rma --test signal
 under "$cxi" --test rma
 under "$psm3" --test rma
 # Lists of pieces, and an atomic of each kind.

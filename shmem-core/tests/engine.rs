@@ -1,13 +1,13 @@
 //! Messages between PEs allocate nothing per operation: every allocation of this process is counted.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shmem_core::pe::Pe;
 use shmem_core::strided::Pattern;
 use shmem_core::system::SYSTEM_BYTES;
-use shmem_core::transport::ofi::engine::{Engine, Limits, Sent, Wire};
+use shmem_core::transport::ofi::engine::{Engine, Limits, Place, Sent, Slot, Wire};
 use shmem_core::transport::target::Target;
 use shmem_core::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
 
@@ -42,10 +42,10 @@ const BYTES: usize = 1 << 16;
 #[repr(C, align(4096))]
 struct Page([u8; 4096]);
 
-/// What is under way to a PE: buffers, and how many of them are full, each of so many bytes.
+/// What is under way to a PE: buffers, and how many of them are full, each of so many bytes, and for which slot.
 struct Queue {
     buffers: [[u8; MESSAGE]; ROOM],
-    lengths: [usize; ROOM],
+    lengths: [(Option<u32>, usize); ROOM],
     full: usize,
 }
 
@@ -53,21 +53,38 @@ struct Queue {
 struct Wires {
     engines: [Engine; 2],
     queues: [RefCell<Queue>; 2],
+    /// Messages that were written to slots.
+    written: Cell<usize>,
 }
 
 /// A PE's end.
 struct End<'a>(&'a Wires, usize);
 
-impl Wire for End<'_> {
-    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+impl End<'_> {
+    fn put(&self, pe: usize, slot: Option<u32>, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let queue = &mut *self.0.queues[pe].borrow_mut();
         if queue.full == ROOM {
             return Sent::Full;
         }
         write(&mut queue.buffers[queue.full][..bytes]);
-        queue.lengths[queue.full] = bytes;
+        queue.lengths[queue.full] = (slot, bytes);
         queue.full += 1;
         Sent::Done
+    }
+}
+
+impl Wire for End<'_> {
+    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        self.put(pe, None, bytes, write)
+    }
+
+    fn lend(&self, loan: usize) -> Option<Place> {
+        Some(Place { address: loan as u64, key: 0 })
+    }
+
+    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        self.0.written.set(self.0.written.get() + 1);
+        self.put(pe, Some(slot.number), bytes, write)
     }
 
     /// The other PE takes what has arrived there and answers, then this one.
@@ -80,8 +97,10 @@ impl Wire for End<'_> {
                 message.copy_from_slice(&queue.buffers[queue.full]);
                 core::mem::take(&mut queue.lengths[queue.full])
             };
-            if bytes > 0 {
-                self.0.engines[pe].arrived(&message[..bytes]).unwrap();
+            match bytes {
+                (_, 0) => {}
+                (None, bytes) => self.0.engines[pe].arrived(&message[..bytes]).unwrap(),
+                (Some(slot), bytes) => self.0.engines[pe].landed(slot, &message[..bytes]).unwrap(),
             }
             self.0.engines[pe].drain(&End(self.0, pe)).unwrap();
         }
@@ -99,9 +118,10 @@ fn remote(offset: usize) -> Remote {
 fn messages_allocate_nothing() {
     let pages = vec![Page([0; 4096]); (SYSTEM_BYTES + BYTES) / 4096].leak();
     let place = pages.as_mut_ptr().cast::<u8>();
-    let queue = || RefCell::new(Queue { buffers: [[0; MESSAGE]; ROOM], lengths: [0; ROOM], full: 0 });
-    let limits = Limits { window: 8, message: MESSAGE, at_once: usize::MAX };
-    let wires = Wires { engines: [0, 1].map(|me| Engine::new(me, 2, limits)), queues: [queue(), queue()] };
+    let queue = || RefCell::new(Queue { buffers: [[0; MESSAGE]; ROOM], lengths: [(None, 0); ROOM], full: 0 });
+    let limits = Limits { window: 8, message: MESSAGE, at_once: MESSAGE / 2, loans: 1, slot: MESSAGE };
+    let engines = [0, 1].map(|me| Engine::new(me, 2, limits));
+    let wires = Wires { engines, queues: [queue(), queue()], written: Cell::new(0) };
     // SAFETY: a place of that many bytes, all zeroes, which stays.
     wires.engines[1].register(1, unsafe { Target::later(place, SYSTEM_BYTES, BYTES) });
     let (engine, end) = (&wires.engines[0], End(&wires, 0));
@@ -137,5 +157,6 @@ fn messages_allocate_nothing() {
     let allocated = ALLOCATIONS.load(Ordering::Relaxed);
     (0..400).for_each(|i| round(Channel(i % 4)));
     assert_eq!(ALLOCATIONS.load(Ordering::Relaxed), allocated);
+    assert!(wires.written.get() > 3 * 400);
     assert_eq!(engine.atomic(&end, Channel(0), remote(136), Width::W8, AtomicOp::Fetch), 4 * 440);
 }

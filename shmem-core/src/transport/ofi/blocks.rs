@@ -29,8 +29,8 @@ impl Fabric {
         self.row.get_or_init(|| strided::row_of(&self.domain.provider))
     }
 
-    /// The way that blocks take.
-    fn way(&self, pattern: &Pattern) -> Way {
+    /// The way that blocks take, if `message` bytes of them go in a message.
+    fn way(&self, pattern: &Pattern, message: usize) -> Way {
         let is_one = pattern.levels().is_empty();
         // Algorithm 1 is a put for each block, wherever it goes.
         if is_one || settings().algorithm == Algorithm::One {
@@ -38,7 +38,7 @@ impl Fabric {
         }
         let blocks = Blocks { count: pattern.count(), bytes: pattern.block() };
         let pieces = self.pieces(pattern.block());
-        self.row().choose(blocks, Reach { pieces, message: self.engine.carries() })
+        self.row().choose(blocks, Reach { pieces, message })
     }
 
     /// Blocks that one operation moves in pieces.
@@ -63,7 +63,7 @@ impl Ofi {
         until: Until,
     ) {
         let fabric = &*self.fabric;
-        match fabric.way(pattern) {
+        match fabric.way(pattern, fabric.engine.carries(to.pe.number(), pattern.bytes())) {
             // SAFETY: the caller's promise.
             Way::Messages => unsafe { fabric.engine.put(&fabric.line(), channel, to, source, pattern) },
             Way::Lists if self.is_described(source, pattern.hulls().1) => {
@@ -99,7 +99,7 @@ impl Ofi {
         until: Until,
     ) {
         let fabric = &*self.fabric;
-        match (fabric.way(pattern), until) {
+        match (fabric.way(pattern, fabric.engine.limits().carries(pattern.bytes(), false)), until) {
             (Way::Messages, Until::Return) => {
                 // SAFETY: the caller's promise.
                 return unsafe { fabric.engine.get(&fabric.line(), channel, into, from, pattern) };

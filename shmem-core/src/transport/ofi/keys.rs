@@ -99,19 +99,7 @@ impl Keys {
     ) -> Result<Vec<u8>, c_int> {
         // SAFETY: the caller's promise.
         let registered = unsafe { register(domain, memory, ACCESS, segment.into()) }?;
-        if domain.demands.endpoint_bound {
-            let (memory, endpoint) = (registered.raw().cast::<fid>(), endpoint.raw().cast());
-            // SAFETY: open objects of one domain.
-            let error = unsafe { calls::bind(memory, endpoint, 0) };
-            if error != 0 {
-                return Err(-error);
-            }
-            // SAFETY: memory that is bound to what it needs.
-            let error = unsafe { calls::control(memory, FI_ENABLE, core::ptr::null_mut()) };
-            if error != 0 {
-                return Err(-error);
-            }
-        }
+        domain.enable(&registered, endpoint)?;
         self.segments[segment as usize].start.store(start, Ordering::Relaxed);
         if domain.demands.local {
             let from = memory.0 as usize;
@@ -177,11 +165,51 @@ impl Domain {
     ///
     /// It must outlive what is given.
     pub(super) unsafe fn register_local(&self, memory: (*mut u8, usize)) -> Result<Object<fid_mr>, c_int> {
-        // Behind those of segments.
-        static NEXT: AtomicU64 = AtomicU64::new(MAX_SEGMENTS as u64);
         // SAFETY: the caller's promise.
-        unsafe { register(self, memory, LOCAL_ACCESS, NEXT.fetch_add(1, Ordering::Relaxed)) }
+        unsafe { register(self, memory, LOCAL_ACCESS, unnamed()) }
     }
+
+    /// Registers memory that others write to, who are told its key.
+    ///
+    /// # Errors
+    ///
+    /// The error number of libfabric, positive.
+    ///
+    /// # Safety
+    ///
+    /// It must outlive what is given.
+    pub(super) unsafe fn register_landing(
+        &self,
+        memory: (*mut u8, usize),
+        endpoint: &Object<fid_ep>,
+    ) -> Result<Object<fid_mr>, c_int> {
+        // SAFETY: the caller's promise.
+        let registered = unsafe { register(self, memory, FI_REMOTE_WRITE, unnamed()) }?;
+        self.enable(&registered, endpoint)?;
+        Ok(registered)
+    }
+
+    /// Lets registered memory be used, at an endpoint where it has to be bound to one.
+    fn enable(&self, memory: &Object<fid_mr>, endpoint: &Object<fid_ep>) -> Result<(), c_int> {
+        if !self.demands.endpoint_bound {
+            return Ok(());
+        }
+        let (memory, endpoint) = (memory.raw().cast::<fid>(), endpoint.raw().cast());
+        // SAFETY: open objects of one domain.
+        let error = unsafe { calls::bind(memory, endpoint, 0) };
+        if error != 0 {
+            return Err(-error);
+        }
+        // SAFETY: memory that is bound to what it needs.
+        let error = unsafe { calls::control(memory, FI_ENABLE, core::ptr::null_mut()) };
+        if error == 0 { Ok(()) } else { Err(-error) }
+    }
+}
+
+/// A key behind those of segments.
+fn unnamed() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(MAX_SEGMENTS as u64);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// # Safety

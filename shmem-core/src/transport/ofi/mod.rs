@@ -9,6 +9,7 @@
 //! interface   which interface, of several of one network
 //! domain      what all endpoints share: addresses, limits
 //! keys        registered memory and its names on every PE
+//! loans       memory that is lent to others, for long messages
 //! streams     channels by number
 //! unit        an endpoint, its queue and its counter
 //! port        a unit, as somebody works on it: starting operations, progress, completion
@@ -45,6 +46,7 @@ mod footprint;
 mod interface;
 mod issue;
 mod keys;
+mod loans;
 mod object;
 mod operation;
 mod pages;
@@ -80,6 +82,7 @@ use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
 use keys::Keys;
+use loans::Loans;
 use port::Port;
 use provider::Chosen;
 use streams::Streams;
@@ -104,6 +107,7 @@ pub struct Ofi {
 /// What everything on the fabric shares. Fields are closed in order.
 struct Fabric {
     keys: Keys,
+    loans: Loans,
     units: Box<[OnceLock<Unit>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
@@ -138,11 +142,15 @@ impl Ofi {
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
         let domain = Domain::open(Chosen::find(options)?, pes)?;
-        let limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
+        let mut limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
+        if domain.demands.told < size_of::<u64>() {
+            limits.loans = 0;
+        }
         // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
         let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
+            loans: Loans::new(limits.loans, limits.slot),
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),

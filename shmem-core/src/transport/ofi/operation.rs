@@ -43,6 +43,26 @@ impl Target {
         unsafe { calls::writemsg(posting.endpoint, &raw const message, posting.flags | u64::from(flags)) }
     }
 
+    /// Writes bytes, and tells the peer when they are there.
+    ///
+    /// # Safety
+    ///
+    /// As [`write`](Self::write).
+    pub(super) unsafe fn write_told(
+        self,
+        posting: &Posting<'_>,
+        local: Local,
+        bytes: usize,
+        told: u64,
+    ) -> isize {
+        let (mut description, memory) = (local.description, vector(local.from, bytes));
+        let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
+        let message = fi_msg_rma { data: told, ..self.message(posting, &memory, &mut description, &remote) };
+        let flags = posting.flags | u64::from(FI_REMOTE_CQ_DATA);
+        // SAFETY: as in `write`.
+        unsafe { calls::writemsg(posting.endpoint, &raw const message, flags) }
+    }
+
     /// Reads bytes.
     ///
     /// # Safety

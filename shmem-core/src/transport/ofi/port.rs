@@ -22,6 +22,13 @@ struct Read {
     arrived: usize,
 }
 
+impl Read {
+    fn add(&mut self, arrival: Arrival) {
+        self.arrivals[self.arrived] = arrival;
+        self.arrived += 1;
+    }
+}
+
 /// An operation, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What {
@@ -143,28 +150,40 @@ impl Port<'_> {
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Result<(), isize> {
         let mut stall = Stall::new(self.fabric);
-        loop {
-            let held = self.unit.lock();
-            if self.unit.tally.is_open() {
-                if self.unit.tally.is_settled(self.unit.tally.started()) {
-                    self.unit.addressed.clear();
-                }
-                self.unit.addressed.add(what.pe);
-                self.unit.tally.begin();
-                let answer = attempt(posting);
-                if answer == 0 {
-                    // Whoever starts much will look soon.
-                    self.unit.looked();
-                    return Ok(());
-                }
-                self.unit.tally.undo();
-                if answer != -(FI_EAGAIN as isize) {
-                    return Err(answer);
-                }
-            }
-            drop(held);
+        while !self.post_once(what.pe, || attempt(posting))? {
             self.drive(&stall);
             stall.pause(|| self.completed(), || self.describe(what));
+        }
+        Ok(())
+    }
+
+    /// Has `attempt` hand one operation that is counted to the provider, and says whether it was taken: there may be no
+    /// room for it now.
+    ///
+    /// # Errors
+    ///
+    /// The answer of libfabric, negative.
+    #[inline]
+    pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<bool, isize> {
+        let _held = self.unit.lock();
+        if !self.unit.tally.is_open() {
+            return Ok(false);
+        }
+        if self.unit.tally.is_settled(self.unit.tally.started()) {
+            self.unit.addressed.clear();
+        }
+        self.unit.addressed.add(pe);
+        self.unit.tally.begin();
+        match attempt() {
+            0 => {
+                // Whoever starts much will look soon.
+                self.unit.looked();
+                Ok(true)
+            }
+            answer => {
+                self.unit.tally.undo();
+                if answer == -(FI_EAGAIN as isize) { Ok(false) } else { Err(answer) }
+            }
         }
     }
 
@@ -285,8 +304,9 @@ impl Port<'_> {
     }
 
     fn read(&self, free: &mut Free) -> Read {
-        let mut found = Read { any: false, arrivals: [Arrival::default(); COMPLETIONS], arrived: 0 };
-        let mut entries = [const { core::mem::MaybeUninit::<fi_cq_msg_entry>::uninit() }; COMPLETIONS];
+        let none = Arrival::Sent { number: 0, bytes: 0 };
+        let mut found = Read { any: false, arrivals: [none; COMPLETIONS], arrived: 0 };
+        let mut entries = [const { core::mem::MaybeUninit::<fi_cq_data_entry>::uninit() }; COMPLETIONS];
         let to = entries.as_mut_ptr().cast::<c_void>();
         // SAFETY: an open queue of entries of that format, and room for as many.
         let read = unsafe { calls::cq_read(self.unit.queue.raw(), to, COMPLETIONS) };
@@ -300,6 +320,10 @@ impl Port<'_> {
         for entry in &entries[..read as usize] {
             // SAFETY: the queue has written so many entries.
             let entry = unsafe { entry.assume_init_ref() };
+            if entry.flags & u64::from(FI_REMOTE_WRITE) != 0 {
+                found.add(Arrival::written(entry.data));
+                continue;
+            }
             if let Some(number) = self.unit.records.find(entry.op_context) {
                 if let Some(stream) = free.complete(&self.unit.records, number) {
                     self.fabric.streams.ended(stream);
@@ -308,10 +332,7 @@ impl Port<'_> {
             }
             match self.fabric.buffers.find(entry.op_context) {
                 Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
-                Some(Moved::Arrived(arrival)) => {
-                    found.arrivals[found.arrived] = arrival.of(entry.len);
-                    found.arrived += 1;
-                }
+                Some(Moved::Arrived(number)) => found.add(Arrival::Sent { number, bytes: entry.len }),
                 None => {}
             }
         }

@@ -74,6 +74,8 @@ pub(super) struct Demands {
     pub(super) endpoints: usize,
     /// Pieces of memory that an operation may have on either side.
     pub(super) pieces: usize,
+    /// Bytes that a write may tell its target.
+    pub(super) told: usize,
     /// Connections are file descriptors.
     pub(super) connects: bool,
     /// Atomics are to give a result, needed or not.
@@ -261,6 +263,7 @@ impl Entry {
             receives: receive.size.max(1),
             endpoints: domain.ep_cnt,
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
+            told: domain.cq_data_size,
             connects: CONNECTING.contains(&self.offer.provider.as_str()),
             results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
             atomics: self.offer.atomics && !UNTRIED.contains(&self.offer.provider.as_str()),

@@ -31,6 +31,10 @@ const LAST_PARK: Duration = Duration::from_millis(1);
 /// Who polls looks at least so often. A look that moves data takes longer, so one in each parking is enough to go on.
 const POLLING: Duration = Duration::from_micros(50);
 
+/// How long it looks on after something has come, where there is a core for it: parts of long messages follow each
+/// other sooner than a thread wakes up.
+const LINGER: Duration = Duration::from_micros(20);
+
 /// How long it sleeps at most while an operation of this PE is under way: its data may need a hand.
 const UNDER_WAY: Duration = Duration::from_millis(1);
 
@@ -84,7 +88,7 @@ impl Drop for ProgressThread {
 }
 
 fn run(fabric: &Fabric, stop: &Stop) {
-    let mut look = FIRST_LOOK;
+    let (mut look, mut last) = (FIRST_LOOK, Instant::now());
     let (mut polling, mut watch) = (Polling::new(), Watch::new());
     while !stop.is_asked.load(Ordering::Acquire) {
         let moved = fabric.serve();
@@ -95,7 +99,11 @@ fn run(fabric: &Fabric, stop: &Stop) {
             continue;
         }
         if moved {
-            look = FIRST_LOOK;
+            (look, last) = (FIRST_LOOK, Instant::now());
+            continue;
+        }
+        if fabric.spins && last.elapsed() < LINGER {
+            core::hint::spin_loop();
             continue;
         }
         match fabric.first().unit.descriptor() {

@@ -2,7 +2,9 @@
 //!
 //! Buffers for what is sent and for what arrives lie in one piece of memory, each behind the room that providers
 //! ask for. Those for arrivals are posted from the start on, and again when the engine has taken what was in
-//! them. What is short enough is handed over at once, without a buffer.
+//! them. What is short enough is handed over at once, without a buffer. Long messages are written to memory that the
+//! target has [lent](super::loans); the number of the slot and their length come there with the completion of the
+//! write (`FI_REMOTE_CQ_DATA`), which says that all their bytes are there.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -11,10 +13,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Fabric;
 use super::domain::Domain;
-use super::engine::{Sent, Wire};
+use super::engine::{Place, Sent, Slot, Wire};
 use super::error::OfiError;
 use super::object::Object;
+use super::operation::{Local, Target};
 use super::pages::Pages;
+use super::port::Posting;
 use super::stall::Stall;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
@@ -109,7 +113,7 @@ impl Buffers {
         if inside != 0 || number >= self.count {
             None
         } else if number < self.arrivals {
-            Some(Moved::Arrived(Arrival { number, bytes: 0 }))
+            Some(Moved::Arrived(number))
         } else {
             Some(Moved::Left(number))
         }
@@ -161,23 +165,30 @@ fn stride(message: usize) -> usize {
 /// A message that has moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// It is here.
-    Arrived(Arrival),
+    /// It is here, in this buffer.
+    Arrived(usize),
     /// It was sent from this buffer.
     Left(usize),
 }
 
 /// A message that is here: to be given to [`Fabric::take`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Arrival {
-    number: usize,
-    bytes: usize,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// In a buffer.
+    Sent { number: usize, bytes: usize },
+    /// In a slot that was lent.
+    Written { slot: u32, bytes: usize },
 }
 
 impl Arrival {
-    /// The same, of so many bytes.
-    pub(super) fn of(self, bytes: usize) -> Self {
-        Self { bytes, ..self }
+    /// What a write brings with it.
+    fn told(slot: u32, bytes: usize) -> u64 {
+        (bytes as u64) << 32 | u64::from(slot)
+    }
+
+    /// The message that a write has brought.
+    pub(super) fn written(told: u64) -> Self {
+        Self::Written { slot: told as u32, bytes: (told >> 32) as usize }
     }
 }
 
@@ -216,13 +227,25 @@ impl Fabric {
 
     /// Has the engine carry out messages that are here, and answer.
     pub(super) fn take(&self, arrivals: &[Arrival]) {
-        for arrival in arrivals {
+        for &arrival in arrivals {
             self.buffers.moved.fetch_add(1, Ordering::Relaxed);
-            let start = self.buffers.bytes(arrival.number).cast_const();
-            // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted again.
-            let message = unsafe { core::slice::from_raw_parts(start, arrival.bytes) };
-            self.engine.arrived(message).unwrap_or_else(|fault| self.end(fault.to_string()));
-            self.buffers.keep(arrival.number);
+            let carried_out = match arrival {
+                Arrival::Sent { number, bytes } => {
+                    let start = self.buffers.bytes(number).cast_const();
+                    // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted
+                    // again.
+                    let carried_out =
+                        self.engine.arrived(unsafe { core::slice::from_raw_parts(start, bytes) });
+                    self.buffers.keep(number);
+                    carried_out
+                }
+                Arrival::Written { slot, bytes } => {
+                    // Of a slot that there is not, the engine will say so.
+                    let message = self.loans.message(slot, bytes).unwrap_or_default();
+                    self.engine.landed(slot, message)
+                }
+            };
+            carried_out.unwrap_or_else(|fault| self.end(fault.to_string()));
         }
         self.listen();
         self.engine.drain(self).unwrap_or_else(|fault| self.end(fault.to_string()));
@@ -244,20 +267,35 @@ impl Wire for Fabric {
             // SAFETY: the provider copies the bytes (FI_INJECT).
             return unsafe { self.send(pe, from, bytes, none, none, FI_INJECT.into()) };
         }
-        let buffers = &self.buffers;
-        let Some(number) = buffers.take() else { return Sent::Full };
-        let from = buffers.bytes(number);
-        assert!(bytes <= buffers.message, "a message of {bytes} bytes fits no buffer");
-        // SAFETY: the buffer is ours until it is given back.
-        write(unsafe { core::slice::from_raw_parts_mut(from, bytes) });
-        buffers.receivers[number].store(pe as u32, Ordering::Relaxed);
-        let (description, context) = (buffers.description(), buffers.context(number));
-        // SAFETY: the buffer is given back when the provider says that it is done with it.
-        let sent = unsafe { self.send(pe, from, bytes, description, context, FI_COMPLETION.into()) };
-        if sent == Sent::Full {
-            buffers.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
-        }
-        sent
+        self.send_buffer(pe, bytes, write, |local, context| {
+            // SAFETY: the buffer is given back when the provider says that it is done with it.
+            unsafe { self.send(pe, local.from, bytes, local.description, context, FI_COMPLETION.into()) }
+        })
+    }
+
+    fn lend(&self, loan: usize) -> Option<Place> {
+        // SAFETY: the domain is dropped behind the loans.
+        unsafe { self.loans.lend(loan, &self.domain, self.first().unit.endpoint()) }
+    }
+
+    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        let Place { address, key } = slot.loan;
+        let target = Target { peer: self.domain.peer(pe), address, key }.plus(self.loans.offset(slot.index));
+        self.send_buffer(pe, bytes, write, |local, context| {
+            let port = self.first();
+            let (endpoint, description) = (port.unit.endpoint().raw(), core::ptr::null_mut());
+            let flags = u64::from(FI_COMPLETION);
+            let posting = Posting { endpoint, record: None, description, context, flags };
+            let told = Arrival::told(slot.number, bytes);
+            // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
+            // we have told that a message lies there.
+            let taken = port.post_once(pe, || unsafe { target.write_told(&posting, local, bytes, told) });
+            match taken {
+                Ok(true) => Sent::Done,
+                Ok(false) => Sent::Full,
+                Err(answer) => self.refuse_message(pe, bytes, answer),
+            }
+        })
     }
 
     fn progress(&self) {
@@ -266,6 +304,29 @@ impl Wire for Fabric {
 }
 
 impl Fabric {
+    /// Has a message put together in a buffer and handed over, if a buffer is free. The buffer is given back if it was
+    /// not, or when the operation that has its context is complete.
+    fn send_buffer(
+        &self,
+        pe: usize,
+        bytes: usize,
+        write: &mut dyn FnMut(&mut [u8]),
+        hand_over: impl FnOnce(Local, *mut c_void) -> Sent,
+    ) -> Sent {
+        let buffers = &self.buffers;
+        let Some(number) = buffers.take() else { return Sent::Full };
+        let from = buffers.bytes(number);
+        assert!(bytes <= buffers.message, "a message of {bytes} bytes fits no buffer");
+        // SAFETY: the buffer is ours until it is given back.
+        write(unsafe { core::slice::from_raw_parts_mut(from, bytes) });
+        buffers.receivers[number].store(pe as u32, Ordering::Relaxed);
+        let sent = hand_over(Local { from, description: buffers.description() }, buffers.context(number));
+        if sent == Sent::Full {
+            buffers.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+        }
+        sent
+    }
+
     /// # Safety
     ///
     /// The bytes must be readable until the message is complete, or until this returns if they are injected.
@@ -295,11 +356,14 @@ impl Fabric {
         match answer {
             0 => Sent::Done,
             again if again == -(FI_EAGAIN as isize) => Sent::Full,
-            error => {
-                let what = format!("a message of {bytes} bytes to {}", self.name_of(pe));
-                self.fail(&what, &self.domain.library.describe(error as i64))
-            }
+            error => self.refuse_message(pe, bytes, error),
         }
+    }
+
+    #[cold]
+    fn refuse_message(&self, pe: usize, bytes: usize, answer: isize) -> ! {
+        let what = format!("a message of {bytes} bytes to {}", self.name_of(pe));
+        self.fail(&what, &self.domain.library.describe(answer as i64))
     }
 }
 
@@ -313,6 +377,14 @@ pub(super) struct Line<'f> {
 impl Wire for Line<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         self.fabric.try_send(pe, bytes, write)
+    }
+
+    fn lend(&self, loan: usize) -> Option<Place> {
+        self.fabric.lend(loan)
+    }
+
+    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        self.fabric.try_write(pe, slot, bytes, write)
     }
 
     fn progress(&self) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use shmem::mapping::Design;
 use shmem::perf::fabric::mapping::{self, BATCHES, THREADS};
 use shmem::perf::fabric::model::{BLOCKS, Blocks, Model};
-use shmem::perf::fabric::{Bare, OPERATIONS, Operation, Pair, State, pingpong};
+use shmem::perf::fabric::{Bare, Costs, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem::perf::jobs::Job;
 use shmem::perf::partitions::{LATER, PARTITIONS};
 use shmem::perf::{Record, Samples, Site, scale};
@@ -136,9 +136,10 @@ pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Err
         Measure::OfiBare => bench.bare(),
         Measure::OfiStrided => bench.blocks(),
         Measure::OfiModel => bench.model(),
-        Measure::OfiCosts => {
-            bench.costs(|pair, repetitions| pair.row(State::Polling, repetitions).fields().collect())
-        }
+        Measure::OfiCosts => bench.costs(|pair, repetitions| {
+            let carries = bench.carries(Costs::LONGEST);
+            pair.row(State::Polling, carries, repetitions).fields().collect()
+        }),
         Measure::OfiPieces => {
             bench.costs(|pair, repetitions| vec![("piece", pair.piece(State::Polling, repetitions))])
         }
@@ -207,8 +208,9 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
         let records = pair.measure(|pair| {
             let mut records = Vec::new();
             for (state, name) in [(State::Polling, "polling"), (State::Asleep, "asleep")] {
-                let row = pair.row(state, self.repetitions);
                 for blocks in BLOCKS {
+                    // What else the machine does changes from case to case.
+                    let row = pair.row(state, self.carries(Costs::LONGEST), self.repetitions);
                     let case = format!("{}/{}/{name}", blocks.count, blocks.bytes);
                     let samples = pair.blocks(blocks, state, self.repetitions);
                     let predicted = self.gain(&row, blocks);
@@ -227,9 +229,14 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
         print(&records.unwrap_or_default())
     }
 
+    /// Bytes of blocks in each message of a transfer of so many bytes.
+    fn carries(&self, bytes: usize) -> usize {
+        strided::limits_of(&self.provider).carries(bytes, true)
+    }
+
     /// How many times faster blocks are in messages than one by one, by the model of strided transfers.
     fn gain(&self, row: &Row, blocks: Blocks) -> f64 {
-        let reach = Reach { pieces: 1, message: strided::limits_of(&self.provider).at_once };
+        let reach = Reach { pieces: 1, message: self.carries(blocks.count * blocks.bytes) };
         let blocks = strided::Blocks { count: blocks.count, bytes: blocks.bytes };
         let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
         time(Way::Each) / time(Way::Messages)

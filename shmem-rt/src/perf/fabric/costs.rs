@@ -21,11 +21,14 @@ const TRANSFERS: usize = 8;
 /// So dear that it is not done.
 const NEVER: u64 = 1 << 50;
 
-/// Few and many short blocks, and few and many long ones. They fit one message.
-const FEW: Blocks = Blocks { count: 2, bytes: 8 };
+/// As few as fit a list of any provider that has lists.
+const PAIR: Blocks = Blocks { count: 2, bytes: 8 };
+/// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
+const FEW: Blocks = Blocks { count: 16, bytes: 8 };
 const MANY: Blocks = Blocks { count: 130, bytes: 8 };
-const SHORT: Blocks = Blocks { count: 8, bytes: 8 };
-const LONG: Blocks = Blocks { count: 8, bytes: 1024 };
+/// As many as a program has, short and long: an operation of many under way takes longer than the second of two.
+const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
+const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 
 /// The numbers as they are measured, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +39,9 @@ pub struct Costs {
 }
 
 impl Costs {
+    /// Bytes of the longest transfer that is measured.
+    pub const LONGEST: usize = LONG.count * LONG.bytes;
+
     /// A row by which every strided transfer goes one way.
     pub fn forcing(way: Way) -> Row {
         let row = Row { operation: NEVER, ..Row::TCP };
@@ -56,25 +62,28 @@ where
         self.ready(state);
         let each = |blocks| self.median(repetitions, || self.one_by_one(blocks));
         let one = each(Blocks { count: 1, bytes: 8 });
-        let (short, long) = (each(SHORT), each(Blocks { bytes: 4096, ..SHORT }));
+        let (short, long) = (each(SHORT), each(LONG));
         let further = (SHORT.count - 1) as f64;
         let operation = ((short - one) / further).max(0.0);
-        let byte = ((long - short) / (SHORT.count * (4096 - SHORT.bytes)) as f64).max(0.0);
+        let byte = ((long - short) / (LONG.count * (LONG.bytes - SHORT.bytes)) as f64).max(0.0);
         Costs { latency: (one - operation).max(0.0), operation, byte }
     }
 
-    /// The row of the provider but for its lists, in a job where blocks go in messages.
+    /// The row of the provider but for its lists, in a job where blocks go in messages that carry so many bytes of
+    /// them.
     ///
     /// # Panics
     ///
     /// If `repetitions` is 0.
-    pub fn row(&self, state: State, repetitions: usize) -> Row {
+    pub fn row(&self, state: State, carries: usize, repetitions: usize) -> Row {
         let Costs { latency, operation, byte } = self.costs(state, repetitions);
         let message = |blocks| self.median(repetitions, || self.strided(blocks));
         let (few, many, short, long) = (message(FEW), message(MANY), message(SHORT), message(LONG));
+        let further = (LONG.count * LONG.bytes).div_ceil(carries) - 1;
         let engine = few - latency - operation;
         let block = (many - few) / (MANY.count - FEW.count) as f64;
-        let moved = (long - short) / (LONG.count * (LONG.bytes - SHORT.bytes)) as f64;
+        let bytes = (LONG.count * (LONG.bytes - SHORT.bytes)) as f64;
+        let moved = (long - short - further as f64 * operation) / bytes;
         let (copy, half) = ((moved - byte) / 2.0, block / 2.0);
         Row {
             latency: picoseconds(latency),
@@ -96,8 +105,8 @@ where
     pub fn piece(&self, state: State, repetitions: usize) -> u64 {
         let Costs { latency, operation, .. } = self.costs(state, repetitions);
         // One operation, whatever the provider's limit.
-        let list = self.median(repetitions, || self.strided(FEW));
-        picoseconds((list - latency - operation) / FEW.count as f64)
+        let list = self.median(repetitions, || self.strided(PAIR));
+        picoseconds((list - latency - operation) / PAIR.count as f64)
     }
 
     fn median(&self, repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {

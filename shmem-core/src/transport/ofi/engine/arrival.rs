@@ -4,10 +4,11 @@ use std::sync::RwLockReadGuard;
 
 use super::debts::{Answer, Read, Value};
 use super::fault::{Fault, Flaw};
+use super::loan::Loan;
 use super::message::{self, Answers, Message, Spot, Wanted};
 use super::requests::Destination;
 use super::wire::{Sent, Wire};
-use super::{Engine, Peer};
+use super::{Engine, Peer, SLOTS};
 use crate::segment::MAX_SEGMENTS;
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::target::Target;
@@ -38,20 +39,39 @@ impl Engine {
     ///
     /// If no engine of this job can have sent it; the job is to end then.
     pub fn arrived(&self, bytes: &[u8]) -> Result<(), Fault> {
-        let from = message::sender(bytes);
-        self.carry_out(from, bytes).map_err(|flaw| Fault { from, bytes: bytes.len(), flaw })
+        self.take(bytes, None)
     }
 
-    fn carry_out(&self, from: Option<u32>, bytes: &[u8]) -> Result<(), Flaw> {
+    /// Carries out a message that was written to a slot of this PE's. As [`arrived`](Self::arrived).
+    ///
+    /// # Errors
+    ///
+    /// As [`arrived`](Self::arrived), and if the slot was not lent to the sender.
+    pub fn landed(&self, slot: u32, bytes: &[u8]) -> Result<(), Fault> {
+        self.take(bytes, Some(slot))
+    }
+
+    fn take(&self, bytes: &[u8], slot: Option<u32>) -> Result<(), Fault> {
+        let from = message::sender(bytes);
+        self.carry_out(from, bytes, slot).map_err(|flaw| Fault { from, bytes: bytes.len(), flaw })
+    }
+
+    fn carry_out(&self, from: Option<u32>, bytes: &[u8], slot: Option<u32>) -> Result<(), Flaw> {
         let message = Message::read(bytes, self.limits.message)?;
         let from = from.filter(|&pe| (pe as usize) < self.peers.len()).ok_or(Flaw::Sender)?;
         let peer = self.peer(from as usize);
         let window = self.limits.window;
+        let freed = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
         let is_new = match message {
             Message::Put { channel, to, pattern, data, signal } => {
                 self.write(to, &pattern, data, signal)?;
-                peer.debts().acknowledge(channel, window)?
+                let mut debts = peer.debts();
+                let is_new = debts.acknowledge(channel, window)?;
+                debts.free(freed);
+                is_new
             }
+            // Only what is put is long.
+            _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get(read) => {
                 let Read { segment, offset, pattern, .. } = read;
                 if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
@@ -69,6 +89,11 @@ impl Engine {
             }
             Message::Data { request, data } => return self.data(peer, request, data),
             Message::Answers(answers) => return self.answered(peer, &answers),
+            Message::Borrow => peer.debts().ask(window)?,
+            Message::Loan(loan) => {
+                peer.borrowed().answered(loan)?;
+                return peer.requests().answered(1);
+            }
         };
         if is_new {
             self.list(from);
@@ -127,6 +152,7 @@ impl Engine {
             peer.requests().finish(ticket);
             self.streams.answered(channel, 1)?;
         }
+        peer.borrowed().give_back(answers.slots())?;
         for one in answers.acknowledged() {
             // The window first: who finds the channel quiet may want to send.
             peer.requests().answered(one.count)?;
@@ -142,6 +168,14 @@ impl Engine {
             let next = self.peer(pe).debts().next();
             let (sent, answer) = match next {
                 None => return Ok(Sent::Done),
+                Some(Answer::Loan) => {
+                    let loan = self.lend(wire, creditor);
+                    let bytes = message::LOAN_BYTES;
+                    let sent = wire.try_send(pe, bytes, &mut |buffer| {
+                        message::write_loan(buffer, self.me, loan);
+                    });
+                    (sent, Answer::Loan)
+                }
                 Some(Answer::Batch(batch)) => {
                     let sent = wire.try_send(pe, batch.bytes(), &mut |buffer| batch.write(self.me, buffer));
                     (sent, Answer::Batch(batch))
@@ -164,6 +198,13 @@ impl Engine {
                 return Ok(Sent::Full);
             }
         }
+    }
+
+    /// What is lent to a PE, if there is something.
+    fn lend(&self, wire: &dyn Wire, borrower: u32) -> Option<Loan> {
+        let number = self.borrowers.lend(borrower, self.limits.loans)?;
+        let place = wire.lend(number)?;
+        Some(Loan { first: (number * SLOTS) as u32, place })
     }
 
     /// Packs blocks of this PE into as many bytes.

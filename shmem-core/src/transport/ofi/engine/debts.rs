@@ -40,6 +40,8 @@ pub(super) struct Read {
 
 /// What is sent next.
 pub(super) enum Answer {
+    /// What there is to lend.
+    Loan,
     Batch(Batch),
     Data(Read),
 }
@@ -49,6 +51,8 @@ pub(super) enum Answer {
 pub(super) struct Batch {
     acknowledged: ([Acknowledged; MOST_ACKNOWLEDGED], usize),
     values: ([Value; MOST_VALUES], usize),
+    /// Slots that are free again, a bit for each.
+    slots: u32,
 }
 
 impl Batch {
@@ -58,6 +62,10 @@ impl Batch {
 
     pub(super) fn values(&self) -> &[Value] {
         &self.values.0[..self.values.1]
+    }
+
+    pub(super) fn slots(&self) -> u32 {
+        self.slots
     }
 
     /// How many messages it answers.
@@ -72,6 +80,10 @@ pub(super) struct Debts {
     acknowledged: Vec<Acknowledged>,
     values: VecDeque<Value>,
     reads: VecDeque<Read>,
+    /// Slots that the PE may write to again: they are told with the acknowledgements of what was in them.
+    slots: u32,
+    /// Whether the PE wants to borrow.
+    asks: bool,
     owed: u32,
     /// Whether the PE stands in the engine's list of those who are owed something.
     is_listed: bool,
@@ -103,13 +115,28 @@ impl Debts {
         Ok(self.list())
     }
 
+    /// Owes the answer to whether there is something to lend; as [`acknowledge`](Self::acknowledge).
+    pub(super) fn ask(&mut self, window: u16) -> Result<bool, Flaw> {
+        self.owe(window)?;
+        self.asks = true;
+        Ok(self.list())
+    }
+
+    /// Slots are free again, of messages that were [acknowledged](Self::acknowledge) just now.
+    pub(super) fn free(&mut self, slots: u32) {
+        self.slots |= slots;
+    }
+
     /// Takes what is to be sent next; if there is nothing, the PE is no longer listed.
     ///
     /// What is taken is owed no more: when its answer has arrived, the next message may come sooner than the
     /// sender of the answer comes back here.
     pub(super) fn next(&mut self) -> Option<Answer> {
-        let answer = if !self.acknowledged.is_empty() || !self.values.is_empty() {
-            let mut batch = Batch::default();
+        let answer = if core::mem::take(&mut self.asks) {
+            self.owed -= 1;
+            Some(Answer::Loan)
+        } else if !self.acknowledged.is_empty() || !self.values.is_empty() {
+            let mut batch = Batch { slots: core::mem::take(&mut self.slots), ..Batch::default() };
             let count = self.acknowledged.len().min(MOST_ACKNOWLEDGED);
             batch.acknowledged.1 = count;
             batch
@@ -135,8 +162,13 @@ impl Debts {
     /// Owes again what found no room.
     pub(super) fn put_back(&mut self, answer: &Answer) {
         match answer {
+            Answer::Loan => {
+                self.owed += 1;
+                self.asks = true;
+            }
             Answer::Batch(batch) => {
                 self.owed += batch.answered();
+                self.slots |= batch.slots;
                 batch.acknowledged().iter().for_each(|&one| self.add(one));
                 batch.values().iter().rev().for_each(|&value| self.values.push_front(value));
             }

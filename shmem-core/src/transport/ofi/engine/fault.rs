@@ -55,6 +55,9 @@ pub enum Flaw {
     /// The sender has more messages unanswered than it may.
     #[error("it is one more than may be unanswered")]
     Window,
+    /// It was written to a slot that was not lent to its sender, or is none of those that may be.
+    #[error("it was written to slot {0}, which was not lent for that")]
+    Slot(u32),
     /// It answers what nobody asked.
     #[error("it answers what was not asked")]
     Answer,

@@ -4,14 +4,24 @@
 //! them. Only what is read goes on: [`get_nbi`](Engine::get_nbi), [`atomic_nbi`](Engine::atomic_nbi).
 
 use super::Engine;
-use super::message::{Atomic, BEFORE_ANSWER, Get, MOST_BEFORE_DATA, Put, Spot, Wanted};
-use super::requests::{Destination, Ticket};
+use super::loan::Borrowed;
+use super::message::{self, Atomic, BEFORE_ANSWER, Get, Put, Spot, Wanted};
+use super::requests::{Destination, Requests, Ticket};
 use super::wire::{Sent, Wire};
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
 
 /// Parts of one get that are waited for at a time.
 const PARTS: usize = 32;
+
+/// How a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Road {
+    /// It is sent.
+    Sent,
+    /// It is written to a slot that was lent.
+    Written,
+}
 
 impl Engine {
     /// Writes blocks.
@@ -27,22 +37,43 @@ impl Engine {
         source: *const u8,
         pattern: &Pattern,
     ) {
-        let most = self.limits.message_for(pattern.bytes()) - MOST_BEFORE_DATA;
-        strided::each_fitting(pattern, most, |at, of, part| {
+        let bytes = pattern.bytes();
+        let borrows = self.limits.lends(bytes) && self.has_borrowed(wire, to.pe.number());
+        let road = if borrows { Road::Written } else { Road::Sent };
+        strided::each_fitting(pattern, self.limits.carries(bytes, borrows), |at, of, part| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
-            unsafe { self.send_put(wire, channel, to, source.wrapping_add(of), &part, None) };
+            unsafe { self.send_put(wire, channel, to, source.wrapping_add(of), &part, None, road) };
         });
     }
 
-    /// Bytes of blocks that a message carries at least.
-    pub fn carries(&self) -> usize {
-        self.limits.message_for(0) - MOST_BEFORE_DATA
+    /// Whether a PE has lent this one slots. If it was not asked before, it is now, and nobody waits for the answer.
+    fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
+        let peer = self.peer(pe);
+        let mut borrowed = peer.borrowed();
+        match *borrowed {
+            Borrowed::Slots { .. } => true,
+            Borrowed::Unasked if peer.requests().start(self.limits.window) => {
+                let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, self.me);
+                match wire.try_send(pe, message::BORROW_BYTES, write) {
+                    Sent::Done => *borrowed = Borrowed::Asked,
+                    Sent::Full => peer.requests().withdraw(),
+                }
+                false
+            }
+            Borrowed::Unasked | Borrowed::Asked | Borrowed::Refused => false,
+        }
+    }
+
+    /// Bytes of blocks that each message of a transfer of so many bytes to a PE carries, at least.
+    pub fn carries(&self, pe: usize, bytes: usize) -> usize {
+        let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed() != Borrowed::Refused;
+        self.limits.carries(bytes, borrows)
     }
 
     /// Whether [`put_signal`](Self::put_signal) can send so many bytes.
     pub fn fits(&self, bytes: usize) -> bool {
-        bytes <= self.carries()
+        bytes <= self.limits.carries(0, false)
     }
 
     /// Writes bytes, and changes a signal of the same PE behind them, in one message.
@@ -68,7 +99,7 @@ impl Engine {
         assert!(self.fits(bytes), "{bytes} bytes and a signal fit no message");
         let pattern = Pattern::contiguous(bytes);
         // SAFETY: one block (caller).
-        unsafe { self.send_put(wire, channel, to, source, &pattern, Some((signal.into(), op))) };
+        unsafe { self.send_put(wire, channel, to, source, &pattern, Some((signal.into(), op)), Road::Sent) };
     }
 
     /// Reads blocks; they are there on return.
@@ -85,7 +116,7 @@ impl Engine {
         pattern: &Pattern,
     ) {
         let (mut tickets, mut sent) = ([None; PARTS], 0);
-        let most = self.limits.message_for(pattern.bytes()) - BEFORE_ANSWER;
+        let most = self.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, part| {
             let from = Remote { offset: from.offset + of, ..from };
             let ticket = &mut tickets[sent % PARTS];
@@ -113,7 +144,7 @@ impl Engine {
         from: Remote,
         pattern: &Pattern,
     ) {
-        let most = self.limits.message_for(pattern.bytes()) - BEFORE_ANSWER;
+        let most = self.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, part| {
             let from = Remote { offset: from.offset + of, ..from };
             // SAFETY: the part's blocks are some of the pattern's (caller).
@@ -125,7 +156,8 @@ impl Engine {
     pub fn update(&self, wire: &dyn Wire, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
         let wanted = Wanted::Acknowledgement(channel.0);
         let message = Atomic { from: self.me, wanted, word: word.into(), width, op };
-        self.send(wire, channel, word.pe.number(), Atomic::BYTES, &mut |buffer| message.write(buffer));
+        let write = &mut |buffer: &mut [u8]| message.write(buffer);
+        self.send(wire, channel, word.pe.number(), Atomic::BYTES, write, Road::Sent);
     }
 
     /// Changes a word and gives what was there before.
@@ -164,6 +196,7 @@ impl Engine {
     /// # Safety
     ///
     /// As [`put`](Self::put), for a pattern that fits a message.
+    #[expect(clippy::too_many_arguments, reason = "a put, its signal and its road")]
     unsafe fn send_put(
         &self,
         wire: &dyn Wire,
@@ -172,15 +205,17 @@ impl Engine {
         source: *const u8,
         pattern: &Pattern,
         signal: Option<(Spot, SignalOp)>,
+        road: Road,
     ) {
         let put = Put { from: self.me, channel: channel.0, to: to.into(), pattern, signal };
         let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
-        self.send(wire, channel, to.pe.number(), put.bytes(), &mut |buffer| {
+        let write = &mut |buffer: &mut [u8]| {
             let data = put.write(buffer);
             assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
             // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.
             unsafe { strided::execute_later(&plan, data.as_mut_ptr(), source) };
-        });
+        };
+        self.send(wire, channel, to.pe.number(), put.bytes(), write, road);
     }
 
     /// # Safety
@@ -228,19 +263,17 @@ impl Engine {
         pe: usize,
         bytes: usize,
         write: &mut dyn FnMut(&mut [u8]),
+        road: Road,
     ) {
-        let peer = self.peer(pe);
-        loop {
-            if peer.requests().start(self.limits.window) {
-                self.streams.start(channel);
-                if wire.try_send(pe, bytes, write) == Sent::Done {
-                    return;
-                }
-                self.streams.withdraw(channel);
-                peer.requests().withdraw();
-            }
-            wire.progress();
-        }
+        self.start(
+            (wire, channel, pe),
+            |requests| requests.start(self.limits.window).then_some(()),
+            |(), requests| requests.withdraw(),
+            |()| match road {
+                Road::Sent => wire.try_send(pe, bytes, write),
+                Road::Written => self.try_write(wire, pe, bytes, write),
+            },
+        );
     }
 
     /// Sends a message that something comes back for.
@@ -253,19 +286,48 @@ impl Engine {
         bytes: usize,
         write: &mut dyn FnMut(u32, &mut [u8]),
     ) -> Ticket {
+        self.start(
+            (wire, channel, pe),
+            |requests| requests.ask(self.limits.window, channel, destination),
+            |ticket, requests| requests.finish(ticket),
+            |ticket| wire.try_send(pe, bytes, &mut |buffer| write(ticket.name(), buffer)),
+        )
+    }
+
+    /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window, which `take`
+    /// takes and `leave` leaves again. The place is taken before: the answer may come before `send` returns.
+    fn start<P: Copy>(
+        &self,
+        (wire, channel, pe): (&dyn Wire, Channel, usize),
+        take: impl Fn(&mut Requests) -> Option<P>,
+        leave: impl Fn(P, &mut Requests),
+        mut send: impl FnMut(P) -> Sent,
+    ) -> P {
         let peer = self.peer(pe);
         loop {
-            let asked = peer.requests().ask(self.limits.window, channel, destination);
-            if let Some(ticket) = asked {
+            let taken = take(&mut peer.requests());
+            if let Some(place) = taken {
                 self.streams.start(channel);
-                if wire.try_send(pe, bytes, &mut |buffer| write(ticket.name(), buffer)) == Sent::Done {
-                    return ticket;
+                if send(place) == Sent::Done {
+                    return place;
                 }
                 self.streams.withdraw(channel);
-                peer.requests().finish(ticket);
+                leave(place, &mut peer.requests());
             }
             wire.progress();
         }
+    }
+
+    /// Writes a message to a slot that was lent, if one is free.
+    fn try_write(&self, wire: &dyn Wire, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        let taken = self.peer(pe).borrowed().take();
+        let Some(slot) = taken else { return Sent::Full };
+        let sent = wire.try_write(pe, slot, bytes, write);
+        if sent == Sent::Full {
+            let untouched = self.peer(pe).borrowed().give_back(1 << slot.index);
+            untouched.unwrap_or_else(|flaw| unreachable!("slot {} was taken: {flaw}", slot.number));
+        }
+        sent
     }
 
     fn wait(&self, wire: &dyn Wire, pe: usize, ticket: Option<Ticket>) {

@@ -11,6 +11,8 @@
 //!              <--acknowledgement, many in one message--  drain: what is owed is sent
 //! get, atomic  --request-->                             arrived: queued, or carried out
 //!              <--data or value, into its destination--   drain
+//! long put     --written to a slot that was lent-->      landed: as above
+//!              <--acknowledgement, and the slot-->        drain
 //! ```
 //!
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
@@ -32,6 +34,7 @@ mod arrival;
 mod debts;
 mod fault;
 mod initiate;
+mod loan;
 mod message;
 mod requests;
 mod stream;
@@ -43,9 +46,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuar
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub use fault::{Fault, Flaw};
+pub use loan::{Place, SLOTS, Slot};
 pub use wire::{Sent, Wire};
 
 use debts::Debts;
+use loan::{Borrowed, Borrowers};
+use message::MOST_BEFORE_DATA;
 use requests::Requests;
 use stream::Streams;
 
@@ -66,22 +72,42 @@ pub struct Limits {
     /// Bytes that the wire sends at once. What fits one message of [`message`](Self::message) bytes is cut into messages
     /// of so many, because a few of them arrive sooner than one that the wire has to arrange with the receiver.
     pub at_once: usize,
+    /// PEs that memory for long messages is lent to.
+    pub loans: usize,
+    /// Bytes of a message that goes through it, at most of [`message`](Self::message). More of them overlap better, fewer cost less.
+    pub slot: usize,
 }
 
 impl Limits {
     /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
     /// the wire and unpacking go on at the same time.
-    pub const DEFAULT: Self = Self { window: 64, message: 64 << 10, at_once: usize::MAX };
+    pub const DEFAULT: Self =
+        Self { window: 64, message: 64 << 10, at_once: usize::MAX, loans: 0, slot: 64 << 10 };
+
+    /// Bytes of blocks that each message of a transfer of so many bytes carries, at least: to a PE that has lent memory
+    /// for them, or to one that has not.
+    pub fn carries(&self, bytes: usize, borrows: bool) -> usize {
+        self.message_for(bytes, borrows && self.lends(bytes)) - MOST_BEFORE_DATA
+    }
+
+    /// Whether so many bytes go through memory that is lent, where there is some.
+    fn lends(&self, bytes: usize) -> bool {
+        self.loans > 0 && bytes + MOST_BEFORE_DATA > self.at_once
+    }
 
     /// Bytes of the messages that a transfer of so many bytes is cut into.
-    fn message_for(&self, bytes: usize) -> usize {
-        if bytes > self.message { self.message } else { self.message.min(self.at_once) }
+    fn message_for(&self, bytes: usize, borrows: bool) -> usize {
+        match () {
+            () if borrows => self.slot.min(self.message),
+            () if bytes > self.message => self.message,
+            () => self.message.min(self.at_once),
+        }
     }
 
     /// With messages of at most so many bytes.
     #[must_use]
     pub fn with_message_of(self, most: usize) -> Self {
-        Self { message: self.message.min(most), ..self }
+        Self { message: self.message.min(most), slot: self.slot.min(most), ..self }
     }
 }
 
@@ -97,6 +123,7 @@ pub struct Engine {
     creditors: Mutex<VecDeque<u32>>,
     /// How many those are: a look at it costs no lock.
     owing: AtomicUsize,
+    borrowers: Borrowers,
 }
 
 /// What this PE and another have to do with each other.
@@ -104,6 +131,7 @@ pub struct Engine {
 struct Peer {
     requests: Mutex<Requests>,
     debts: Mutex<Debts>,
+    borrowed: Mutex<Borrowed>,
 }
 
 impl Peer {
@@ -113,6 +141,10 @@ impl Peer {
 
     fn debts(&self) -> MutexGuard<'_, Debts> {
         self.debts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn borrowed(&self) -> MutexGuard<'_, Borrowed> {
+        self.borrowed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -130,7 +162,7 @@ impl Engine {
     /// If the limits leave no room for anything.
     pub fn new(me: usize, pes: usize, limits: Limits) -> Self {
         assert!(
-            limits.window > 0 && limits.message.min(limits.at_once) >= LEAST_MESSAGE,
+            limits.window > 0 && limits.message.min(limits.at_once).min(limits.slot) >= LEAST_MESSAGE,
             "{limits:?} leave no room for a message"
         );
         Self {
@@ -141,7 +173,13 @@ impl Engine {
             segments: RwLock::new([None; MAX_SEGMENTS]),
             creditors: Mutex::default(),
             owing: AtomicUsize::new(0),
+            borrowers: Borrowers::default(),
         }
+    }
+
+    /// How much is under way at a time.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Lets others reach a segment of this PE.

@@ -1,5 +1,7 @@
 //! What carries messages from PE to PE.
 
+use super::loan::{Place, Slot};
+
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
@@ -17,6 +19,14 @@ pub trait Wire {
     /// Sends a message of `bytes` bytes to a PE, if there is room: has `write` put it together, once, in a
     /// buffer of that size. Delivers nothing meanwhile, and does not wait.
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent;
+
+    /// The memory of a loan of this PE's, of [`SLOTS`](super::SLOTS) messages, as others reach it; it stays where it
+    /// is. `None`: there is none to be had.
+    fn lend(&self, loan: usize) -> Option<Place>;
+
+    /// As [`try_send`](Self::try_send), by writing the message to a slot of the PE's. When it is there, the PE's
+    /// engine is told that it [has landed](super::Engine::landed).
+    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent;
 
     /// Hands what has arrived to the engine, and has it send its answers. Called by whoever waits for room or
     /// for an answer, without a lock of the engine.

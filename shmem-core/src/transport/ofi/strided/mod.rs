@@ -17,17 +17,32 @@ mod row;
 use std::sync::OnceLock;
 
 use super::engine::Limits;
+use super::loans;
 
 pub use row::{Blocks, Reach, Row, Way};
 
-/// Bytes of a message that a provider, by the end of its name, sends at once, and of those that long transfers are
-/// cut into: it has the receiver read them, which takes a round trip more and copies less.
-const MESSAGES: [(&str, usize, usize); 1] = [("ofi_rxm", 16 << 10, 129 << 10)];
+/// Limits by the ends of providers' names.
+///
+/// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones, which takes a round trip
+/// more. Over tcp, writes to memory that was lent are faster than both.
+const LIMITS: [(&str, Limits); 2] = [
+    (
+        "tcp;ofi_rxm",
+        Limits {
+            at_once: 16 << 10,
+            message: 129 << 10,
+            loans: loans::MOST,
+            slot: 65 << 10,
+            ..Limits::DEFAULT
+        },
+    ),
+    ("ofi_rxm", Limits { at_once: 16 << 10, message: 129 << 10, ..Limits::DEFAULT }),
+];
 
 /// The limits of the engine over a provider, if it allows for as much.
 pub fn limits_of(provider: &str) -> Limits {
-    let known = MESSAGES.iter().find(|(end, ..)| provider.ends_with(end));
-    known.map_or(Limits::DEFAULT, |&(_, at_once, message)| Limits { at_once, message, ..Limits::DEFAULT })
+    let known = LIMITS.iter().find(|(end, _)| provider.ends_with(end));
+    known.map_or(Limits::DEFAULT, |&(_, limits)| limits)
 }
 
 static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();

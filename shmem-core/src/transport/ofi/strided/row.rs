@@ -79,12 +79,12 @@ const ROWS: [(&str, Row); 8] = [
 impl Row {
     /// The provider tcp;ofi_rxm, measured between two processes of one machine.
     pub const TCP: Self = Self {
-        latency: 7_500_000,
-        engine: 2_000_000,
-        operation: 4_500_000,
-        piece: 250_000,
-        byte: 150,
-        copy: 60,
+        latency: 6_000_000,
+        engine: 7_000_000,
+        operation: 6_000_000,
+        piece: 300_000,
+        byte: 175,
+        copy: 50,
         pack: 1_500,
         unpack: 1_500,
     };

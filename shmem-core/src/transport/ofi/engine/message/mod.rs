@@ -10,7 +10,11 @@
 //! atomic   ..., offset, two operands
 //! data     ..., data
 //! answers  ..., (channel, count) of each acknowledgement, (request, value) of each value
+//! borrow   ...
+//! loan     ..., address, key
 //! ```
+//!
+//! Answers say in the place of a segment which slots are free again, and loans which slot is the first.
 //!
 //! Whoever reads one believes nothing: what does not fit together is a [`Flaw`].
 
@@ -20,6 +24,7 @@ use bytes::{Reader, Writer};
 
 use super::debts::{Acknowledged, Batch, Read, Value};
 use super::fault::Flaw;
+use super::loan::{Loan, Place};
 use crate::strided::{Level, MAX_LEVELS, Pattern};
 use crate::transport::{AtomicOp, Remote, SignalOp, Width};
 
@@ -37,6 +42,8 @@ const GET: u8 = 2;
 const ATOMIC: u8 = 3;
 const DATA: u8 = 4;
 const ANSWERS: u8 = 5;
+const BORROW: u8 = 6;
+const LOAN: u8 = 7;
 
 /// Bytes of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +87,10 @@ pub(super) enum Message<'a> {
     Data { request: u32, data: &'a [u8] },
     /// Acknowledgements, and what words were before.
     Answers(Answers<'a>),
+    /// Slots are wanted.
+    Borrow,
+    /// The slots that were wanted, if there are any.
+    Loan(Option<Loan>),
 }
 
 /// Entries of a message.
@@ -87,9 +98,15 @@ pub(super) enum Message<'a> {
 pub(super) struct Answers<'a> {
     acknowledged: &'a [u8],
     values: &'a [u8],
+    slots: u32,
 }
 
 impl Answers<'_> {
+    /// Slots that are free again.
+    pub(super) fn slots(&self) -> u32 {
+        self.slots
+    }
+
     pub(super) fn acknowledged(&self) -> impl Iterator<Item = Acknowledged> {
         self.acknowledged.chunks_exact(8).map(|entry| {
             let mut entry = Reader(entry);
@@ -178,7 +195,14 @@ impl<'a> Message<'a> {
                 Self::Answers(Answers {
                     acknowledged: reader.take(acknowledged),
                     values: reader.take(values),
+                    slots: segment,
                 })
+            }
+            BORROW => Self::Borrow,
+            LOAN => {
+                reader.require(16)?;
+                let place = Place { address: reader.u64(), key: reader.u64() };
+                Self::Loan((a != 0).then_some(Loan { first: segment, place }))
             }
             kind => return Err(Flaw::Kind(kind)),
         };
@@ -295,7 +319,7 @@ impl Batch {
     pub(super) fn write(&self, from: u32, buffer: &mut [u8]) {
         let mut writer = Writer(buffer);
         let counts = (self.acknowledged().len() as u8, self.values().len() as u8);
-        writer.head([ANSWERS, counts.0, counts.1, 0], from, 0, 0);
+        writer.head([ANSWERS, counts.0, counts.1, 0], from, 0, self.slots());
         for one in self.acknowledged() {
             writer.u32(one.channel);
             writer.u32(one.count);
@@ -306,4 +330,25 @@ impl Batch {
             writer.u64(value.before);
         }
     }
+}
+
+/// Bytes of the question for slots.
+pub(super) const BORROW_BYTES: usize = HEAD;
+
+/// Writes the question for slots.
+pub(super) fn write_borrow(buffer: &mut [u8], from: u32) {
+    Writer(buffer).head([BORROW, 0, 0, 0], from, 0, 0);
+}
+
+/// Bytes of the answer to it.
+pub(super) const LOAN_BYTES: usize = HEAD + 16;
+
+/// Writes the answer to it.
+pub(super) fn write_loan(buffer: &mut [u8], from: u32, loan: Option<Loan>) {
+    let mut writer = Writer(buffer);
+    let none = Loan { first: 0, place: Place { address: 0, key: 0 } };
+    let Loan { first, place } = loan.unwrap_or(none);
+    writer.head([LOAN, u8::from(loan.is_some()), 0, 0], from, 0, first);
+    writer.u64(place.address);
+    writer.u64(place.key);
 }

@@ -12,7 +12,7 @@ use crate::transport::{AtomicOp, SignalOp, Width};
 const BYTES: usize = 4096;
 
 fn network(window: u16) -> Network {
-    Network::new(2, BYTES, Limits { window, message: 2048, at_once: usize::MAX }, 64, 77)
+    Network::new(2, BYTES, Limits { window, message: 2048, at_once: 1024, loans: 1, slot: 2048 }, 64, 77)
 }
 
 /// One message of every kind, all of PE 0 to PE 1 but for the answers.
@@ -34,6 +34,9 @@ fn messages() -> Vec<Vec<u8>> {
     unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &pattern) };
     engine.update(&end, channel, remote(1, 4), Width::W4, AtomicOp::Add(1));
     engine.atomic(&end, channel, remote(1, 8), Width::W8, AtomicOp::CompareSwap { expected: 1, desired: 2 });
+    // So long that something is borrowed for the next one.
+    // SAFETY: as above.
+    unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &Pattern::contiguous(1000)) };
     network.settle();
     network.sent.take().unwrap()
 }
@@ -89,15 +92,23 @@ proptest! {
     /// Nothing panics, nothing is written outside, and what is owed is paid.
     #[test]
     fn what_is_malformed_is_refused(
-        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(change(), 0..4)), 1..40),
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), prop::collection::vec(change(), 0..4), prop::option::of(0u32..6)),
+            1..40,
+        ),
     ) {
         let originals = messages();
         let network = network(8);
         let engine = &network.engines[1];
-        for (which, changes) in changes {
+        engine.borrowers.lend(0, 1);
+        for (which, changes, slot) in changes {
             let mut message = which.get(&originals).clone();
             changes.into_iter().for_each(|change| changed(&mut message, change));
-            if engine.arrived(&message).is_ok() {
+            let carried_out = match slot {
+                None => engine.arrived(&message),
+                Some(slot) => engine.landed(slot, &message),
+            };
+            if carried_out.is_ok() {
                 engine.drain(&network.end(1)).unwrap();
             }
         }
@@ -108,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..7) {
+    fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..9) {
         _ = said(&noise);
         let mut noise = noise;
         if let Some(first) = noise.first_mut() {
@@ -165,7 +176,20 @@ fn each_flaw_is_named() {
     for kind in [data, answers] {
         assert_eq!(said(of_kind(kind)), Err(Flaw::Answer), "nobody asked");
     }
-    let network = network(4);
+    let [borrow, loan] = [6, 7];
+    assert_eq!(said(&of_kind(borrow)[..15]), Err(Flaw::Length));
+    assert_eq!(said(of_kind(loan)), Err(Flaw::Answer), "nobody wants to borrow");
+    assert_eq!(byte(answers, 12, 1), Err(Flaw::Answer), "a slot that was never lent is not free again");
+    let network = self::network(4);
+    let lent =
+        |slot: u32, message: &[u8]| network.engines[1].landed(slot, message).map_err(|fault| fault.flaw);
+    assert_eq!(lent(0, of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
+    network.engines[1].borrowers.lend(0, 1);
+    assert_eq!(lent(0, of_kind(put)), Ok(()));
+    assert_eq!(lent(1, of_kind(atomic)), Err(Flaw::Slot(1)), "no message that is written to slots");
+    let behind = loan::SLOTS as u32;
+    assert_eq!(lent(behind, of_kind(put)), Err(Flaw::Slot(behind)));
+    let network = self::network(4);
     let update = of_kind(atomic);
     (0..4).for_each(|_| network.engines[1].arrived(update).unwrap());
     let fault = network.engines[1].arrived(update).unwrap_err();

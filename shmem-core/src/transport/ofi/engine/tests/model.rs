@@ -10,33 +10,33 @@ use crate::strided::{Level, Pattern};
 use crate::transport::{AtomicOp, SignalOp, Width};
 
 const PES: usize = 3;
-/// Slots that each PE has in the memory of every other, and their bytes.
-const SLOTS: usize = 4;
-const SLOT: usize = 2048;
-/// Words behind the slots: for each PE that changes them one for itself, a signal for each slot, and one that all
+/// Areas that each PE has in the memory of every other, and their bytes.
+const AREAS: usize = 4;
+const AREA: usize = 2048;
+/// Words behind the areas: for each PE that changes them one for itself, a signal for each area, and one that all
 /// add to.
-const WORDS: usize = PES * SLOTS * SLOT;
-const BYTES: usize = WORDS + PES * 8 * (SLOTS + 1) + 8;
+const WORDS: usize = PES * AREAS * AREA;
+const BYTES: usize = WORDS + PES * 8 * (AREAS + 1) + 8;
 const ALL_ADD: usize = BYTES - 8;
 
-fn slot(of: usize, slot: usize) -> usize {
-    (of * SLOTS + slot) * SLOT
+fn area(of: usize, area: usize) -> usize {
+    (of * AREAS + area) * AREA
 }
 
 fn word(of: usize) -> usize {
-    WORDS + of * 8 * (SLOTS + 1)
+    WORDS + of * 8 * (AREAS + 1)
 }
 
-fn signal(of: usize, slot: usize) -> usize {
-    word(of) + 8 * (slot + 1)
+fn signal(of: usize, area: usize) -> usize {
+    word(of) + 8 * (area + 1)
 }
 
 /// What a PE does.
 #[derive(Clone, Debug)]
 enum Act {
-    Put { slot: usize, pattern: Pattern },
-    PutSignal { slot: usize, bytes: usize },
-    Get { slot: usize, pattern: Pattern, nbi: bool },
+    Put { area: usize, pattern: Pattern },
+    PutSignal { area: usize, bytes: usize },
+    Get { area: usize, pattern: Pattern, nbi: bool },
     Update(AtomicOp),
     Atomic(AtomicOp, Width),
     Add { fetch: bool, nbi: bool },
@@ -44,7 +44,7 @@ enum Act {
     Step(usize),
 }
 
-/// A pattern whose blocks lie apart on both sides, and inside a slot.
+/// A pattern whose blocks lie apart on both sides, and inside an area.
 fn pattern() -> impl Strategy<Value = Pattern> {
     let level = (1usize..5, 0usize..40, 0usize..40);
     (1usize..60, prop::collection::vec(level, 0..4), any::<bool>()).prop_map(|(block, levels, transposed)| {
@@ -64,7 +64,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
         } else {
             apart(&mut all.clone(), &|i| levels[i].2)
         };
-        if to_hull.max(from_hull) > SLOT {
+        if to_hull.max(from_hull) > AREA {
             return Pattern::contiguous(block);
         }
         let level = |i: usize| Level { count: counts[i], to: to[i], from: from[i] };
@@ -87,9 +87,9 @@ fn op() -> impl Strategy<Value = AtomicOp> {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        (0..SLOTS, pattern()).prop_map(|(slot, pattern)| Act::Put { slot, pattern }),
-        (0..SLOTS, 0usize..300).prop_map(|(slot, bytes)| Act::PutSignal { slot, bytes }),
-        (0..SLOTS, pattern(), any::<bool>()).prop_map(|(slot, pattern, nbi)| Act::Get { slot, pattern, nbi }),
+        (0..AREAS, pattern()).prop_map(|(area, pattern)| Act::Put { area, pattern }),
+        (0..AREAS, 0usize..300).prop_map(|(area, bytes)| Act::PutSignal { area, bytes }),
+        (0..AREAS, pattern(), any::<bool>()).prop_map(|(area, pattern, nbi)| Act::Get { area, pattern, nbi }),
         op().prop_map(Act::Update),
         (op(), prop_oneof![Just(Width::W4), Just(Width::W8)]).prop_map(|(op, width)| Act::Atomic(op, width)),
         (any::<bool>(), any::<bool>()).prop_map(|(fetch, nbi)| Act::Add { fetch, nbi }),
@@ -127,14 +127,14 @@ struct Reading {
 struct Cluster {
     network: Network,
     memory: Vec<Vec<u8>>,
-    /// Slots that a PE has used since it was last quiet, by the PE that has them.
+    /// Areas that a PE has used since it was last quiet, by the PE that has them.
     used: Vec<BTreeSet<(usize, usize)>>,
     reading: Vec<Vec<Reading>>,
     /// What the adding PEs found, and how often each word was added to.
     found: Vec<Vec<u64>>,
     finding: Vec<Vec<(usize, Box<u64>)>>,
     added: Vec<u64>,
-    /// What each signal stands for: by target, initiator and slot, the signal and the bytes before it.
+    /// What each signal stands for: by target, initiator and area, the signal and the bytes before it.
     signalled: Vec<(usize, usize, usize, u64, Vec<u8>)>,
     next: u8,
 }
@@ -176,11 +176,11 @@ impl Cluster {
         self.memory[pe][at..at + 8].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// Two operations on a slot need a quiet between them.
-    fn claim(&mut self, me: usize, pe: usize, slot: usize) {
-        if !self.used[me].insert((pe, slot)) {
+    /// Two operations on an area need a quiet between them.
+    fn claim(&mut self, me: usize, pe: usize, area: usize) {
+        if !self.used[me].insert((pe, area)) {
             self.quiet(me);
-            self.used[me].insert((pe, slot));
+            self.used[me].insert((pe, area));
         }
     }
 
@@ -193,46 +193,46 @@ impl Cluster {
         }
         let found = self.finding[me].drain(..).collect::<Vec<_>>();
         found.into_iter().for_each(|(pe, value)| self.found[pe].push(*value));
-        for (pe, slot) in core::mem::take(&mut self.used[me]) {
-            let at = self::slot(me, slot);
+        for (pe, area) in core::mem::take(&mut self.used[me]) {
+            let at = self::area(me, area);
             let there = self.network.memory(pe, BYTES);
-            assert_eq!(there[at..at + SLOT], self.memory[pe][at..at + SLOT], "quiet means visible");
+            assert_eq!(there[at..at + AREA], self.memory[pe][at..at + AREA], "quiet means visible");
         }
     }
 
     fn run(&mut self, me: usize, pe: usize, act: Act) {
         let channel = Self::channel(me);
         match act {
-            Act::Put { slot, pattern } => {
-                self.claim(me, pe, slot);
-                let (at, (_, hull)) = (self::slot(me, slot), pattern.hulls());
+            Act::Put { area, pattern } => {
+                self.claim(me, pe, area);
+                let (at, (_, hull)) = (self::area(me, area), pattern.hulls());
                 let source = self.fresh(hull);
                 let (network, to) = (&self.network, remote(pe, at));
-                // SAFETY: the source holds all blocks, and the slot does.
+                // SAFETY: the source holds all blocks, and the area does.
                 unsafe { network.engines[me].put(&network.end(me), channel, to, source.as_ptr(), &pattern) };
                 let memory = &mut self.memory[pe][at..];
                 pattern.each_block(|to, from| {
                     memory[to..to + pattern.block()].copy_from_slice(&source[from..from + pattern.block()]);
                 });
             }
-            Act::PutSignal { slot, bytes } => {
-                self.claim(me, pe, slot);
-                let (at, word) = (self::slot(me, slot), signal(me, slot));
+            Act::PutSignal { area, bytes } => {
+                self.claim(me, pe, area);
+                let (at, word) = (self::area(me, area), signal(me, area));
                 let source = self.fresh(bytes);
                 let count = self.model_word(pe, word) + 1;
                 let op = if count.is_multiple_of(2) { SignalOp::Add(1) } else { SignalOp::Set(count) };
                 let (network, to, signal) = (&self.network, remote(pe, at), remote(pe, word));
                 let (engine, end) = (&network.engines[me], network.end(me));
-                // SAFETY: the source has so many bytes, the slot more, and the signal is a word.
+                // SAFETY: the source has so many bytes, the area more, and the signal is a word.
                 unsafe { engine.put_signal(&end, channel, to, source.as_ptr(), bytes, signal, op) };
                 self.memory[pe][at..at + bytes].copy_from_slice(&source);
                 self.set_model_word(pe, word, count);
-                self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, slot));
-                self.signalled.push((pe, me, slot, count, source));
+                self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));
+                self.signalled.push((pe, me, area, count, source));
             }
-            Act::Get { slot, pattern, nbi } => {
-                self.claim(me, pe, slot);
-                let (at, (hull, _)) = (self::slot(me, slot), pattern.hulls());
+            Act::Get { area, pattern, nbi } => {
+                self.claim(me, pe, area);
+                let (at, (hull, _)) = (self::area(me, area), pattern.hulls());
                 let mut wanted = vec![0xEE; hull];
                 let mut into = wanted.clone();
                 let memory = &self.memory[pe][at..];
@@ -300,12 +300,12 @@ impl Cluster {
 
     /// Who sees a signal sees the bytes before it.
     fn look_at_signals(&self) {
-        for (pe, me, slot, count, bytes) in &self.signalled {
+        for (pe, me, area, count, bytes) in &self.signalled {
             let there = self.network.memory(*pe, BYTES);
-            let at = signal(*me, *slot);
+            let at = signal(*me, *area);
             if u64::from_le_bytes(there[at..at + 8].try_into().unwrap()) == *count {
-                let at = self::slot(*me, *slot);
-                // A put to the slot may have come since, which was behind a quiet: then the model knows.
+                let at = self::area(*me, *area);
+                // A put to the area may have come since, which was behind a quiet: then the model knows.
                 if self.memory[*pe][at..at + bytes.len()] == bytes[..] {
                     assert_eq!(there[at..at + bytes.len()], bytes[..], "the signal came before its data");
                 }
@@ -332,9 +332,9 @@ proptest! {
     #[test]
     fn memory_is_as_if_all_had_been_done_at_once(
         acts in prop::collection::vec((0..PES, 1..PES, act()), 1..80),
-        window in 1u16..9, message in LEAST_MESSAGE..1200, room in 1usize..5, seed in any::<u64>(),
+        window in 1u16..9, message in LEAST_MESSAGE..1200, loans in 0..PES, slot in LEAST_MESSAGE..1200, room in 1usize..5, seed in any::<u64>(),
     ) {
-        let mut cluster = Cluster::new(Limits { window, message, at_once: LEAST_MESSAGE }, room, seed);
+        let mut cluster = Cluster::new(Limits { window, message, at_once: LEAST_MESSAGE, loans, slot }, room, seed);
         for (me, further, act) in acts {
             cluster.run(me, (me + further) % PES, act);
         }
@@ -345,7 +345,7 @@ proptest! {
 /// A transfer of many messages, with a window of one and room for one: parts, and no deadlock.
 #[test]
 fn a_transfer_larger_than_a_message_is_cut() {
-    let limits = Limits { window: 1, message: LEAST_MESSAGE, at_once: usize::MAX };
+    let limits = Limits { window: 1, message: LEAST_MESSAGE, ..Limits::DEFAULT };
     let network = Network::new(2, 1 << 16, limits, 1, 9);
     *network.sent.borrow_mut() = Some(Vec::new());
     let source: Vec<u8> = (0..1 << 16).map(|i: usize| (i / 3) as u8).collect();
@@ -399,4 +399,43 @@ fn a_channel_does_not_wait_for_another() {
     assert!(engine.is_quiet(Channel(2)) && !engine.is_quiet(Channel(1)));
     assert_eq!(engine.unanswered().collect::<Vec<_>>(), [(1, 1)]);
     network.settle();
+}
+
+/// Blocks that fit no message that is sent at once.
+fn long(network: &Network, channel: Channel, times: usize) -> Vec<Vec<u8>> {
+    let source: Vec<u8> = (0..1 << 14).map(|i: usize| (i / 5 + times) as u8).collect();
+    let pattern = Pattern::blocks(100, 80, 200, 150);
+    let (engine, end) = (&network.engines[0], network.end(0));
+    for _ in 0..times {
+        // SAFETY: both sides hold 80 blocks at their distances.
+        unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &pattern) };
+    }
+    while !engine.is_quiet(channel) {
+        network.step();
+    }
+    let there = network.memory(1, 1 << 14);
+    pattern.each_block(|to, from| assert_eq!(there[to..to + 100], source[from..from + 100]));
+    network.sent.borrow_mut().replace(Vec::new()).unwrap_or_default()
+}
+
+/// Who has borrowed writes long messages, more of them than there are slots; who has not sends short ones.
+#[test]
+fn long_messages_are_written_to_what_was_lent() {
+    let limits = Limits { message: 1 << 14, at_once: LEAST_MESSAGE, loans: 1, slot: 1000, ..Limits::DEFAULT };
+    for lends in [true, false] {
+        let network = Network::new(3, 1 << 14, limits, 8, 3);
+        if !lends {
+            // The only loan is another one's.
+            network.engines[1].borrowers.lend(2, 1);
+        }
+        _ = long(&network, Channel(0), 1);
+        network.settle();
+        _ = network.sent.take();
+        *network.sent.borrow_mut() = Some(Vec::new());
+        let sent = long(&network, Channel(0), 3);
+        let puts = sent.iter().filter(|message| message[0] == 1);
+        assert!(puts.clone().count() > 2 * loan::SLOTS);
+        assert_eq!(puts.map(Vec::len).max() > Some(LEAST_MESSAGE), lends);
+        network.settle();
+    }
 }

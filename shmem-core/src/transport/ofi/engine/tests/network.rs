@@ -20,13 +20,27 @@ pub(super) struct Network {
     pub(super) engines: Vec<Engine>,
     pub(super) places: Places,
     /// What is under way to each PE.
-    under_way: RefCell<Vec<Vec<Vec<u8>>>>,
+    under_way: RefCell<Vec<Vec<Moving>>>,
+    /// What each PE lends, slot by slot.
+    lent: RefCell<Vec<Vec<Vec<u8>>>>,
+    /// Bytes of a slot.
+    slot: usize,
     /// Messages that may be under way to each PE.
     room: usize,
     dice: Cell<u64>,
     idle: Cell<u32>,
     /// A copy of everything that was sent, if somebody wants it.
     pub(super) sent: RefCell<Option<Vec<Vec<u8>>>>,
+}
+
+/// A message that is under way.
+enum Moving {
+    Sent(Vec<u8>),
+    /// Its bytes lie in a slot, of which the target does not know yet.
+    Written {
+        slot: u32,
+        bytes: usize,
+    },
 }
 
 /// One PE's end of the wire.
@@ -45,9 +59,10 @@ impl Network {
             engine
         };
         let engines = (0..pes).map(engine).collect();
-        let under_way = RefCell::new(vec![Vec::new(); pes]);
+        let under_way = RefCell::new((0..pes).map(|_| Vec::new()).collect());
+        let (lent, slot) = (RefCell::new(vec![Vec::new(); pes]), limits.slot);
         let (dice, idle) = (Cell::new(seed | 1), Cell::new(0));
-        Self { engines, places, under_way, room, dice, idle, sent: RefCell::new(None) }
+        Self { engines, places, under_way, lent, slot, room, dice, idle, sent: RefCell::new(None) }
     }
 
     pub(super) fn end(&self, me: usize) -> End<'_> {
@@ -83,7 +98,7 @@ impl Network {
             self.idle.set(0);
             let which = self.roll(self.under_way.borrow()[to].len());
             let message = self.under_way.borrow_mut()[to].swap_remove(which);
-            self.engines[to].arrived(&message).unwrap();
+            self.deliver(to, &message);
         } else {
             self.idle.set(self.idle.get() + 1);
             assert!(self.idle.get() < PATIENCE, "somebody waits, and nothing is under way");
@@ -96,7 +111,34 @@ impl Network {
     /// Delivers all that is under way to a PE, which answers nothing.
     pub(super) fn deliver_all(&self, pe: usize) {
         let messages = core::mem::take(&mut self.under_way.borrow_mut()[pe]);
-        messages.iter().for_each(|message| self.engines[pe].arrived(message).unwrap());
+        messages.iter().for_each(|message| self.deliver(pe, message));
+    }
+
+    fn deliver(&self, pe: usize, message: &Moving) {
+        let carried_out = match message {
+            Moving::Sent(message) => self.engines[pe].arrived(message),
+            &Moving::Written { slot, bytes } => {
+                let message = &mut self.lent.borrow_mut()[pe][slot as usize][..bytes];
+                let carried_out = self.engines[pe].landed(slot, message);
+                // Nobody needs it any more.
+                message.fill(0x5A);
+                carried_out
+            }
+        };
+        carried_out.unwrap();
+    }
+
+    /// A message that is under way to a PE, if there is room for it.
+    fn write(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Option<Vec<u8>> {
+        if self.under_way.borrow()[pe].len() >= self.room || self.roll(8) == 0 {
+            return None;
+        }
+        let mut message = vec![0xA5; bytes];
+        write(&mut message);
+        if let Some(sent) = &mut *self.sent.borrow_mut() {
+            sent.push(message.clone());
+        }
+        Some(message)
     }
 
     /// Delivers until everybody has got every answer.
@@ -112,15 +154,23 @@ impl Network {
 impl Wire for End<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         assert_ne!(pe, self.me, "nobody sends to itself");
-        if self.network.under_way.borrow()[pe].len() >= self.network.room || self.network.roll(8) == 0 {
-            return Sent::Full;
-        }
-        let mut message = vec![0xA5; bytes];
-        write(&mut message);
-        if let Some(sent) = &mut *self.network.sent.borrow_mut() {
-            sent.push(message.clone());
-        }
-        self.network.under_way.borrow_mut()[pe].push(message);
+        let Some(message) = self.network.write(pe, bytes, write) else { return Sent::Full };
+        self.network.under_way.borrow_mut()[pe].push(Moving::Sent(message));
+        Sent::Done
+    }
+
+    fn lend(&self, loan: usize) -> Option<Place> {
+        let lent = &mut self.network.lent.borrow_mut()[self.me];
+        lent.resize(lent.len().max((loan + 1) * SLOTS), vec![0; self.network.slot]);
+        Some(Place { address: loan as u64, key: self.me as u64 })
+    }
+
+    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        let place = Place { address: u64::from(slot.number) / SLOTS as u64, key: pe as u64 };
+        assert_eq!((slot.loan, slot.index), (place, slot.number as usize % SLOTS));
+        let Some(message) = self.network.write(pe, bytes, write) else { return Sent::Full };
+        self.network.lent.borrow_mut()[pe][slot.number as usize][..bytes].copy_from_slice(&message);
+        self.network.under_way.borrow_mut()[pe].push(Moving::Written { slot: slot.number, bytes });
         Sent::Done
     }
 

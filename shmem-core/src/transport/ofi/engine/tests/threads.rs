@@ -15,10 +15,13 @@ const THREADS: usize = 2;
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 60 };
 const BYTES: usize = 1 << 16;
 
+/// A message, with the slot that it was written to.
+type Moving = (Option<u32>, Vec<u8>);
+
 /// PEs with little room between them.
 struct Wires {
     engines: Vec<Engine>,
-    under_way: Vec<Mutex<VecDeque<Vec<u8>>>>,
+    under_way: Vec<Mutex<VecDeque<Moving>>>,
     places: Places,
 }
 
@@ -27,22 +30,42 @@ unsafe impl Sync for Wires {}
 
 struct End<'a>(&'a Wires, usize);
 
-impl Wire for End<'_> {
-    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+impl End<'_> {
+    fn write(&self, pe: usize, slot: Option<u32>, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let mut under_way = self.0.under_way[pe].lock().unwrap();
         if under_way.len() >= 2 {
             return Sent::Full;
         }
+        assert!(
+            slot.is_none() || under_way.iter().all(|(other, _)| *other != slot),
+            "slot {slot:?} is in use"
+        );
         let mut message = vec![0; bytes];
         write(&mut message);
-        under_way.push_back(message);
+        under_way.push_back((slot, message));
         Sent::Done
+    }
+}
+
+impl Wire for End<'_> {
+    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        self.write(pe, None, bytes, write)
+    }
+
+    fn lend(&self, loan: usize) -> Option<Place> {
+        Some(Place { address: loan as u64, key: 0 })
+    }
+
+    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        self.write(pe, Some(slot.number), bytes, write)
     }
 
     fn progress(&self) {
         let message = self.0.under_way[self.1].lock().unwrap().pop_front();
-        if let Some(message) = message {
-            self.0.engines[self.1].arrived(&message).unwrap();
+        match message {
+            Some((None, message)) => self.0.engines[self.1].arrived(&message).unwrap(),
+            Some((Some(slot), message)) => self.0.engines[self.1].landed(slot, &message).unwrap(),
+            None => {}
         }
         self.0.engines[self.1].drain(self).unwrap();
         std::thread::yield_now();
@@ -51,8 +74,10 @@ impl Wire for End<'_> {
 
 fn wires() -> Wires {
     let places = Places::new(PES, BYTES);
+    // Of the two others one finds something to borrow.
+    let limits = Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1, slot: 1024 };
     let engine = |pe: usize| {
-        let engine = Engine::new(pe, PES, Limits { window: 3, message: 1024, at_once: usize::MAX });
+        let engine = Engine::new(pe, PES, limits);
         // SAFETY: a place of that many bytes, all zeroes, dropped together with the engine.
         engine.register(SEGMENT, unsafe { Target::later(places.place(pe), SYSTEM_BYTES, BYTES) });
         engine

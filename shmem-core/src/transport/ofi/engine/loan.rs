@@ -1,0 +1,127 @@
+//! Memory that a PE lends to another, for long messages.
+//!
+//! A wire copies a message that it sends at once through memory of its own on both sides, and has to arrange longer
+//! ones with the receiver. So a target lends those who send it long messages some slots, of a message each. The
+//! interface writes a message there by one operation and tells the target that it has arrived; the answer says
+//! which slots are free again.
+//!
+//! A loan is asked for when it is first needed, without waiting for it, and kept to the end of the job. There are so
+//! many ([`Limits::loans`](super::Limits)); who gets none sends all messages the other way.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::fault::Flaw;
+
+/// Messages that a borrower may have under way: while one is packed, others travel and are unpacked.
+pub const SLOTS: usize = 8;
+
+/// Memory of another PE, as an interface names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Address of its first byte.
+    pub address: u64,
+    /// Its key.
+    pub key: u64,
+}
+
+/// A slot of another PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Its number among all that the PE lends.
+    pub number: u32,
+    /// The slots of its loan.
+    pub loan: Place,
+    /// Which of them it is.
+    pub index: usize,
+}
+
+/// Slots that a PE has lent to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Loan {
+    pub(super) first: u32,
+    pub(super) place: Place,
+}
+
+/// What this PE has borrowed from another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Borrowed {
+    #[default]
+    Unasked,
+    Asked,
+    Refused,
+    Slots {
+        loan: Loan,
+        /// A bit for each.
+        free: u32,
+    },
+}
+
+impl Borrowed {
+    /// Takes the answer.
+    ///
+    /// # Errors
+    ///
+    /// If there was no question.
+    pub(super) fn answered(&mut self, loan: Option<Loan>) -> Result<(), Flaw> {
+        if *self != Self::Asked {
+            return Err(Flaw::Answer);
+        }
+        *self = loan.map_or(Self::Refused, |loan| Self::Slots { loan, free: (1 << SLOTS) - 1 });
+        Ok(())
+    }
+
+    /// A slot to write to, if one is free.
+    pub(super) fn take(&mut self) -> Option<Slot> {
+        let Self::Slots { loan, free } = self else { return None };
+        let index = free.trailing_zeros();
+        ((index as usize) < SLOTS).then(|| {
+            *free &= !(1 << index);
+            Slot { number: loan.first + index, loan: loan.place, index: index as usize }
+        })
+    }
+
+    /// Slots are free again.
+    ///
+    /// # Errors
+    ///
+    /// If nothing was written to them.
+    pub(super) fn give_back(&mut self, slots: u32) -> Result<(), Flaw> {
+        match self {
+            _ if slots == 0 => Ok(()),
+            Self::Slots { free, .. } if slots >> SLOTS == 0 && *free & slots == 0 => {
+                *free |= slots;
+                Ok(())
+            }
+            _ => Err(Flaw::Answer),
+        }
+    }
+}
+
+/// Who has borrowed from this PE, by the number of the loan.
+#[derive(Default)]
+pub(super) struct Borrowers(Mutex<Vec<u32>>);
+
+impl Borrowers {
+    /// The loan of a PE: the one that it has, or a new one, if there are fewer than `most`.
+    pub(super) fn lend(&self, pe: u32, most: usize) -> Option<usize> {
+        let mut borrowers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = borrowers.iter().position(|&borrower| borrower == pe);
+        has.or_else(|| {
+            (borrowers.len() < most).then(|| {
+                borrowers.push(pe);
+                borrowers.len() - 1
+            })
+        })
+    }
+
+    /// The bit of a slot, in the loan of a PE.
+    ///
+    /// # Errors
+    ///
+    /// If it was not lent to it.
+    pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
+        let borrowers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (loan, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
+        if borrowers.get(loan) == Some(&pe) { Ok(1 << index) } else { Err(Flaw::Slot(slot)) }
+    }
+}
