@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-use crate::real::{Real, Wrapper};
+use crate::object::{Standing, Wrapper, close, identity, table};
+use crate::real::Real;
 use crate::violation::violation;
 
 /// An address vector.
@@ -21,6 +22,12 @@ pub(crate) struct Addresses {
 // SAFETY: `repr(C)`, and the first field is what is seen.
 unsafe impl Wrapper for Addresses {
     type Seen = fid_av;
+}
+
+impl Standing for Addresses {
+    fn real(&self) -> Real<fid_av> {
+        self.real
+    }
 }
 
 /// The port of each address that was inserted.
@@ -41,39 +48,16 @@ impl Ports {
     }
 }
 
-static BASE: fi_ops = fi_ops {
-    size: size_of::<fi_ops>(),
-    close: Some(close),
-    bind: None,
-    control: None,
-    ops_open: None,
-    tostr: None,
-    ops_set: None,
-};
+static BASE: fi_ops = table!(fi_ops { close: close::<Addresses> });
 
-static OPERATIONS: fi_ops_av = fi_ops_av {
-    size: size_of::<fi_ops_av>(),
-    insert: Some(insert),
-    insertsvc: None,
-    insertsym: None,
-    remove: None,
-    lookup: Some(lookup),
-    straddr: Some(straddr),
-    av_set: None,
-};
+static OPERATIONS: fi_ops_av = table!(fi_ops_av { insert, lookup, straddr });
 
 impl Addresses {
     /// Stands for a real one.
     pub(crate) fn new(real: Real<fid_av>, context: *mut c_void) -> Self {
-        let base = (&raw const BASE).cast_mut();
-        let fid = fid { fclass: FI_CLASS_AV as usize, context, ops: base };
+        let fid = identity(FI_CLASS_AV, context, &BASE);
         let seen = fid_av { fid, ops: (&raw const OPERATIONS).cast_mut() };
         Self { seen, real, ports: Arc::default() }
-    }
-
-    /// The real one.
-    pub(crate) fn real(&self) -> Real<fid_av> {
-        self.real
     }
 
     /// What was inserted.
@@ -96,19 +80,6 @@ pub(crate) unsafe fn port_of(address: *const c_void) -> (u16, usize) {
         size_of::<libc::sockaddr_in>()
     };
     (u16::from_be(head.sin_port), length)
-}
-
-unsafe extern "C" fn close(addresses: *mut fid) -> c_int {
-    let addresses = addresses.cast();
-    // SAFETY: libfabric calls this with an address vector of the shim's, which is open.
-    let real = unsafe { Addresses::behind(addresses) }.real;
-    // SAFETY: an open address vector, which nobody uses afterwards.
-    let result = unsafe { calls::close(real.as_ptr().cast()) };
-    if result == 0 {
-        // SAFETY: as above.
-        drop(unsafe { Addresses::reclaim(addresses) });
-    }
-    result
 }
 
 unsafe extern "C" fn insert(

@@ -1,12 +1,13 @@
 //! Counters.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
+use crate::object::{Standing, Wrapper, close, control, identity, table};
 use crate::progress::Served;
-use crate::real::{Real, Wrapper};
+use crate::real::Real;
 
 /// A counter.
 #[repr(C)]
@@ -21,65 +22,28 @@ unsafe impl Wrapper for Counter {
     type Seen = fid_cntr;
 }
 
-static BASE: fi_ops = fi_ops {
-    size: size_of::<fi_ops>(),
-    close: Some(close),
-    bind: None,
-    control: Some(control),
-    ops_open: None,
-    tostr: None,
-    ops_set: None,
-};
+impl Standing for Counter {
+    fn real(&self) -> Real<fid_cntr> {
+        self.real
+    }
+}
 
-static OPERATIONS: fi_ops_cntr = fi_ops_cntr {
-    size: size_of::<fi_ops_cntr>(),
-    read: Some(read),
-    readerr: Some(readerr),
-    add: None,
-    set: None,
-    wait: None,
-    adderr: None,
-    seterr: None,
-};
+static BASE: fi_ops = table!(fi_ops { close: close::<Counter>, control: control::<Counter> });
+
+static OPERATIONS: fi_ops_cntr = table!(fi_ops_cntr { read, readerr });
 
 impl Counter {
     /// Stands for a real one.
     pub(crate) fn new(real: Real<fid_cntr>, context: *mut c_void) -> Self {
-        let base = (&raw const BASE).cast_mut();
-        let fid = fid { fclass: FI_CLASS_CNTR as usize, context, ops: base };
+        let fid = identity(FI_CLASS_CNTR, context, &BASE);
         let seen = fid_cntr { fid, ops: (&raw const OPERATIONS).cast_mut() };
         Self { seen, real, served: Served::default() }
-    }
-
-    /// The real one.
-    pub(crate) fn real(&self) -> Real<fid_cntr> {
-        self.real
     }
 
     /// The endpoints that it is bound to.
     pub(crate) fn served(&self) -> &Served {
         &self.served
     }
-}
-
-unsafe extern "C" fn close(counter: *mut fid) -> c_int {
-    let counter = counter.cast();
-    // SAFETY: libfabric calls this with a counter of the shim's, which is open.
-    let real = unsafe { Counter::behind(counter) }.real;
-    // SAFETY: an open counter, which nobody uses afterwards.
-    let result = unsafe { calls::close(real.as_ptr().cast()) };
-    if result == 0 {
-        // SAFETY: as above.
-        drop(unsafe { Counter::reclaim(counter) });
-    }
-    result
-}
-
-unsafe extern "C" fn control(counter: *mut fid, command: c_int, argument: *mut c_void) -> c_int {
-    // SAFETY: libfabric calls this with a counter of the shim's, which is open.
-    let counter = unsafe { Counter::behind(counter.cast()) };
-    // SAFETY: an open counter, and the user's argument.
-    unsafe { calls::control(counter.real.as_ptr().cast(), command.cast_unsigned(), argument) }
 }
 
 unsafe extern "C" fn read(counter: *mut fid_cntr) -> u64 {

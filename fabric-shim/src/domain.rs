@@ -13,8 +13,9 @@ use crate::counter::Counter;
 use crate::demand::Demands;
 use crate::endpoint::Endpoint;
 use crate::information::{self, Parts};
+use crate::object::{self, Standing, Wrapper, close, identity, table};
 use crate::queue::Queue;
-use crate::real::{Real, Wrapper, failure};
+use crate::real::{Real, failure};
 use crate::region::{self, Regions};
 use crate::violation::violation;
 
@@ -28,6 +29,12 @@ pub(crate) struct Domain {
 // SAFETY: `repr(C)`, and the first field is what is seen.
 unsafe impl Wrapper for Domain {
     type Seen = fid_domain;
+}
+
+impl Standing for Domain {
+    fn real(&self) -> Real<fid_domain> {
+        self.core.real
+    }
 }
 
 /// What the objects of a domain share.
@@ -47,30 +54,9 @@ pub(crate) struct Core {
     pub(crate) endpoints: AtomicUsize,
 }
 
-static BASE: fi_ops = fi_ops {
-    size: size_of::<fi_ops>(),
-    close: Some(close),
-    bind: None,
-    control: None,
-    ops_open: None,
-    tostr: None,
-    ops_set: None,
-};
+static BASE: fi_ops = table!(fi_ops { close: close::<Domain> });
 
-static OPERATIONS: fi_ops_domain = fi_ops_domain {
-    size: size_of::<fi_ops_domain>(),
-    av_open: Some(av_open),
-    cq_open: Some(cq_open),
-    endpoint: Some(endpoint),
-    scalable_ep: None,
-    cntr_open: Some(cntr_open),
-    poll_open: None,
-    stx_ctx: None,
-    srx_ctx: None,
-    query_atomic: None,
-    query_collective: None,
-    endpoint2: None,
-};
+static OPERATIONS: fi_ops_domain = table!(fi_ops_domain { av_open, cq_open, endpoint, cntr_open });
 
 impl Domain {
     /// Stands for a real one.
@@ -88,8 +74,7 @@ impl Domain {
             contexts: Contexts::new(demands.context),
             endpoints: AtomicUsize::new(0),
         };
-        let base = (&raw const BASE).cast_mut();
-        let fid = fid { fclass: FI_CLASS_DOMAIN as usize, context, ops: base };
+        let fid = identity(FI_CLASS_DOMAIN, context, &BASE);
         let mr = (&raw const region::OPERATIONS).cast_mut();
         let seen = fid_domain { fid, ops: (&raw const OPERATIONS).cast_mut(), mr };
         Self { seen, core: Arc::new(core) }
@@ -101,19 +86,6 @@ impl Domain {
     }
 }
 
-unsafe extern "C" fn close(domain: *mut fid) -> c_int {
-    let domain = domain.cast();
-    // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let real = unsafe { Domain::behind(domain) }.core.real;
-    // SAFETY: an open domain, which nobody uses afterwards.
-    let result = unsafe { calls::close(real.as_ptr().cast()) };
-    if result == 0 {
-        // SAFETY: as above.
-        drop(unsafe { Domain::reclaim(domain) });
-    }
-    result
-}
-
 unsafe extern "C" fn av_open(
     domain: *mut fid_domain,
     attributes: *mut fi_av_attr,
@@ -122,15 +94,10 @@ unsafe extern "C" fn av_open(
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
     let domain = unsafe { Domain::behind(domain) };
-    let mut real = core::ptr::null_mut();
     // SAFETY: an open domain, and the user's attributes.
-    let result = unsafe { calls::av_open(domain.core.real.as_ptr(), attributes, &raw mut real, context) };
-    if result == 0 {
-        let opened = Addresses::new(Real::new(real), context).hand_out();
-        // SAFETY: a place for the answer (user).
-        unsafe { av.write(opened) };
-    }
-    result
+    let call = |real: *mut _| unsafe { calls::av_open(domain.core.real.as_ptr(), attributes, real, context) };
+    // SAFETY: a place for the answer (user).
+    unsafe { object::open(av, call, |real| Addresses::new(real, context)) }
 }
 
 unsafe extern "C" fn cq_open(
@@ -146,17 +113,14 @@ unsafe extern "C" fn cq_open(
     if domain.core.demands.no_wait && wait != FI_WAIT_NONE {
         return failure(FI_ENOSYS);
     }
-    let mut real = core::ptr::null_mut();
     // SAFETY: an open domain, and the user's attributes.
-    let result = unsafe { calls::cq_open(domain.core.real.as_ptr(), attributes, &raw mut real, context) };
-    if result == 0 {
+    let call = |real: *mut _| unsafe { calls::cq_open(domain.core.real.as_ptr(), attributes, real, context) };
+    let stand = |real| {
         // SAFETY: attributes of the user's.
-        let attributes = unsafe { &*attributes };
-        let opened = Queue::new(Real::new(real), context, attributes, domain.core.clone()).hand_out();
-        // SAFETY: a place for the answer (user).
-        unsafe { queue.write(opened) };
-    }
-    result
+        Queue::new(real, context, unsafe { &*attributes }, domain.core.clone())
+    };
+    // SAFETY: a place for the answer (user).
+    unsafe { object::open(queue, call, stand) }
 }
 
 unsafe extern "C" fn cntr_open(
@@ -167,15 +131,11 @@ unsafe extern "C" fn cntr_open(
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
     let domain = unsafe { Domain::behind(domain) };
-    let mut real = core::ptr::null_mut();
     // SAFETY: an open domain, and the user's attributes.
-    let result = unsafe { calls::cntr_open(domain.core.real.as_ptr(), attributes, &raw mut real, context) };
-    if result == 0 {
-        let opened = Counter::new(Real::new(real), context).hand_out();
-        // SAFETY: a place for the answer (user).
-        unsafe { counter.write(opened) };
-    }
-    result
+    let call =
+        |real: *mut _| unsafe { calls::cntr_open(domain.core.real.as_ptr(), attributes, real, context) };
+    // SAFETY: a place for the answer (user).
+    unsafe { object::open(counter, call, |real| Counter::new(real, context)) }
 }
 
 unsafe extern "C" fn endpoint(
@@ -196,15 +156,13 @@ unsafe extern "C" fn endpoint(
     }
     // SAFETY: an entry that the shim has offered (user).
     let wanted = unsafe { information::returned(info, core.demands) };
-    let mut real = core::ptr::null_mut();
     // SAFETY: an open domain, and an entry as the library has filled it in.
-    let result = unsafe { calls::endpoint(core.real.as_ptr(), wanted.as_ptr(), &raw mut real, context) };
-    if result == 0 {
+    let call = |real: *mut _| unsafe { calls::endpoint(core.real.as_ptr(), wanted.as_ptr(), real, context) };
+    let stand = |real| {
         // SAFETY: the copy has all parts, and nobody else has it.
         let parts = unsafe { Parts::of(wanted.as_ptr()) };
-        let opened = Endpoint::new(Real::new(real), context, &parts, core.clone()).hand_out();
-        // SAFETY: a place for the answer (user).
-        unsafe { endpoint.write(opened) };
-    }
-    result
+        Endpoint::new(real, context, &parts, core.clone())
+    };
+    // SAFETY: a place for the answer (user).
+    unsafe { object::open(endpoint, call, stand) }
 }

@@ -11,9 +11,10 @@ use crate::address::{Addresses, Ports, port_of};
 use crate::counter::Counter;
 use crate::demand::Atomics;
 use crate::information::Parts;
+use crate::object::{Standing, Wrapper};
 use crate::operation::{Call, Operation};
 use crate::queue::{self, Queue};
-use crate::real::{Real, Wrapper, failure, refusal};
+use crate::real::{Real, failure, refusal};
 use crate::violation::violation;
 use crate::{domain, random};
 
@@ -38,6 +39,12 @@ pub(crate) struct Endpoint {
 // SAFETY: `repr(C)`, and the first field is what is seen.
 unsafe impl Wrapper for Endpoint {
     type Seen = fid_ep;
+}
+
+impl Standing for Endpoint {
+    fn real(&self) -> Real<fid_ep> {
+        self.core.real
+    }
 }
 
 /// What queues and counters need of an endpoint.
@@ -120,12 +127,12 @@ impl Endpoint {
         let class = unsafe { (*to).fclass };
         let real: *mut fid = if class == FI_CLASS_CQ as usize {
             // SAFETY: of that class, the shim hands out its own only.
-            let queue = unsafe { Queue::behind(to.cast()) }.core();
-            queue.served().add(&self.core);
+            let queue = unsafe { Queue::behind(to.cast()) };
+            queue.core().served().add(&self.core);
             let selective = flags & FI_SELECTIVE_COMPLETION != 0;
             for (bit, stream) in [(FI_TRANSMIT, &self.core.transmit), (FI_RECV, &self.core.receive)] {
                 if flags & u64::from(bit) != 0 {
-                    _ = stream.set(Stream { queue: queue.clone(), selective });
+                    _ = stream.set(Stream { queue: queue.core().clone(), selective });
                 }
             }
             queue.real().as_ptr().cast()

@@ -5,8 +5,8 @@ use core::ffi::{c_char, c_int, c_void};
 use shmem_core::libfabric::bindings::{fi_fabric_attr, fi_info, fid_fabric};
 
 use crate::fabric::Fabric;
-use crate::real::{Real, Wrapper, library};
-use crate::{demand::Demands, information};
+use crate::real::library;
+use crate::{demand::Demands, information, object};
 
 /// `fi_getinfo`: the real library's answer, with the demands in it.
 ///
@@ -80,15 +80,10 @@ pub unsafe extern "C" fn fi_fabric(
     fabric: *mut *mut fid_fabric,
     context: *mut c_void,
 ) -> c_int {
-    let mut real = core::ptr::null_mut();
     // SAFETY: attributes that the real library has filled in (caller).
-    let result = unsafe { (library().symbols().fi_fabric)(attributes, &raw mut real, context) };
-    if result == 0 {
-        let opened = Fabric::new(Real::new(real), context).hand_out();
-        // SAFETY: a place for the answer (caller).
-        unsafe { fabric.write(opened) };
-    }
-    result
+    let call = |real: *mut _| unsafe { (library().symbols().fi_fabric)(attributes, real, context) };
+    // SAFETY: a place for the answer (caller).
+    unsafe { object::open(fabric, call, |real| Fabric::new(real, context)) }
 }
 
 /// `fi_version`: the real library's.

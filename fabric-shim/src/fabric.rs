@@ -9,8 +9,9 @@ use crate::counter::Counter;
 use crate::demand::Demands;
 use crate::domain::Domain;
 use crate::information;
+use crate::object::{self, Standing, Wrapper, close, identity, table};
 use crate::queue::Queue;
-use crate::real::{Real, Wrapper, failure};
+use crate::real::{Real, failure};
 
 /// A fabric.
 #[repr(C)]
@@ -24,48 +25,24 @@ unsafe impl Wrapper for Fabric {
     type Seen = fid_fabric;
 }
 
-static BASE: fi_ops = fi_ops {
-    size: size_of::<fi_ops>(),
-    close: Some(close),
-    bind: None,
-    control: None,
-    ops_open: None,
-    tostr: None,
-    ops_set: None,
-};
+impl Standing for Fabric {
+    fn real(&self) -> Real<fid_fabric> {
+        self.real
+    }
+}
 
-static OPERATIONS: fi_ops_fabric = fi_ops_fabric {
-    size: size_of::<fi_ops_fabric>(),
-    domain: Some(domain),
-    passive_ep: None,
-    eq_open: None,
-    wait_open: None,
-    trywait: Some(trywait),
-    domain2: None,
-};
+static BASE: fi_ops = table!(fi_ops { close: close::<Fabric> });
+
+static OPERATIONS: fi_ops_fabric = table!(fi_ops_fabric { domain, trywait });
 
 impl Fabric {
     /// Stands for a real one.
     pub(crate) fn new(real: Real<fid_fabric>, context: *mut c_void) -> Self {
         // SAFETY: the library has just opened it.
         let api_version = unsafe { (*real.as_ptr()).api_version };
-        let base = (&raw const BASE).cast_mut();
-        let fid = fid { fclass: FI_CLASS_FABRIC as usize, context, ops: base };
+        let fid = identity(FI_CLASS_FABRIC, context, &BASE);
         Self { seen: fid_fabric { fid, ops: (&raw const OPERATIONS).cast_mut(), api_version }, real }
     }
-}
-
-unsafe extern "C" fn close(fabric: *mut fid) -> c_int {
-    let fabric = fabric.cast();
-    // SAFETY: libfabric calls this with a fabric of the shim's, which is open.
-    let real = unsafe { Fabric::behind(fabric) }.real;
-    // SAFETY: an open fabric, which nobody uses afterwards.
-    let result = unsafe { calls::close(real.as_ptr().cast()) };
-    if result == 0 {
-        // SAFETY: as above.
-        drop(unsafe { Fabric::reclaim(fabric) });
-    }
-    result
 }
 
 unsafe extern "C" fn domain(
@@ -79,17 +56,15 @@ unsafe extern "C" fn domain(
     let fabric = unsafe { Fabric::behind(fabric) };
     // SAFETY: an entry that the shim has offered (user).
     let wanted = unsafe { information::returned(info, demands) };
-    let mut real = core::ptr::null_mut();
     // SAFETY: an open fabric, and an entry as the library has filled it in.
-    let result = unsafe { calls::domain(fabric.real.as_ptr(), wanted.as_ptr(), &raw mut real, context) };
-    if result == 0 {
+    let call = |real: *mut _| unsafe { calls::domain(fabric.real.as_ptr(), wanted.as_ptr(), real, context) };
+    let stand = |real| {
         // SAFETY: the copy has all parts, and nobody else has it.
         let parts = unsafe { information::Parts::of(wanted.as_ptr()) };
-        let opened = Domain::new(Real::new(real), context, &parts, demands).hand_out();
-        // SAFETY: a place for the answer (user).
-        unsafe { domain.write(opened) };
-    }
-    result
+        Domain::new(real, context, &parts, demands)
+    };
+    // SAFETY: a place for the answer (user).
+    unsafe { object::open(domain, call, stand) }
 }
 
 /// Whether it is safe to sleep on the wait objects of these queues and counters: not while the shim itself keeps
@@ -110,7 +85,7 @@ unsafe extern "C" fn trywait(fabric: *mut fid_fabric, fids: *mut *mut fid, count
             if queue.core().is_behind() {
                 return failure(FI_EAGAIN);
             }
-            real.push(queue.core().real().as_ptr().cast());
+            real.push(queue.real().as_ptr().cast());
         } else if class == FI_CLASS_CNTR as usize {
             // SAFETY: of that class, the shim hands out its own only.
             let counter = unsafe { Counter::behind(object.cast()) };

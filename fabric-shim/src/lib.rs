@@ -31,6 +31,7 @@
 //! address      address vectors
 //! context      contexts of operations in flight
 //! progress     who hands over what endpoints keep for later
+//! object       objects of the shim's, as users see them: opened, closed, their tables
 //! real         objects of the real library
 //! demand       what is demanded
 //! violation    the end of a process that does not obey
@@ -46,6 +47,7 @@ pub mod export;
 mod fabric;
 mod information;
 mod key;
+mod object;
 mod operation;
 mod progress;
 mod queue;

@@ -168,7 +168,9 @@ impl Operation {
     /// # Safety
     ///
     /// The message must be as libfabric's manual page asks.
-    pub(crate) unsafe fn message(message: &fi_msg, flags: u64) -> Self {
+    pub(crate) unsafe fn message(message: *const fi_msg, flags: u64) -> Self {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
         // SAFETY: the caller's promise.
         let local = unsafe { Buffers::bytes(message.msg_iov, message.desc, message.iov_count) };
         let mut operation = Self::new(Call::Send, local, message.addr, message.context, flags);
@@ -181,7 +183,9 @@ impl Operation {
     /// # Safety
     ///
     /// The message must be as libfabric's manual page asks.
-    pub(crate) unsafe fn remote(call: Call, message: &fi_msg_rma, flags: u64) -> Self {
+    pub(crate) unsafe fn remote(call: Call, message: *const fi_msg_rma, flags: u64) -> Self {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
         // SAFETY: the caller's promise.
         let local = unsafe { Buffers::bytes(message.msg_iov, message.desc, message.iov_count) };
         let mut operation = Self::new(call, local, message.addr, message.context, flags);
@@ -196,7 +200,9 @@ impl Operation {
     /// # Safety
     ///
     /// The message must be as libfabric's manual page asks.
-    pub(crate) unsafe fn atomic(call: Call, message: &fi_msg_atomic, flags: u64) -> Self {
+    pub(crate) unsafe fn atomic(call: Call, message: *const fi_msg_atomic, flags: u64) -> Self {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
         let bytes = size_of_element(message.datatype);
         // SAFETY: the caller's promise.
         let local = unsafe { Buffers::elements(message.msg_iov, message.desc, message.iov_count, bytes) };

@@ -13,9 +13,10 @@ use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
 use crate::domain;
+use crate::object::{Standing, Wrapper, close, control, identity, table};
 use crate::progress::Served;
 use crate::random;
-use crate::real::{Real, Wrapper, refusal};
+use crate::real::{Real, refusal};
 use crate::violation::violation;
 
 /// Words of the largest entry.
@@ -36,6 +37,12 @@ unsafe impl Wrapper for Queue {
     type Seen = fid_cq;
 }
 
+impl Standing for Queue {
+    fn real(&self) -> Real<fid_cq> {
+        self.core.real
+    }
+}
+
 /// What endpoints need of a queue.
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -52,26 +59,9 @@ pub(crate) struct Core {
     waiting: Mutex<Vec<[u64; MOST_WORDS]>>,
 }
 
-static BASE: fi_ops = fi_ops {
-    size: size_of::<fi_ops>(),
-    close: Some(close),
-    bind: None,
-    control: Some(control),
-    ops_open: None,
-    tostr: None,
-    ops_set: None,
-};
+static BASE: fi_ops = table!(fi_ops { close: close::<Queue>, control: control::<Queue> });
 
-static OPERATIONS: fi_ops_cq = fi_ops_cq {
-    size: size_of::<fi_ops_cq>(),
-    read: Some(read),
-    readfrom: None,
-    readerr: Some(readerr),
-    sread: None,
-    sreadfrom: None,
-    signal: None,
-    strerror: Some(strerror),
-};
+static OPERATIONS: fi_ops_cq = table!(fi_ops_cq { read, readerr, strerror });
 
 impl Queue {
     /// Stands for a real one.
@@ -101,8 +91,7 @@ impl Queue {
             owed: AtomicUsize::new(0),
             waiting: Mutex::default(),
         };
-        let base = (&raw const BASE).cast_mut();
-        let fid = fid { fclass: FI_CLASS_CQ as usize, context, ops: base };
+        let fid = identity(FI_CLASS_CQ, context, &BASE);
         Self { seen: fid_cq { fid, ops: (&raw const OPERATIONS).cast_mut() }, core: Arc::new(core) }
     }
 
@@ -113,11 +102,6 @@ impl Queue {
 }
 
 impl Core {
-    /// The real one.
-    pub(crate) fn real(&self) -> Real<fid_cq> {
-        self.real
-    }
-
     /// The endpoints that it is bound to.
     pub(crate) fn served(&self) -> &Served {
         &self.served
@@ -209,26 +193,6 @@ impl Core {
         }
         if given == 0 { refusal(FI_EAGAIN) } else { given.cast_signed() }
     }
-}
-
-unsafe extern "C" fn close(queue: *mut fid) -> c_int {
-    let queue = queue.cast();
-    // SAFETY: libfabric calls this with a queue of the shim's, which is open.
-    let real = unsafe { Queue::behind(queue) }.core.real;
-    // SAFETY: an open queue, which nobody uses afterwards.
-    let result = unsafe { calls::close(real.as_ptr().cast()) };
-    if result == 0 {
-        // SAFETY: as above.
-        drop(unsafe { Queue::reclaim(queue) });
-    }
-    result
-}
-
-unsafe extern "C" fn control(queue: *mut fid, command: c_int, argument: *mut c_void) -> c_int {
-    // SAFETY: libfabric calls this with a queue of the shim's, which is open.
-    let real = unsafe { Queue::behind(queue.cast()) }.core.real;
-    // SAFETY: an open queue, and the user's argument.
-    unsafe { calls::control(real.as_ptr().cast(), command.cast_unsigned(), argument) }
 }
 
 unsafe extern "C" fn read(queue: *mut fid_cq, entries: *mut c_void, count: usize) -> isize {

@@ -45,42 +45,6 @@ impl<T> Real<T> {
     }
 }
 
-/// An object of the shim that stands for a real one: `repr(C)`, and begins with the structure of libfabric
-/// that its user sees.
-///
-/// # Safety
-///
-/// The type must be `repr(C)` and its first field be of type `Seen`.
-pub(crate) unsafe trait Wrapper: Sized {
-    /// The structure that users see.
-    type Seen;
-
-    /// The address that users get. The object lives until [`Wrapper::reclaim`].
-    fn hand_out(self) -> *mut Self::Seen {
-        Box::into_raw(Box::new(self)).cast()
-    }
-
-    /// The object behind an address that a user gives back.
-    ///
-    /// # Safety
-    ///
-    /// The address must come from [`Wrapper::hand_out`] of this type and not be reclaimed while the result is used.
-    unsafe fn behind<'a>(seen: *mut Self::Seen) -> &'a Self {
-        // SAFETY: the structure is the first field of such an object (trait), which lives (caller).
-        unsafe { &*seen.cast::<Self>() }
-    }
-
-    /// Takes the object back, to drop it.
-    ///
-    /// # Safety
-    ///
-    /// As [`Wrapper::behind`], and nobody uses the address afterwards.
-    unsafe fn reclaim(seen: *mut Self::Seen) -> Box<Self> {
-        // SAFETY: `hand_out` made it from a box of this type; taken back once (caller).
-        unsafe { Box::from_raw(seen.cast::<Self>()) }
-    }
-}
-
 /// An error as calls of libfabric return it.
 pub(crate) const fn failure(code: u32) -> i32 {
     -(code.cast_signed())

@@ -14,7 +14,8 @@ use crate::demand::Demands;
 use crate::domain::{self, Domain};
 use crate::endpoint::Endpoint;
 use crate::key::Key;
-use crate::real::{Real, Wrapper, failure};
+use crate::object::{Wrapper, identity, table};
+use crate::real::{Real, failure};
 use crate::violation::violation;
 
 /// `FI_KEY_NOTAVAIL`: a key that there is not yet.
@@ -122,19 +123,10 @@ impl Regions {
     }
 }
 
-static BASE: fi_ops = fi_ops {
-    size: size_of::<fi_ops>(),
-    close: Some(close),
-    bind: Some(bind),
-    control: Some(control),
-    ops_open: None,
-    tostr: None,
-    ops_set: None,
-};
+static BASE: fi_ops = table!(fi_ops { close, bind, control });
 
 /// How a domain registers memory.
-pub(crate) static OPERATIONS: fi_ops_mr =
-    fi_ops_mr { size: size_of::<fi_ops_mr>(), reg: None, regv: None, regattr: Some(regattr) };
+pub(crate) static OPERATIONS: fi_ops_mr = table!(fi_ops_mr { regattr });
 
 impl Region {
     /// Registers with the real domain, under the key that is then to be used.
@@ -217,8 +209,7 @@ unsafe extern "C" fn regattr(
     if domain.demands.mlock && !ranges.iter().all(lock) {
         return failure(FI_ENOMEM);
     }
-    let base = (&raw const BASE).cast_mut();
-    let fid = fid { fclass: FI_CLASS_MR as usize, context: attributes.context, ops: base };
+    let fid = identity(FI_CLASS_MR, attributes.context, &BASE);
     let made = Region {
         seen: UnsafeCell::new(fid_mr { fid, mem_desc: core::ptr::null_mut(), key: NO_KEY }),
         domain: domain.clone(),

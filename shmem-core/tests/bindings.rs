@@ -1,28 +1,64 @@
 //! The generated bindings to libfabric against the headers of this system, where it has some: 1.14 to 2.x.
 //!
 //! Later versions append to structures, and put fields into unions at the place where they were: every field must be
-//! where the bindings have it, and a structure may have grown.
+//! where the bindings have it and as wide, and a structure may have grown. What the bindings have and 1.14 has not is
+//! compared where the headers are late enough. Whether all that is used is compared needs no headers.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::mem::offset_of;
+use std::path::Path;
 use std::process::Command;
 
 use shmem_core::libfabric::bindings::*;
 
-/// What the bindings say of a structure: its name and size, and where its fields are.
+/// What the bindings say of a structure: its name and size, and its fields.
 struct Structure {
     name: &'static str,
     size: usize,
-    fields: Vec<(&'static str, usize)>,
+    fields: Vec<Field>,
+}
+
+struct Field {
+    name: &'static str,
+    offset: usize,
+    bytes: usize,
+    /// Whether it was appended after 1.14, by [`LATER`].
+    is_later: bool,
+}
+
+/// The version that appended what stands behind a semicolon below.
+const LATER: &str = "FI_MAJOR_VERSION > 1 || FI_MINOR_VERSION >= 17";
+
+impl Structure {
+    /// Bytes that it has in every version.
+    fn least(&self) -> usize {
+        self.fields.iter().filter(|field| field.is_later).map(|field| field.offset).min().unwrap_or(self.size)
+    }
+}
+
+fn bytes_of<S, F>(_: impl Fn(&S) -> &F) -> usize {
+    size_of::<F>()
 }
 
 macro_rules! structures {
-    ($($name:ident { $($field:ident),* })*) => {
+    ($($name:ident { $($field:ident),* $(; $($later:ident),*)? })*) => {
         vec![$(Structure {
             name: stringify!($name),
             size: size_of::<$name>(),
-            fields: vec![$((stringify!($field), offset_of!($name, $field))),*],
+            fields: vec![
+                $(structures!(@ $name $field false),)*
+                $($(structures!(@ $name $later true),)*)?
+            ],
         }),*]
+    };
+    (@ $name:ident $field:ident $is_later:literal) => {
+        Field {
+            name: stringify!($field),
+            offset: offset_of!($name, $field),
+            bytes: bytes_of(|of: &$name| &of.$field),
+            is_later: $is_later,
+        }
     };
 }
 
@@ -30,9 +66,111 @@ macro_rules! constants {
     ($($name:ident)*) => { vec![$((stringify!($name), u64::from($name))),*] };
 }
 
+fn structures() -> Vec<Structure> {
+    structures! {
+        fi_info {
+            next, caps, mode, addr_format, src_addrlen, dest_addrlen, src_addr, dest_addr, handle, tx_attr,
+            rx_attr, ep_attr, domain_attr, fabric_attr, nic
+        }
+        fi_tx_attr {
+            caps, mode, op_flags, msg_order, comp_order, inject_size, size, iov_limit, rma_iov_limit, tclass
+        }
+        fi_rx_attr { caps, mode, op_flags, msg_order, comp_order, total_buffered_recv, size, iov_limit }
+        fi_ep_attr {
+            type_, protocol, protocol_version, max_msg_size, msg_prefix_size, max_order_raw_size,
+            max_order_war_size, max_order_waw_size, mem_tag_format, tx_ctx_cnt, rx_ctx_cnt, auth_key_size,
+            auth_key
+        }
+        fi_domain_attr {
+            domain, name, threading, control_progress, data_progress, resource_mgmt, av_type, mr_mode,
+            mr_key_size, cq_data_size, cq_cnt, ep_cnt, tx_ctx_cnt, rx_ctx_cnt, max_ep_tx_ctx, max_ep_rx_ctx,
+            max_ep_stx_ctx, max_ep_srx_ctx, cntr_cnt, mr_iov_limit, caps, mode, auth_key, auth_key_size,
+            max_err_data, mr_cnt, tclass
+        }
+        fi_fabric_attr { fabric, name, prov_name, prov_version, api_version }
+        fi_cq_attr { size, flags, format, wait_obj, signaling_vector, wait_cond, wait_set }
+        fi_cntr_attr { events, wait_obj, wait_set, flags }
+        fi_av_attr { type_, rx_ctx_bits, count, ep_per_node, name, map_addr, flags }
+        fi_mr_attr {
+            mr_iov, iov_count, access, offset, requested_key, context, auth_key_size, auth_key, iface,
+            device
+        }
+        fi_msg { msg_iov, desc, iov_count, addr, context, data }
+        fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, context, data }
+        fi_msg_atomic { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, datatype, op, context, data }
+        fi_rma_iov { addr, len, key }
+        fi_rma_ioc { addr, count, key }
+        fi_ioc { addr, count }
+        fi_cq_entry { op_context }
+        fi_cq_msg_entry { op_context, flags, len }
+        fi_cq_data_entry { op_context, flags, len, buf, data }
+        fi_cq_tagged_entry { op_context, flags, len, buf, data, tag }
+        fi_cq_err_entry {
+            op_context, flags, len, buf, data, tag, olen, err, prov_errno, err_data, err_data_size
+        }
+        fi_context2 { internal }
+        fi_bus_attr { bus_type, attr }
+        fi_pci_attr { domain_id, bus_id, device_id, function_id }
+        fid { fclass, context, ops }
+        fid_fabric { fid, ops, api_version }
+        fid_domain { fid, ops, mr }
+        fid_ep { fid, ops, cm, msg, rma, tagged, atomic, collective }
+        fid_cq { fid, ops }
+        fid_cntr { fid, ops }
+        fid_av { fid, ops }
+        fid_mr { fid, mem_desc, key }
+        fid_nic { fid, device_attr, bus_attr, link_attr, prov_attr }
+        fi_ops { size, close, bind, control, ops_open, tostr, ops_set }
+        fi_ops_fabric { size, domain, passive_ep, eq_open, wait_open, trywait; domain2 }
+        fi_ops_domain {
+            size, av_open, cq_open, endpoint, scalable_ep, cntr_open, poll_open, stx_ctx, srx_ctx,
+            query_atomic, query_collective; endpoint2
+        }
+        fi_ops_ep { size, cancel, getopt, setopt, tx_ctx, rx_ctx, rx_size_left, tx_size_left }
+        fi_ops_cm { size, setname, getname, getpeer, connect, listen, accept, reject, shutdown, join }
+        fi_ops_msg { size, recv, recvv, recvmsg, send, sendv, sendmsg, inject, senddata, injectdata }
+        fi_ops_rma { size, read, readv, readmsg, write, writev, writemsg, inject, writedata, injectdata }
+        fi_ops_atomic {
+            size, write, writev, writemsg, inject, readwrite, readwritev, readwritemsg, compwrite,
+            compwritev, compwritemsg, writevalid, readwritevalid, compwritevalid
+        }
+        fi_ops_cq { size, read, readfrom, readerr, sread, sreadfrom, signal, strerror }
+        fi_ops_cntr { size, read, readerr, add, set, wait, adderr, seterr }
+        fi_ops_av { size, insert, insertsvc, insertsym, remove, lookup, straddr, av_set }
+        fi_ops_mr { size, reg, regv, regattr }
+    }
+}
+
+fn constants() -> Vec<(&'static str, u64)> {
+    constants! {
+        FI_ATOMIC FI_ATOMIC_READ FI_ATOMIC_WRITE FI_AV_TABLE FI_BAND FI_BOR FI_BUS_PCI FI_BXOR FI_CLASS_AV
+        FI_CLASS_CNTR FI_CLASS_CQ FI_CLASS_DOMAIN FI_CLASS_EP FI_CLASS_FABRIC FI_CLASS_MR
+        FI_CNTR_EVENTS_COMP FI_COLLECTIVE FI_COMPLETION FI_CONTEXT FI_CONTEXT2 FI_CQ_FORMAT_CONTEXT
+        FI_CQ_FORMAT_DATA FI_CQ_FORMAT_MSG FI_CQ_FORMAT_TAGGED FI_CSWAP FI_DELIVERY_COMPLETE FI_EAGAIN
+        FI_EINVAL FI_ENABLE FI_ENODATA FI_ENOMEM FI_ENOSYS FI_EOPNOTSUPP FI_EP_RDM FI_GETWAIT FI_INJECT
+        FI_MR_ALLOCATED FI_MR_ENDPOINT FI_MR_LOCAL FI_MR_PROV_KEY FI_MR_VIRT_ADDR FI_MSG FI_MULTI_RECV
+        FI_ORDER_SAS FI_PROGRESS_MANUAL FI_READ FI_RECV FI_REMOTE_READ FI_REMOTE_WRITE FI_RMA FI_RM_DISABLED
+        FI_RM_ENABLED FI_RM_UNSPEC FI_SELECTIVE_COMPLETION FI_SEND FI_SUM FI_TAGGED FI_THREAD_SAFE
+        FI_TRANSMIT FI_UINT32 FI_UINT64 FI_WAIT_FD FI_WAIT_NONE FI_WRITE
+    }
+}
+
+/// What a library exports, with the types that `shmem_core::libfabric` gives them.
+const FUNCTIONS: [(&str, &str); 6] = [
+    (
+        "fi_getinfo",
+        "int (uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **)",
+    ),
+    ("fi_freeinfo", "void (struct fi_info *)"),
+    ("fi_dupinfo", "struct fi_info *(const struct fi_info *)"),
+    ("fi_fabric", "int (struct fi_fabric_attr *, struct fid_fabric **, void *)"),
+    ("fi_version", "uint32_t (void)"),
+    ("fi_strerror", "const char *(int)"),
+];
+
 /// Asks the C compiler for the values of expressions; `None`: there are no headers, or there is no compiler.
 fn ask(expressions: &[String]) -> Option<Vec<u64>> {
-    let mut source = String::new();
+    let mut source = "#include <stddef.h>\n#include <stdio.h>\n".to_owned();
     for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_atomic", "fi_eq", "fi_errno"]
     {
         writeln!(source, "#include <rdma/{header}.h>").unwrap();
@@ -44,17 +182,19 @@ fn ask(expressions: &[String]) -> Option<Vec<u64>> {
         compiler.arg(&file);
         compiler
     };
-    // Whether there are headers is asked apart from whether the expressions are right.
-    std::fs::write(&file, &source).unwrap();
+    // Whether there are headers is asked apart from whether they and the expressions are right.
+    fs::write(&file, "#if !__has_include(<rdma/fabric.h>)\n#error none\n#endif\n").unwrap();
     if !compiler().arg("-fsyntax-only").output().ok()?.status.success() {
         return None;
     }
-    source.push_str("#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n");
+    source.push_str("int main(void) {\n");
     for expression in expressions {
-        writeln!(source, "printf(\"%llu\\n\", (unsigned long long)({expression}));").unwrap();
+        let (condition, value) = expression.split_once('?').unwrap_or(("1", expression));
+        let print = |value: &str| format!("printf(\"%llu\\n\", (unsigned long long)({value}));\n");
+        write!(source, "#if {condition}\n{}#else\n{}#endif\n", print(value), print("-1")).unwrap();
     }
     source.push_str("return 0; }\n");
-    std::fs::write(&file, &source).unwrap();
+    fs::write(&file, &source).unwrap();
     let output = compiler().arg("-o").arg(&program).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answers = String::from_utf8(Command::new(program).output().unwrap().stdout).unwrap();
@@ -63,68 +203,22 @@ fn ask(expressions: &[String]) -> Option<Vec<u64>> {
 
 #[test]
 fn bindings_are_those_of_the_headers_installed_here() {
-    let structures = structures! {
-        fi_info { next, caps, mode, addr_format, src_addrlen, dest_addrlen, src_addr, dest_addr, handle,
-            tx_attr, rx_attr, ep_attr, domain_attr, fabric_attr, nic }
-        fi_tx_attr { caps, mode, op_flags, msg_order, comp_order, inject_size, size, iov_limit,
-            rma_iov_limit, tclass }
-        fi_rx_attr { caps, mode, op_flags, msg_order, comp_order, total_buffered_recv, size, iov_limit }
-        fi_ep_attr { type_, protocol, protocol_version, max_msg_size, msg_prefix_size, max_order_raw_size,
-            max_order_war_size, max_order_waw_size, mem_tag_format, tx_ctx_cnt, rx_ctx_cnt, auth_key_size,
-            auth_key }
-        fi_domain_attr { domain, name, threading, control_progress, data_progress, resource_mgmt, av_type,
-            mr_mode, mr_key_size, cq_data_size, cq_cnt, ep_cnt, tx_ctx_cnt, rx_ctx_cnt, max_ep_tx_ctx,
-            max_ep_rx_ctx, max_ep_stx_ctx, max_ep_srx_ctx, cntr_cnt, mr_iov_limit, caps, mode, auth_key,
-            auth_key_size, max_err_data, mr_cnt, tclass }
-        fi_fabric_attr { fabric, name, prov_name, prov_version, api_version }
-        fi_cq_attr { size, flags, format, wait_obj, signaling_vector, wait_cond, wait_set }
-        fi_cntr_attr { events, wait_obj, wait_set, flags }
-        fi_av_attr { type_, rx_ctx_bits, count, ep_per_node, name, map_addr, flags }
-        fi_mr_attr { mr_iov, iov_count, access, offset, requested_key, context, auth_key_size, auth_key,
-            iface, device }
-        fi_msg { msg_iov, desc, iov_count, addr, context, data }
-        fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, context, data }
-        fi_msg_atomic { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, datatype, op, context, data
-            }
-        fi_rma_iov { addr, len, key }
-        fi_ioc { addr, count }
-        fi_rma_ioc { addr, count, key }
-        fi_cq_entry { op_context }
-        fi_cq_err_entry { op_context, flags, len, buf, data, tag, olen, err, prov_errno, err_data,
-            err_data_size }
-        fid { fclass, context, ops }
-        fid_fabric { fid, ops, api_version }
-        fid_domain { fid, ops, mr }
-        fid_ep { fid, ops, cm, msg, rma, tagged, atomic, collective }
-        fid_cq { fid, ops }
-        fid_cntr { fid, ops }
-        fid_av { fid, ops }
-        fid_mr { fid, mem_desc, key }
-        fi_ops_msg { size, recv, recvv, recvmsg, send, sendv, sendmsg, inject, senddata, injectdata }
-        fi_ops_rma { size, read, readv, readmsg, write, writev, writemsg, inject, writedata, injectdata }
-        fi_ops_atomic { size, write, writev, writemsg, inject, readwrite, readwritev, readwritemsg,
-            compwrite, compwritev, compwritemsg, writevalid, readwritevalid, compwritevalid }
-        fi_ops_cq { size, read, readfrom, readerr, sread, sreadfrom, signal, strerror }
-        fi_ops_cntr { size, read, readerr, add, set, wait, adderr, seterr }
-        fi_ops_av { size, insert, insertsvc, insertsym, remove, lookup, straddr, av_set }
-        fi_ops_mr { size, reg, regv, regattr }
-        fi_ops_domain { size, av_open, cq_open, endpoint, scalable_ep, cntr_open, poll_open, stx_ctx,
-            srx_ctx, query_atomic, query_collective, endpoint2 }
-    };
-    let constants = constants! {
-        FI_DELIVERY_COMPLETE FI_INJECT FI_COMPLETION FI_RMA FI_ATOMIC FI_MSG FI_READ FI_WRITE FI_REMOTE_READ
-        FI_REMOTE_WRITE FI_MR_LOCAL FI_MR_VIRT_ADDR FI_MR_ALLOCATED FI_MR_PROV_KEY FI_MR_ENDPOINT FI_EP_RDM
-        FI_PROGRESS_MANUAL FI_PROGRESS_AUTO FI_THREAD_SAFE FI_AV_TABLE FI_WAIT_NONE FI_WAIT_FD FI_UINT32 FI_UINT64
-        FI_SUM FI_CSWAP FI_ATOMIC_READ FI_ATOMIC_WRITE
-    };
+    let (structures, constants) = (structures(), constants());
     let mut asked = Vec::new();
     for Structure { name, fields, .. } in &structures {
         asked.push(format!("sizeof(struct {name})"));
-        // What is a keyword in Rust has an underscore more.
-        let in_c = |field: &str| field.trim_end_matches('_').to_owned();
-        asked.extend(fields.iter().map(|(field, _)| format!("offsetof(struct {name}, {})", in_c(field))));
+        for field in fields {
+            // What is a keyword in Rust has an underscore more.
+            let in_c = field.name.trim_end_matches('_');
+            let condition = if field.is_later { format!("{LATER}?") } else { String::new() };
+            asked.push(format!("{condition}offsetof(struct {name}, {in_c})"));
+            asked.push(format!("{condition}sizeof(((struct {name} *)0)->{in_c})"));
+        }
     }
     asked.extend(constants.iter().map(|(name, _)| (*name).to_owned()));
+    asked.extend(
+        FUNCTIONS.map(|(name, of)| format!("__builtin_types_compatible_p(__typeof__({name}), {of})")),
+    );
     let Some(answers) = ask(&asked) else {
         eprintln!("skipped: there are no headers of libfabric (libfabric-dev), or no C compiler");
         return;
@@ -132,14 +226,79 @@ fn bindings_are_those_of_the_headers_installed_here() {
     assert_eq!(answers.len(), asked.len());
     let mut answers = answers.into_iter();
     let mut next = || answers.next().unwrap();
-    for Structure { name, size, fields } in &structures {
-        let there = next();
-        assert!(there >= *size as u64, "{name} has {there} bytes, and the bindings have {size}");
-        for (field, offset) in fields {
-            assert_eq!(next(), *offset as u64, "{name}.{field}");
+    for structure in &structures {
+        let (name, least, there) = (structure.name, structure.least(), next());
+        assert!(there >= least as u64, "{name} has {there} bytes, and the bindings have {least}");
+        for field in &structure.fields {
+            let (offset, bytes) = (next(), next());
+            // It is not there yet.
+            if field.is_later && offset == u64::MAX {
+                continue;
+            }
+            let expected = (field.offset as u64, field.bytes as u64);
+            assert_eq!((offset, bytes), expected, "offset and bytes of {name}.{}", field.name);
         }
     }
     for (name, value) in constants {
         assert_eq!(next(), value, "{name}");
+    }
+    for (name, of) in FUNCTIONS {
+        assert_eq!(next(), 1, "{name} is no {of}");
+    }
+}
+
+/// Rust's own, below a directory, without the bindings.
+fn sources(directory: &Path, into: &mut String) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, into);
+        } else if path.file_name().is_some_and(|name| name != "bindings.rs") {
+            into.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+/// What is used and not compared would be taken on trust.
+#[test]
+fn all_that_is_used_of_the_bindings_is_compared() {
+    let crate_directory = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bindings = fs::read_to_string(crate_directory.join("src/libfabric/bindings.rs")).unwrap();
+    let mut used = String::new();
+    for directory in ["src/libfabric", "src/transport/ofi", "../fabric-shim/src"] {
+        // The shim is no part of the crate that is published.
+        let directory = crate_directory.join(directory);
+        if directory.is_dir() {
+            sources(&directory, &mut used);
+        }
+    }
+    let words: std::collections::BTreeSet<&str> =
+        used.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    let (structures, constants) = (structures(), constants());
+    for line in bindings.lines() {
+        if let Some(name) = line.strip_prefix("pub struct ").and_then(|rest| rest.strip_suffix(" {")) {
+            let is_compared = structures.iter().any(|structure| structure.name == name);
+            assert!(is_compared || !words.contains(name), "struct {name} is used and not compared");
+        }
+        if let Some(name) = line.strip_prefix("pub const ").and_then(|rest| rest.split(':').next()) {
+            let is_compared = constants.iter().any(|(constant, _)| *constant == name);
+            assert!(is_compared || !words.contains(name), "{name} is used and not compared");
+        }
+    }
+    for Structure { name, fields, .. } in &structures {
+        let body = bindings.split(&format!("pub struct {name} {{\n")).nth(1).unwrap();
+        let lines = body.split("\n}").next().unwrap().lines();
+        let there: Vec<_> =
+            lines.filter_map(|line| line.strip_prefix("    pub ")?.split(':').next()).collect();
+        assert_eq!(there, fields.iter().map(|field| field.name).collect::<Vec<_>>(), "fields of {name}");
+    }
+    // The tables through which calls go: `of rma (ep: fid_ep`, or `of ops (cq: fid_cq`, which is that of its object.
+    let calls = fs::read_to_string(crate_directory.join("src/libfabric/calls.rs")).unwrap();
+    let calls = calls.split("calls! {").nth(1).unwrap().split("\n}").next().unwrap();
+    for call in calls.lines().filter_map(|line| line.split_once(" of ")) {
+        let (table, rest) = call.1.split_once(" (").unwrap();
+        let object = rest.split([':', ',', ')']).nth(1).unwrap().trim().trim_start_matches("fid_");
+        let table = format!("fi_ops_{}", if table == "ops" { object } else { table });
+        assert!(structures.iter().any(|structure| structure.name == table), "{table}: {} {}", call.0, call.1);
     }
 }

@@ -158,3 +158,26 @@ fn exchange(world: &mut World) {
     }
     world.barrier_all();
 }
+
+/// A job that a key or a scheduler stops for longer than it may stand still: the time does not count.
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi", "SHMEM_TIMEOUT" = "3"))]
+fn a_job_that_was_stopped_goes_on(world: &mut World) {
+    let (begun, other) = (Instant::now(), world.pe(1).unwrap());
+    let pid = u64::from(std::process::id());
+    if world.my_pe() == 1 {
+        world.set(COUNT.on(world.pe(0).unwrap()), pid);
+    } else {
+        COUNT.wait_until(world, gt(0));
+        // The other one first, so that something is under way while this one is stopped.
+        let theirs = COUNT.here(world).load();
+        let script =
+            format!("kill -STOP {theirs}; sleep 0.2; kill -STOP {pid}; sleep 3.2; kill -CONT {pid} {theirs}");
+        let mut child = std::process::Command::new("sh").args(["-c", &script]).spawn().unwrap();
+        while begun.elapsed() < Duration::from_millis(3200) {
+            world.p(WORDS.on(other).index(0), 1);
+            world.quiet();
+        }
+        assert!(child.wait().unwrap().success());
+    }
+    world.barrier_all();
+}

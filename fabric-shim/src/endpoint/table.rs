@@ -7,90 +7,33 @@ use shmem_core::libfabric::calls;
 
 use super::Endpoint;
 use crate::demand::Atomics;
+use crate::object::{Standing, Wrapper, control, identity, table};
 use crate::operation::{Buffers, Call, Operation, size_of_element};
-use crate::real::{Wrapper, failure};
+use crate::real::failure;
 
-static BASE: fi_ops = fi_ops {
-    size: size_of::<fi_ops>(),
-    close: Some(close),
-    bind: Some(bind),
-    control: Some(control),
-    ops_open: None,
-    tostr: None,
-    ops_set: None,
-};
+static BASE: fi_ops = table!(fi_ops { close, bind, control: control::<Endpoint> });
 
-static GENERAL: fi_ops_ep = fi_ops_ep {
-    size: size_of::<fi_ops_ep>(),
-    cancel: None,
-    getopt: None,
-    setopt: None,
-    tx_ctx: None,
-    rx_ctx: None,
-    rx_size_left: None,
-    tx_size_left: None,
-};
+static GENERAL: fi_ops_ep = table!(fi_ops_ep {});
 
-static ADDRESS: fi_ops_cm = fi_ops_cm {
-    size: size_of::<fi_ops_cm>(),
-    setname: None,
-    getname: Some(getname),
-    getpeer: None,
-    connect: None,
-    listen: None,
-    accept: None,
-    reject: None,
-    shutdown: None,
-    join: None,
-};
+static ADDRESS: fi_ops_cm = table!(fi_ops_cm { getname });
 
-static MESSAGES: fi_ops_msg = fi_ops_msg {
-    size: size_of::<fi_ops_msg>(),
-    recv: Some(recv),
-    recvv: None,
-    recvmsg: None,
-    send: None,
-    sendv: None,
-    sendmsg: Some(sendmsg),
-    inject: None,
-    senddata: None,
-    injectdata: None,
-};
+static MESSAGES: fi_ops_msg = table!(fi_ops_msg { recv, sendmsg });
 
-static REMOTE: fi_ops_rma = fi_ops_rma {
-    size: size_of::<fi_ops_rma>(),
-    read: None,
-    readv: None,
-    readmsg: Some(readmsg),
-    write: None,
-    writev: None,
-    writemsg: Some(writemsg),
-    inject: None,
-    writedata: None,
-    injectdata: None,
-};
+static REMOTE: fi_ops_rma = table!(fi_ops_rma { readmsg, writemsg });
 
-static ATOMICS: fi_ops_atomic = fi_ops_atomic {
-    size: size_of::<fi_ops_atomic>(),
-    write: None,
-    writev: None,
-    writemsg: Some(atomicmsg),
-    inject: None,
-    readwrite: None,
-    readwritev: None,
-    readwritemsg: Some(fetch_atomicmsg),
-    compwrite: None,
-    compwritev: None,
-    compwritemsg: Some(compare_atomicmsg),
-    writevalid: Some(atomicvalid),
-    readwritevalid: Some(fetch_atomicvalid),
-    compwritevalid: Some(compare_atomicvalid),
-};
+static ATOMICS: fi_ops_atomic = table!(fi_ops_atomic {
+    writemsg: atomicmsg,
+    readwritemsg: fetch_atomicmsg,
+    compwritemsg: compare_atomicmsg,
+    writevalid: atomicvalid,
+    readwritevalid: fetch_atomicvalid,
+    compwritevalid: compare_atomicvalid
+});
 
 /// What users see of an endpoint.
 pub(super) fn endpoint(context: *mut c_void) -> fid_ep {
     fid_ep {
-        fid: fid { fclass: FI_CLASS_EP as usize, context, ops: (&raw const BASE).cast_mut() },
+        fid: identity(FI_CLASS_EP, context, &BASE),
         ops: (&raw const GENERAL).cast_mut(),
         cm: (&raw const ADDRESS).cast_mut(),
         msg: (&raw const MESSAGES).cast_mut(),
@@ -121,16 +64,9 @@ unsafe extern "C" fn bind(endpoint: *mut fid, to: *mut fid, flags: u64) -> c_int
     unsafe { endpoint.bind(to, flags) }
 }
 
-unsafe extern "C" fn control(endpoint: *mut fid, command: c_int, argument: *mut c_void) -> c_int {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let real = unsafe { Endpoint::behind(endpoint.cast()) }.core().real;
-    // SAFETY: an open endpoint, and the user's argument.
-    unsafe { calls::control(real.as_ptr().cast(), command.cast_unsigned(), argument) }
-}
-
 unsafe extern "C" fn getname(endpoint: *mut fid, address: *mut c_void, length: *mut usize) -> c_int {
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let real = unsafe { Endpoint::behind(endpoint.cast()) }.core().real;
+    let real = unsafe { Endpoint::behind(endpoint.cast()) }.real();
     // SAFETY: an open endpoint, and the user's place for the address.
     unsafe { calls::getname(real.as_ptr(), address, length) }
 }
@@ -151,49 +87,31 @@ unsafe extern "C" fn recv(
 }
 
 unsafe extern "C" fn sendmsg(endpoint: *mut fid_ep, message: *const fi_msg, flags: u64) -> isize {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
     // SAFETY: a message of the user's.
-    let message = unsafe { &*message };
-    // SAFETY: as above.
     let operation = unsafe { Operation::message(message, flags) };
-    // SAFETY: the user keeps the buffers until completion.
-    unsafe { core.take(operation) }
+    // SAFETY: as `take`.
+    unsafe { take(endpoint, operation) }
 }
 
 unsafe extern "C" fn readmsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: as `move_remote`.
-    unsafe { move_remote(endpoint, Call::Read, message, flags) }
+    // SAFETY: a message of the user's.
+    let operation = unsafe { Operation::remote(Call::Read, message, flags) };
+    // SAFETY: as `take`.
+    unsafe { take(endpoint, operation) }
 }
 
 unsafe extern "C" fn writemsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: as `move_remote`.
-    unsafe { move_remote(endpoint, Call::Write, message, flags) }
-}
-
-/// # Safety
-///
-/// For libfabric's calls, with an endpoint of the shim's, which is open, and a message of the user's.
-unsafe fn move_remote(endpoint: *mut fid_ep, call: Call, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: the caller's promise.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
-    // SAFETY: as above.
-    let message = unsafe { &*message };
-    // SAFETY: as above.
-    let operation = unsafe { Operation::remote(call, message, flags) };
-    // SAFETY: the user keeps the buffers until completion.
-    unsafe { core.take(operation) }
+    // SAFETY: a message of the user's.
+    let operation = unsafe { Operation::remote(Call::Write, message, flags) };
+    // SAFETY: as `take`.
+    unsafe { take(endpoint, operation) }
 }
 
 unsafe extern "C" fn atomicmsg(endpoint: *mut fid_ep, message: *const fi_msg_atomic, flags: u64) -> isize {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
     // SAFETY: a message of the user's.
-    let message = unsafe { &*message };
-    // SAFETY: as above.
     let operation = unsafe { Operation::atomic(Call::Atomic, message, flags) };
-    // SAFETY: the user keeps the buffers until completion.
-    unsafe { core.take(operation) }
+    // SAFETY: as `take`.
+    unsafe { take(endpoint, operation) }
 }
 
 unsafe extern "C" fn fetch_atomicmsg(
@@ -204,16 +122,12 @@ unsafe extern "C" fn fetch_atomicmsg(
     result_count: usize,
     flags: u64,
 ) -> isize {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
     // SAFETY: a message of the user's.
-    let message = unsafe { &*message };
-    // SAFETY: as above.
     let operation = unsafe { Operation::atomic(Call::FetchAtomic, message, flags) };
     // SAFETY: as above.
     let operation = unsafe { operation.with_result(results, result_descriptors, result_count) };
-    // SAFETY: the user keeps the buffers until completion.
-    unsafe { core.take(operation) }
+    // SAFETY: as `take`.
+    unsafe { take(endpoint, operation) }
 }
 
 unsafe extern "C" fn compare_atomicmsg(
@@ -227,17 +141,24 @@ unsafe extern "C" fn compare_atomicmsg(
     result_count: usize,
     flags: u64,
 ) -> isize {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
     // SAFETY: a message of the user's.
-    let message = unsafe { &*message };
-    // SAFETY: as above.
     let operation = unsafe { Operation::atomic(Call::CompareAtomic, message, flags) };
     // SAFETY: as above.
     let operation = unsafe { operation.with_result(results, result_descriptors, result_count) };
     // SAFETY: as above.
     let operation = unsafe { operation.with_compare(compares, compare_descriptors, compare_count) };
-    // SAFETY: the user keeps the buffers until completion.
+    // SAFETY: as `take`.
+    unsafe { take(endpoint, operation) }
+}
+
+/// # Safety
+///
+/// For libfabric's calls, with an endpoint of the shim's, which is open, and a user who keeps the buffers until
+/// completion.
+unsafe fn take(endpoint: *mut fid_ep, operation: Operation) -> isize {
+    // SAFETY: the caller's promise.
+    let core = unsafe { Endpoint::behind(endpoint) }.core();
+    // SAFETY: as above.
     unsafe { core.take(operation) }
 }
 

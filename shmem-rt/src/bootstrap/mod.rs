@@ -8,6 +8,7 @@ mod local;
 mod pmix;
 mod singleton;
 mod steps;
+mod visible;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -35,7 +36,7 @@ pub enum Connection {
 ///
 /// # Errors
 ///
-/// If a launcher is announced and cannot be joined, or `SHMEM_NPES` is 0.
+/// If a launcher is announced and cannot be joined.
 pub fn connect(settings: &Settings) -> io::Result<Connection> {
     // The nearest first: `mpirun` may have started a `shmrun`.
     if let Some(local) = Local::connect()? {
@@ -45,10 +46,6 @@ pub fn connect(settings: &Settings) -> io::Result<Connection> {
         return Ok(Connection::Joined(Box::new(pmix)));
     }
     match settings.npes {
-        Some(0) => Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "SHMEM_NPES=0 was asked for; a job has at least one PE",
-        )),
         Some(pes) if pes > 1 => Ok(Connection::Launched(launch::itself(pes))),
         _ => {
             if let Some(warning) =
@@ -96,7 +93,7 @@ pub trait Bootstrap: Send + Sync {
     /// If the launcher cannot be reached.
     fn fence(&self) -> io::Result<()>;
 
-    /// What `pe` put under `key`.
+    /// Takes what `pe` put under `key`: once, after which it may be forgotten.
     ///
     /// # Errors
     ///
@@ -147,10 +144,13 @@ pub trait Bootstrap: Send + Sync {
             self.fence()?;
             for (pe, value) in values.iter_mut().enumerate() {
                 value.extend(self.get(pe, &key)?);
-                let Some(length) = value.first_chunk() else {
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, format!("PE {pe} said nothing")));
-                };
-                let framed = (u64::from_le_bytes(*length) as usize).saturating_add(length.len());
+                let framed = value.first_chunk().map(|length| u64::from_le_bytes(*length));
+                let framed = framed.map_or(0, |length| (length as usize).saturating_add(size_of::<u64>()));
+                // Whoever announces more than it says would keep all others waiting for the rest.
+                if framed == 0 || value.len() != framed.min((round + 1) * ROUND_BYTES) {
+                    let what = format!("what PE {pe} says under `{key}` is not as long as it says");
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                }
                 rounds = rounds.max(framed.div_ceil(ROUND_BYTES));
             }
             round += 1;
@@ -161,3 +161,71 @@ pub trait Bootstrap: Send + Sync {
 
 /// Bytes of a value that every launcher carries in one piece.
 const ROUND_BYTES: usize = 32 << 10;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Two PEs, of which the other says the same bytes in each round.
+    struct With {
+        other: Vec<u8>,
+        own: Mutex<Vec<u8>>,
+    }
+
+    impl Bootstrap for With {
+        fn name(&self) -> &'static str {
+            "test"
+        }
+
+        fn number(&self) -> usize {
+            0
+        }
+
+        fn count(&self) -> usize {
+            2
+        }
+
+        fn hosts(&self) -> Vec<u32> {
+            vec![0, 1]
+        }
+
+        fn put(&self, _: &str, value: &[u8]) -> io::Result<()> {
+            value.clone_into(&mut self.own.lock().unwrap());
+            Ok(())
+        }
+
+        fn fence(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn get(&self, pe: usize, _: &str) -> io::Result<Vec<u8>> {
+            Ok(if pe == 0 { self.own.lock().unwrap().clone() } else { self.other.clone() })
+        }
+
+        fn share(&self, _: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+            unreachable!("nothing is shared")
+        }
+
+        fn abort(&self, _: i32, message: &str) -> ! {
+            panic!("{message}")
+        }
+
+        fn finish(&self) {}
+    }
+
+    #[test]
+    fn who_announces_another_length_than_it_says_is_refused() {
+        let exchange = |other: &[u8]| {
+            let with = With { other: other.to_vec(), own: Mutex::default() };
+            with.exchange("key", b"mine")
+        };
+        let framed = |length: u64, said: &[u8]| [&length.to_le_bytes(), said].concat();
+        assert_eq!(exchange(&framed(3, b"yes")).unwrap(), [&b"mine"[..], b"yes"]);
+        for other in [vec![], vec![1; 7], framed(4, b"yes"), framed(2, b"yes"), framed(u64::MAX, b"yes")] {
+            let error = exchange(&other).unwrap_err();
+            assert_eq!(error.to_string(), "what PE 1 says under `key#0` is not as long as it says");
+        }
+    }
+}

@@ -1,17 +1,18 @@
 //! What PEs do together through somebody who serves all of them on their host: values that become visible at a
 //! fence, descriptors that are handed round. This is the side that asks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shmem_core::partition::show_size;
 
+use super::visible::Visible;
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::fields::Malformed;
 use crate::launch::limits;
-use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Reply, Request, Value};
+use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Reply, Request};
 
 /// One PE's connection to who serves it.
 #[derive(Debug)]
@@ -22,9 +23,9 @@ pub(super) struct Steps {
     neighbours: Vec<usize>,
     /// Who serves, for messages.
     server: &'static str,
-    /// What has become visible. Locked during each collective step, so that two threads of a PE
+    /// Locked during each collective step, so that two threads of a PE
     /// cannot mix theirs.
-    values: Mutex<HashMap<(usize, String), Vec<u8>>>,
+    values: Mutex<Visible>,
 }
 
 impl Steps {
@@ -48,9 +49,7 @@ impl Steps {
             let (Reply::Fenced { values, last }, _) = self.receive()? else {
                 return Err(unexpected(self.server));
             };
-            for Value { pe, key, value } in values {
-                visible.insert((pe as usize, key), value);
-            }
+            visible.extend(values);
             if last {
                 return Ok(());
             }
@@ -58,7 +57,7 @@ impl Steps {
     }
 
     pub(super) fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        self.values().get(&(pe, key.to_owned())).cloned().ok_or_else(|| super::no_value(pe, key))
+        self.values().take(pe, key).ok_or_else(|| super::no_value(pe, key))
     }
 
     pub(super) fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
@@ -95,7 +94,7 @@ impl Steps {
         reply(&self.channel, self.server)
     }
 
-    fn values(&self) -> MutexGuard<'_, HashMap<(usize, String), Vec<u8>>> {
+    fn values(&self) -> MutexGuard<'_, Visible> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -226,12 +226,16 @@ pub(super) fn most_on_a_node(team: &Team) -> usize {
 
 /// How many bytes of each member fit one step, and how many members: all of them, unless there are very many.
 pub(super) fn room_of_each(team: &Team) -> (usize, usize) {
-    match team.size() {
-        members if team.leaders().len() == 1 => (SCRATCH_BYTES, members),
-        members if members <= MIRROR_BYTES / GRAIN => {
-            (SCRATCH_BYTES.min(MIRROR_BYTES / members / GRAIN * GRAIN), members)
-        }
-        _ => (GRAIN, MIRROR_BYTES / GRAIN),
+    room(team.size(), team.leaders().len())
+}
+
+fn room(members: usize, nodes: usize) -> (usize, usize) {
+    if nodes == 1 {
+        (SCRATCH_BYTES, members)
+    } else if members <= MIRROR_BYTES / GRAIN {
+        (SCRATCH_BYTES.min(MIRROR_BYTES / members / GRAIN * GRAIN), members)
+    } else {
+        (GRAIN, MIRROR_BYTES / GRAIN)
     }
 }
 
@@ -253,4 +257,22 @@ fn mirror(team: &Team, half: usize) -> usize {
 fn address(team: &Team, endpoint: &Endpoint, offset: usize) -> *mut u8 {
     let leader = team.leaders()[team.node()];
     endpoint.mapped(leader, offset).unwrap_or_else(|| unreachable!("a neighbour is on this node"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_fits_the_mirror_however_many_members_there_are() {
+        for members in [2, 3, 64, 2047, 2048, 2049, 4096, 100_000, 1 << 31] {
+            let (bytes, at_once) = room(members, 2);
+            assert!(bytes >= GRAIN && bytes.is_multiple_of(GRAIN) && at_once <= members, "{members}");
+            assert!(bytes <= SCRATCH_BYTES && bytes * at_once <= MIRROR_BYTES, "{members}");
+            // The most that is to be had: a grain more of each would not fit, or a member more.
+            let is_full = bytes == SCRATCH_BYTES || (bytes + GRAIN) * at_once > MIRROR_BYTES;
+            assert!(is_full && (at_once == members || bytes * (at_once + 1) > MIRROR_BYTES), "{members}");
+        }
+        assert_eq!(room(5000, 1), (SCRATCH_BYTES, 5000), "memory of one node is read where it lies");
+    }
 }

@@ -19,6 +19,11 @@ use super::signals::Mask;
 use super::{JOB, NPES, Output, PE, SOCKET};
 use crate::env::ATTACH_WAIT;
 
+/// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
+/// could tell it by a call: `ofi_rxm` keeps so many buffers of 16 KiB for each endpoint, by itself 4096 of them (1.17), or
+/// 8192 (2.1), and touches them all. The engine's window bounds what is under way.
+const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
+
 /// Starts the processes of a host: what is the same for all of them.
 #[derive(Debug)]
 pub(crate) struct Spawner {
@@ -76,6 +81,11 @@ impl Spawner {
             .env(PE, pe.to_string())
             .env(NPES, job.hosts.len().to_string())
             .env(JOB, format!("{:016x}", job.number));
+        for (key, value) in DEFAULTS {
+            if std::env::var_os(key).is_none() {
+                command.env(key, value);
+            }
+        }
         if job.attach_wait {
             command.env(ATTACH_WAIT.name, "1");
         }

@@ -53,7 +53,7 @@ impl Domain {
         });
         // SAFETY: it was opened just now, from a domain that is closed after it.
         let addresses = unsafe { Object::new(addresses.map_err(|error| refused("fi_av_open", error))?) };
-        let peers = (0..pes).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let peers = (0..pes).map(|_| AtomicU64::new(FI_ADDR_NOTAVAIL)).collect();
         Ok(Self { addresses, domain, fabric, info, peers, library, provider, interface, demands })
     }
 
@@ -84,7 +84,7 @@ impl Domain {
         self.peers[pe].load(Ordering::Relaxed)
     }
 
-    /// The address of an endpoint, for other PEs.
+    /// The address of an endpoint, for other PEs: behind the provider's name, which must be theirs, too.
     pub(super) fn address_of(&self, endpoint: &Object<fid_ep>) -> Result<Vec<u8>, OfiError> {
         let mut bytes = vec![0; ADDRESS_BYTES];
         let mut length = bytes.len();
@@ -94,7 +94,7 @@ impl Domain {
             return Err(self.refused("fi_getname", -error));
         }
         bytes.truncate(length);
-        Ok(bytes)
+        Ok([self.provider.as_bytes(), &[0], &bytes].concat())
     }
 
     /// PEs that are reached through the fabric.
@@ -102,11 +102,17 @@ impl Domain {
         self.peers.iter().filter(|peer| peer.load(Ordering::Relaxed) != FI_ADDR_NOTAVAIL).count()
     }
 
-    /// Learns where a PE is.
-    pub(super) fn learn(&self, pe: usize, address: &[u8]) -> Result<(), OfiError> {
+    /// Learns where a PE is, by what [`address_of`](Self::address_of) has given there, and `own` here.
+    pub(super) fn learn(&self, pe: usize, said: &[u8], own: &[u8]) -> Result<(), OfiError> {
+        let head = self.provider.len() + 1;
+        // The provider reads as many bytes as its addresses have.
+        let address = match said.get(head..) {
+            Some(address) if said.len() == own.len() && said[..head] == own[..head] => address,
+            _ => return Err(OfiError::Elsewhere { pe, theirs: describe(said), ours: describe(own) }),
+        };
         let mut found = FI_ADDR_NOTAVAIL;
         let (from, to) = (address.as_ptr().cast::<c_void>(), &raw mut found);
-        // SAFETY: an address that an endpoint of the same provider has given; one is inserted.
+        // SAFETY: an address that an endpoint of the same provider has given, as long as ours; one is inserted.
         let inserted =
             unsafe { calls::av_insert(self.addresses.raw(), from, 1, to, 0, core::ptr::null_mut()) };
         if inserted != 1 {
@@ -118,12 +124,17 @@ impl Domain {
 
     /// Where a PE is, for messages.
     pub(super) fn place_of(&self, pe: usize) -> String {
+        let unknown = || "an unknown address".to_owned();
+        // ofi_rxm does not survive being asked for what is not there.
+        if self.peer(pe) == FI_ADDR_NOTAVAIL {
+            return unknown();
+        }
         let (mut raw, mut raw_length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
         let (mut text, mut length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
         let (to, addresses) = (raw.as_mut_ptr().cast::<c_void>(), self.addresses.raw());
         // SAFETY: an open table, and room for as many bytes as is said.
         if unsafe { calls::av_lookup(addresses, self.peer(pe), to, &raw mut raw_length) } != 0 {
-            return "an unknown address".to_owned();
+            return unknown();
         }
         let to = text.as_mut_ptr().cast::<c_char>();
         // SAFETY: an address that the table has given, and room for as many bytes as is said.
@@ -131,6 +142,13 @@ impl Domain {
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         String::from_utf8_lossy(text).into_owned()
     }
+}
+
+/// The provider and the kind of addresses in what a PE says of where it is.
+fn describe(said: &[u8]) -> String {
+    let mut parts = said.splitn(2, |byte| *byte == 0);
+    let provider = String::from_utf8_lossy(parts.next().unwrap_or_default());
+    format!("{provider} with addresses of {} bytes", parts.next().unwrap_or_default().len())
 }
 
 /// What a call of libfabric makes.
@@ -144,3 +162,48 @@ pub(super) fn made<T>(make: impl FnOnce(*mut *mut T) -> c_int) -> Result<*mut T,
 
 /// `FI_ADDR_NOTAVAIL`, which bindgen leaves out: a number with a cast.
 const FI_ADDR_NOTAVAIL: fi_addr_t = u64::MAX;
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::super::provider::Options;
+    use super::*;
+
+    fn options(provider: &str) -> Options {
+        let (provider, interface) = (Some(provider.to_owned()), Some("lo".to_owned()));
+        Options { provider, interface, ..Options::default() }
+    }
+
+    #[test]
+    fn libfabric_is_not_asked_for_pes_that_it_does_not_know() {
+        match Chosen::find(&options("tcp;ofi_rxm")) {
+            Ok(chosen) => {
+                assert_eq!(Domain::open(chosen, 2).unwrap().place_of(1), "an unknown address");
+            }
+            Err(why) => eprintln!("skipped: {why}"),
+        }
+    }
+
+    #[test]
+    fn addresses_of_another_provider_or_length_are_refused() {
+        let domain = match Chosen::find(&options("tcp;ofi_rxm")) {
+            Ok(chosen) => Domain::open(chosen, 4).unwrap(),
+            Err(why) => return eprintln!("skipped: {why}"),
+        };
+        let four = |port: u8| [2, 0, 0, port, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+        let of = |provider: &str, address: &[u8]| [provider.as_bytes(), &[0], address].concat();
+        let own = of("tcp;ofi_rxm", &four(1));
+        assert_eq!(domain.learn(1, &of("tcp;ofi_rxm", &four(2)), &own), Ok(()));
+        let theirs = [
+            of("sockets", &four(2)),
+            of("tcp;ofi_rxm", &[four(2).as_slice(), &four(2)].concat()),
+            of("tcp;ofi_rxm", &[2]),
+            b"tcp;of".to_vec(),
+            Vec::new(),
+        ];
+        for said in theirs {
+            let error = domain.learn(3, &said, &own).unwrap_err().to_string();
+            assert!(error.starts_with("PE 3 is reached by ") && error.contains(&describe(&own)), "{error}");
+        }
+        assert_eq!(domain.place_of(3), "an unknown address");
+    }
+}

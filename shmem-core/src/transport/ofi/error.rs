@@ -28,6 +28,18 @@ pub enum OfiError {
         "the thread that serves other PEs cannot be started: {0}; raise the limits of threads and of open descriptors (ulimit -u, ulimit -n)"
     )]
     Thread(String),
+    /// Another PE uses another provider, or addresses of another kind.
+    #[error(
+        "PE {pe} is reached by {theirs}, and this one by {ours}: name a provider and a network that all hosts have (SHMEM_OFI_PROVIDER, SHMEM_OFI_INTERFACE)"
+    )]
+    Elsewhere {
+        /// The other PE.
+        pe: usize,
+        /// What it uses.
+        theirs: String,
+        /// What the calling PE uses.
+        ours: String,
+    },
     /// There is no memory for what is under way.
     #[error(
         "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"

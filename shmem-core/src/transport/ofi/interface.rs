@@ -56,6 +56,7 @@ impl Nearness {
                 && !network.is_empty()
                 && offer.atomics == *atomics
                 && offer.address.is_some() == offers[best].address.is_some()
+                && offer.is_virtual == offers[best].is_virtual
         };
         let nearest = offers.iter().filter(leads_there).map(|offer| self.distance(offer)).min();
         let mut interfaces: Vec<&str> = Vec::new();
@@ -132,6 +133,23 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(taken), [0, 1, 0, 1]);
         let unknown = |turn| near(&[], turn).choose(&offers, 0);
         assert_eq!([0, 1, 2].map(unknown), [0, 1, 3], "nothing is known: all are equal");
+    }
+
+    #[test]
+    fn distances_decide_and_not_the_order_of_the_offers() {
+        let offers = [3, 1, 2].map(|node| offer(&format!("mlx5_{node}"), "ib", Some(node)));
+        let distances = [(0, 10), (1, 31), (2, 12), (3, 21)];
+        let taken = |best| offers[near(&distances, 7).choose(&offers, best)].interface.clone();
+        assert_eq!([0, 1, 2].map(taken), ["mlx5_2", "mlx5_2", "mlx5_2"]);
+        let somewhere = [offer("a", "ib", None), offer("b", "ib", Some(1))];
+        assert_eq!(near(&distances, 0).choose(&somewhere, 0), 1, "what is not known is behind the farthest");
+    }
+
+    #[test]
+    fn a_bridge_takes_no_turn_beside_a_device() {
+        let bridge = Offer { is_virtual: true, ..offer("br0", "net", None) };
+        let offers = [bridge, offer("eth0", "net", None)];
+        assert_eq!([0, 1, 2].map(|turn| near(&[], turn).choose(&offers, 1)), [1, 1, 1]);
     }
 
     #[test]

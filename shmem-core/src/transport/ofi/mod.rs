@@ -181,7 +181,8 @@ impl Ofi {
     ///
     /// If an address is none of this provider's.
     pub fn connect(&self, addresses: &[(Pe, Vec<u8>)]) -> Result<(), OfiError> {
-        addresses.iter().try_for_each(|(pe, address)| self.fabric.domain.learn(pe.number(), address))
+        let own = self.address()?;
+        addresses.iter().try_for_each(|(pe, said)| self.fabric.domain.learn(pe.number(), said, &own))
     }
 }
 

@@ -57,11 +57,7 @@ impl Port<'_> {
     /// As [`start_with`](Self::start_with).
     #[inline]
     pub(super) unsafe fn start(&self, what: What, attempt: impl FnMut(&Posting<'_>) -> isize) {
-        if self.fabric.domain.demands.contexts {
-            // SAFETY: the caller's promise.
-            unsafe { self.start_with(what, Purpose::Counted, |_| {}, attempt) };
-            return;
-        }
+        // Who asks for contexts (FI_CONTEXT) ignores that of an operation that is not reported.
         let posting = Posting {
             endpoint: self.unit.endpoint.raw(),
             record: None,

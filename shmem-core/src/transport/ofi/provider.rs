@@ -62,8 +62,6 @@ pub(super) struct Demands {
     pub(super) provider_keys: bool,
     /// Registered memory is bound to an endpoint.
     pub(super) endpoint_bound: bool,
-    /// Each operation has memory of the provider's own.
-    pub(super) contexts: bool,
     /// Bytes that an operation may carry so that its source is free at once.
     pub(super) inject: usize,
     /// Bytes of the longest message.
@@ -257,7 +255,6 @@ impl Entry {
             virtual_addresses: registration & FI_MR_VIRT_ADDR != 0,
             provider_keys: registration & FI_MR_PROV_KEY != 0,
             endpoint_bound: registration & FI_MR_ENDPOINT != 0,
-            contexts: (info.mode | transmit.mode) & (FI_CONTEXT | FI_CONTEXT2) != 0,
             inject: transmit.inject_size,
             max_message: endpoint.max_msg_size,
             queue: transmit.size,

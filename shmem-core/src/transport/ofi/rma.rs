@@ -96,11 +96,11 @@ impl Fabric {
         unsafe { self.port(channel).start_with(what, Purpose::Landing(channel.0), prepare, attempt) };
     }
 
-    /// Whether an operation of so many bytes keeps a record. What keeps one is reported, and so is not injected: ofi_rxm counts
-    /// updates that are, and does not report them.
+    /// Whether an operation of so many bytes keeps a record. What keeps one is reported, and so is not injected:
+    /// ofi_rxm counts updates that are, and does not report them.
     #[inline(always)]
     pub(super) fn keeps(&self, channel: Channel, bytes: usize) -> bool {
-        self.domain.demands.contexts || self.streams.get(channel).tracking().is_event(bytes)
+        self.streams.get(channel).tracking().is_event(bytes)
     }
 
     /// Writes a piece that is short enough to be copied first.

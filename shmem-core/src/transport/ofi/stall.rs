@@ -11,11 +11,35 @@ const LOOKS: u32 = 1024;
 /// Rounds before the core is offered to others, where threads that wait have no core each.
 const ROUNDS: u32 = 16;
 
+/// Between two looks at the clock no more than this counts as waiting: a process that lay longer was stopped, by a
+/// key or by a scheduler that suspends jobs, and so were those that it waits for.
+const LONGEST: Duration = Duration::from_millis(500);
+
 /// One wait. Made on the stack by whoever waits; looks at no clock unless it takes long.
 pub(super) struct Stall<'f> {
     fabric: &'f Fabric,
     rounds: u32,
-    since: Option<(Instant, u64)>,
+    since: Option<(Waited, u64)>,
+}
+
+/// How long nothing has moved, while this process ran.
+pub(super) struct Waited {
+    looked: Instant,
+    time: Duration,
+}
+
+impl Waited {
+    /// Nothing yet.
+    pub(super) fn from(now: Instant) -> Self {
+        Self { looked: now, time: Duration::ZERO }
+    }
+
+    /// Another look: the time by now.
+    pub(super) fn until(&mut self, now: Instant) -> Duration {
+        self.time += now.duration_since(self.looked).min(LONGEST);
+        self.looked = now;
+        self.time
+    }
 }
 
 impl<'f> Stall<'f> {
@@ -47,14 +71,13 @@ impl<'f> Stall<'f> {
     #[cold]
     fn look(&mut self, completed: u64, what: impl FnOnce() -> String) {
         let now = Instant::now();
-        let since = match self.since {
-            Some((since, before)) if before == completed => since,
-            _ => {
-                self.since = Some((now, completed));
+        let waited = match &mut self.since {
+            Some((waited, before)) if *before == completed => waited.until(now),
+            since => {
+                *since = Some((Waited::from(now), completed));
                 return;
             }
         };
-        let waited = now.duration_since(since);
         if self.fabric.timeout.is_some_and(|limit| waited >= limit) {
             self.fabric.give_up(&what(), waited);
         }
@@ -62,5 +85,20 @@ impl<'f> Stall<'f> {
         if waited > Duration::from_millis(1) {
             std::thread::yield_now();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_in_which_the_process_was_stopped_is_no_waiting() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let mut waited = Waited::from(start);
+        assert_eq!(waited.until(at(100)), Duration::from_millis(100));
+        assert_eq!(waited.until(at(60_100)), Duration::from_millis(600));
+        assert_eq!(waited.until(at(60_300)), Duration::from_millis(800));
     }
 }

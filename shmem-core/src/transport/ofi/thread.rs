@@ -21,6 +21,7 @@ use std::time::Instant;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::Fabric;
+use super::stall::Waited;
 
 /// How long the thread leaves polling to the program's threads before it looks again whether they still do: at first,
 /// when it may have seen the last of a few looks, and at most.
@@ -115,14 +116,14 @@ fn run(fabric: &Fabric, stop: &Stop) {
 /// Since when nothing has got on.
 struct Watch {
     looked: Instant,
-    since: Instant,
+    waited: Waited,
     moved: u64,
 }
 
 impl Watch {
     fn new() -> Self {
         let now = Instant::now();
-        Self { looked: now, since: now, moved: 0 }
+        Self { looked: now, waited: Waited::from(now), moved: 0 }
     }
 
     /// Ends the job if something has been under way for its time, and nothing has moved.
@@ -134,9 +135,9 @@ impl Watch {
         self.looked = now;
         let moved = fabric.moved();
         if moved != self.moved || !fabric.awaits() {
-            (self.moved, self.since) = (moved, now);
+            (self.moved, self.waited) = (moved, Waited::from(now));
         }
-        let waited = now.duration_since(self.since);
+        let waited = self.waited.until(now);
         if fabric.timeout.is_some_and(|limit| waited >= limit) {
             fabric.give_up(&fabric.awaited(), waited);
         }

@@ -232,7 +232,7 @@ impl Fabric {
 impl Wire for Fabric {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let demands = &self.domain.demands;
-        if bytes <= SHORT.min(demands.inject) && !demands.contexts {
+        if bytes <= SHORT.min(demands.inject) {
             let mut short = [0; SHORT];
             write(&mut short[..bytes]);
             let (from, none) = (short.as_mut_ptr(), core::ptr::null_mut());

@@ -157,8 +157,11 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
         PMIX_STRING => {
             // SAFETY: as above.
             let text = unsafe { data.string };
-            // SAFETY: a string of PMIx ends with a zero.
-            let fact = Fact::Text(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned());
+            let fact = Fact::Text(match text.is_null() {
+                true => String::new(),
+                // SAFETY: a string of PMIx ends with a zero.
+                false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+            });
             // SAFETY: PMIx takes its memory from the C library, and gives the text away with the answer.
             unsafe { libc::free(text.cast()) };
             Some(fact)

@@ -1,12 +1,12 @@
 //! The first PE of a host: it serves the others as `shmrun` would, inside its own collective calls, and exchanges
 //! what they say with the first PEs of the other hosts.
 
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::steps::{check_size, give, make_room};
+use super::super::visible::Visible;
 use super::client::Client;
 use crate::launch::channel::Channel;
 use crate::launch::fields::Malformed;
@@ -30,7 +30,7 @@ pub(super) struct Host {
 struct Board {
     /// Put by this PE since the last fence.
     put: Vec<Value>,
-    visible: HashMap<(usize, String), Vec<u8>>,
+    visible: Visible,
     /// Exchanges with the other hosts so far: what a host says in each has a key of its own, because PMIx may keep
     /// what it has once given.
     exchanges: u64,
@@ -74,13 +74,12 @@ impl Host {
         for (pe, channel) in &self.others {
             packets.iter().try_for_each(|packet| self.say(*pe, channel, packet, &[]))?;
         }
-        board.visible.extend(values.into_iter().map(|value| ((value.pe as usize, value.key), value.value)));
+        board.visible.extend(values);
         Ok(())
     }
 
     pub(super) fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        let value = self.board().visible.get(&(pe, key.to_owned())).cloned();
-        value.ok_or_else(|| crate::bootstrap::no_value(pe, key))
+        self.board().visible.take(pe, key).ok_or_else(|| crate::bootstrap::no_value(pe, key))
     }
 
     pub(super) fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {

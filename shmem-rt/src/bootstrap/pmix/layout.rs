@@ -30,12 +30,29 @@ fn ask(expressions: &[(String, &str)]) -> Option<Vec<String>> {
     Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
 }
 
+fn bytes_of<S, F>(_: impl Fn(&S) -> &F) -> usize {
+    size_of::<F>()
+}
+
+/// What the library exports, with the types that [`Library`](super::library::Library) gives them.
+const FUNCTIONS: [(&str, &str); 8] = [
+    ("PMIx_Init", "(pmix_proc_t *, pmix_info_t *, size_t)"),
+    ("PMIx_Finalize", "(const pmix_info_t *, size_t)"),
+    ("PMIx_Put", "(pmix_scope_t, const char *, pmix_value_t *)"),
+    ("PMIx_Commit", "(void)"),
+    ("PMIx_Fence", "(const pmix_proc_t *, size_t, const pmix_info_t *, size_t)"),
+    ("PMIx_Get", "(const pmix_proc_t *, const char *, const pmix_info_t *, size_t, pmix_value_t **)"),
+    ("PMIx_Abort", "(int, const char *, pmix_proc_t *, size_t)"),
+    ("PMIx_Error_string", "(pmix_status_t)"),
+];
+
 macro_rules! layouts {
     ($($name:ident { $($field:ident = $in_c:literal),* })*) => {
         vec![$(
             (format!("sizeof({})", stringify!($name)), size_of::<$name>()),
             (format!("_Alignof({})", stringify!($name)), align_of::<$name>()),
             $((format!("offsetof({}, {})", stringify!($name), $in_c), offset_of!($name, $field)),)*
+            $((format!("sizeof((({} *)0)->{})", stringify!($name), $in_c), bytes_of(|of: &$name| &of.$field)),)*
         )*]
     };
 }
@@ -55,6 +72,10 @@ fn bindings_are_those_of_the_headers_installed_here() {
         pmix_byte_object_t { bytes = "bytes", size = "size" }
         pmix_value_t { type_ = "type", data = "data" }
         pmix_info { key = "key", flags = "flags", value = "value" }
+        pmix_status_t {}
+        pmix_scope_t {}
+        pmix_rank_t {}
+        pmix_data_type_t {}
     };
     // The struct has the name of its type only in C++.
     for (expression, _) in &mut layouts {
@@ -80,6 +101,12 @@ fn bindings_are_those_of_the_headers_installed_here() {
     for (expression, value) in keys {
         asked.push((expression, "%s"));
         expected.push(String::from_utf8(value[..value.len() - 1].to_vec()).unwrap());
+    }
+    for (name, arguments) in FUNCTIONS {
+        let result = if name == "PMIx_Error_string" { "const char *" } else { "pmix_status_t" };
+        let is_of = format!("__builtin_types_compatible_p(__typeof__({name}), {result} {arguments})");
+        asked.push((is_of, "%d"));
+        expected.push("1".to_owned());
     }
     let Some(answers) = ask(&asked) else {
         eprintln!("skipped: there are no headers of PMIx (libpmix-dev), or no C compiler");

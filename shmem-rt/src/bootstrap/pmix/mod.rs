@@ -191,15 +191,34 @@ fn hosts(client: &Client) -> io::Result<Vec<u32>> {
     // What the launcher says of this host in another way must be the same: memory is shared on its word.
     if let Ok(Fact::Text(peers)) = client.of_job(PMIX_LOCAL_PEERS) {
         let here = hosts[client.rank() as usize];
-        let same = (0..count).filter(|rank| hosts[*rank as usize] == here);
-        if !same.clone().map(|rank| rank.to_string()).eq(peers.split(',')) {
-            let same: Vec<_> = same.collect();
+        let same: Vec<u32> = (0..count).filter(|rank| hosts[*rank as usize] == here).collect();
+        if in_order(&peers).as_ref() != Some(&same) {
             return Err(unknown(format!("the PEs of this host are {peers} and {same:?}")));
         }
     }
     Ok(hosts)
 }
 
+/// The numbers of a list, which PRRTE 3 gives in any order.
+fn in_order(list: &str) -> Option<Vec<u32>> {
+    let mut numbers =
+        list.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u32>>>()?;
+    numbers.sort_unstable();
+    Some(numbers)
+}
+
 fn unknown(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the launcher does not say who is where: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_of_a_host_are_told_in_any_order() {
+        assert_eq!(in_order("0,2,1,10"), Some(vec![0, 1, 2, 10]));
+        assert_eq!(in_order("7"), Some(vec![7]));
+        assert_eq!([in_order(""), in_order("0,x")], [None, None]);
+    }
 }
