@@ -20,9 +20,9 @@ use super::client::Client;
 
 /// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
 /// the others for the one before; and the longest wait.
-const FIRST_TURN: Duration = Duration::from_secs(1);
+const FIRST_TURN: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(250);
-const LAST_TURN: Duration = Duration::from_secs(2);
+const LAST_TURN: Duration = Duration::from_secs(3);
 
 /// What a PE that leaves says.
 const LEAVING: &[u8] = b"leaving";
