@@ -3,7 +3,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use shmem_core::context::tracking::{Descriptor, LARGE, NullProvider, OUTSTANDING, Tracking, Unit};
+use shmem_core::context::tracking::{Descriptor, NullProvider, OUTSTANDING, Tracking, Unit};
+
+const LARGE: usize = Tracking::LARGE;
 
 struct Counting;
 

@@ -169,7 +169,7 @@ fn a_job_that_was_stopped_goes_on(world: &mut World) {
     } else {
         COUNT.wait_until(world, gt(0));
         // The other one first, so that something is under way while this one is stopped.
-        let theirs = COUNT.here(world).load();
+        let theirs = world.fetch(COUNT.on(world.me()));
         let script =
             format!("kill -STOP {theirs}; sleep 0.2; kill -STOP {pid}; sleep 3.2; kill -CONT {pid} {theirs}");
         let mut child = std::process::Command::new("sh").args(["-c", &script]).spawn().unwrap();
