@@ -43,8 +43,7 @@ const NAMESPACE: &str = "PMIX_NAMESPACE";
 /// The first PE of a host, as the other PEs speak of it.
 const FIRST: &str = "the first PE of this host";
 
-/// How long a PE that takes another one to be lost waits for somebody who knows more. Longer than the hosts' turns
-/// to speak take.
+/// How long a PE that takes another one to be lost waits for somebody who knows more.
 const SUSPECT: Duration = Duration::from_secs(1);
 
 /// A PE of a launcher that speaks PMIx.
@@ -147,6 +146,7 @@ impl Bootstrap for Pmix {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
+        self.watch.await_turn();
         if self.watch.may_speak() && !message.is_empty() {
             eprintln!("PE {} ended the job with code {code}: {message}", self.number);
         }

@@ -4,7 +4,8 @@
 //! so on it. When it closes without that, the PE at the other end has died: the one that notices ends the job.
 //!
 //! PMIx has no message for the whole job that only one process prints. Those of a host share a counter, from which one
-//! may take; hosts speak in turn, and the first one that does has the job ended before the next one's turn comes.
+//! may take. Hosts speak in turn, because what ends a job often happens on all of them at once: the first one that does
+//! has the job ended before the next one's turn comes. A death is noticed on one host only, and told at once.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,9 +18,11 @@ use rustix::net::{SendFlags, send};
 
 use super::client::Client;
 
-/// How long each host waits for the one before to speak and to end the job, and the longest wait.
-const TURN: Duration = Duration::from_millis(100);
-const LAST_TURN: Duration = Duration::from_millis(500);
+/// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
+/// the others for the one before; and the longest wait.
+const FIRST_TURN: Duration = Duration::from_secs(2);
+const TURN: Duration = Duration::from_millis(250);
+const LAST_TURN: Duration = Duration::from_secs(3);
 
 /// What a PE that leaves says.
 const LEAVING: &[u8] = b"leaving";
@@ -54,7 +57,14 @@ impl Watch {
         Ok(Self { shared })
     }
 
-    /// Whether this PE may say why the job ends: the first of the host that asks may, when it is the host's turn.
+    /// Waits until it is the host's turn to say why the job ends. It may have ended by then.
+    pub(super) fn await_turn(&self) {
+        if let Some(others) = self.shared.host.checked_sub(1) {
+            std::thread::sleep((FIRST_TURN + TURN * others).min(LAST_TURN));
+        }
+    }
+
+    /// Whether this PE may say why the job ends: the first of the host that asks may.
     pub(super) fn may_speak(&self) -> bool {
         self.shared.may_speak()
     }
@@ -106,7 +116,6 @@ impl Shared {
     }
 
     fn may_speak(&self) -> bool {
-        std::thread::sleep((TURN * self.host).min(LAST_TURN));
         let Some(voice) = &self.voice else { return true };
         rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
     }
