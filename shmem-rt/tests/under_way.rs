@@ -1,5 +1,7 @@
 //! Who waits for whom while a PE is stopped: what is under way with it, and nothing else.
 
+use std::time::{Duration, Instant};
+
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 
@@ -19,7 +21,20 @@ impl Stopped {
         let process = i32::try_from(process).unwrap();
         // SAFETY: a signal for a process of this job.
         assert_eq!(unsafe { libc::kill(process, libc::SIGSTOP) }, 0);
-        Self(process)
+        let stopped = Self(process);
+        while !stopped.has_stopped() {
+            std::thread::yield_now();
+        }
+        stopped
+    }
+
+    /// Each thread stops by itself, when it next runs.
+    fn has_stopped(&self) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0)).unwrap();
+        threads.flatten().all(|thread| {
+            let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+            status.lines().any(|line| line.starts_with("State:\tT"))
+        })
     }
 }
 
@@ -121,5 +136,23 @@ fn what_is_read_may_go_on_wherever_it_is_wanted(world: &mut World) {
             (0..5 * LARGE).all(|i| words[i] == if i % LARGE == 0 { 1 } else { 1000 + (i % LARGE) as u64 });
         assert!(whole, "{words:?}");
         assert_eq!((before, world.fetch(COUNT.on(stopped))), (0, 3));
+    });
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
+fn a_quiet_waits_for_a_pe_that_is_stopped(world: &mut World) {
+    const STOPPED: Duration = Duration::from_millis(100);
+    stopping(world, |stop| {
+        let (stopped, start) = (world.pe(1).unwrap(), Instant::now());
+        let holds = stop();
+        let goes_on = std::thread::spawn(move || {
+            std::thread::sleep(STOPPED);
+            drop(holds);
+        });
+        world.p(WORDS.on(stopped).index(1), 7);
+        world.quiet();
+        let took = start.elapsed();
+        goes_on.join().unwrap();
+        assert!(took >= STOPPED, "quiet returned after {took:?}, while the PE was stopped");
     });
 }
