@@ -9,7 +9,7 @@ use super::keys::Keys;
 use super::record::Records;
 use super::streams::Streams;
 use super::unit::{self, Unit};
-use super::{UNITS, wire};
+use super::{UNITS, buffers};
 
 /// What a PE keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Footprint {
             for_each_pe: Domain::FOR_EACH_PE + Engine::FOR_EACH_PE,
             for_each_key: Keys::FOR_EACH_KEY,
             for_each_unit: Records::bytes(unit::RECORDS),
-            messages: wire::most_bytes(message),
+            messages: buffers::most_bytes(message),
         }
     }
 

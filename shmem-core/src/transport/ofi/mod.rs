@@ -30,6 +30,7 @@
 //! blocks      strided transfers, along that way
 //! engine      what the target does: messages between PEs, where the provider has no operation
 //! wire        how those messages travel
+//! buffers     where they lie
 //! ```
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
@@ -38,6 +39,7 @@
 mod addressed;
 mod amo;
 mod blocks;
+mod buffers;
 mod descriptors;
 mod domain;
 pub mod engine;
@@ -78,6 +80,7 @@ pub use trial::Trial;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
+use buffers::Buffers;
 use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
@@ -89,7 +92,6 @@ use streams::Streams;
 use strided::Row;
 use thread::ProgressThread;
 use unit::Unit;
-use wire::Buffers;
 
 /// Most units of a PE.
 const UNITS: usize = 256;

@@ -4,11 +4,12 @@ use core::ffi::c_void;
 use std::sync::TryLockError;
 
 use super::Fabric;
+use super::buffers::Moved;
 use super::record::{Free, Purpose, Record};
 use super::stall::Stall;
 use super::streams::Stream;
 use super::unit::Unit;
-use super::wire::{Arrival, Moved};
+use super::wire::Arrival;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 

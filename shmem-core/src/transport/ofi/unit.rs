@@ -20,7 +20,7 @@ use super::error::OfiError;
 use super::object::Object;
 use super::record::{Free, Records};
 use super::tally::Tally;
-use super::{loans, wire};
+use super::{buffers, loans};
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
@@ -56,7 +56,7 @@ impl Unit {
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
         attributes.format = FI_CQ_FORMAT_DATA;
         attributes.wait_obj = if wakes { FI_WAIT_FD } else { FI_WAIT_NONE };
-        attributes.size = 2 * RECORDS + domain.demands.queue + wire::COMPLETIONS + loans::COMPLETIONS;
+        attributes.size = 2 * RECORDS + domain.demands.queue + buffers::COMPLETIONS + loans::COMPLETIONS;
         let queue = made(|queue| {
             // SAFETY: an open domain; the attributes are read during the call.
             unsafe { calls::cq_open(domain.raw(), &raw mut attributes, queue, core::ptr::null_mut()) }

@@ -1,175 +1,25 @@
 //! The wire of the engine: messages between the first units of all PEs.
 //!
-//! Buffers for what is sent and for what arrives lie in one piece of memory, each behind the room that providers
-//! ask for. Those for arrivals are posted from the start on, and again when the engine has taken what was in
-//! them. What is short enough is handed over at once, without a buffer. Long messages are written to memory that the
+//! [Buffers](super::buffers) for what arrives are posted from the start on, and again when the engine has taken what was
+//! in them. What is short enough is handed over at once, without a buffer. Long messages are written to memory that the
 //! target has [lent](super::loans); the number of the slot and their length come there with the completion of the
 //! write (`FI_REMOTE_CQ_DATA`), which says that all their bytes are there.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use core::sync::atomic::Ordering;
+use std::sync::PoisonError;
 
 use super::Fabric;
-use super::domain::Domain;
 use super::engine::{Place, Sent, Slot, Wire};
-use super::error::OfiError;
-use super::object::Object;
 use super::operation::{Local, Target};
-use super::pages::Pages;
 use super::port::Posting;
 use super::stall::Stall;
 use crate::libfabric::bindings::*;
 use crate::libfabric::calls;
 
-/// Most buffers for what arrives, and for what is sent: what comes sooner than they are free waits in the
-/// provider's. Where its queues are shorter there are fewer: half of a queue is for what is no message.
-const MOST: usize = 32;
-
-/// Entries of a completion queue that messages need.
-pub(super) const COMPLETIONS: usize = 2 * MOST;
-
 /// Most bytes that are handed over without a buffer.
 const SHORT: usize = 256;
-
-/// Bytes in front of a buffer: the provider's, and so many that buffers start on lines.
-const HEAD: usize = 128;
-
-const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context lies in front of a buffer");
-
-/// The buffers. Fields are closed in order.
-pub(super) struct Buffers {
-    registered: Option<Object<fid_mr>>,
-    memory: Pages,
-    /// Bytes of a message.
-    message: usize,
-    /// How many are for what arrives; the others are for what is sent.
-    arrivals: usize,
-    count: usize,
-    /// To whom each buffer was sent last, for messages.
-    receivers: Box<[AtomicU32]>,
-    /// Buffers that may be used to send.
-    free: Mutex<Vec<usize>>,
-    /// Buffers that are to be posted, and how many these are.
-    unposted: Mutex<Vec<usize>>,
-    waiting: AtomicUsize,
-    /// Messages that have arrived or left.
-    moved: AtomicU64,
-}
-
-impl Buffers {
-    /// Buffers for messages of at most `message` bytes.
-    ///
-    /// # Safety
-    ///
-    /// The domain must outlive them, and endpoints that use them be closed before.
-    pub(super) unsafe fn new(domain: &Domain, message: usize) -> Result<Self, OfiError> {
-        let half = |queue: usize| (queue / 2).clamp(1, MOST);
-        let (arrivals, departures) = (half(domain.demands.receives), half(domain.demands.queue));
-        let count = arrivals + departures;
-        let bytes = stride(message) * count;
-        let memory = Pages::of(bytes)?;
-        let mut buffers = Self {
-            registered: None,
-            memory,
-            message,
-            arrivals,
-            count,
-            receivers: (0..count).map(|_| AtomicU32::new(0)).collect(),
-            free: Mutex::new((arrivals..count).collect()),
-            unposted: Mutex::new((0..arrivals).collect()),
-            waiting: AtomicUsize::new(arrivals),
-            moved: AtomicU64::new(0),
-        };
-        if domain.demands.local {
-            // SAFETY: the memory is freed behind the registration.
-            let registered = unsafe { domain.register_local((buffers.memory.start(), bytes)) };
-            buffers.registered = Some(registered.map_err(|error| domain.refused("fi_mr_reg", error))?);
-        }
-        Ok(buffers)
-    }
-
-    fn context(&self, number: usize) -> *mut c_void {
-        self.memory.start().wrapping_add(number * stride(self.message)).cast()
-    }
-
-    fn bytes(&self, number: usize) -> *mut u8 {
-        self.memory.start().wrapping_add(number * stride(self.message) + HEAD)
-    }
-
-    fn description(&self) -> *mut c_void {
-        self.registered.as_ref().map_or(core::ptr::null_mut(), |memory| {
-            // SAFETY: registered memory that is open.
-            unsafe { (*memory.raw()).mem_desc }
-        })
-    }
-
-    /// What a completion is of, by what it carries back; `None`: of no message.
-    #[inline]
-    pub(super) fn find(&self, context: *mut c_void) -> Option<Moved> {
-        let bytes = (context as usize).checked_sub(self.memory.start() as usize)?;
-        let (number, inside) = (bytes / stride(self.message), bytes % stride(self.message));
-        if inside != 0 || number >= self.count {
-            None
-        } else if number < self.arrivals {
-            Some(Moved::Arrived(number))
-        } else {
-            Some(Moved::Left(number))
-        }
-    }
-
-    fn take(&self) -> Option<usize> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    /// A buffer is to be posted again.
-    fn keep(&self, number: usize) {
-        let mut unposted = self.unposted.lock().unwrap_or_else(PoisonError::into_inner);
-        unposted.push(number);
-        self.waiting.store(unposted.len(), Ordering::Relaxed);
-    }
-
-    /// Whether buffers wait for room to be posted.
-    pub(super) fn wait(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
-    }
-
-    /// A buffer that was sent may be used again.
-    pub(super) fn give_back(&self, number: usize) {
-        self.moved.fetch_add(1, Ordering::Relaxed);
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
-    }
-
-    /// To whom a buffer was sent.
-    pub(super) fn receiver(&self, number: usize) -> usize {
-        self.receivers[number].load(Ordering::Relaxed) as usize
-    }
-
-    /// A number that changes when a message has arrived or left.
-    pub(super) fn moved(&self) -> u64 {
-        self.moved.load(Ordering::Relaxed)
-    }
-}
-
-/// Most bytes of buffers, for messages of at most so many.
-pub(super) fn most_bytes(message: usize) -> usize {
-    stride(message) * 2 * MOST
-}
-
-/// Bytes from one buffer to the next.
-fn stride(message: usize) -> usize {
-    HEAD + message.next_multiple_of(HEAD)
-}
-
-/// A message that has moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
-    /// It is here, in this buffer.
-    Arrived(usize),
-    /// It was sent from this buffer.
-    Left(usize),
-}
 
 /// A message that is here: to be given to [`Fabric::take`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -410,15 +260,3 @@ impl Fabric {
 
 /// `FI_ADDR_UNSPEC`, which bindgen leaves out: a number with a cast.
 const ANYBODY: fi_addr_t = u64::MAX;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn buffers_lie_apart_and_behind_their_contexts() {
-        for message in [512, 600, 64 << 10] {
-            assert!(stride(message) >= HEAD + message && stride(message).is_multiple_of(HEAD));
-        }
-    }
-}
