@@ -24,9 +24,8 @@ ASAN_OPTIONS=detect_leaks=0 cargo +nightly test --target "$host" -p shmem-core -
 export SHMEM_TRANSPORT=loopback
 forgets=a_forgotten_context_is_quieted_by_a_phase
 cargo +nightly test --target "$host" -p shmem-rt \
-    --test collective --test context --test halo --test heap --test iput --test lock --test nonblocking \
-    --test padded --test phase --test regions \
-    --test rma --test signal --test strided --test sync --test team -- --skip "$forgets" \
+    --test collective --test context --test halo --test heap --test iput --test nonblocking --test padded \
+    --test rma --test signal --test strided --test team -- --skip "$forgets" \
     --skip owned_buffers_come_back --skip indexes_run_out
 # They leak a world, a buffer and a team, which is what they are about.
 ASAN_OPTIONS=detect_leaks=0 cargo +nightly test --target "$host" -p shmem-rt --test context --test nonblocking --test team -- \
