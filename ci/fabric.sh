@@ -31,11 +31,11 @@ part() { # WHAT TEST...: built as in unit.sh, so that nothing is built twice
 # Every PE as if alone on its host.
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
-    array_strided arrays context create_partition halo iput keys long_blocks nonblocking regions rma session signal strided sync
+    array_strided arrays context halo keys long_blocks nonblocking regions rma strided sync
 for provider in sockets 'udp;ofi_rxd'; do
-    SHMEM_OFI_PROVIDER=$provider part "$provider" rma signal sync
+    SHMEM_OFI_PROVIDER=$provider part "$provider" rma signal
 done
-SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma signal sync
+SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma signal
 
 # Of two PEs on each host, one is reached through memory.
 export SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto
