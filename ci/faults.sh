@@ -15,7 +15,7 @@ pairs=3
 if ! is_inside; then
     cargo test --workspace --no-run --test faults --test contexts_apart
     cargo build --workspace --lib --bins
-    can_pretend libfabric1 nftables iproute2 || exit 0
+    can_pretend libfabric1 nftables iproute2 python3 || exit 0
     ci/install openmpi-bin || export FAULTS_WITHOUT_MPI=1
     enter "$@"
 fi
