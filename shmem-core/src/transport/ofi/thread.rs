@@ -201,3 +201,29 @@ fn block_signals() {
     // SAFETY: a set that is filled; the thread's old one is not wanted.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, core::ptr::null_mut()) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_polls_is_left_alone_for_longer_and_longer_until_it_stops() {
+        let mut polling = Polling::new();
+        assert_eq!(polling.park(0), None);
+        // So many looks are often, however long this test was off its core.
+        let many = 1 << 40;
+        let parks: Vec<_> = (1..6).map(|times| polling.park(times * many)).collect();
+        assert_eq!(parks[0], Some(FIRST_PARK));
+        assert!(parks.windows(2).all(|pair| pair[0] <= pair[1]), "{parks:?}");
+        assert_eq!(parks[4], Some(LAST_PARK));
+        assert_eq!(polling.park(5 * many + 1), Some(LAST_PARK), "a look that moves much data takes long");
+        assert_eq!(polling.park(5 * many + 1), None, "nobody has looked");
+    }
+
+    #[test]
+    fn a_look_now_and_then_is_no_polling() {
+        let mut polling = Polling::new();
+        std::thread::sleep(4 * POLLING);
+        assert_eq!(polling.park(1), None);
+    }
+}
