@@ -15,9 +15,7 @@ mod variable;
 
 pub use row::{Row, rows};
 pub use settings::{BarrierChoice, CheckChoice, EnvError, Settings, TransportChoice};
-pub(crate) use variable::{
-    ATTACH_WAIT, CHECK, LATER_SIZE, LIBFABRIC, NPES, STATS, STRIDED_ADVICE, TRACE, TRANSPORT, WAIT_WARN,
-};
+pub(crate) use variable::{ATTACH_WAIT, CHECK, LIBFABRIC, NPES, STATS, TRACE, TRANSPORT};
 pub use variable::{VARIABLES, ValueKind, Variable, unknown};
 
 /// The environment of this process. What is not UTF-8 is shown as `\u{fffd}`, which no variable may

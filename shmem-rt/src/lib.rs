@@ -29,7 +29,6 @@ mod loopback;
 pub mod ndarray;
 mod observe;
 mod partitions;
-pub mod perf;
 mod persistent;
 mod phase;
 #[cfg(feature = "rayon")]

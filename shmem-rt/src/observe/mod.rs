@@ -15,6 +15,7 @@ use shmem_core::system::monotonic_now;
 use shmem_core::transport::Traffic;
 
 use crate::bootstrap::Bootstrap;
+use crate::bootstrap::Exchanged;
 use crate::env::{CHECK, CheckChoice, STATS, Settings, TRACE};
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -160,5 +161,10 @@ impl<L: ThreadLevel> World<L> {
         let Job { counted, pes, settings, .. } = &**self.job();
         let nothing = || settings.stats.then(|| vec![Traffic::default(); pes.len()]);
         counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
+    }
+
+    /// What this PE has exchanged with the others by way of the launcher so far: what its start has cost them.
+    pub fn exchanged(&self) -> Exchanged {
+        self.job().bootstrap.exchanged()
     }
 }

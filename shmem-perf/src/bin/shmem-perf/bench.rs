@@ -1,0 +1,293 @@
+//! One PE of a job: what is measured inside.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+use shmem::prelude::*;
+use shmem::thread::Single;
+use shmem::{PlainData, value, zeroed};
+use shmem_perf::baseline::{LINES, WORDS_OF_LINE};
+use shmem_perf::lookup::{self, Buffers, Operation};
+use shmem_perf::put::{self, Row};
+use shmem_perf::startup::Footprint;
+use shmem_perf::{Record, Samples, Site, affinity, alloc, atomic, barrier, get, signal};
+
+use crate::{Measure, array, memory, peers};
+
+#[symmetric]
+static ROW: Row;
+
+/// What `put8-static` measures: one 8-byte put to each line of the row.
+#[inline(never)]
+fn put_row(world: &World, pe: Pe, value: u64) {
+    for line in 0..LINES {
+        world.p(ROW.on(pe).index(line * WORDS_OF_LINE), value);
+    }
+}
+
+/// One PE of a job.
+pub(crate) fn pe(
+    measure: Measure,
+    partitions: usize,
+    seed: u64,
+    peers: Option<&Path>,
+    repetitions: usize,
+) -> Result<(), Box<dyn Error>> {
+    let before = Footprint::now()?;
+    let mut world = shmem::init::<Single>()?;
+    match measure {
+        Measure::Nothing => return Ok(()),
+        Measure::Footprint => return footprint(&world, before),
+        Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
+        Measure::Array | Measure::ArrayParallel | Measure::ArrayApart | Measure::ArrayLayer => {
+            return array::pe(&mut world, measure, repetitions);
+        }
+        _ => {}
+    }
+    // They take cores of their own accord, and could not once this process has taken one.
+    let peers = peers.filter(|_| world.my_pe() == 0).map(peers::Beside::start);
+    let cores = affinity::take(world.my_pe(), world.n_pes())?;
+    let bench = Bench { site: Site::of(&world, cores), world: &world, repetitions };
+    if measure == Measure::Calibrate {
+        return bench.calibrate();
+    }
+    let records = match measure {
+        Measure::Put => bench.put(),
+        Measure::Get => bench.get(),
+        Measure::Lookup => bench.lookup(partitions),
+        Measure::LookupPublished => bench.published(partitions),
+        Measure::Barrier => bench.barrier(),
+        Measure::Signal => bench.signal(),
+        Measure::Atomic => bench.atomic(),
+        Measure::Collective => bench.collectives(),
+        Measure::CollectivePeer => bench.collectives_of_peer(peers),
+        Measure::Alloc => bench.alloc(),
+        Measure::Tracking => bench.tracking(),
+        Measure::Halo => bench.halo(),
+        Measure::Pages => bench.pages(),
+        Measure::Strided => bench.strided(),
+        Measure::StridedSweep => bench.sweep(seed),
+        Measure::StridedRegret => bench.regret(seed),
+        Measure::StridedPeers => bench.peers(peers),
+        Measure::Nothing
+        | Measure::Footprint
+        | Measure::LaterPartitions
+        | Measure::Array
+        | Measure::ArrayParallel
+        | Measure::ArrayApart
+        | Measure::ArrayLayer
+        | Measure::Threads
+        | Measure::Ofi
+        | Measure::OfiBare
+        | Measure::OfiStrided
+        | Measure::OfiModel
+        | Measure::OfiCosts
+        | Measure::OfiPieces
+        | Measure::OfiPartitions
+        | Measure::Mapping
+        | Measure::Calibrate => {
+            unreachable!("taken above")
+        }
+    }?;
+    print(&world, &records)
+}
+
+/// PE 0 prints for the tool.
+pub(crate) fn print(world: &World, records: &[Record]) -> Result<(), Box<dyn Error>> {
+    if world.my_pe() == 0 {
+        for record in records {
+            println!("{}", serde_json::to_string(&record)?);
+        }
+    }
+    Ok(())
+}
+
+fn footprint(world: &World, before: Footprint) -> Result<(), Box<dyn Error>> {
+    world.barrier_all();
+    let grown = Footprint::now()?.since(before);
+    let mut most = [grown.resident, grown.mappings];
+    world.max(&mut most[..]);
+    if world.my_pe() == 0 {
+        println!("{}", serde_json::to_string(&Footprint { resident: most[0], mappings: most[1] })?);
+    }
+    Ok(())
+}
+
+/// What measures need, inside a PE. All PEs call every measure; what PE 0 returns counts.
+pub(crate) struct Bench<'w> {
+    pub(crate) world: &'w World,
+    pub(crate) site: Site,
+    pub(crate) repetitions: usize,
+}
+
+pub(crate) type Records = Result<Vec<Record>, Box<dyn Error>>;
+
+impl Bench<'_> {
+    pub(crate) fn record(
+        &self,
+        measure: &str,
+        case: impl Into<String>,
+        compared: &str,
+        samples: Samples,
+    ) -> Record {
+        Record::new(&self.site, measure, case, "ns", compared, samples)
+    }
+
+    /// The PE that is written and read.
+    pub(crate) fn other(&self) -> Pe {
+        self.world.ring_neighbours().1
+    }
+
+    /// Runs `measure` on PE 0 while the others sleep.
+    pub(crate) fn alone(&self, measure: impl FnOnce() -> Vec<Record>) -> Vec<Record> {
+        self.world.barrier_all();
+        let records = if self.world.my_pe() == 0 { measure() } else { Vec::new() };
+        self.world.barrier_all();
+        records
+    }
+
+    fn put(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let object = world.alloc(zeroed::<u8>(4 << 20))?;
+        let to = object.on(self.other());
+        Ok(self.alone(|| {
+            let samples = put::put8_static(world, ROW.on(self.other()), put_row, repetitions);
+            let compared = "an 8-byte put to a static, against a store to the same word";
+            let to_static = self.record("put8-static", "8", compared, samples);
+            let sizes = put::SIZES.iter().map(|&bytes| {
+                let samples = put::put(world, to.index(..bytes), repetitions);
+                let compared = "a put, against memcpy into the same bytes; time for each byte";
+                self.record("put", bytes.to_string(), compared, samples)
+            });
+            std::iter::once(to_static).chain(sizes).collect()
+        }))
+    }
+
+    fn get(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let object = world.alloc(zeroed::<u8>(4 << 20))?;
+        let from = object.on(self.other());
+        Ok(self.alone(|| {
+            let sizes = put::SIZES.iter().map(|&bytes| {
+                let samples = get::get(world, from.index(..bytes), repetitions);
+                let compared = "a get, against memcpy out of the same bytes; time for each byte";
+                self.record("get", bytes.to_string(), compared, samples)
+            });
+            sizes.collect()
+        }))
+    }
+
+    fn lookup(&self, partitions: usize) -> Records {
+        let mut records = self.lookup_of::<u8>(partitions)?;
+        records.extend(self.lookup_of::<u64>(partitions)?);
+        records.extend(self.lookup_of::<[u64; 8]>(partitions)?);
+        records.extend(self.lookup_of::<[u64; 64]>(partitions)?);
+        records.extend(self.lookup_of::<[u64; 512]>(partitions)?);
+        records.sort_by_key(|record| record.case.starts_with("raw"));
+        Ok(records)
+    }
+
+    fn lookup_of<T: PlainData>(&self, partitions: usize) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let mut buffers = Buffers::<T>::allocate(world, partitions)?;
+        let record = |kind, samples| {
+            let case = format!("{kind}/{partitions}/{}", size_of::<T>());
+            let compared = "puts to random buffers in a partition each, against the same in one partition";
+            self.record("lookup", case, compared, samples)
+        };
+        let records = self.alone(|| {
+            vec![
+                record("typed", lookup::typed(world, &mut buffers, self.other(), repetitions)),
+                record("raw", lookup::raw(world, &buffers, self.other(), repetitions)),
+            ]
+        });
+        buffers.free(world)?;
+        Ok(records)
+    }
+
+    fn published(&self, partitions: usize) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let mut records = Vec::new();
+        for operation in Operation::ALL {
+            let samples = lookup::published(world, partitions, operation, self.other(), repetitions)?;
+            let case = format!("{}/{partitions}/8", operation.name());
+            let compared =
+                "10,000 operations on buffers of random partitions, then quiet, against all on one buffer";
+            records.push(self.record("lookup-published", case, compared, samples));
+        }
+        Ok(records)
+    }
+
+    fn barrier(&self) -> Records {
+        let Self { world, repetitions, site } = self;
+        let words = world.alloc(zeroed::<u64>(barrier::LIMIT_WORDS))?;
+        let words = words.on(world.pe(0)?);
+        let (samples, compared) = if site.pes == 2 && !site.shared_cores {
+            let samples = barrier::against_round_trip(world, words, *repetitions);
+            (samples, "barrier_all, against a round trip of a cache line between the two")
+        } else {
+            let samples = barrier::against_futex(world, words, *repetitions);
+            (samples, "barrier_all, against a plain futex barrier of as many processes")
+        };
+        Ok(vec![self.record("barrier", site.pes.to_string(), compared, samples)])
+    }
+
+    fn signal(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let object = world.alloc(zeroed::<u8>(*signal::SIZES.iter().max().unwrap_or(&0)))?;
+        let word = world.alloc(value(0_u64))?;
+        let line = world.alloc(zeroed::<u64>(barrier::LIMIT_WORDS))?;
+        let line = line.on(world.pe(0)?);
+        let compared = "put with a signal to a PE that waits, against a cache line, one way";
+        let arrived = world.alloc(value(Signal::new(0)))?;
+        let to = word.on(self.other());
+        let samples = signal::one_way(world, to, &7, &arrived, line, || (), repetitions);
+        let mut records = vec![self.record("signal", "8", compared, samples)];
+        let arrived = world.alloc(value(Signal::new(0)))?;
+        let read = || _ = black_box(word.here(world).load());
+        let samples = signal::one_way(world, to, &7, &arrived, line, read, repetitions);
+        records.push(self.record("signal", "8/read", compared, samples));
+        for bytes in signal::SIZES {
+            let arrived = world.alloc(value(Signal::new(0)))?;
+            let (place, source) = (object.on(self.other()).index(..bytes), vec![1; bytes]);
+            let samples = signal::one_way(world, place, &source[..], &arrived, line, || (), repetitions);
+            records.push(self.record("signal", bytes.to_string(), compared, samples));
+        }
+        Ok(records)
+    }
+
+    fn atomic(&self) -> Records {
+        let Self { world, repetitions, .. } = *self;
+        let (wide, narrow) =
+            (world.alloc(value(Atomic::new(0_u64)))?, world.alloc(value(Atomic::new(0_u32)))?);
+        // The other one is absent, not asleep in the library: an update would wake it.
+        let done = world.alloc(value(0_u64))?;
+        world.barrier_all();
+        if world.my_pe() != 0 {
+            while done.here(world).load() == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            return Ok(Vec::new());
+        }
+        let mut cases = atomic::of_64_bits(world, wide.on(self.other()), repetitions);
+        cases.extend(atomic::of_32_bits(world, narrow.on(self.other()), repetitions));
+        world.p(done.on(self.other()), 1);
+        let compared = "an atomic operation on another PE, against the same locked instruction";
+        Ok(cases.into_iter().map(|(name, samples)| self.record("atomic", name, compared, samples)).collect())
+    }
+
+    fn alloc(&self) -> Records {
+        let of_size = |&bytes: &usize| {
+            let samples = alloc::alloc(self.world, bytes, self.repetitions)?;
+            Ok(self.record(
+                "alloc",
+                bytes.to_string(),
+                "allocating and freeing bytes, against two barriers",
+                samples,
+            ))
+        };
+        alloc::SIZES.iter().map(of_size).collect()
+    }
+}

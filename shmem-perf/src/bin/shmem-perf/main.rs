@@ -1,0 +1,225 @@
+//! Measures what operations cost on this machine, each against a limit measured beside it.
+//!
+//! The tool starts its own program as PEs, with the hidden subcommand `pe`. PE 0 prints its samples as
+//! JSON; the tool joins those of several jobs and shows what comes out. Several, because which pages
+//! a job gets is luck, and caches make a difference of it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use shmem_perf::FEWEST;
+
+use report::Report;
+
+mod array;
+mod bench;
+mod calibrate;
+mod collective;
+mod constant;
+mod fabric;
+mod halo;
+mod memory;
+mod peers;
+mod report;
+mod strided;
+mod threads;
+mod tracking;
+
+/// Measures what operations cost, each against a limit that is measured beside it, in turn.
+///
+/// Ratios are costs over the limit's cost: smaller is better everywhere. Without a subcommand,
+/// everything is measured.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print one line of JSON for each case.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Pairs of samples for each case.
+    #[arg(long, global = true, default_value_t = 31, value_parser = clap::value_parser!(u16).range(FEWEST as i64..))]
+    repetitions: u16,
+    /// Jobs that share out each case: which pages a job gets, and what else the machine does, is luck.
+    #[arg(long, global = true, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Command {
+    /// Puts: of 8 bytes to a static against a store, of 1 byte to 4 MiB against `memcpy`.
+    Put,
+    /// Gets of 1 byte to 4 MiB, against `memcpy`.
+    Get,
+    /// Puts to many partitions against puts to one.
+    Lookup,
+    /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
+    Barrier,
+    /// Puts with a signal to a PE that waits for it, against a cache line that goes one way.
+    Signal,
+    /// Atomic operations on a word of another PE, against the same locked instructions.
+    Atomic,
+    /// Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's
+    /// OpenSHMEM where it is installed.
+    Collective,
+    /// Collective allocations, against the barriers that they need.
+    Alloc,
+    /// Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against
+    /// objects in the heap. With the feature `rayon`, parallel loops, too.
+    Array,
+    /// Puts of 1 to 36 threads, with a context each, with one for all, and with one behind a lock, against as
+    /// many threads that store.
+    Threads,
+    /// What it costs to know that operations are complete, by the design, on an interface that is none.
+    Tracking,
+    /// Columns in pages of 2 MiB, against columns in small pages.
+    Pages,
+    /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
+    /// touching it.
+    Partitions,
+    /// A stencil with a halo, against the same with a barrier in each step.
+    Halo,
+    /// Start and end of a job, against programs that do nothing.
+    Startup,
+    /// Operations over libfabric, against a bare program that calls it directly in the same way.
+    Ofi {
+        /// The bare program alone, beside `fi_pingpong` where that is installed.
+        #[arg(long)]
+        bare: bool,
+        /// Blocks in one message, against a put for each, and against what the model predicts.
+        #[arg(long, conflicts_with = "bare")]
+        strided: bool,
+        /// The numbers of the model of docs/scale.md: of a round trip, of a message, of a byte; and what it
+        /// predicts of large jobs.
+        #[arg(long, conflicts_with_all = ["bare", "strided"])]
+        model: bool,
+        /// Registration: of 1 to 127 regions by hand, and of partitions made at run time.
+        #[arg(long, conflicts_with_all = ["bare", "strided", "model"])]
+        partitions: bool,
+        /// The provider of libfabric.
+        #[arg(long, default_value = fabric::PROVIDER)]
+        provider: String,
+    },
+    /// Threads with contexts, in each mapping of contexts to endpoints, against bare threads with endpoints.
+    Mapping {
+        /// The provider of libfabric.
+        #[arg(long, default_value = fabric::PROVIDER)]
+        provider: String,
+    },
+    /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
+    /// some 600 layouts against a loop of puts.
+    Strided {
+        /// How far what is chosen is from the best of all kernels. Takes some minutes.
+        #[arg(long)]
+        regret: bool,
+        /// The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is
+        /// said.
+        #[arg(long, conflicts_with = "regret")]
+        peers: bool,
+        /// Draws the random layouts of an earlier run again; not given: new ones.
+        #[arg(long, value_name = "NUMBER")]
+        seed: Option<u64>,
+    },
+    /// Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a
+    /// file that jobs read at their start.
+    Calibrate {
+        /// The file; not given: `SHMEM_STRIDED_TABLE`, or else the one of this machine in the user's cache
+        /// directory.
+        #[arg(long, value_name = "FILE")]
+        table: Option<PathBuf>,
+        /// Measures what operations of this provider of libfabric cost, too, by which strided transfers to other
+        /// nodes choose their way; may be given several times.
+        #[arg(long, value_name = "PROVIDER")]
+        provider: Vec<String>,
+        /// Show what was measured, and leave no file.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// One PE of a measure.
+    #[command(hide = true)]
+    Pe {
+        measure: Measure,
+        #[arg(long, default_value_t = 1)]
+        partitions: usize,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        #[arg(long)]
+        peers: Option<PathBuf>,
+    },
+}
+
+/// What a job of PEs is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measure {
+    Put,
+    Get,
+    Lookup,
+    LookupPublished,
+    Barrier,
+    Signal,
+    Atomic,
+    Collective,
+    CollectivePeer,
+    Alloc,
+    Pages,
+    LaterPartitions,
+    Array,
+    ArrayParallel,
+    ArrayApart,
+    ArrayLayer,
+    Threads,
+    Tracking,
+    Halo,
+    Nothing,
+    Footprint,
+    Strided,
+    StridedSweep,
+    StridedRegret,
+    StridedPeers,
+    Calibrate,
+    Ofi,
+    OfiBare,
+    OfiStrided,
+    OfiModel,
+    OfiCosts,
+    OfiPieces,
+    OfiPartitions,
+    Mapping,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let repetitions = usize::from(arguments.repetitions);
+    let done = match arguments.command.clone() {
+        Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
+        Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
+            fabric::pe(measure, repetitions)
+        }
+        Some(Command::Pe { measure, partitions, seed, peers }) => {
+            bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
+        }
+        Some(command) => Report::new(&arguments).measure(command),
+        None => {
+            let mut report = Report::new(&arguments);
+            use Command::{
+                Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
+                Startup, Threads, Tracking,
+            };
+            let strided = Command::Strided { regret: false, peers: false, seed: None };
+            [
+                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
+                Pages, Partitions, Startup, strided,
+            ]
+            .into_iter()
+            .try_for_each(|one| report.measure(one))
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("shmem-perf: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

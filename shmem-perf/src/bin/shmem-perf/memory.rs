@@ -1,0 +1,93 @@
+//! Measures of memory: sizes of pages, numbers of partitions, placing.
+
+use std::error::Error;
+
+use shmem::prelude::*;
+use shmem::zeroed;
+use shmem_perf::partitions::{self, Costs};
+use shmem_perf::{Record, Samples, Site, pages, placing};
+
+use crate::Measure;
+use crate::bench::{Bench, Records, print};
+use crate::report::Report;
+
+impl Report {
+    pub(crate) fn pages(&mut self) -> Result<(), Box<dyn Error>> {
+        self.repeat(&self.job(Measure::Pages, 2, 1, &pages::variables()))
+    }
+
+    /// What needs no job is measured in this process.
+    pub(crate) fn partitions(&mut self) -> Result<(), Box<dyn Error>> {
+        let site = |pes| Site { pes, transport: "shm".into(), shared_cores: false };
+        let mut records = Vec::new();
+        for n in partitions::PARTITIONS {
+            let Costs { create, attach, register, mappings, descriptors, resident } =
+                partitions::costs(n, self.repetitions)?;
+            let mut push = |measure, what, unit, compared: &str, samples| {
+                let case = format!("{what}/{n}");
+                records.push(Record::new(&site(Costs::PES), measure, case, unit, compared, samples));
+            };
+            let time = "partitions of a PE made, mapped by a peer, and entered where addresses are found; time for each, against one alone";
+            push("partitions", "create", "us", time, create);
+            push("partitions", "attach", "us", time, attach);
+            push("partitions", "register", "us", time, register);
+            let kept = "what a process of a node keeps for the partitions of all its PEs, against one partition of each: mappings, descriptors handed over, KiB";
+            push("partitions-kept", "mappings", "", kept, mappings);
+            push("partitions-kept", "descriptors", "", kept, descriptors);
+            push("partitions-kept", "resident", "KiB", kept, resident);
+        }
+        records.sort_by(|a, b| a.measure.cmp(&b.measure));
+        self.show(records);
+        for n in partitions::LATER {
+            self.repeat(&self.job(Measure::LaterPartitions, 2, n, &[]))?;
+        }
+        let mut records = Vec::new();
+        for bytes in placing::SIZES {
+            let samples = placing::placing(bytes, self.repetitions)?;
+            let compared = "memory whose chunks have a node each, bound and populated, against a first touch by all CPUs";
+            let case = format!("{}M", bytes >> 20);
+            records.push(Record::new(&site(1), "placing", case, "ms", compared, samples));
+        }
+        self.show(records);
+        Ok(())
+    }
+}
+
+impl Bench<'_> {
+    /// Columns in large and small pages.
+    pub(crate) fn pages(&self) -> Records {
+        let world = self.world;
+        for partition in world.partitions().iter().filter(|partition| partition.spec.id == pages::LARGE) {
+            let given = partition.grants.iter().map(|grant| grant.pgsize).min();
+            if given.is_none_or(|bytes| bytes < pages::LARGE_PAGE) {
+                if world.my_pe() == 0 {
+                    let reasons: Vec<_> =
+                        partition.grants.iter().flat_map(|grant| &grant.downgrades).collect();
+                    eprintln!("shmem-perf: no large pages to compare with: {reasons:?}");
+                }
+                return Ok(Vec::new());
+            }
+        }
+        let small = world.partition(pages::SMALL)?.alloc(zeroed::<u64>(pages::WORDS))?;
+        let large = world.partition(pages::LARGE)?.alloc(zeroed::<u64>(pages::WORDS))?;
+        let (small, large) = (small.on(self.other()), large.on(self.other()));
+        Ok(self.alone(|| {
+            let column = |&touched: &usize| {
+                let samples = pages::column(world, large, small, touched, self.repetitions);
+                let compared =
+                    "a column that touches so many small pages, in pages of 2 MiB against small ones";
+                self.record("pages", format!("column/{touched}"), compared, samples)
+            };
+            pages::TOUCHED.iter().map(column).collect()
+        }))
+    }
+}
+
+/// Partitions made at run time.
+pub(crate) fn later(world: &mut World, n: usize, repetitions: usize) -> Result<(), Box<dyn Error>> {
+    let cores = std::thread::available_parallelism()?.get();
+    let site = Site::of(world, cores);
+    let samples: Samples = partitions::later(world, n, repetitions)?;
+    let compared = "partitions made at run time and made known to all PEs; time for each, against one alone";
+    print(world, &[Record::new(&site, "partitions-later", n.to_string(), "us", compared, samples)])
+}

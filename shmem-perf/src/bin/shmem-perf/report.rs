@@ -1,0 +1,233 @@
+//! The tool: starts jobs, and shows what their PEs print.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+
+use clap::ValueEnum;
+use shmem_perf::jobs::{Job, Printed};
+use shmem_perf::peers::{Peer, Programs};
+use shmem_perf::startup::{self, Footprint};
+use shmem_perf::strided::{regret, sweep};
+use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
+
+use crate::{Arguments, Command, Measure};
+
+/// The tool: starts jobs and shows what they print.
+pub(crate) struct Report {
+    pub(crate) json: bool,
+    pub(crate) repetitions: usize,
+    pub(crate) jobs: u16,
+    /// What PEs have said besides; jobs are many and say the same.
+    remarks: BTreeSet<String>,
+}
+
+impl Report {
+    pub(crate) fn new(arguments: &Arguments) -> Self {
+        Self {
+            json: arguments.json,
+            repetitions: arguments.repetitions.into(),
+            jobs: arguments.jobs,
+            remarks: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn measure(&mut self, command: Command) -> Result<(), Box<dyn Error>> {
+        match command {
+            Command::Put => self.jobs(Measure::Put, 2, 1),
+            Command::Get => self.jobs(Measure::Get, 2, 1),
+            Command::Lookup => {
+                let mut partitions = lookup::PARTITIONS.into_iter();
+                partitions.try_for_each(|n| self.jobs(Measure::Lookup, 2, n))?;
+                let mut partitions = [1].into_iter().chain(lookup::PARTITIONS);
+                partitions.try_for_each(|n| self.jobs(Measure::LookupPublished, 2, n))
+            }
+            Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
+            Command::Collective => self.collectives(),
+            Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
+            Command::Threads => self.repeat(&self.job(Measure::Threads, 2, 1, &threads::variables())),
+            Command::Signal => self.jobs(Measure::Signal, 2, 1),
+            Command::Atomic => self.jobs(Measure::Atomic, 2, 1),
+            Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
+            Command::Array => self.array(),
+            Command::Halo => self.jobs(Measure::Halo, 2, 1),
+            Command::Pages => self.pages(),
+            Command::Partitions => self.partitions(),
+            Command::Startup => self.startup(),
+            Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
+            Command::Ofi { model: true, provider, .. } => self.model(&provider),
+            Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
+            Command::Ofi { bare, provider, .. } => self.ofi(bare, &provider),
+            Command::Mapping { provider } => self.mapping(&provider),
+            Command::Strided { peers: true, .. } => self.peers(),
+            Command::Strided { regret, seed, .. } => self.strided(regret, seed),
+            Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
+            Command::Pe { .. } => unreachable!("a PE measures by itself"),
+        }
+    }
+
+    /// Runs jobs whose PE 0 prints records, and shows what comes out of all of them.
+    fn jobs(&mut self, measure: Measure, pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
+        let variables = if partitions == 1 { Vec::new() } else { lookup::variables(partitions) };
+        self.repeat(&self.job(measure, pes, partitions, &variables))
+    }
+
+    pub(crate) fn repeat(&mut self, job: &Job) -> Result<(), Box<dyn Error>> {
+        let records = self.records(job)?;
+        self.show(records);
+        Ok(())
+    }
+
+    /// What all jobs have measured.
+    pub(crate) fn records(&mut self, job: &Job) -> Result<Vec<Record>, Box<dyn Error>> {
+        let mut records = Vec::new();
+        for _ in 0..self.jobs {
+            let printed = self.run(job)?;
+            for line in printed.lines() {
+                records.push(serde_json::from_str(line)?);
+            }
+        }
+        Ok(records)
+    }
+
+    fn strided(&mut self, regret: bool, seed: Option<u64>) -> Result<(), Box<dyn Error>> {
+        let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into());
+        let seed = seed.unwrap_or_else(now);
+        eprintln!("shmem-perf: random layouts are drawn with --seed {seed}");
+        if regret {
+            return self.drawn(Measure::StridedRegret, regret::ROOM, seed);
+        }
+        self.jobs(Measure::Strided, 2, 1)?;
+        self.drawn(Measure::StridedSweep, sweep::ROOM, seed)
+    }
+
+    /// Compares with the libraries that are there.
+    fn peers(&mut self) -> Result<(), Box<dyn Error>> {
+        let Some(programs) = programs(&Peer::STRIDED)? else { return Ok(()) };
+        let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned());
+        let mut job = self.job(Measure::StridedPeers, 2, 1, &[heap]);
+        job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
+        self.repeat(&job)
+    }
+
+    /// Measures collectives, and compares those of two PEs with another library's if it is there.
+    fn collectives(&mut self) -> Result<(), Box<dyn Error>> {
+        self.jobs(Measure::Collective, 2, 1)?;
+        self.jobs(Measure::Collective, 4, 1)?;
+        let Some(programs) = programs(&[Peer::OshmemCollectives])? else { return Ok(()) };
+        let mut job = self.job(Measure::CollectivePeer, 2, 1, &[]);
+        job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
+        self.repeat(&job)
+    }
+
+    /// Runs one job on layouts that are drawn, with room for them.
+    fn drawn(&mut self, measure: Measure, room: usize, seed: u64) -> Result<(), Box<dyn Error>> {
+        let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (2 * room).to_string());
+        let mut job = self.job(measure, 2, 1, &[heap]);
+        job.args.extend(["--seed".into(), seed.to_string()]);
+        let lines = self.run(&job)?;
+        let records = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        self.show(records);
+        Ok(())
+    }
+
+    pub(crate) fn job(
+        &self,
+        measure: Measure,
+        pes: usize,
+        partitions: usize,
+        variables: &[(String, String)],
+    ) -> Job {
+        let name = measure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let (partitions, repetitions) = (partitions.to_string(), self.repetitions.to_string());
+        let args = ["pe", &name, "--partitions", &partitions, "--repetitions", &repetitions];
+        Job { pes, args: args.map(str::to_owned).into(), variables: variables.to_vec() }
+    }
+
+    pub(crate) fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {
+        let Printed { results, remarks } = job.run()?;
+        remarks.lines().for_each(|remark| self.remark(remark));
+        Ok(results)
+    }
+
+    /// Says something once.
+    pub(crate) fn remark(&mut self, remark: &str) {
+        if self.remarks.insert(remark.to_owned()) {
+            eprintln!("{remark}");
+        }
+    }
+
+    pub(crate) fn show(&self, records: Vec<Record>) {
+        let cases: Vec<Case> = Record::join(records).iter().map(Record::case).collect();
+        if self.json {
+            print!("{}", table::json(&cases));
+        } else {
+            println!("{}", table::text(&cases));
+        }
+    }
+
+    fn startup(&mut self) -> Result<(), Box<dyn Error>> {
+        let gibibyte = |id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), "SIZE=1G".to_owned());
+        let partitions: Vec<_> = (1..=127).map(gibibyte).collect();
+        self.starts(4, "4", "the default heaps", &[], self.repetitions)?;
+        self.starts(16, "16/127/1G", "127 partitions of 1 GiB", &partitions, FEWEST)?;
+        // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
+        self.starts_under_mpirun(if cfg!(debug_assertions) { 4 } else { 64 })
+    }
+
+    /// Measures starts by a launcher that is not ours, if it is there.
+    fn starts_under_mpirun(&mut self, pes: usize) -> Result<(), Box<dyn Error>> {
+        let args = self.job(Measure::Nothing, pes, 1, &[]).args;
+        let Some(samples) = startup::under_mpirun(pes, &args, FEWEST)? else {
+            self.remark("mpirun is not installed: starts under it are not measured (Debian: openmpi-bin)");
+            return Ok(());
+        };
+        let cores = std::thread::available_parallelism()?.get();
+        let site = Site { pes, transport: "shm".into(), shared_cores: pes > cores };
+        let compared = "start and end of a job under mpirun, against mpirun of as many hostname";
+        self.show(vec![Record::new(&site, "startup", format!("mpirun/{pes}"), "ms", compared, samples)]);
+        Ok(())
+    }
+
+    /// Measures starts of jobs of `pes` PEs, and what their PEs keep.
+    fn starts(
+        &mut self,
+        pes: usize,
+        case: &str,
+        heaps: &str,
+        variables: &[(String, String)],
+        repetitions: usize,
+    ) -> Result<(), Box<dyn Error>> {
+        let cores = std::thread::available_parallelism()?.get();
+        let site = Site { pes, transport: "shm".into(), shared_cores: pes > cores };
+        let samples = startup::startup(&self.job(Measure::Nothing, pes, 1, variables), repetitions)?;
+        let compared =
+            format!("start and end of a job with {heaps}, against as many programs that do nothing");
+        let start = Record::new(&site, "startup", case, "ms", compared, samples);
+
+        let job = self.job(Measure::Footprint, pes, 1, variables);
+        let (mut resident, mut mappings) = (Samples::new(), Samples::new());
+        for _ in 0..FEWEST {
+            let footprint: Footprint = serde_json::from_str(&self.run(&job)?)?;
+            resident.push(footprint.resident as f64 / f64::from(1 << 20), 8.0);
+            mappings.push(footprint.mappings as f64, startup::most_mappings()? as f64);
+        }
+        let of = |what, limit| {
+            format!("{what} of a PE with {heaps} beyond those of the program itself, against {limit}")
+        };
+        self.show(vec![
+            start,
+            Record::new(&site, "startup-resident", case, "MiB", of("pages", "8 MiB"), resident),
+            Record::new(&site, "startup-mappings", case, "", of("mappings", "vm.max_map_count"), mappings),
+        ]);
+        Ok(())
+    }
+}
+
+/// The programs of some peers. Who is missing is said; nothing if all of them are.
+fn programs(peers: &[Peer]) -> std::io::Result<Option<Programs>> {
+    let programs = Programs::build(peers)?;
+    for missing in programs.missing() {
+        eprintln!("shmem-perf: {missing}");
+    }
+    Ok((programs.missing().len() < peers.len()).then_some(programs))
+}

@@ -1,0 +1,100 @@
+//! Threads with contexts of their own, against bare threads with endpoints of their own.
+
+use std::sync::Arc;
+
+use shmem_core::context::NonBlocking;
+use shmem_core::endpoint::Stores;
+use shmem_core::object::On;
+
+use super::operation::LESS;
+use super::{Bare, Lane, Peer};
+use crate::rounds::{self, Rounds};
+use crate::samples::Samples;
+
+/// Numbers of threads that are measured.
+pub const THREADS: [usize; 2] = [1, 2];
+
+/// What a thread does between two quiets.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// Bytes of each put.
+    pub bytes: usize,
+    /// Puts.
+    pub in_flight: usize,
+    /// Batches in one sample.
+    passes: u64,
+}
+
+/// From small ones, of which the issue is what costs, to large ones.
+pub const BATCHES: [Batch; 3] = [
+    Batch { bytes: 8, in_flight: 64, passes: 16_u64.div_ceil(LESS as u64) },
+    Batch { bytes: 4 << 10, in_flight: 64, passes: 8_u64.div_ceil(LESS as u64) },
+    Batch { bytes: 64 << 10, in_flight: 16, passes: 4_u64.div_ceil(LESS as u64) },
+];
+
+impl Batch {
+    /// Bytes that a thread writes.
+    pub fn room(&self) -> usize {
+        self.bytes * self.in_flight
+    }
+
+    /// One batch of thread `number` and its quiet, through the library.
+    ///
+    /// # Panics
+    ///
+    /// If `place` has no room for so many threads, or `own` not for the batch.
+    pub fn through<I: Stores>(&self, token: &I, place: On<'_, [u8]>, own: &[u8], number: usize) {
+        let start = number * self.room();
+        token.scope(|scope| {
+            for (k, source) in own[..self.room()].chunks(self.bytes).enumerate() {
+                scope.put(place.index(start + k * self.bytes..start + (k + 1) * self.bytes), source);
+            }
+        });
+    }
+
+    fn by_hand(&self, lane: &Lane, peer: &Peer, number: usize) {
+        let start = number * self.room();
+        for at in (start..start + self.room()).step_by(self.bytes) {
+            lane.put(peer, at, at, self.bytes);
+        }
+        lane.quiet();
+    }
+}
+
+/// Batches of `threads` threads, against as many bare threads with an endpoint each: nanoseconds for each
+/// put of a thread. `thread` is what each thread does, by its number: it makes what it puts through, and
+/// calls [`Turns::run`] with its batch.
+///
+/// # Panics
+///
+/// If the provider gives no endpoint, or fails.
+pub fn against_bare(
+    (bare, peer): (&Arc<Bare>, Peer),
+    threads: usize,
+    batch: &Batch,
+    repetitions: usize,
+    thread: impl Fn(usize, &Turns<'_>) + Sync,
+) -> Samples {
+    let passes = (batch.passes, batch.in_flight);
+    rounds::in_turn(threads, passes, repetitions, |number, rounds| {
+        let lane = Lane::open(bare).unwrap_or_else(|error| panic!("{error}"));
+        thread(number, &Turns { rounds, lane, peer, batch, number });
+    })
+}
+
+/// The turns of one thread.
+pub struct Turns<'a> {
+    rounds: &'a Rounds,
+    lane: Lane,
+    peer: Peer,
+    batch: &'a Batch,
+    number: usize,
+}
+
+impl Turns<'_> {
+    /// Takes part, with `batch` as the thread's batch through the library.
+    pub fn run(&self, mut batch: impl FnMut()) {
+        let Self { rounds, lane, peer, number, .. } = self;
+        rounds.run(|_| batch(), |_| self.batch.by_hand(lane, peer, *number));
+    }
+}

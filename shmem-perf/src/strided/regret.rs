@@ -1,0 +1,105 @@
+//! How far what is chosen is from the best of all there is.
+//!
+//! For every layout all methods are timed in turn, each the median of its samples; the regret of a choice
+//! is the time of the method it chooses over that of the fastest.
+
+use shmem_core::context::Stores;
+use shmem_core::strided::{Algorithm, Kernel, Method, Pattern, Plan, Thresholds};
+
+use super::cases::transfers;
+use super::sides::Sides;
+use super::spread::Spread;
+use super::sweep::{self, Point};
+use crate::samples::{Quartiles, nanoseconds_each};
+
+/// Bytes of each side: the published table was measured with 64 MiB.
+pub const ROOM: usize = (64 << 20) + (64 << 10);
+
+/// Every way to move a pattern, whatever would be chosen.
+pub const METHODS: [Method; 12] = [
+    Method::Putmem,
+    Method::Kernel(Kernel::Rows),
+    Method::Kernel(Kernel::Throttled(1)),
+    Method::Kernel(Kernel::Throttled(2)),
+    Method::Kernel(Kernel::Throttled(4)),
+    Method::Kernel(Kernel::Throttled(8)),
+    Method::Kernel(Kernel::Throttled(16)),
+    Method::Kernel(Kernel::Stream),
+    Method::Kernel(Kernel::Library),
+    Method::Kernel(Kernel::StringMove),
+    Method::Kernel(Kernel::Span),
+    Method::Kernel(Kernel::Shuffle),
+];
+
+/// The published blocks and gaps, in spans from a first-level cache to the published 64 MiB.
+pub fn grid() -> Vec<Point> {
+    let mut points = Vec::new();
+    for span in [16 << 10, 256 << 10, 4 << 20, 64 << 20] {
+        for (block, _) in shmem_core::strided::PUBLISHED {
+            for gap in shmem_core::strided::GAPS {
+                let stride = block + gap;
+                points.push((Spread::within(block, stride, stride, span), super::Direction::Put));
+            }
+        }
+    }
+    points.retain(|(spread, _)| spread.count > 1);
+    points
+}
+
+/// Layouts drawn at random.
+pub fn random(seed: u64) -> Vec<Point> {
+    sweep::drawn(sweep::DRAWN, seed)
+}
+
+/// Regret of each policy at one layout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regrets {
+    /// Of what is chosen here.
+    pub auto: f64,
+    /// Of the published table.
+    pub published: f64,
+    /// Of the better of Algorithms 1 and 2, which no table can beat.
+    pub ideal: f64,
+}
+
+/// Times all methods at a layout.
+pub fn regrets<I: Stores>(
+    sides: &mut Sides<'_, I>,
+    (spread, direction): &Point,
+    thresholds: &Thresholds,
+    repetitions: usize,
+) -> Regrets {
+    let pattern = Pattern::blocks(spread.block, spread.count, spread.to, spread.from);
+    let by = |algorithm| {
+        Plan::of(pattern, 1 << (spread.to | spread.from).trailing_zeros().min(6), algorithm, thresholds)
+    };
+    let (auto, two, three) = (by(Algorithm::Auto), by(Algorithm::Two), by(Algorithm::Three));
+    let mut plans = vec![auto, by(Algorithm::One), two];
+    plans.extend(METHODS.map(|method| Plan::by(pattern, method)));
+    plans.dedup();
+    let count = transfers(spread);
+    let mut times = vec![Vec::new(); plans.len()];
+    for round in 0..=repetitions {
+        for (plan, times) in plans.iter().zip(&mut times) {
+            // What the one before left in the caches, or did not, is not this one's.
+            sides.planned(plan, *direction);
+            let time = nanoseconds_each(count, || {
+                (0..count).for_each(|_| sides.planned(plan, *direction));
+            });
+            if round > 0 {
+                times.push(time);
+            }
+        }
+    }
+    // One plan that stands there twice counts with all its samples.
+    let time = |wanted: &Plan| {
+        let all = plans.iter().zip(&times).filter(|(plan, _)| *plan == wanted);
+        Quartiles::of(all.flat_map(|(_, times)| times.iter().copied()).collect()).median
+    };
+    let best = plans.iter().map(&time).fold(f64::INFINITY, f64::min);
+    Regrets {
+        auto: time(&auto) / best,
+        published: time(&three) / best,
+        ideal: time(&by(Algorithm::One)).min(time(&two)) / best,
+    }
+}

@@ -1,0 +1,371 @@
+//! `shmem-perf` as a user sees it. What it measures is a matter of the machine; that every case is
+//! there, with sense in it, is not.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use shmem_perf::Case;
+
+fn run(args: &[&str]) -> (bool, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
+        .args(args)
+        // Measures bring partitions of their own.
+        .env("SHMEM_SYMMETRIC_SIZE", "4K")
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+/// The cases of a subcommand, by `measure case`.
+fn cases(command: &str) -> BTreeMap<String, Case> {
+    let cases = cases_of(&[command]);
+    assert!(cases.values().all(|case| case.transport == "shm"), "{cases:?}");
+    cases
+}
+
+/// Those of a subcommand with arguments, whatever the transport.
+fn cases_of(command: &[&str]) -> BTreeMap<String, Case> {
+    let all = ["--json", "--repetitions", "11", "--jobs", "1"];
+    let (success, out, err) = run(&[command, &all].concat());
+    assert!(success, "{command:?}: {err}");
+    let cases = out.lines().map(|line| serde_json::from_str::<Case>(line).unwrap());
+    let cases: BTreeMap<_, _> = cases.map(|case| (format!("{} {}", case.measure, case.case), case)).collect();
+    for (name, case) in &cases {
+        // A sweep is one number over many layouts.
+        let single = case.measure == "strided-sweep" || case.case.starts_with("pingpong/");
+        assert!(case.n >= 11 || single, "{name}");
+        let least = if case.measure == "strided-sweep" { -1.0 } else { 0.0 };
+        assert!(case.value > least && case.limit > 0.0 && case.ratio > least, "{name}: {case:?}");
+        assert!(case.p25 <= case.value && case.value <= case.p75, "{name}: {case:?}");
+    }
+    cases
+}
+
+/// Whoever measures a network: PEs that poll want a core each, and there are few.
+static NETWORK: Mutex<()> = Mutex::new(());
+
+/// Whether there is a libfabric with the provider that is measured by default. Says so if not.
+fn has_fabric() -> bool {
+    let bare = || {
+        let library = shmem_core::libfabric::Library::load(None).map_err(|error| error.to_string())?;
+        let hints = library.hints();
+        library.info(&hints).map_err(|code| library.describe(code.into()))
+    };
+    let found = bare();
+    if let Err(why) = &found {
+        println!("skipped: no libfabric to measure with: {why}");
+    }
+    found.is_ok()
+}
+
+fn has(cases: &BTreeMap<String, Case>, names: &[&str]) {
+    for name in names {
+        assert!(cases.contains_key(*name), "{name} is missing in {:?}", cases.keys());
+    }
+}
+
+#[test]
+fn transfers_have_a_case_for_each_size() {
+    let put = cases("put");
+    has(&put, &["put8-static 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
+    has(&cases("get"), &["get 8", "get 512", "get 1048576"]);
+    assert_eq!((put["put 64"].pes, put["put 64"].unit.as_str()), (2, "ns"));
+}
+
+#[test]
+fn lookups_have_a_case_for_each_kind_number_and_size() {
+    let lookup = cases("lookup");
+    for kind in ["typed", "raw"] {
+        for partitions in [7, 8, 127] {
+            for bytes in [1, 8, 64, 512, 4096] {
+                has(&lookup, &[&format!("lookup {kind}/{partitions}/{bytes}")]);
+            }
+        }
+    }
+    has(
+        &lookup,
+        &["lookup-published put/1/8", "lookup-published get/7/8", "lookup-published fetch-add/127/8"],
+    );
+}
+
+#[test]
+fn strided_transfers_have_a_case_for_each_orientation() {
+    let (success, _, err) = run(&["strided", "--seed", "x"]);
+    assert!(!success && err.contains("--seed"), "{err}");
+    let strided = cases("strided");
+    let orientations = [
+        "contiguous/64K",
+        "column/1024",
+        "column4/1024",
+        "blocks/4-of-129",
+        "aos/24/8/1k",
+        "aos/48/16/10k",
+        "checkerboard-f64/1k",
+        "checkerboard-f32/1k",
+        "matrix/row-2048",
+    ];
+    for orientation in orientations {
+        for direction in ["put", "get"] {
+            has(&strided, &[&format!("strided {orientation}/{direction}")]);
+        }
+    }
+    for matrix in ["element", "group-of-one-type", "group-of-several-types", "checkerboard"] {
+        assert!(strided[&format!("strided matrix/{matrix}/put")].vs_a1.is_some_and(|times| times > 0.0));
+    }
+    assert_eq!(strided["strided constant/8x4"].vs_a1, None);
+    assert!(strided.keys().filter(|name| name.starts_with("strided-sweep ")).count() == 2, "{strided:?}");
+}
+
+#[test]
+fn a_calibration_is_left_where_it_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("table.json");
+    let table = file.to_str().unwrap();
+    let (success, out, err) = run(&["calibrate", "--dry-run", "--table", table]);
+    assert!(success && out.contains("throttle") && !file.exists(), "{out}{err}");
+    let (success, out, err) = run(&["calibrate", "--table", table]);
+    assert!(success && out.contains(table), "{out}{err}");
+    let machine = shmem::calibration::machine(&shmem::info::Root::default());
+    assert!(shmem::calibration::Table::read(&file).unwrap().thresholds_for(&machine).is_ok());
+}
+
+#[test]
+fn collectives_have_a_case_for_each_size() {
+    let barrier = cases("barrier");
+    has(&barrier, &["barrier 2", "barrier 16"]);
+    assert_eq!(barrier["barrier 16"].pes, 16);
+    has(&cases("alloc"), &["alloc 64", "alloc 1048576"]);
+}
+
+/// Another library's are there, or a line says why not.
+#[test]
+fn each_collective_has_a_case_for_each_size() {
+    let (success, out, err) = run(&["--json", "collective", "--repetitions", "11", "--jobs", "1"]);
+    assert!(success, "{err}");
+    let all: Vec<Case> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names = |measure: &str| {
+        let of = all.iter().filter(|case| case.measure == measure);
+        of.map(|case| case.case.clone()).collect::<Vec<_>>()
+    };
+    let small = ["barrier/0", "broadcast/8", "sum/8", "fcollect/8", "alltoall/8"];
+    for pes in [2, 4] {
+        for case in small {
+            assert!(names("collective").contains(&format!("{case}/{pes}")), "{out}");
+        }
+    }
+    let beside = names("collective-oshmem");
+    let missing = err.contains("peer oshmem-collectives: not installed");
+    assert_eq!(beside.len(), if missing { 0 } else { 15 }, "{out}{err}");
+    assert!(missing || beside.contains(&"sum/1048576/2".to_owned()), "{beside:?}");
+    assert!(all.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{all:?}");
+}
+
+#[test]
+fn threads_have_a_case_for_each_number_and_context() {
+    let threads = cases("threads");
+    for number in [1, 2, 4, 8, 16, 36] {
+        for context in ["private", "multiple", "locked"] {
+            has(&threads, &[&format!("threads {number}/{context}")]);
+        }
+    }
+    assert!(threads["threads 36/private"].shared_cores, "said where threads take turns");
+}
+
+#[test]
+fn tracking_has_a_case_for_each_design_and_size() {
+    let tracking = cases("tracking");
+    for design in ["events", "hybrid", "domain", "context"] {
+        for bytes in ["8", "64", "4096", "1048576", "quiet"] {
+            has(&tracking, &[&format!("tracking {design}/{bytes}")]);
+        }
+    }
+}
+
+#[test]
+fn halos_have_a_case_for_each_size_and_what_it_is_made_of() {
+    let halo = cases("halo");
+    has(&halo, &["halo 16x16", "halo 32x32", "halo 256x256", "halo late/256x256"]);
+    has(&halo, &["halo exchange/16", "halo interior/256x256"]);
+}
+
+#[test]
+fn words_have_a_case_for_each_operation() {
+    has(&cases("signal"), &["signal 8", "signal 8/read", "signal 4096"]);
+    has(&cases("atomic"), &["atomic fetch-add/64", "atomic compare-swap/64", "atomic swap/32"]);
+}
+
+#[test]
+fn arrays_have_a_case_for_each_storage_and_way() {
+    let array = cases("array");
+    for storage in ["single", "separate", "cyclic", "multi", "chosen"] {
+        for way in [
+            "index",
+            "iter",
+            "each",
+            "chunks",
+            "read",
+            "index/2",
+            "index/3",
+            "iter/2",
+            "iter/3",
+            "index/cache",
+        ] {
+            has(&array, &[&format!("array {storage}/{way}")]);
+        }
+        if cfg!(feature = "rayon") {
+            for way in ["par-index", "par-iter", "par-chunks", "par-read"] {
+                has(&array, &[&format!("array {storage}/{way}")]);
+            }
+        }
+    }
+    for storage in ["single", "separate", "cyclic", "multi"] {
+        for (bytes, pes) in [(1 << 10, 2), (16 << 10, 4), (16 << 10, 8)] {
+            let case = &array[&format!("array next-layer/{storage}/{bytes}/{pes}")];
+            assert_eq!((case.pes, case.unit.as_str()), (pes, "us"));
+        }
+    }
+}
+
+#[test]
+fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
+    let pages = cases("pages");
+    // Where the system merges no pages, there is nothing to compare.
+    assert!(pages.is_empty() || pages.contains_key("pages column/32768"), "{pages:?}");
+    let partitions = cases("partitions");
+    for n in [1, 7, 8, 127] {
+        for what in ["create", "attach", "register"] {
+            has(&partitions, &[&format!("partitions {what}/{n}")]);
+        }
+        has(&partitions, &[&format!("partitions-kept mappings/{n}")]);
+        assert_eq!(partitions[&format!("partitions-kept descriptors/{n}")].value, 1.0);
+    }
+    has(&partitions, &["partitions-later 1", "partitions-later 124", "placing 64M", "placing 512M"]);
+}
+
+#[test]
+fn starts_show_time_memory_and_mappings() {
+    let startup = cases("startup");
+    has(&startup, &["startup 4", "startup 16/127/1G", "startup-resident 16/127/1G", "startup-mappings 4"]);
+    // Without mpirun there is a line that says so.
+    let has_mpirun = Command::new("mpirun").arg("--version").output().is_ok();
+    assert_eq!(startup.contains_key("startup mpirun/4"), has_mpirun);
+    let resident = &startup["startup-resident 4"];
+    assert!(resident.value < resident.limit, "{resident:?}");
+}
+
+#[test]
+fn networks_have_a_case_for_each_operation_and_state() {
+    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
+    if !has_fabric() {
+        return;
+    }
+    let ofi = cases_of(&["ofi"]);
+    let operations = ["put/8", "get/8", "fetch-add/8", "put-rate/8", "put/65536", "get/1048576"];
+    let asleep = ["put-asleep/8", "get-asleep/8", "fetch-add-asleep/8"];
+    for operation in operations.iter().chain(&asleep).chain(&["idle/0"]) {
+        let case = &ofi[&format!("ofi {operation}/tcp;ofi_rxm")];
+        assert_eq!((case.pes, case.transport.as_str()), (2, "ofi"));
+    }
+    let bare = cases_of(&["ofi", "--bare"]);
+    for operation in operations.iter().chain(&asleep) {
+        has(&bare, &[&format!("ofi-bare {operation}/tcp;ofi_rxm")]);
+    }
+}
+
+#[test]
+fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
+    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
+    if !has_fabric() {
+        return;
+    }
+    let (blocks, model) = (cases_of(&["ofi", "--strided"]), cases_of(&["ofi", "--model"]));
+    for state in ["polling", "asleep"] {
+        for case in ["16/8", "16/4096", "64/8", "64/256", "64/4096"] {
+            has(
+                &blocks,
+                &[&format!("ofi-strided {case}/{state}"), &format!("ofi-strided-model {case}/{state}")],
+            );
+        }
+        for number in ["alpha", "gap", "beta"] {
+            has(&model, &[&format!("ofi-model {number}/{state}/tcp;ofi_rxm")]);
+        }
+    }
+}
+
+#[test]
+fn mappings_have_a_case_for_each_design_and_number_of_threads() {
+    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
+    if !has_fabric() {
+        return;
+    }
+    let mapping = cases_of(&["mapping"]);
+    for design in ["events", "hybrid", "domain", "context", "auto"] {
+        for threads in ["1/8", "2/4096", "2/65536"] {
+            has(&mapping, &[&format!("mapping {design}/{threads}")]);
+        }
+        has(&mapping, &[&format!("mapping {design}-locked/2/8")]);
+    }
+}
+
+/// A provider that is not there is an error with its name, and no report.
+#[test]
+fn a_provider_that_is_not_there_is_named() {
+    let (success, out, err) = run(&["ofi", "--bare", "--provider", "carrier-pigeon", "--jobs", "1"]);
+    assert!(!success && out.is_empty(), "{out}");
+    assert!(err.contains("carrier-pigeon") || err.contains("libfabric cannot be used"), "{err}");
+}
+
+#[test]
+fn a_table_says_what_was_compared() {
+    let (success, out, err) = run(&["alloc", "--repetitions", "11", "--jobs", "2"]);
+    assert!(success, "{err}");
+    assert!(out.starts_with("alloc (2 PEs, "), "{out}");
+    assert!(out.contains("): allocating and freeing bytes, against two barriers\n"), "{out}");
+    assert_eq!(out.trim_end().lines().count(), 2 + 4, "{out}");
+}
+
+#[test]
+fn too_few_repetitions_are_refused() {
+    let (success, _, err) = run(&["put", "--repetitions", "10"]);
+    assert!(!success && err.contains("11.."), "{err}");
+    let (success, _, err) = run(&["putt"]);
+    assert!(!success && err.contains("put"), "{err}");
+}
+
+/// Peers are programs of others: a case for each transfer, or a line that says why not.
+#[test]
+fn each_peer_has_its_cases_or_a_line_that_says_why_not() {
+    let (success, out, err) = run(&["--json", "strided", "--peers", "--repetitions", "11", "--jobs", "1"]);
+    assert!(success, "{err}");
+    for (peer, kinds) in [("mpi", &["mpi"][..]), ("oshmem", &["oshmem", "a1"])] {
+        for kind in kinds {
+            let cases: Vec<Case> = out
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .filter(|case: &Case| case.measure == "peers" && case.case.starts_with(&format!("{kind}/")))
+                .collect();
+            let missing = err.contains(&format!("peer {peer}: not installed"));
+            assert_eq!(cases.len(), if missing { 0 } else { 18 }, "{kind}: {out}{err}");
+            assert!(cases.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{cases:?}");
+        }
+    }
+}
+
+#[test]
+fn a_machine_without_peers_is_told_so() {
+    let empty = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
+        .args(["--json", "strided", "--peers"])
+        .env("PATH", empty.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(err.lines().count(), 2, "{err}");
+    for (peer, compiler) in [("mpi", "mpicc"), ("oshmem", "oshcc")] {
+        let line = format!("shmem-perf: peer {peer}: not installed, there is no {compiler} (Debian: ");
+        assert!(err.contains(&line), "{err}");
+    }
+}
