@@ -8,9 +8,9 @@ use shmem_perf::{FEWEST, Record, Site, affinity};
 
 use crate::Measure;
 use crate::bench::print;
-use crate::report::Report;
+use crate::runner::Runner;
 
-impl Report {
+impl Runner {
     pub(crate) fn array(&mut self) -> Result<(), Box<dyn Error>> {
         self.repeat(&self.job(Measure::Array, 1, 1, &variables()))?;
         if cfg!(feature = "rayon") {
@@ -18,7 +18,7 @@ impl Report {
             let cpus = std::thread::available_parallelism()?.get();
             self.repeat(&self.job(Measure::ArrayApart, cpus, 1, &variables()))?;
         } else {
-            eprintln!("shmem-perf: without the feature rayon, parallel loops are left out");
+            self.remark("shmem-perf: without the feature rayon, parallel loops are left out");
         }
         for pes in array::PES {
             self.repeat(&self.job(Measure::ArrayLayer, pes, 1, &variables()))?;

@@ -13,12 +13,12 @@ use shmem_perf::strided::{Sides, calibrate};
 
 use crate::Measure;
 use crate::bench::Bench;
-use crate::report::Report;
+use crate::runner::Runner;
 
 /// Names the file of the table; a job that measures follows none.
 const VARIABLE: &str = "SHMEM_STRIDED_TABLE";
 
-impl Report {
+impl Runner {
     /// Measures, shows, and leaves a table.
     pub(crate) fn calibrate(
         &mut self,

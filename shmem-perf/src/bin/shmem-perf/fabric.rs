@@ -15,7 +15,7 @@ use shmem_perf::partitions::{LATER, PARTITIONS};
 use shmem_perf::{Record, Samples, Site, scale};
 
 use crate::Measure;
-use crate::report::Report;
+use crate::runner::Runner;
 
 /// Where no other one is asked for.
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
@@ -39,7 +39,7 @@ const TRANSPORT: &str = "SHMEM_TRANSPORT";
 const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
 const CONTEXT_MAPPING: &str = "SHMEM_CONTEXT_MAPPING";
 
-impl Report {
+impl Runner {
     /// Latencies, bandwidths and the rate of puts, against the bare program; or that alone, against the
     /// latency of its own put and that of libfabric's tool.
     pub(crate) fn ofi(&mut self, bare: bool, provider: &str) -> Result<(), Box<dyn Error>> {
@@ -87,12 +87,10 @@ impl Report {
         };
         let model = Model { alpha: median("alpha")?, gap: median("gap")?, beta: median("beta")? };
         self.show(records.clone());
-        if !self.json {
-            println!(
-                "a model, from these numbers at a PE that sleeps; none of it is measured\n{}",
-                scale::table(&model)
-            );
-        }
+        let table = scale::table(&model);
+        self.explain(&format!(
+            "a model, from these numbers at a PE that sleeps; none of it is measured\n{table}"
+        ));
         Ok(())
     }
 

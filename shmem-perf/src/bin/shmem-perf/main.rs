@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use shmem_perf::FEWEST;
 
-use report::Report;
+use runner::Runner;
 
 mod array;
 mod bench;
@@ -21,7 +21,7 @@ mod fabric;
 mod halo;
 mod memory;
 mod peers;
-mod report;
+mod runner;
 mod strided;
 mod threads;
 mod tracking;
@@ -199,9 +199,9 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure, partitions, seed, peers }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
         }
-        Some(command) => Report::new(&arguments).measure(command),
+        Some(command) => Runner::new(&arguments).measure(command),
         None => {
-            let mut report = Report::new(&arguments);
+            let mut runner = Runner::new(&arguments);
             use Command::{
                 Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
                 Startup, Threads, Tracking,
@@ -212,7 +212,7 @@ fn main() -> ExitCode {
                 Pages, Partitions, Startup, strided,
             ]
             .into_iter()
-            .try_for_each(|one| report.measure(one))
+            .try_for_each(|one| runner.measure(one))
         }
     };
     match done {

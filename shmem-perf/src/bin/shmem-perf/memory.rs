@@ -9,9 +9,9 @@ use shmem_perf::{Record, Samples, Site, pages, placing};
 
 use crate::Measure;
 use crate::bench::{Bench, Records, print};
-use crate::report::Report;
+use crate::runner::Runner;
 
-impl Report {
+impl Runner {
     pub(crate) fn pages(&mut self) -> Result<(), Box<dyn Error>> {
         self.repeat(&self.job(Measure::Pages, 2, 1, &pages::variables()))
     }

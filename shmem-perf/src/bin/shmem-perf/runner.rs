@@ -1,4 +1,4 @@
-//! The tool: starts jobs, and shows what their PEs print.
+//! The tool: starts jobs, and shows or keeps what their PEs print.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -12,22 +12,54 @@ use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
 
 use crate::{Arguments, Command, Measure};
 
-/// The tool: starts jobs and shows what they print.
-pub(crate) struct Report {
-    pub(crate) json: bool,
+/// The tool: starts jobs, and shows or keeps what they print.
+pub(crate) struct Runner {
+    sink: Sink,
     pub(crate) repetitions: usize,
     pub(crate) jobs: u16,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
 
-impl Report {
+/// Where records and remarks go.
+enum Sink {
+    Tables,
+    Json,
+    Kept(Kept),
+}
+
+/// What was measured and said, for somebody who makes something of it.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) records: Vec<Record>,
+    /// Each once.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Runner {
+    /// A runner that prints.
     pub(crate) fn new(arguments: &Arguments) -> Self {
-        Self {
-            json: arguments.json,
-            repetitions: arguments.repetitions.into(),
-            jobs: arguments.jobs,
-            remarks: BTreeSet::new(),
+        let sink = if arguments.json { Sink::Json } else { Sink::Tables };
+        Self::into(sink, arguments.repetitions.into(), arguments.jobs)
+    }
+
+    /// A runner that keeps what comes out.
+    pub(crate) fn keeping(repetitions: usize, jobs: u16) -> Self {
+        Self::into(Sink::Kept(Kept::default()), repetitions, jobs)
+    }
+
+    fn into(sink: Sink, repetitions: usize, jobs: u16) -> Self {
+        Self { sink, repetitions, jobs, remarks: BTreeSet::new() }
+    }
+
+    /// What was kept since the last call; remarks that were made before do not come again.
+    pub(crate) fn take(&mut self) -> Kept {
+        match &mut self.sink {
+            Sink::Kept(kept) => {
+                let Kept { records, remarks } = std::mem::take(kept);
+                Kept { records: Record::join(records), remarks }
+            }
+            Sink::Tables | Sink::Json => Kept::default(),
         }
     }
 
@@ -92,7 +124,7 @@ impl Report {
     fn strided(&mut self, regret: bool, seed: Option<u64>) -> Result<(), Box<dyn Error>> {
         let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into());
         let seed = seed.unwrap_or_else(now);
-        eprintln!("shmem-perf: random layouts are drawn with --seed {seed}");
+        self.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
         if regret {
             return self.drawn(Measure::StridedRegret, regret::ROOM, seed);
         }
@@ -102,7 +134,7 @@ impl Report {
 
     /// Compares with the libraries that are there.
     fn peers(&mut self) -> Result<(), Box<dyn Error>> {
-        let Some(programs) = programs(&Peer::STRIDED)? else { return Ok(()) };
+        let Some(programs) = self.programs(&Peer::STRIDED)? else { return Ok(()) };
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned());
         let mut job = self.job(Measure::StridedPeers, 2, 1, &[heap]);
         job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
@@ -113,7 +145,7 @@ impl Report {
     fn collectives(&mut self) -> Result<(), Box<dyn Error>> {
         self.jobs(Measure::Collective, 2, 1)?;
         self.jobs(Measure::Collective, 4, 1)?;
-        let Some(programs) = programs(&[Peer::OshmemCollectives])? else { return Ok(()) };
+        let Some(programs) = self.programs(&[Peer::OshmemCollectives])? else { return Ok(()) };
         let mut job = self.job(Measure::CollectivePeer, 2, 1, &[]);
         job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
         self.repeat(&job)
@@ -151,17 +183,28 @@ impl Report {
 
     /// Says something once.
     pub(crate) fn remark(&mut self, remark: &str) {
-        if self.remarks.insert(remark.to_owned()) {
-            eprintln!("{remark}");
+        if !self.remarks.insert(remark.to_owned()) {
+            return;
+        }
+        match &mut self.sink {
+            Sink::Kept(kept) => kept.remarks.push(remark.to_owned()),
+            Sink::Tables | Sink::Json => eprintln!("{remark}"),
         }
     }
 
-    pub(crate) fn show(&self, records: Vec<Record>) {
-        let cases: Vec<Case> = Record::join(records).iter().map(Record::case).collect();
-        if self.json {
-            print!("{}", table::json(&cases));
-        } else {
-            println!("{}", table::text(&cases));
+    pub(crate) fn show(&mut self, records: Vec<Record>) {
+        let cases = |records| Record::join(records).iter().map(Record::case).collect::<Vec<Case>>();
+        match &mut self.sink {
+            Sink::Tables => println!("{}", table::text(&cases(records))),
+            Sink::Json => print!("{}", table::json(&cases(records))),
+            Sink::Kept(kept) => kept.records.extend(records),
+        }
+    }
+
+    /// Prints what is only to be read, and not when lines of JSON are wanted.
+    pub(crate) fn explain(&self, text: &str) {
+        if matches!(self.sink, Sink::Tables) {
+            println!("{text}");
         }
     }
 
@@ -221,13 +264,13 @@ impl Report {
         ]);
         Ok(())
     }
-}
 
-/// The programs of some peers. Who is missing is said; nothing if all of them are.
-fn programs(peers: &[Peer]) -> std::io::Result<Option<Programs>> {
-    let programs = Programs::build(peers)?;
-    for missing in programs.missing() {
-        eprintln!("shmem-perf: {missing}");
+    /// The programs of some peers. Who is missing is said; nothing if all of them are.
+    fn programs(&mut self, peers: &[Peer]) -> std::io::Result<Option<Programs>> {
+        let programs = Programs::build(peers)?;
+        for missing in programs.missing() {
+            self.remark(&format!("shmem-perf: {missing}"));
+        }
+        Ok((programs.missing().len() < peers.len()).then_some(programs))
     }
-    Ok((programs.missing().len() < peers.len()).then_some(programs))
 }
