@@ -3,6 +3,7 @@
 //! ```text
 //! block     what a section shows: texts, tables, figures
 //! plot      figures as SVG
+//! summary   all measures in a table
 //! ```
 //!
 //! Each number in a table carries the line that it comes from: `data-id` and `data-field` a line and a column of
@@ -11,6 +12,7 @@
 
 mod block;
 mod plot;
+mod summary;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -51,6 +53,7 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> S
                     ol {
                         li { a href="#machine" { "The machine" } }
                         li { a href="#method" { "How it is measured" } }
+                        li { a href="#summary" { "At a glance" } }
                         @for (section, _) in &shown {
                             li { a href={ "#" (section.topic.name()) } { (section.title) } }
                         }
@@ -60,6 +63,10 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> S
                 main {
                     section id="machine" { h2 { "The machine" } (machine(evidence)) }
                     section id="method" { h2 { "How it is measured" } (method()) }
+                    section id="summary" {
+                        h2 { "At a glance" }
+                        @for block in summary::blocks(evidence) { (block) }
+                    }
                     @for (section, blocks) in &shown {
                         section id=(section.topic.name()) {
                             h2 { (section.title) }
