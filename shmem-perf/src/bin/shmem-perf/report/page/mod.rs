@@ -24,8 +24,16 @@ use super::section::Section;
 
 const STYLE: &str = include_str!("style.css");
 
+/// What the page warns of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    pub(crate) quick: bool,
+    /// Whether all has been measured.
+    pub(crate) complete: bool,
+}
+
 /// The whole page.
-pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> String {
+pub(crate) fn html(sections: &[&Section], evidence: &Evidence, state: State) -> String {
     let shown: Vec<_> =
         sections.iter().map(|section| (*section, (section.show)(evidence.of(section.topic)))).collect();
     let page = html! {
@@ -42,7 +50,10 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> S
                     h1 { "Measured: one-sided communication in Rust" }
                     p { "Each figure of the publications behind this library, measured on one machine in one run, beside \
                          the limits of the machine and beside other libraries." }
-                    @if quick {
+                    @if !state.complete {
+                        p.warning { "Not complete: the run is still going on, or was ended." }
+                    }
+                    @if state.quick {
                         p.warning { "A quick report: fewer cases and smaller sizes than the whole one." }
                     }
                     @if cfg!(debug_assertions) {
