@@ -118,9 +118,14 @@ impl Runner {
 
     /// A job of two PEs that reach each other through a provider, though they share a host.
     pub(crate) fn over(&self, measure: Measure, provider: &str) -> Job {
-        let variables = [(TRANSPORT, "ofi"), (OFI_PROVIDER, provider)];
-        self.job(measure, 2, 1, &variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
+        self.job(measure, 2, 1, &variables(provider))
     }
+}
+
+/// The variables of jobs whose PEs reach each other through a provider.
+pub(crate) fn variables(provider: &str) -> Vec<(String, String)> {
+    let variables = [(TRANSPORT, "ofi"), (OFI_PROVIDER, provider)];
+    variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 /// One PE of a job. They keep no core for themselves: threads that do what has come need them, too.

@@ -19,6 +19,7 @@ mod collective;
 mod constant;
 mod fabric;
 mod halo;
+mod lookup;
 mod memory;
 mod peers;
 mod report;
@@ -53,8 +54,8 @@ enum Command {
     Put,
     /// Gets of 1 byte to 4 MiB, against `memcpy`.
     Get,
-    /// Puts to many partitions against puts to one.
-    Lookup,
+    /// Operations on many partitions, against those on one.
+    Lookup(lookup::Options),
     /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
     Barrier,
     /// Puts with a signal to a PE that waits for it, against a cache line that goes one way.
@@ -150,6 +151,12 @@ enum Command {
         seed: u64,
         #[arg(long)]
         peers: Option<PathBuf>,
+        /// Bytes of transfers, where a measure has no sizes of its own.
+        #[arg(long, value_delimiter = ',')]
+        sizes: Vec<usize>,
+        /// Numbers of threads, likewise.
+        #[arg(long, value_delimiter = ',')]
+        threads: Vec<usize>,
     },
 }
 
@@ -160,6 +167,7 @@ enum Measure {
     Get,
     Lookup,
     LookupPublished,
+    LookupBySize,
     Barrier,
     Signal,
     Atomic,
@@ -200,7 +208,10 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
         }
-        Some(Command::Pe { measure, partitions, seed, peers }) => {
+        Some(Command::Pe { measure, partitions, sizes, .. }) if lookup::MEASURES.contains(&measure) => {
+            lookup::pe(measure, partitions, &sizes, repetitions)
+        }
+        Some(Command::Pe { measure, partitions, seed, peers, .. }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
         }
         Some(command) => Runner::new(&arguments).measure(command),
@@ -212,8 +223,22 @@ fn main() -> ExitCode {
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
             [
-                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
-                Pages, Partitions, Startup, strided,
+                Put,
+                Get,
+                Lookup(lookup::Options::default()),
+                Barrier,
+                Collective,
+                Signal,
+                Atomic,
+                Halo,
+                Alloc,
+                Threads,
+                Tracking,
+                Array,
+                Pages,
+                Partitions,
+                Startup,
+                strided,
             ]
             .into_iter()
             .try_for_each(|one| runner.measure(one))

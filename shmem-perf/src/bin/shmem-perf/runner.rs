@@ -69,12 +69,7 @@ impl Runner {
         match command {
             Command::Put => self.jobs(Measure::Put, 2, 1),
             Command::Get => self.jobs(Measure::Get, 2, 1),
-            Command::Lookup => {
-                let mut partitions = lookup::PARTITIONS.into_iter();
-                partitions.try_for_each(|n| self.jobs(Measure::Lookup, 2, n))?;
-                let mut partitions = [1].into_iter().chain(lookup::PARTITIONS);
-                partitions.try_for_each(|n| self.jobs(Measure::LookupPublished, 2, n))
-            }
+            Command::Lookup(options) => self.lookup(&options),
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Collective => self.collectives(),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
@@ -101,7 +96,12 @@ impl Runner {
     }
 
     /// Runs jobs whose PE 0 prints records, and shows what comes out of all of them.
-    fn jobs(&mut self, measure: Measure, pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn jobs(
+        &mut self,
+        measure: Measure,
+        pes: usize,
+        partitions: usize,
+    ) -> Result<(), Box<dyn Error>> {
         let variables = if partitions == 1 { Vec::new() } else { lookup::variables(partitions) };
         self.repeat(&self.job(measure, pes, partitions, &variables))
     }
