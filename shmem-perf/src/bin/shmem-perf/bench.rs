@@ -62,6 +62,7 @@ pub(crate) fn pe(
         Measure::CollectivePeer => bench.collectives_of_peer(peers),
         Measure::Alloc => bench.alloc(),
         Measure::Tracking => bench.tracking(),
+        Measure::TrackingDomains => bench.tracking_of_domains(),
         Measure::Halo => bench.halo(),
         Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
@@ -87,6 +88,8 @@ pub(crate) fn pe(
         | Measure::OfiPieces
         | Measure::OfiPartitions
         | Measure::Mapping
+        | Measure::Quiet
+        | Measure::ThreadsBySize
         | Measure::Calibrate => {
             unreachable!("taken above")
         }

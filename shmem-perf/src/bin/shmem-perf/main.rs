@@ -20,6 +20,7 @@ mod constant;
 mod fabric;
 mod halo;
 mod lookup;
+mod mapping;
 mod memory;
 mod peers;
 mod report;
@@ -72,7 +73,7 @@ enum Command {
     Array,
     /// Puts of 1 to 36 threads, with a context each, with one for all, and with one behind a lock, against as
     /// many threads that store.
-    Threads,
+    Threads(threads::Options),
     /// What it costs to know that operations are complete, by the design, on an interface that is none.
     Tracking,
     /// Columns in pages of 2 MiB, against columns in small pages.
@@ -104,11 +105,7 @@ enum Command {
         provider: String,
     },
     /// Threads with contexts, in each mapping of contexts to endpoints, against bare threads with endpoints.
-    Mapping {
-        /// The provider of libfabric.
-        #[arg(long, default_value = fabric::PROVIDER)]
-        provider: String,
-    },
+    Mapping(mapping::Options),
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
     /// some 600 layouts against a loop of puts.
     Strided {
@@ -181,7 +178,9 @@ enum Measure {
     ArrayApart,
     ArrayLayer,
     Threads,
+    ThreadsBySize,
     Tracking,
+    TrackingDomains,
     Halo,
     Nothing,
     Footprint,
@@ -198,6 +197,7 @@ enum Measure {
     OfiPieces,
     OfiPartitions,
     Mapping,
+    Quiet,
 }
 
 fn main() -> ExitCode {
@@ -205,6 +205,12 @@ fn main() -> ExitCode {
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {
         Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
+        Some(Command::Pe { measure: Measure::ThreadsBySize, sizes, .. }) => {
+            threads::by_size(&sizes, repetitions)
+        }
+        Some(Command::Pe { measure, threads, .. }) if mapping::MEASURES.contains(&measure) => {
+            mapping::pe(measure, &threads, repetitions)
+        }
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
         }
@@ -222,23 +228,10 @@ fn main() -> ExitCode {
                 Startup, Threads, Tracking,
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
+            let (lookup, threads) = (Lookup(Default::default()), Threads(Default::default()));
             [
-                Put,
-                Get,
-                Lookup(lookup::Options::default()),
-                Barrier,
-                Collective,
-                Signal,
-                Atomic,
-                Halo,
-                Alloc,
-                Threads,
-                Tracking,
-                Array,
-                Pages,
-                Partitions,
-                Startup,
-                strided,
+                Put, Get, lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, threads, Tracking, Array,
+                Pages, Partitions, Startup, strided,
             ]
             .into_iter()
             .try_for_each(|one| runner.measure(one))

@@ -73,10 +73,13 @@ impl Runner {
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Collective => self.collectives(),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
-            Command::Threads => self.repeat(&self.job(Measure::Threads, 2, 1, &threads::variables())),
+            Command::Threads(options) => self.threads(&options),
             Command::Signal => self.jobs(Measure::Signal, 2, 1),
             Command::Atomic => self.jobs(Measure::Atomic, 2, 1),
-            Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
+            Command::Tracking => {
+                self.jobs(Measure::Tracking, 1, 1)?;
+                self.jobs(Measure::TrackingDomains, 1, 1)
+            }
             Command::Array => self.array(),
             Command::Halo => self.jobs(Measure::Halo, 2, 1),
             Command::Pages => self.pages(),
@@ -86,7 +89,7 @@ impl Runner {
             Command::Ofi { model: true, provider, .. } => self.model(&provider),
             Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
             Command::Ofi { bare, provider, .. } => self.ofi(bare, &provider),
-            Command::Mapping { provider } => self.mapping(&provider),
+            Command::Mapping(options) => self.mapping(&options),
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),

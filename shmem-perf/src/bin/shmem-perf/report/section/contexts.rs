@@ -14,7 +14,7 @@ pub(super) const SECTION: Section = Section {
 };
 
 fn steps(_: &Plan) -> Vec<Step> {
-    vec![Step::new("threads", 10.0, |runner| runner.measure(Command::Threads))]
+    vec![Step::new("threads", 10.0, |runner| runner.threads(&Default::default()))]
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
