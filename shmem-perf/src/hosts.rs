@@ -26,9 +26,17 @@ const NETWORK: &str = "10.77.0";
 /// The interface by which they reach each other.
 const INTERFACE: &str = "eth0";
 
-/// What holds a namespace: it makes the interface of the host ready as soon as it is there, and ends with its input.
+/// What holds a namespace: it makes the interface of the host ready when it is told to, and ends with its input. An
+/// interface that has come up reaches nobody for some milliseconds, and providers do not offer it.
 const HOLDER: &str = r#"
-    echo here && read -r _ && ip link set lo up && ip addr add "$0" dev "$1" && ip link set "$1" up && echo ready &&
+    echo here && read -r _ && ip link set lo up && ip addr add "$0" dev "$1" && ip link set "$1" up || exit
+    tries=0
+    until ip link show "$1" | grep -q "state UP"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || { echo "$1 does not come up" >&2; exit 1; }
+        sleep 0.01
+    done
+    echo ready
     exec cat"#;
 
 /// What enters a namespace, as an agent: its arguments are a name that does not matter, and a line for a shell.
@@ -92,7 +100,8 @@ impl Hosts {
         let [one, other] = holders.each_ref().map(|holder| holder.child.id().to_string());
         let cable = ["link", "add", INTERFACE, "netns", &one, "type", "veth", "peer", "name", INTERFACE];
         done(Command::new("ip").args(cable).args(["netns", &other]))?;
-        holders.iter_mut().try_for_each(Holder::connect)?;
+        holders.iter_mut().for_each(Holder::connect);
+        holders.iter_mut().try_for_each(Holder::connected)?;
         Ok(Self { kind: Kind::Pretended(holders) })
     }
 
@@ -159,10 +168,14 @@ impl Holder {
         Ok(Self { child, input, output, namespace })
     }
 
-    /// Makes the interface ready.
-    fn connect(&mut self) -> Result<(), HostsError> {
+    /// Lets the interface be made ready.
+    fn connect(&mut self) {
         // Whether it has ended is seen by what it says.
         _ = self.input.as_mut().map(|input| input.write_all(b"\n"));
+    }
+
+    /// Waits until it is.
+    fn connected(&mut self) -> Result<(), HostsError> {
         unheard(&mut self.child, &mut self.output, "ready")
             .map_or(Ok(()), |why| Err(HostsError::Pretended(why)))
     }

@@ -18,6 +18,7 @@ mod bench;
 mod calibrate;
 mod collective;
 mod constant;
+mod elsewhere;
 mod fabric;
 mod halo;
 mod memory;
