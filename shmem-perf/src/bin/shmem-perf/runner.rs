@@ -8,7 +8,7 @@ use shmem_perf::jobs::{Job, Printed};
 use shmem_perf::peers::{Peer, Programs};
 use shmem_perf::startup::{self, Footprint};
 use shmem_perf::strided::{regret, sweep};
-use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
+use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table};
 
 use crate::report::{self, Fact};
 use crate::{Arguments, Command, Measure};

@@ -1,10 +1,12 @@
 //! What many partitions cost each operation.
 
+use std::rc::Rc;
+
 use shmem_perf::lookup::{OSU_SIZES, PARTITIONS};
 
 use super::{Plan, Section, Step, Topic};
 use crate::fabric::PROVIDER;
-use crate::report::evidence::{Entry, View};
+use crate::report::evidence::{Entry, Fact, View};
 use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
 
 pub(super) const SECTION: Section = Section {
@@ -24,13 +26,10 @@ const QUICK_FAR_SIZES: [usize; 2] = [8, 4 << 10];
 const SMALL: [usize; 3] = [1, 8, 64];
 
 const NODE: &str = "node";
-const LOOPBACK: &str = "loopback";
+const NETWORK: &str = "network";
 
-/// Where it is measured, and how that is called.
-const PLACES: [(&str, &str); 2] = [
-    (NODE, "on one node"),
-    (LOOPBACK, "over libfabric, two PEs of one host that may not use its shared memory"),
-];
+/// The facts that say what the network is.
+const PLACE: &str = "place";
 
 /// What is published: partitions, and how much slower puts of very small sizes are than with one.
 const PUBLISHED: [(usize, &str, f64); 3] =
@@ -50,11 +49,17 @@ fn steps(plan: &Plan) -> Vec<Step> {
         .variant(NODE)
     });
     let far = numbers().map(|n| {
-        let seconds = plan.either(13.0, 2.2);
+        let (seconds, hosts) = (plan.either(13.0, 2.2), Rc::clone(&plan.hosts));
         Step::new(format!("{n} partitions over libfabric"), seconds, move |runner| {
-            runner.repeat(&runner.lookup_by_size(n, far_sizes, Some(PROVIDER)))
+            let job = runner.lookup_by_size(n, far_sizes, Some(PROVIDER));
+            let (job, place) = match hosts.hosts(runner) {
+                Some(hosts) => (job.on(&hosts), "over libfabric, between two hosts"),
+                None => (job, "over libfabric, on one host, whose shared memory is not used"),
+            };
+            runner.fact(Fact::new(PLACE, NETWORK, n.to_string(), place));
+            runner.repeat(&job)
         })
-        .variant(LOOPBACK)
+        .variant(NETWORK)
     });
     on_node.chain(far).collect()
 }
@@ -74,7 +79,9 @@ fn show(evidence: View<'_>) -> Vec<Block> {
              with many buffers it is faster.",
         ),
     ];
-    for (variant, place) in PLACES {
+    let facts = evidence.facts(PLACE);
+    let network = facts.first().map_or("over libfabric", |fact| fact.value.as_str());
+    for (variant, place) in [(NODE, "on one node"), (NETWORK, network)] {
         let here = |measure: &str| {
             evidence.measure(measure).filter(|entry| entry.variant == variant).collect::<Vec<_>>()
         };
