@@ -53,8 +53,8 @@ const REGION: usize = 2 << 20;
 /// Operations before a quiet, as published.
 const PUBLISHED: usize = 10_000;
 
-/// Operations over a network: a thousand take as long as a million stores.
-const FAR: usize = 1_000;
+/// Operations over a network: a hundred take as long as a million stores.
+const FAR: usize = 200;
 
 /// How much less is measured where figures do not count: tests want to see that all of it works.
 const LESS: usize = if cfg!(debug_assertions) { 50 } else { 1 };

@@ -69,7 +69,7 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         Block::text(
             "A library that looks for the segment of an address may pay for each partition that it has. As published, \
              two PEs have a buffer in each of so many partitions; 10,000 operations are done on a buffer that is drawn \
-             anew for each (fewer where they move more than 64 MiB, and 1,000 over a network), then a quiet. What that \
+             anew for each (fewer where they move more than 64 MiB, and 200 over a network), then a quiet. What that \
              is compared with is the same on one buffer. But many buffers fill caches that one does not: so each is \
              shown beside a fair form, in which as many buffers at the same distances lie in one partition.",
         ),
