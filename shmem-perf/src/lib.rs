@@ -19,6 +19,7 @@
 //! fabric                                measures over libfabric, against a bare program
 //! scale                                 how collectives and starts grow: formulas, and a model
 //! samples, case, goal, table, rounds    statistics and reports
+//! guard                                 what must not become slower
 //! ```
 
 pub mod affinity;
@@ -32,6 +33,7 @@ pub mod collective;
 pub mod fabric;
 pub mod get;
 mod goal;
+pub mod guard;
 pub mod halo;
 pub mod jobs;
 pub mod lookup;

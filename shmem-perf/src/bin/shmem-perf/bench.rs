@@ -70,6 +70,7 @@ pub(crate) fn pe(
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
+        Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
         Measure::Nothing
         | Measure::Footprint

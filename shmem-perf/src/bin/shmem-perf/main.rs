@@ -15,6 +15,7 @@ use runner::Runner;
 mod array;
 mod bench;
 mod calibrate;
+mod check;
 mod collective;
 mod constant;
 mod fabric;
@@ -136,6 +137,15 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
+    Check {
+        /// Only the cases of these measures; not given: all.
+        #[arg(value_name = "MEASURE")]
+        measures: Vec<String>,
+        /// A factor for all bounds: more than 1 for a machine that is never quiet.
+        #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+        allowance: f64,
+    },
     /// One PE of a measure.
     #[command(hide = true)]
     Pe {
@@ -176,6 +186,7 @@ enum Measure {
     Strided,
     StridedSweep,
     StridedRegret,
+    RegretSample,
     StridedPeers,
     Calibrate,
     Ofi,
@@ -199,6 +210,7 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure, partitions, seed, peers }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
         }
+        Some(Command::Check { measures, allowance }) => check::check(&measures, allowance, arguments.json),
         Some(command) => Runner::new(&arguments).measure(command),
         None => {
             let mut runner = Runner::new(&arguments);

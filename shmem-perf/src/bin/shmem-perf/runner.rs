@@ -93,12 +93,17 @@ impl Runner {
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
-            Command::Pe { .. } => unreachable!("a PE measures by itself"),
+            Command::Check { .. } | Command::Pe { .. } => unreachable!("taken by the program itself"),
         }
     }
 
     /// Runs jobs whose PE 0 prints records, and shows what comes out of all of them.
-    fn jobs(&mut self, measure: Measure, pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn jobs(
+        &mut self,
+        measure: Measure,
+        pes: usize,
+        partitions: usize,
+    ) -> Result<(), Box<dyn Error>> {
         let variables = if partitions == 1 { Vec::new() } else { lookup::variables(partitions) };
         self.repeat(&self.job(measure, pes, partitions, &variables))
     }
@@ -152,7 +157,7 @@ impl Runner {
     }
 
     /// Runs one job on layouts that are drawn, with room for them.
-    fn drawn(&mut self, measure: Measure, room: usize, seed: u64) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn drawn(&mut self, measure: Measure, room: usize, seed: u64) -> Result<(), Box<dyn Error>> {
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (2 * room).to_string());
         let mut job = self.job(measure, 2, 1, &[heap]);
         job.args.extend(["--seed".into(), seed.to_string()]);
@@ -232,7 +237,7 @@ impl Runner {
     }
 
     /// Measures starts of jobs of `pes` PEs, and what their PEs keep.
-    fn starts(
+    pub(crate) fn starts(
         &mut self,
         pes: usize,
         case: &str,
