@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use shmem_perf::Case;
+use shmem_perf::guard::GUARDED;
 
 fn run(args: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
@@ -315,6 +316,37 @@ fn a_provider_that_is_not_there_is_named() {
     let (success, out, err) = run(&["ofi", "--bare", "--provider", "carrier-pigeon", "--jobs", "1"]);
     assert!(!success && out.is_empty(), "{out}");
     assert!(err.contains("carrier-pigeon") || err.contains("libfabric cannot be used"), "{err}");
+}
+
+/// A debug build says nothing of speed: each case is there, and none is held.
+#[test]
+fn a_guard_that_has_seen_nothing_fails() {
+    let (success, out, err) = run(&["check"]);
+    assert!(!success && err.contains("nothing was measured: take a release build"), "{err}");
+    let names: Vec<Vec<&str>> = out.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    for guarded in GUARDED {
+        assert!(names.iter().any(|name| name[..2] == [guarded.measure, guarded.case]), "{guarded:?}: {out}");
+    }
+    assert!(
+        out.lines().skip(1).all(|line| line.ends_with("skipped: a debug build says nothing of speed")),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_guard_is_asked_for_measures_that_it_has() {
+    let (success, out, _) = run(&["check", "barrier", "signal", "--json"]);
+    let lines: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!success && lines.iter().all(|line| line["verdict"] == "skipped"), "{out}");
+    let measures: Vec<_> = lines.iter().map(|line| line["measure"].as_str().unwrap()).collect();
+    assert_eq!(measures, ["barrier", "signal"]);
+    for (arguments, says) in [
+        (&["check", "pages"][..], "no case of `pages` is guarded; there are put8-static, put, get, lookup,"),
+        (&["check", "--allowance", "-1"], "an allowance is a factor above 0, such as 1.5, and not -1"),
+    ] {
+        let (success, out, err) = run(arguments);
+        assert!(!success && out.is_empty() && err.contains(says), "{err}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use clap::Args;
 use serde::Serialize;
 use shmem_core::columns::Columns;
 use shmem_perf::guard::{ATTEMPTS, GUARDED, Guarded, Tally, Trial, Verdict, amount};
@@ -13,6 +14,17 @@ use crate::{Command, Measure, fabric};
 
 /// Jobs that share out each case. Fewer than for figures: what misses is measured again.
 const JOBS: u16 = 3;
+
+/// What is to be held, and how generously.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Options {
+    /// Only the cases of these measures; not given: all.
+    #[arg(value_name = "MEASURE")]
+    measures: Vec<String>,
+    /// A factor for all bounds: more than 1 for a machine that is never quiet.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
+    allowance: f64,
+}
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -55,12 +67,13 @@ fn most_partitions() -> usize {
     lookup::PARTITIONS.into_iter().max().unwrap_or(1)
 }
 
-/// Tries the guarded cases of these measures, or all, with a further allowance for each.
+/// Tries the guarded cases.
 ///
 /// # Errors
 ///
 /// If there is no such measure, if a measure fails, or if a case is refused, or none was held.
-pub(crate) fn check(measures: &[String], allowance: f64, json: bool) -> Done {
+pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Done {
+    let allowance = *allowance;
     let known = |measure: &String| GUARDED.iter().any(|guarded| guarded.measure == measure);
     if let Some(unknown) = measures.iter().find(|measure| !known(measure)) {
         let mut all: Vec<_> = GUARDED.iter().map(|guarded| guarded.measure).collect();

@@ -22,6 +22,7 @@ mod fabric;
 mod halo;
 mod memory;
 mod peers;
+mod report;
 mod runner;
 mod strided;
 mod threads;
@@ -138,14 +139,10 @@ enum Command {
         dry_run: bool,
     },
     /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
-    Check {
-        /// Only the cases of these measures; not given: all.
-        #[arg(value_name = "MEASURE")]
-        measures: Vec<String>,
-        /// A factor for all bounds: more than 1 for a machine that is never quiet.
-        #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
-        allowance: f64,
-    },
+    Check(check::Options),
+    /// Measures everything that is claimed, beside other libraries, and writes a page that stands alone, with its raw
+    /// data beside it. Takes up to twenty minutes.
+    Report(report::Options),
     /// One PE of a measure.
     #[command(hide = true)]
     Pe {
@@ -210,7 +207,6 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure, partitions, seed, peers }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
         }
-        Some(Command::Check { measures, allowance }) => check::check(&measures, allowance, arguments.json),
         Some(command) => Runner::new(&arguments).measure(command),
         None => {
             let mut runner = Runner::new(&arguments);
