@@ -52,7 +52,7 @@ const SOURCES: &[Source] = &[
     source(&["threads"], 1, |runner| {
         runner.repeat(&runner.job(Measure::Threads, 2, 1, &threads::variables()))
     }),
-    source(&["tracking"], JOBS, |runner| runner.measure(Command::Tracking)),
+    source(&["tracking"], JOBS, |runner| runner.jobs(Measure::Tracking, 1, 1)),
     source(&["array"], 1, |runner| runner.repeat(&runner.job(Measure::Array, 1, 1, &array::variables()))),
     source(&["halo"], JOBS, |runner| runner.measure(Command::Halo)),
     source(&["strided"], JOBS, |runner| runner.jobs(Measure::Strided, 2, 1)),
