@@ -369,3 +369,17 @@ fn a_machine_without_peers_is_told_so() {
         assert!(err.contains(&line), "{err}");
     }
 }
+
+#[test]
+fn applications_stand_beside_one_process_and_beside_the_machine() {
+    let cases = cases("applications");
+    for example in ["heat2d/16x16", "halo2d/16x16", "gups/2^6", "isx/2^8"] {
+        let case = &cases[&format!("application {example}")];
+        assert_eq!((case.unit.as_str(), case.n), ("ms", 11), "{example}");
+        assert!(case.pes >= 1 && !case.shared_cores, "{example}");
+    }
+    has(
+        &cases,
+        &["processes memcpy/1024", "processes memcpy/4096", "processes random/1024", "processes random/4096"],
+    );
+}
