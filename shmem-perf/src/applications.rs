@@ -137,7 +137,7 @@ impl Application {
         if let Some(input) = &input {
             args.extend(["--input".into(), input.0.to_string_lossy().into_owned()]);
         }
-        let printed = Job { pes, args, variables: Vec::new() }.run_program(&program)?.results;
+        let printed = Job { pes, args, variables: Vec::new(), hosts: None }.run_program(&program)?.results;
         let samples = read(&printed).filter(|samples| samples.len() == pairs);
         samples.ok_or_else(|| ApplicationError::Printed { program: self.name(), pairs, found: printed })
     }

@@ -2,6 +2,7 @@
 //! one, where nobody waits for anybody. No program whose speed is that of memory gains more.
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::samples::Samples;
@@ -13,66 +14,95 @@ use shmem::thread::ThreadLevel;
 pub enum Work {
     /// They copy memory, from its beginning to its end.
     Copy,
-    /// They change random words, each by an exclusive or, which is not atomic.
+    /// They change random words, each by an exclusive or.
     Update,
+    /// They do the same by atomic operations, and the one process that does all without.
+    AtomicUpdate,
 }
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Copy, Self::Update];
+    pub const ALL: [Self; 3] = [Self::Copy, Self::Update, Self::AtomicUpdate];
 
     /// As it stands in a case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Copy => "memcpy",
             Self::Update => "random",
+            Self::AtomicUpdate => "random-atomic",
         }
     }
 
-    /// In words.
-    pub const fn about(self) -> &'static str {
+    /// What is compared with what.
+    pub const fn compared(self) -> &'static str {
         match self {
-            Self::Copy => "memcpy",
-            Self::Update => "exclusive ors of random words",
-        }
-    }
-
-    /// So many words of work are a sample: some ten milliseconds.
-    const fn words(self) -> usize {
-        if cfg!(debug_assertions) {
-            return 1 << 12;
-        }
-        match self {
-            Self::Copy => 1 << 24,
-            Self::Update => 1 << 21,
-        }
-    }
-
-    fn pass(self, memory: &mut Memory, words: usize, count: usize) {
-        let (from, to) = (&memory.from[..words], &mut memory.to[..words]);
-        match self {
-            Self::Copy => {
-                (0..count / words).for_each(|_| black_box(&mut *to).copy_from_slice(black_box(from)))
-            }
+            Self::Copy => "memcpy by all PEs, each a share of its own, against one that copies all",
             Self::Update => {
-                for _ in 0..count {
-                    memory.random ^= memory.random << 13;
-                    memory.random ^= memory.random >> 7;
-                    memory.random ^= memory.random << 17;
-                    // Somewhere in it, without a division.
-                    let index = (u128::from(memory.random) * words as u128 >> 64) as usize;
-                    to[index] ^= memory.random;
-                }
+                "exclusive ors of random words by all PEs, each in a share of its own, against one for all"
+            }
+            Self::AtomicUpdate => {
+                "atomic exclusive ors of random words by all PEs, each in a share of its own, against one for all that \
+                 needs no atomic ones"
             }
         }
     }
 }
 
-/// That of one process, its own.
+/// Words that are copied, and words that are changed, in a sample: some ten milliseconds.
+const WORDS: [usize; 2] = if cfg!(debug_assertions) { [1 << 10, 1 << 10] } else { [1 << 24, 1 << 21] };
+
+/// The memory of a process.
+#[derive(Default)]
 struct Memory {
     from: Vec<u64>,
     to: Vec<u64>,
+    table: Vec<AtomicU64>,
     random: u64,
+}
+
+impl Memory {
+    fn new(work: Work, words: usize, pe: usize) -> Self {
+        let random = 1 + pe as u64;
+        match work {
+            Work::Copy => Self { from: vec![1; words], to: vec![2; words], ..Self::default() },
+            Work::Update | Work::AtomicUpdate => {
+                let table = (0..words as u64).map(AtomicU64::new).collect();
+                Self { table, random, ..Self::default() }
+            }
+        }
+    }
+
+    /// Copies the first words so often that it makes at least `count`.
+    fn copy(&mut self, words: usize, count: usize) {
+        let (from, to) = (&self.from[..words], &mut self.to[..words]);
+        (0..count.div_ceil(words)).for_each(|_| black_box(&mut *to).copy_from_slice(black_box(from)));
+    }
+
+    /// Changes so many of the first words.
+    fn update(&mut self, words: usize, count: usize, change: impl Fn(&AtomicU64, u64)) {
+        let table = &self.table[..words];
+        for _ in 0..count {
+            self.random ^= self.random << 13;
+            self.random ^= self.random >> 7;
+            self.random ^= self.random << 17;
+            // Somewhere in it, without a division.
+            let index = (u128::from(self.random) * words as u128) >> 64;
+            change(&table[index as usize], self.random);
+        }
+    }
+
+    fn work(&mut self, work: Work, words: usize, count: usize) {
+        match work {
+            Work::Copy => self.copy(words, count),
+            // As a store of its own, it costs what it costs in an array of numbers.
+            Work::Update => self.update(words, count, |word, random| {
+                word.store(word.load(Ordering::Relaxed) ^ random, Ordering::Relaxed);
+            }),
+            Work::AtomicUpdate => self.update(words, count, |word, random| {
+                word.fetch_xor(random, Ordering::Relaxed);
+            }),
+        }
+    }
 }
 
 /// Milliseconds in which all PEs do some work together, each its share of it on a share of `bytes` of its own,
@@ -86,9 +116,11 @@ pub fn against_one<L: ThreadLevel>(
     let (first, pes) = (world.my_pe() == 0, world.n_pes());
     let all = bytes / size_of::<u64>();
     let share = all / pes;
-    let mine = if first { all } else { share };
-    let mut memory = Memory { from: vec![1; mine], to: vec![2; mine], random: 1 + world.my_pe() as u64 };
-    let count = work.words().max(all);
+    let mut memory = Memory::new(work, if first { all } else { share }, world.my_pe());
+    let (alone, count) = match work {
+        Work::Copy => (work, WORDS[0].max(all)),
+        Work::Update | Work::AtomicUpdate => (Work::Update, WORDS[1]),
+    };
     let milliseconds = |start: Instant| start.elapsed().as_secs_f64() * 1e3;
     let mut samples = Samples::new();
     for pair in 0..=repetitions {
@@ -96,18 +128,17 @@ pub fn against_one<L: ThreadLevel>(
         world.barrier_all();
         world.barrier_all();
         let start = Instant::now();
-        work.pass(&mut memory, share, count / pes);
+        memory.work(work, share, count / pes);
         world.barrier_all();
         let together = milliseconds(start);
         let start = Instant::now();
         if first {
-            work.pass(&mut memory, all, count);
+            memory.work(alone, all, count);
         }
         // The first pair pays for first touches.
         if pair > 0 {
             samples.push(together, milliseconds(start));
         }
     }
-    black_box(memory.to);
     samples
 }

@@ -17,7 +17,7 @@ pub(crate) const MEASURE: &str = "application";
 pub(crate) const PROCESSES: &str = "processes";
 
 /// Bytes that caches hold, and bytes that they do not.
-const SIZES: [usize; 2] = if cfg!(debug_assertions) { [1 << 10, 1 << 12] } else { [1 << 20, 1 << 27] };
+const SIZES: [usize; 2] = if cfg!(debug_assertions) { [1 << 10, 1 << 12] } else { [1 << 22, 1 << 27] };
 
 /// More PEs say how an example scales, not what it costs.
 const MOST_PES: usize = 4;
@@ -30,7 +30,7 @@ fn pes() -> std::io::Result<usize> {
 /// The case of what the machine gains that stands beside that of an example.
 pub(crate) fn beside(example: &str, pes: usize) -> Option<String> {
     let (application, problem) = Application::of(example, pes)?;
-    let work = if application == Application::Gups { Work::Update } else { Work::Copy };
+    let work = if application == Application::Gups { Work::AtomicUpdate } else { Work::Copy };
     let nearest =
         SIZES.into_iter().min_by_key(|bytes| bytes.ilog2().abs_diff(problem.bytes.max(1).ilog2()))?;
     Some(case(work, nearest))
@@ -79,8 +79,7 @@ impl Bench<'_> {
         let mut records = Vec::new();
         for (work, bytes) in Work::ALL.into_iter().flat_map(|work| SIZES.map(|bytes| (work, bytes))) {
             let samples = processes::against_one(self.world, work, bytes, self.repetitions);
-            let compared =
-                format!("{} by all PEs, each a share of its own, against one that does all", work.about());
+            let compared = work.compared();
             records.push(Record::new(&self.site, PROCESSES, case(work, bytes), "ms", compared, samples));
         }
         Ok(records)

@@ -46,9 +46,10 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         Block::text(
             "No program gains more than the machine has to give. Beside each example stands what as many processes gain \
              in this run that do nothing but work on memory of their own and wait for nobody, with about as many bytes: \
-             for the stencils and the sort by memcpy, for RandomAccess by exclusive ors of random words, which are not \
-             atomic. Where they gain little, memory is what both wait for. Updates of gups are atomic, as they must be \
-             where several PEs change one table; the serial ones need not be, so that many of them overlap in one core.",
+             for the stencils and the sort by memcpy, for RandomAccess by atomic exclusive ors of random words. Where they \
+             gain little, memory is what both wait for. Updates of gups are atomic, as they must be where several PEs \
+             change one table; those of one process need not be, and many of them overlap in its core, which atomic \
+             ones do not. The last table has both kinds.",
         ),
         speedups(&examples, machine).into(),
         figure(&examples, machine).into(),
