@@ -65,9 +65,11 @@ pub(crate) fn pe(
         Measure::TrackingDomains => bench.tracking_of_domains(),
         Measure::Halo => bench.halo(),
         Measure::Pages => bench.pages(),
+        Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
+        Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
         Measure::Nothing
         | Measure::Footprint
