@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
-use shmem::launch::{Launch, LaunchError};
+use shmem::launch::{Bind, Launch, LaunchError};
 
 /// A job that could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,8 @@ pub struct Job {
     /// Variables of their environment. What else the environment says about partitions does not
     /// count: measures would differ from place to place.
     pub variables: Vec<(String, String)>,
+    /// How PEs are bound to CPUs.
+    pub bind: Bind,
 }
 
 impl Job {
@@ -62,7 +64,7 @@ impl Job {
     /// If it cannot be started, or a PE fails.
     pub fn run(&self) -> Result<Printed, JobError> {
         let program = std::env::current_exe().map_err(JobError::Program)?;
-        let mut launch = Launch::new(program, self.pes).args(&self.args).capture_output();
+        let mut launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         for name in partitions_of_environment() {
             launch = launch.env_remove(name);
         }
