@@ -3,8 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
 
 use shmem::launch::{Bind, Launch, LaunchError};
+
+use super::hosts::Hosts;
 
 /// A job that could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +23,9 @@ pub enum JobError {
     /// The programs that a job is compared with could not be started.
     #[error("programs to compare with could not be started: {0}")]
     Baseline(io::Error),
+    /// The host that a job is started from cannot be entered.
+    #[error("the first host cannot be entered: {0}")]
+    Host(io::Error),
     /// The job did not end in order.
     #[error("the job of {pes} PEs for `{what}` ended with code {code}\n{report}")]
     Failed {
@@ -54,9 +61,17 @@ pub struct Job {
     pub variables: Vec<(String, String)>,
     /// How PEs are bound to CPUs.
     pub bind: Bind,
+    /// Where it runs; not said: on this host.
+    pub hosts: Option<Arc<Hosts>>,
 }
 
 impl Job {
+    /// The same job, elsewhere.
+    #[must_use]
+    pub fn on(self, hosts: &Arc<Hosts>) -> Self {
+        Self { hosts: Some(Arc::clone(hosts)), ..self }
+    }
+
     /// Runs it to its end.
     ///
     /// # Errors
@@ -64,7 +79,20 @@ impl Job {
     /// If it cannot be started, or a PE fails.
     pub fn run(&self) -> Result<Printed, JobError> {
         let program = std::env::current_exe().map_err(JobError::Program)?;
-        let mut launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
+        self.launch(Launch::new(program, self.pes))
+    }
+
+    /// The same of another program.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_program(&self, program: &Path) -> Result<Printed, JobError> {
+        self.launch(Launch::new(program, self.pes))
+    }
+
+    fn launch(&self, launch: Launch) -> Result<Printed, JobError> {
+        let mut launch = launch.args(&self.args).bind(self.bind).capture_output();
         for name in partitions_of_environment() {
             launch = launch.env_remove(name);
         }
@@ -73,7 +101,10 @@ impl Job {
         for (name, value) in &self.variables {
             launch = launch.env(name, value);
         }
-        let outcome = launch.run()?;
+        let outcome = match &self.hosts {
+            Some(hosts) => hosts.run(launch, self.pes)?,
+            None => launch.run()?,
+        };
         let remarks: Vec<u8> = outcome.outputs.iter().flat_map(|printed| printed.err.clone()).collect();
         let remarks = String::from_utf8_lossy(&remarks).into_owned();
         if outcome.code != 0 {

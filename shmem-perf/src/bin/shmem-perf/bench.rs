@@ -67,9 +67,11 @@ pub(crate) fn pe(
         Measure::Alloc => bench.alloc(),
         Measure::Tracking => bench.tracking(),
         Measure::Halo => bench.halo(),
+        Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
+        Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
         Measure::Nothing
         | Measure::Footprint

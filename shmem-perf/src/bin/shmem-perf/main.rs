@@ -8,15 +8,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use shmem::launch::{DEPUTY, deputy};
 use shmem_perf::FEWEST;
 
 use runner::Runner;
 
+mod applications;
 mod array;
 mod bench;
 mod calibrate;
+mod check;
 mod collective;
 mod constant;
+mod elsewhere;
 mod fabric;
 mod halo;
 mod memory;
@@ -90,6 +94,10 @@ enum Command {
     Halo,
     /// Start and end of a job, against programs that do nothing.
     Startup,
+    /// Examples (heat2d, halo2d, gups, isx) by as many PEs as have a core each, four at most, against plain code of
+    /// one process; and what as many processes gain that only copy memory, or change random words. A minute with
+    /// `--repetitions 11`.
+    Applications,
     /// Operations over libfabric, against a bare program that calls it directly in the same way.
     Ofi {
         /// The bare program alone, beside `fi_pingpong` where that is installed.
@@ -144,6 +152,8 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
+    Check(check::Options),
     /// Measures everything that is claimed, beside other libraries, and writes a page that stands alone, with its raw
     /// data beside it. Takes up to twenty minutes.
     Report(report::Options),
@@ -190,9 +200,11 @@ enum Measure {
     Halo,
     Nothing,
     Footprint,
+    Processes,
     Strided,
     StridedSweep,
     StridedRegret,
+    RegretSample,
     StridedPeers,
     Calibrate,
     Ofi,
@@ -206,6 +218,9 @@ enum Measure {
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([DEPUTY]) {
+        return ExitCode::from(deputy());
+    }
     let arguments = Arguments::parse();
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {
