@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use shmem_perf::Case;
 use shmem_perf::guard::GUARDED;
+use shmem_perf::placement::{AFFINITY, Found, PARTITIONS, TRAITS};
 
 fn run(args: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
@@ -233,7 +234,8 @@ fn arrays_have_a_case_for_each_storage_and_way() {
 fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
     let pages = cases("pages");
     // Where the system merges no pages, there is nothing to compare.
-    assert!(pages.is_empty() || pages.contains_key("pages column/32768"), "{pages:?}");
+    let both = ["pages stencil/64", "pages column/32768"].iter().all(|name| pages.contains_key(*name));
+    assert!(pages.is_empty() || both, "{pages:?}");
     let partitions = cases("partitions");
     for n in [1, 7, 8, 127] {
         for what in ["create", "attach", "register"] {
@@ -243,6 +245,33 @@ fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
         assert_eq!(partitions[&format!("partitions-kept descriptors/{n}")].value, 1.0);
     }
     has(&partitions, &["partitions-later 1", "partitions-later 124", "placing 64M", "placing 512M"]);
+}
+
+/// On a machine that has not what is asked for, that is what was found.
+#[test]
+fn placement_says_of_each_partition_what_was_asked_and_where_it_lies() {
+    let (success, out, err) = run(&["placement", "--json"]);
+    assert!(success, "{err}");
+    let found: Vec<Found> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cell = |row: &str, column: &str| {
+        let at = |one: &&Found| one.table == PARTITIONS && one.row == row && one.column == column;
+        found.iter().find(at).map(|one| one.value.clone())
+    };
+    for traits in TRAITS {
+        match (cell(traits, "refused"), cell(traits, "PE 0")) {
+            (Some(why), None) => {
+                assert!(traits.contains("policy=M") && why.starts_with("partition 1 "), "{traits}: {why}");
+            }
+            (None, Some(pages)) => assert!(pages.contains(" on node "), "{traits}: {pages}"),
+            both => panic!("{traits}: {both:?}"),
+        }
+    }
+    assert_eq!(cell(TRAITS[0], "given").as_deref(), Some("24M in pages of 4K"));
+    // On a machine with several nodes there is a share for each storage; ci/numa/place.sh looks at them.
+    let arrays = found.iter().filter(|one| one.table == AFFINITY && one.column == "multi").count();
+    assert!(arrays > 0 || err.contains("one NUMA node"), "{out}{err}");
+    let (success, out, err) = run(&["placement", "partitions"]);
+    assert!(success && out.contains("24M in pages of 4K") && !err.contains("arrays"), "{out}{err}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub(crate) fn pe(
         Measure::Nothing => return Ok(()),
         Measure::Footprint => return footprint(&world, before),
         Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
+        Measure::Pages => return memory::pages(&mut world, repetitions),
         Measure::Array | Measure::ArrayParallel | Measure::ArrayApart | Measure::ArrayLayer => {
             return array::pe(&mut world, measure, repetitions);
         }
@@ -66,7 +67,6 @@ pub(crate) fn pe(
         Measure::Alloc => bench.alloc(),
         Measure::Tracking => bench.tracking(),
         Measure::Halo => bench.halo(),
-        Measure::Pages => bench.pages(),
         Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
@@ -76,6 +76,10 @@ pub(crate) fn pe(
         Measure::Nothing
         | Measure::Footprint
         | Measure::LaterPartitions
+        | Measure::PlacedArrays
+        | Measure::PlacedApart
+        | Measure::PlacedPartition
+        | Measure::Pages
         | Measure::Array
         | Measure::ArrayParallel
         | Measure::ArrayApart

@@ -25,6 +25,7 @@ mod fabric;
 mod halo;
 mod memory;
 mod peers;
+mod placement;
 mod report;
 mod runner;
 mod strided;
@@ -83,6 +84,12 @@ enum Command {
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
     /// touching it.
     Partitions,
+    /// Where memory lies, which is no measure: arrays of each storage, and partition 1 on each kind of memory in pages
+    /// of each size. As the kernel says, on the machine that this runs on.
+    Placement {
+        /// Of what; not given: of everything.
+        what: Option<placement::Subject>,
+    },
     /// A stencil with a halo, against the same with a barrier in each step.
     Halo,
     /// Start and end of a job, against programs that do nothing.
@@ -160,6 +167,9 @@ enum Command {
         seed: u64,
         #[arg(long)]
         peers: Option<PathBuf>,
+        /// By which power of two arrays are smaller than those of their source.
+        #[arg(long, default_value_t = 0)]
+        scale: u32,
     },
 }
 
@@ -178,6 +188,9 @@ enum Measure {
     Alloc,
     Pages,
     LaterPartitions,
+    PlacedArrays,
+    PlacedApart,
+    PlacedPartition,
     Array,
     ArrayParallel,
     ArrayApart,
@@ -215,7 +228,10 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
         }
-        Some(Command::Pe { measure, partitions, seed, peers }) => {
+        Some(Command::Pe { measure, scale, .. }) if placement::MEASURES.contains(&measure) => {
+            placement::pe(measure, scale)
+        }
+        Some(Command::Pe { measure, partitions, seed, peers, .. }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
         }
         Some(command) => Runner::new(&arguments).measure(command),

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::error::Error;
 
 use clap::ValueEnum;
+use shmem::launch::Bind;
 use shmem_perf::jobs::{Job, Printed};
 use shmem_perf::peers::{Peer, Programs};
+use shmem_perf::placement::Found;
 use shmem_perf::startup::{self, Footprint};
 use shmem_perf::strided::{regret, sweep};
 use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
@@ -87,6 +89,7 @@ impl Runner {
             Command::Halo => self.jobs(Measure::Halo, 2, 1),
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
+            Command::Placement { what } => self.placement(what),
             Command::Startup => self.startup(),
             Command::Applications => self.applications(),
             Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
@@ -183,7 +186,8 @@ impl Runner {
         let name = measure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let (partitions, repetitions) = (partitions.to_string(), self.repetitions.to_string());
         let args = ["pe", &name, "--partitions", &partitions, "--repetitions", &repetitions];
-        Job { pes, args: args.map(str::to_owned).into(), variables: variables.to_vec(), hosts: None }
+        let args = args.map(str::to_owned).into();
+        Job { pes, args, variables: variables.to_vec(), bind: Bind::None, hosts: None }
     }
 
     pub(crate) fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {
@@ -219,6 +223,23 @@ impl Runner {
             Sink::Tables => println!("{}: {}, {}: {}", fact.table, fact.row, fact.column, fact.value),
             Sink::Json => {}
         }
+    }
+
+    /// Keeps what was found of memory, or prints it.
+    pub(crate) fn found(&mut self, found: &[Found]) -> Result<(), Box<dyn Error>> {
+        match &mut self.sink {
+            Sink::Kept(kept) => {
+                let fact = |one: &Found| Fact::new(&one.table, &*one.row, &*one.column, &*one.value);
+                kept.facts.extend(found.iter().map(fact));
+            }
+            Sink::Tables => print!("{}", Found::text(found)),
+            Sink::Json => {
+                for one in found {
+                    println!("{}", serde_json::to_string(one)?);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Prints what is only to be read, and not when lines of JSON are wanted.
