@@ -23,6 +23,8 @@ mod constant;
 mod elsewhere;
 mod fabric;
 mod halo;
+mod lookup;
+mod mapping;
 mod memory;
 mod peers;
 mod placement;
@@ -58,8 +60,8 @@ enum Command {
     Put,
     /// Gets of 1 byte to 4 MiB, against `memcpy`.
     Get,
-    /// Puts to many partitions against puts to one.
-    Lookup,
+    /// Operations on many partitions, against those on one.
+    Lookup(lookup::Options),
     /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
     Barrier,
     /// Puts with a signal to a PE that waits for it, against a cache line that goes one way.
@@ -76,7 +78,7 @@ enum Command {
     Array,
     /// Puts of 1 to 36 threads, with a context each, with one for all, and with one behind a lock, against as
     /// many threads that store.
-    Threads,
+    Threads(threads::Options),
     /// What it costs to know that operations are complete, by the design, on an interface that is none.
     Tracking,
     /// Columns in pages of 2 MiB, against columns in small pages.
@@ -118,11 +120,7 @@ enum Command {
         provider: String,
     },
     /// Threads with contexts, in each mapping of contexts to endpoints, against bare threads with endpoints.
-    Mapping {
-        /// The provider of libfabric.
-        #[arg(long, default_value = fabric::PROVIDER)]
-        provider: String,
-    },
+    Mapping(mapping::Options),
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
     /// some 600 layouts against a loop of puts.
     Strided {
@@ -170,6 +168,13 @@ enum Command {
         /// By which power of two arrays are smaller than those of their source.
         #[arg(long, default_value_t = 0)]
         scale: u32,
+        }
+        /// Bytes of transfers, where a measure has no sizes of its own.
+        #[arg(long, value_delimiter = ',')]
+        sizes: Vec<usize>,
+        /// Numbers of threads, likewise.
+        #[arg(long, value_delimiter = ',')]
+        threads: Vec<usize>,
     },
 }
 
@@ -180,6 +185,7 @@ enum Measure {
     Get,
     Lookup,
     LookupPublished,
+    LookupBySize,
     Barrier,
     Signal,
     Atomic,
@@ -196,7 +202,9 @@ enum Measure {
     ArrayApart,
     ArrayLayer,
     Threads,
+    ThreadsBySize,
     Tracking,
+    TrackingDomains,
     Halo,
     Nothing,
     Footprint,
@@ -215,6 +223,7 @@ enum Measure {
     OfiPieces,
     OfiPartitions,
     Mapping,
+    Quiet,
 }
 
 fn main() -> ExitCode {
@@ -225,11 +234,20 @@ fn main() -> ExitCode {
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {
         Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
+        Some(Command::Pe { measure: Measure::ThreadsBySize, sizes, .. }) => {
+            threads::by_size(&sizes, repetitions)
+        }
+        Some(Command::Pe { measure, threads, .. }) if mapping::MEASURES.contains(&measure) => {
+            mapping::pe(measure, &threads, repetitions)
+        }
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
         }
         Some(Command::Pe { measure, scale, .. }) if placement::MEASURES.contains(&measure) => {
             placement::pe(measure, scale)
+        }
+        Some(Command::Pe { measure, partitions, sizes, .. }) if lookup::MEASURES.contains(&measure) => {
+            lookup::pe(measure, partitions, &sizes, repetitions)
         }
         Some(Command::Pe { measure, partitions, seed, peers, .. }) => {
             bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
@@ -242,8 +260,9 @@ fn main() -> ExitCode {
                 Startup, Threads, Tracking,
             };
             let strided = Command::Strided { regret: false, peers: false, seed: None };
+            let (lookup, threads) = (Lookup(Default::default()), Threads(Default::default()));
             [
-                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
+                Put, Get, lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, threads, Tracking, Array,
                 Pages, Partitions, Startup, strided,
             ]
             .into_iter()

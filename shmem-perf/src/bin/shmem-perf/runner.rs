@@ -10,7 +10,7 @@ use shmem_perf::peers::{Peer, Programs};
 use shmem_perf::placement::Found;
 use shmem_perf::startup::{self, Footprint};
 use shmem_perf::strided::{regret, sweep};
-use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
+use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table};
 
 use crate::check;
 use crate::report::{self, Fact};
@@ -72,19 +72,17 @@ impl Runner {
         match command {
             Command::Put => self.jobs(Measure::Put, 2, 1),
             Command::Get => self.jobs(Measure::Get, 2, 1),
-            Command::Lookup => {
-                let mut partitions = lookup::PARTITIONS.into_iter();
-                partitions.try_for_each(|n| self.jobs(Measure::Lookup, 2, n))?;
-                let mut partitions = [1].into_iter().chain(lookup::PARTITIONS);
-                partitions.try_for_each(|n| self.jobs(Measure::LookupPublished, 2, n))
-            }
+            Command::Lookup(options) => self.lookup(&options),
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Collective => self.collectives(),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
-            Command::Threads => self.repeat(&self.job(Measure::Threads, 2, 1, &threads::variables())),
+            Command::Threads(options) => self.threads(&options),
             Command::Signal => self.jobs(Measure::Signal, 2, 1),
             Command::Atomic => self.jobs(Measure::Atomic, 2, 1),
-            Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
+            Command::Tracking => {
+                self.jobs(Measure::Tracking, 1, 1)?;
+                self.jobs(Measure::TrackingDomains, 1, 1)
+            }
             Command::Array => self.array(),
             Command::Halo => self.jobs(Measure::Halo, 2, 1),
             Command::Pages => self.pages(),
@@ -96,7 +94,7 @@ impl Runner {
             Command::Ofi { model: true, provider, .. } => self.model(&provider),
             Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
             Command::Ofi { bare, provider, .. } => self.ofi(bare, &provider),
-            Command::Mapping { provider } => self.mapping(&provider),
+            Command::Mapping(options) => self.mapping(&options),
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),

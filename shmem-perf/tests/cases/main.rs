@@ -1,6 +1,9 @@
 //! `shmem-perf` as a user sees it. What it measures is a matter of the machine; that every case is
 //! there, with sense in it, is not.
 
+mod contexts;
+mod lookup;
+
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -77,22 +80,6 @@ fn transfers_have_a_case_for_each_size() {
 }
 
 #[test]
-fn lookups_have_a_case_for_each_kind_number_and_size() {
-    let lookup = cases("lookup");
-    for kind in ["typed", "raw"] {
-        for partitions in [7, 8, 127] {
-            for bytes in [1, 8, 64, 512, 4096] {
-                has(&lookup, &[&format!("lookup {kind}/{partitions}/{bytes}")]);
-            }
-        }
-    }
-    has(
-        &lookup,
-        &["lookup-published put/1/8", "lookup-published get/7/8", "lookup-published fetch-add/127/8"],
-    );
-}
-
-#[test]
 fn strided_transfers_have_a_case_for_each_orientation() {
     let (success, _, err) = run(&["strided", "--seed", "x"]);
     assert!(!success && err.contains("--seed"), "{err}");
@@ -162,27 +149,6 @@ fn each_collective_has_a_case_for_each_size() {
     assert_eq!(beside.len(), if missing { 0 } else { 15 }, "{out}{err}");
     assert!(missing || beside.contains(&"sum/1048576/2".to_owned()), "{beside:?}");
     assert!(all.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{all:?}");
-}
-
-#[test]
-fn threads_have_a_case_for_each_number_and_context() {
-    let threads = cases("threads");
-    for number in [1, 2, 4, 8, 16, 36] {
-        for context in ["private", "multiple", "locked"] {
-            has(&threads, &[&format!("threads {number}/{context}")]);
-        }
-    }
-    assert!(threads["threads 36/private"].shared_cores, "said where threads take turns");
-}
-
-#[test]
-fn tracking_has_a_case_for_each_design_and_size() {
-    let tracking = cases("tracking");
-    for design in ["events", "hybrid", "domain", "context"] {
-        for bytes in ["8", "64", "4096", "1048576", "quiet"] {
-            has(&tracking, &[&format!("tracking {design}/{bytes}")]);
-        }
-    }
 }
 
 #[test]
@@ -321,21 +287,6 @@ fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
         for number in ["alpha", "gap", "beta"] {
             has(&model, &[&format!("ofi-model {number}/{state}/tcp;ofi_rxm")]);
         }
-    }
-}
-
-#[test]
-fn mappings_have_a_case_for_each_design_and_number_of_threads() {
-    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
-    if !has_fabric() {
-        return;
-    }
-    let mapping = cases_of(&["mapping"]);
-    for design in ["events", "hybrid", "domain", "context", "auto"] {
-        for threads in ["1/8", "2/4096", "2/65536"] {
-            has(&mapping, &[&format!("mapping {design}/{threads}")]);
-        }
-        has(&mapping, &[&format!("mapping {design}-locked/2/8")]);
     }
 }
 
