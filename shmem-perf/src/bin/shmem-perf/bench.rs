@@ -33,6 +33,7 @@ pub(crate) fn pe(
     partitions: usize,
     seed: u64,
     peers: Option<&Path>,
+    most: usize,
     repetitions: usize,
 ) -> Result<(), Box<dyn Error>> {
     let before = Footprint::now()?;
@@ -69,8 +70,11 @@ pub(crate) fn pe(
         Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
-        Measure::StridedRegret => bench.regret(seed),
+        Measure::StridedRegret => bench.regret(seed, most),
         Measure::StridedPeers => bench.peers(peers),
+        Measure::StridedPublished => bench.published_table(most),
+        Measure::StridedOwn => bench.own(peers),
+        Measure::StridedExchange => bench.exchange(most),
         Measure::Nothing
         | Measure::Footprint
         | Measure::LaterPartitions

@@ -110,18 +110,7 @@ enum Command {
     },
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
     /// some 600 layouts against a loop of puts.
-    Strided {
-        /// How far what is chosen is from the best of all kernels. Takes some minutes.
-        #[arg(long)]
-        regret: bool,
-        /// The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is
-        /// said.
-        #[arg(long, conflicts_with = "regret")]
-        peers: bool,
-        /// Draws the random layouts of an earlier run again; not given: new ones.
-        #[arg(long, value_name = "NUMBER")]
-        seed: Option<u64>,
-    },
+    Strided(strided::Options),
     /// Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a
     /// file that jobs read at their start.
     Calibrate {
@@ -150,6 +139,9 @@ enum Command {
         seed: u64,
         #[arg(long)]
         peers: Option<PathBuf>,
+        /// How much is to be moved, or how many layouts; not given: everything.
+        #[arg(long, default_value_t = usize::MAX)]
+        most: usize,
     },
 }
 
@@ -181,6 +173,9 @@ enum Measure {
     StridedSweep,
     StridedRegret,
     StridedPeers,
+    StridedPublished,
+    StridedOwn,
+    StridedExchange,
     Calibrate,
     Ofi,
     OfiBare,
@@ -200,8 +195,8 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
         }
-        Some(Command::Pe { measure, partitions, seed, peers }) => {
-            bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
+        Some(Command::Pe { measure, partitions, seed, peers, most }) => {
+            bench::pe(measure, partitions, seed, peers.as_deref(), most, repetitions)
         }
         Some(command) => Runner::new(&arguments).measure(command),
         None => {
@@ -210,7 +205,7 @@ fn main() -> ExitCode {
                 Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
                 Startup, Threads, Tracking,
             };
-            let strided = Command::Strided { regret: false, peers: false, seed: None };
+            let strided = Command::Strided(strided::Options::default());
             [
                 Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
                 Pages, Partitions, Startup, strided,

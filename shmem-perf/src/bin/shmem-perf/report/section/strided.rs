@@ -14,9 +14,7 @@ pub(super) const SECTION: Section = Section {
 };
 
 fn steps(_: &Plan) -> Vec<Step> {
-    vec![Step::new("strided", 10.0, |runner| {
-        runner.measure(Command::Strided { regret: false, peers: false, seed: None })
-    })]
+    vec![Step::new("strided", 10.0, |runner| runner.measure(Command::Strided(Default::default())))]
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
