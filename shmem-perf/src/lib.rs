@@ -17,6 +17,7 @@
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
 //! fabric                                measures over libfabric, against a bare program
+//! jobs, hosts                           the tool's own program as PEs, and where they run
 //! scale                                 how collectives and starts grow: formulas, and a model
 //! samples, case, goal, table, rounds    statistics and reports
 //! ```
@@ -33,6 +34,7 @@ pub mod fabric;
 pub mod get;
 mod goal;
 pub mod halo;
+pub mod hosts;
 pub mod jobs;
 pub mod lookup;
 pub mod pages;

@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use shmem_perf::FEWEST;
 
+use crate::elsewhere::Named;
 use crate::runner::Runner;
 
 use evidence::Evidence;
@@ -50,6 +51,8 @@ pub(crate) struct Options {
     /// Leave other libraries out.
     #[arg(long)]
     no_peers: bool,
+    #[command(flatten)]
+    hosts: Named,
 }
 
 /// Measures, and writes the page.

@@ -1,6 +1,6 @@
 //! The usual micro-benchmarks.
 
-use super::{Plan, Section, Step, Topic};
+use super::{Plan, Section, Step, Topic, network};
 use crate::Command;
 use crate::report::evidence::View;
 use crate::report::page::{Block, Table};
@@ -13,10 +13,14 @@ pub(super) const SECTION: Section = Section {
     show,
 };
 
-fn steps(_: &Plan) -> Vec<Step> {
-    vec![Step::new("barrier", 10.0, |runner| runner.measure(Command::Barrier))]
+fn steps(plan: &Plan) -> Vec<Step> {
+    let mut steps = vec![Step::new("barrier", 10.0, |runner| runner.measure(Command::Barrier))];
+    steps.extend(network::steps(plan));
+    steps
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
-    vec![Table::cases("barrier", evidence.measure("barrier")).into()]
+    let mut blocks = vec![Table::cases("barrier", evidence.measure("barrier")).into()];
+    blocks.extend(network::show(evidence));
+    blocks
 }
