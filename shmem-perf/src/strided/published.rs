@@ -18,6 +18,9 @@ pub const PAYLOAD: usize = 64 << 20;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
+/// Milliseconds after which a cell has taken long enough.
+const ENOUGH: f64 = 900.0;
+
 /// What the sides are larger than a last-level cache by, at least.
 const CACHES: u64 = 8;
 
@@ -67,6 +70,25 @@ impl Cell {
             })
             .collect()
     }
+
+    /// Passes in so many parts, with as many blocks in each as in the others, but for one.
+    fn cut(self, passes: &[(usize, usize)], parts: usize) -> Vec<Vec<(usize, usize)>> {
+        let blocks: usize = passes.iter().map(|(_, count)| count).sum();
+        let mut cut = vec![Vec::new(); parts];
+        let mut before = 0;
+        for &(first, count) in passes {
+            let mut done = 0;
+            while done < count {
+                let part = ((before + done) * parts) / blocks;
+                let end = ((part + 1) * blocks).div_ceil(parts) - before;
+                let taken = end.min(count) - done;
+                cut[part].push((first + done * self.stride(), taken));
+                done += taken;
+            }
+            before += count;
+        }
+        cut
+    }
 }
 
 /// Bytes of sides that hold every cell of a payload as far as memory allows: a sixteenth of what is left, but several
@@ -92,6 +114,8 @@ fn last_level_cache() -> u64 {
 /// Time of the algorithms in one cell, in milliseconds for the whole payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times {
+    /// In how many parts the payload was cut, of which each sample moves the next one.
+    pub parts: usize,
     /// Algorithm 2 against Algorithm 1.
     pub two: Samples,
     /// Algorithm 3, which is one of these two: against Algorithm 1. Its times are those of the one it chooses.
@@ -104,6 +128,9 @@ pub struct Times {
 
 /// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn.
 ///
+/// Where that would take much longer than a second, the payload is cut into 4 or 16 parts. Each sample moves the part
+/// behind that of the sample before it, so that as much memory as ever lies between two visits of a line.
+///
 /// # Panics
 ///
 /// If the sides are too small.
@@ -114,26 +141,27 @@ pub fn measure<I: Stores>(
     payload: usize,
     repetitions: usize,
 ) -> Times {
+    let (stride, blocks) = (cell.stride(), payload / cell.block);
+    let whole = Pattern::blocks(cell.block, blocks, stride, stride);
+    let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
+        .map(|algorithm| Plan::of(whole, LINE, algorithm, &settings().thresholds).method());
     let passes = cell.passes(payload, sides.room());
-    let stride = cell.stride();
-    let plans = [Algorithm::One, Algorithm::Two, Algorithm::Auto].map(|algorithm| {
-        let plan = |&(first, count): &(usize, usize)| {
-            let pattern = Pattern::blocks(cell.block, count, stride, stride);
-            (first, Plan::of(pattern, LINE, algorithm, &settings().thresholds))
+    let mut time = |way: usize, passes: &[(usize, usize)]| {
+        let moved = || {
+            for &(first, count) in passes {
+                let pattern = Pattern::blocks(cell.block, count, stride, stride);
+                sides.planned_from(first, &Plan::by(pattern, methods[way]), direction);
+            }
         };
-        passes.iter().map(plan).collect::<Vec<_>>()
-    });
-    let mut rounds = Vec::new();
-    for round in 0..=repetitions {
-        let times = [0, 1, 2].map(|way| {
-            let moved =
-                || plans[way].iter().for_each(|(first, plan)| sides.planned_from(*first, plan, direction));
-            nanoseconds_each(1, moved) / 1e6
-        });
-        if round > 0 {
-            rounds.push(times);
-        }
-    }
+        nanoseconds_each(1, moved) / 1e6
+    };
+    let expected: f64 = repetitions as f64 * [0, 1, 2].map(|way| time(way, &passes)).iter().sum::<f64>();
+    let parts =
+        [1, 4, 16].into_iter().find(|&parts| expected / parts as f64 <= ENOUGH).unwrap_or(16).min(blocks);
+    let cut = cell.cut(&passes, parts);
+    let rounds: Vec<_> = (0..repetitions)
+        .map(|round| [0, 1, 2].map(|way| time(way, &cut[(3 * round + way) % parts]) * parts as f64))
+        .collect();
     let pairs = |cost: usize, limit: usize| {
         let mut samples = Samples::new();
         rounds.iter().for_each(|times| samples.push(times[cost], times[limit]));
@@ -142,7 +170,13 @@ pub fn measure<I: Stores>(
     let two = pairs(1, 0);
     let columns = shmem_core::strided::published(stride, stride, cell.block);
     let better = usize::from(two.ratio().median < 1.0);
-    Times { two, three: pairs(usize::from(columns), 0), auto: pairs(2, 0), auto_over_best: pairs(2, better) }
+    Times {
+        parts,
+        two,
+        three: pairs(usize::from(columns), 0),
+        auto: pairs(2, 0),
+        auto_over_best: pairs(2, better),
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +199,31 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn parts_are_all_of_the_passes() {
+        for cell in Cell::all() {
+            let passes = cell.passes(1 << 20, 3 << 20);
+            let all: Vec<_> = starts(cell, &passes).collect();
+            for parts in [1, 4, 16] {
+                let cut = cell.cut(&passes, parts);
+                assert_eq!(
+                    cut.iter().flat_map(|part| starts(cell, part)).collect::<Vec<_>>(),
+                    all,
+                    "{cell:?}"
+                );
+                let counts = cut.iter().map(|part| starts(cell, part).count());
+                let (most, fewest) = (counts.clone().max(), counts.min());
+                assert!(most <= fewest.map(|fewest| fewest + 1), "{cell:?}: {most:?}, {fewest:?}");
+            }
+        }
+    }
+
+    fn starts(cell: Cell, passes: &[(usize, usize)]) -> impl Iterator<Item = usize> {
+        passes
+            .iter()
+            .flat_map(move |&(first, count)| (0..count).map(move |block| first + block * cell.stride()))
     }
 
     #[test]

@@ -115,6 +115,18 @@ impl Runner {
         Ok(())
     }
 
+    /// Shares out what is measured in several jobs: which pages a job gets is luck.
+    pub(crate) fn several(
+        &mut self,
+        jobs: u16,
+        measure: impl FnOnce(&mut Self) -> Result<(), Box<dyn Error>>,
+    ) -> Result<(), Box<dyn Error>> {
+        let before = std::mem::replace(&mut self.jobs, jobs);
+        let outcome = measure(self);
+        self.jobs = before;
+        outcome
+    }
+
     /// Runs a job a single time.
     pub(crate) fn once(&mut self, job: &Job) -> Result<(), Box<dyn Error>> {
         let records = self.printed(job)?;

@@ -34,7 +34,7 @@ const SLOW: f64 = 1.1;
 const TOO_SLOW: f64 = 1.5;
 
 /// Of how many layouts of each kind regret is measured in a quick run.
-const SAMPLE: usize = 12;
+const SAMPLE: usize = 16;
 
 /// What is measured of strided transfers.
 #[derive(Args, Clone, Debug, Default)]
@@ -68,15 +68,11 @@ pub(crate) struct Options {
 impl Runner {
     pub(crate) fn strided(&mut self, options: &Options) -> Result<(), Box<dyn Error>> {
         let &Options { regret, peers, published, own, exchange, quick, seed } = options;
-        // A build without optimisation shows that the measure works.
-        let either = |whole, part, debug| {
-            if cfg!(debug_assertions) {
-                debug
-            } else if quick {
-                part
-            } else {
-                whole
-            }
+        let either = |whole, part, debug| match (cfg!(debug_assertions), quick) {
+            // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
+            (true, _) => debug,
+            (false, true) => part,
+            (false, false) => whole,
         };
         if peers {
             return self.beside(Measure::StridedPeers, &Peer::STRIDED);
@@ -105,23 +101,30 @@ impl Runner {
             let field = either(exchange::FIELD, 8 << 20, 128 << 10);
             return self.sized(Measure::StridedExchange, field, exchange::room(field));
         }
-        let seed = seed
-            .unwrap_or_else(|| std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into()));
-        self.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
         if regret {
-            return self.drawn(
-                Measure::StridedRegret,
-                regret::ROOM,
-                seed,
-                either(usize::MAX, SAMPLE, SAMPLE),
-            );
+            return self.regret(seed, either(usize::MAX, SAMPLE, SAMPLE));
         }
         self.jobs(Measure::Strided, 2, 1)?;
+        let seed = self.seed(seed);
         self.drawn(Measure::StridedSweep, sweep::ROOM, seed, usize::MAX)
     }
 
+    /// Measures regret of predicates, for at most so many layouts of each kind.
+    pub(crate) fn regret(&mut self, seed: Option<u64>, most: usize) -> Result<(), Box<dyn Error>> {
+        let seed = self.seed(seed);
+        self.drawn(Measure::StridedRegret, regret::ROOM, seed, most)
+    }
+
+    /// The seed that was asked for, or a new one, which is said.
+    fn seed(&mut self, asked: Option<u64>) -> u64 {
+        let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into());
+        let seed = asked.unwrap_or_else(now);
+        self.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
+        seed
+    }
+
     /// Runs jobs beside the libraries that are there.
-    fn beside(&mut self, measure: Measure, peers: &[Peer]) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn beside(&mut self, measure: Measure, peers: &[Peer]) -> Result<(), Box<dyn Error>> {
         let programs = self.programs(peers)?;
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned());
         let mut job = self.job(measure, 2, 1, &[heap]);
@@ -220,6 +223,11 @@ impl Bench<'_> {
             let mut records = Vec::new();
             let thresholds = shmem_core::strided::settings().thresholds;
             for (points, name) in [(regret::grid(), "grid"), (regret::random(seed), "random")] {
+                let mut points = points;
+                if cfg!(debug_assertions) {
+                    eprintln!("shmem-perf: a debug build measures small layouts");
+                    points.retain(|(spread, _)| spread.hull() <= 64 << 10);
+                }
                 let points = regret::thinned(points, most);
                 let all: Vec<_> =
                     points.iter().map(|point| regret::regrets(&mut sides, point, &thresholds, 7)).collect();
@@ -256,9 +264,13 @@ impl Bench<'_> {
             for (direction, name) in DIRECTIONS {
                 for cell in Cell::all() {
                     let times = published::measure(&mut sides, cell, direction, payload, repetitions);
+                    let sample = match times.parts {
+                        1 => String::new(),
+                        parts => format!(", of which a sample moves the next of {parts} parts"),
+                    };
                     let mut record = |way: &str, compared: &str, samples| {
                         let case = format!("{way}/{name}/{}/{}", cell.block, cell.gap);
-                        let compared = format!("{compared}; time for {} KiB", payload >> 10);
+                        let compared = format!("{compared}; time for {} KiB{sample}", payload >> 10);
                         records.push(Record::new(&self.site, "strided-published", case, "ms", compared, samples));
                     };
                     record("2", "Algorithm 2 against Algorithm 1", times.two);
