@@ -9,6 +9,7 @@ use shmem_perf::peers::{Peer, Programs};
 use shmem_perf::startup::{self, Footprint};
 use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
 
+use crate::check;
 use crate::report::{self, Fact};
 use crate::{Arguments, Command, Measure};
 
@@ -86,6 +87,7 @@ impl Runner {
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
+            Command::Applications => self.applications(),
             Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
             Command::Ofi { model: true, provider, .. } => self.model(&provider),
             Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
@@ -94,6 +96,7 @@ impl Runner {
             Command::Strided(options) => self.strided(&options),
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
             Command::Report(options) => report::report(&options),
+            Command::Check(options) => check::check(&options, matches!(self.sink, Sink::Json)),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }
@@ -237,7 +240,7 @@ impl Runner {
     }
 
     /// Measures starts of jobs of `pes` PEs, and what their PEs keep.
-    fn starts(
+    pub(crate) fn starts(
         &mut self,
         pes: usize,
         case: &str,

@@ -145,7 +145,13 @@ impl Runner {
     }
 
     /// Runs one job on layouts that are drawn, at most so many of a kind, with room for them.
-    fn drawn(&mut self, measure: Measure, room: usize, seed: u64, most: usize) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn drawn(
+        &mut self,
+        measure: Measure,
+        room: usize,
+        seed: u64,
+        most: usize,
+    ) -> Result<(), Box<dyn Error>> {
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (2 * room).to_string());
         let mut job = self.job(measure, 2, 1, &[heap]);
         job.args.extend(["--seed".into(), seed.to_string(), "--most".into(), most.to_string()]);
@@ -216,19 +222,30 @@ impl Bench<'_> {
 
     /// How far what is chosen is from the best, for at most so many layouts of each kind.
     pub(crate) fn regret(&self, seed: u64, most: usize) -> Records {
-        let object = self.world.alloc(zeroed::<u8>(regret::ROOM + MARGIN))?;
+        let layouts = [("grid", regret::grid()), ("random", regret::random(seed))];
+        let layouts = layouts.map(|(name, mut points)| {
+            if cfg!(debug_assertions) {
+                eprintln!("shmem-perf: a debug build measures small layouts");
+                points.retain(|(spread, _)| spread.hull() <= 64 << 10);
+            }
+            (name, regret::thinned(points, most))
+        });
+        self.regrets(regret::ROOM, &layouts)
+    }
+
+    /// The same at a few layouts.
+    pub(crate) fn regret_sample(&self) -> Records {
+        self.regrets(sweep::ROOM, &[("sample", regret::sample())])
+    }
+
+    fn regrets(&self, room: usize, layouts: &[(&str, Vec<sweep::Point>)]) -> Records {
+        let object = self.world.alloc(zeroed::<u8>(room + MARGIN))?;
         let place = object.on(self.other());
         Ok(self.alone(|| {
             let mut sides = Sides::new(self.world, place).skewed(1024);
             let mut records = Vec::new();
             let thresholds = shmem_core::strided::settings().thresholds;
-            for (points, name) in [(regret::grid(), "grid"), (regret::random(seed), "random")] {
-                let mut points = points;
-                if cfg!(debug_assertions) {
-                    eprintln!("shmem-perf: a debug build measures small layouts");
-                    points.retain(|(spread, _)| spread.hull() <= 64 << 10);
-                }
-                let points = regret::thinned(points, most);
+            for (name, points) in layouts {
                 let all: Vec<_> =
                     points.iter().map(|point| regret::regrets(&mut sides, point, &thresholds, 7)).collect();
                 let mut record = |policy: &str, compared: &str, pair: fn(&regret::Regrets) -> (f64, f64)| {
