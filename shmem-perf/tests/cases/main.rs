@@ -107,6 +107,76 @@ fn strided_transfers_have_a_case_for_each_orientation() {
     assert!(strided.keys().filter(|name| name.starts_with("strided-sweep ")).count() == 2, "{strided:?}");
 }
 
+/// Figures of a build without optimisation mean nothing; that Algorithm 3 is what the published table says does.
+#[test]
+fn the_published_table_has_a_case_for_each_cell_way_and_direction() {
+    let table = cases_of(&["strided", "--published", "--quick"]);
+    for direction in ["put", "get"] {
+        for block in [16, 64, 128, 256, 512, 1024, 4096, 16384] {
+            for gap in [4, 16, 64, 256, 1024, 4096] {
+                let of = |way: &str| &table[&format!("strided-published {way}/{direction}/{block}/{gap}")];
+                let columns = block <= 64 || (block == 128 && gap > 4) || (block == 256 && gap > 16);
+                let three = if columns { of("2").ratio } else { 1.0 };
+                assert_eq!(of("3").ratio, three, "{direction}/{block}/{gap}");
+                assert_eq!((of("2").limit, of("2").unit.as_str()), (of("auto").limit, "ms"));
+                let better = if of("2").ratio < 1.0 { of("2").value } else { of("2").limit };
+                assert_eq!(of("auto-best").limit, better, "{direction}/{block}/{gap}");
+            }
+        }
+    }
+    assert_eq!(table.len(), 4 * 2 * 48);
+}
+
+#[test]
+fn the_published_exchange_has_a_case_for_each_shape_algorithm_and_state() {
+    let exchange = cases_of(&["strided", "--exchange", "--quick"]);
+    for shape in ["8x2048", "32x512", "128x128", "512x32", "2048x8"] {
+        for algorithm in ["2", "3", "auto"] {
+            let of = |state| &exchange[&format!("strided-exchange {algorithm}/{shape}/{state}")];
+            assert_eq!((of("cached").pes, of("evicted").unit.as_str()), (2, "us"));
+        }
+    }
+    assert_eq!(exchange.len(), 5 * 3 * 2);
+}
+
+#[test]
+fn regret_has_a_case_for_each_predicate() {
+    let regret = cases_of(&["strided", "--regret", "--quick", "--seed", "1"]);
+    for layouts in ["grid", "random"] {
+        for predicate in ["auto", "published", "ideal12", "always1", "always2"] {
+            let case = &regret[&format!("regret {predicate}/{layouts}")];
+            assert!(case.value >= 1.0 && case.p95.is_some_and(|p95| p95 >= 1.0), "{case:?}");
+        }
+        let of = |predicate: &str| regret[&format!("regret {predicate}/{layouts}")].value;
+        assert!(of("ideal12") <= of("always1").min(of("always2")) && of("ideal12") <= of("published"));
+    }
+}
+
+/// Each library has its own loops, or a line says why not; ours is always there.
+#[test]
+fn each_library_has_a_case_for_each_column_against_its_own_loop() {
+    let (success, out, err) = run(&["--json", "strided", "--own", "--repetitions", "11", "--jobs", "1"]);
+    assert!(success, "{err}");
+    let all: Vec<Case> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for library in ["ours", "mpi", "oshmem"] {
+        let of: Vec<_> = all.iter().filter(|case| case.case.starts_with(&format!("{library}/"))).collect();
+        let missing = err.contains(&format!("peer {library}: not installed"));
+        assert_eq!(of.len(), if missing { 0 } else { 36 }, "{library}: {out}{err}");
+        assert!(of.iter().all(|case| case.n == 11 && case.ratio > 0.0 && case.measure == "strided-own"));
+        for case in ["put/2/16", "put/1024/1024", "get/128/1024", "get/129/128"] {
+            assert!(missing || of.iter().any(|one| one.case == format!("{library}/{case}")), "{case}: {out}");
+        }
+    }
+}
+
+#[test]
+fn one_study_is_asked_for_at_a_time() {
+    let (success, _, err) = run(&["strided", "--own", "--published"]);
+    assert!(!success && err.contains("--published"), "{err}");
+    let (success, _, err) = run(&["strided", "--quick"]);
+    assert!(!success && err.contains("--regret"), "{err}");
+}
+
 #[test]
 fn a_calibration_is_left_where_it_is_asked_for() {
     let directory = tempfile::tempdir().unwrap();

@@ -32,6 +32,7 @@ pub(crate) fn pe(
     partitions: usize,
     seed: u64,
     peers: Option<&Path>,
+    most: usize,
     repetitions: usize,
 ) -> Result<(), Box<dyn Error>> {
     let before = Footprint::now()?;
@@ -68,9 +69,12 @@ pub(crate) fn pe(
         Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
-        Measure::StridedRegret => bench.regret(seed),
+        Measure::StridedRegret => bench.regret(seed, most),
         Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
+        Measure::StridedPublished => bench.published_table(most),
+        Measure::StridedOwn => bench.own(peers),
+        Measure::StridedExchange => bench.exchange(most),
         Measure::Nothing
         | Measure::Footprint
         | Measure::LaterPartitions

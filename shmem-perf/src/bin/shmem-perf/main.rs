@@ -123,18 +123,7 @@ enum Command {
     Mapping(mapping::Options),
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
     /// some 600 layouts against a loop of puts.
-    Strided {
-        /// How far what is chosen is from the best of all kernels. Takes some minutes.
-        #[arg(long)]
-        regret: bool,
-        /// The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is
-        /// said.
-        #[arg(long, conflicts_with = "regret")]
-        peers: bool,
-        /// Draws the random layouts of an earlier run again; not given: new ones.
-        #[arg(long, value_name = "NUMBER")]
-        seed: Option<u64>,
-    },
+    Strided(strided::Options),
     /// Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a
     /// file that jobs read at their start.
     Calibrate {
@@ -168,13 +157,15 @@ enum Command {
         /// By which power of two arrays are smaller than those of their source.
         #[arg(long, default_value_t = 0)]
         scale: u32,
-        }
         /// Bytes of transfers, where a measure has no sizes of its own.
         #[arg(long, value_delimiter = ',')]
         sizes: Vec<usize>,
         /// Numbers of threads, likewise.
         #[arg(long, value_delimiter = ',')]
         threads: Vec<usize>,
+        /// How much is to be moved, or how many layouts; not given: everything.
+        #[arg(long, default_value_t = usize::MAX)]
+        most: usize,
     },
 }
 
@@ -214,6 +205,9 @@ enum Measure {
     StridedRegret,
     RegretSample,
     StridedPeers,
+    StridedPublished,
+    StridedOwn,
+    StridedExchange,
     Calibrate,
     Ofi,
     OfiBare,
@@ -249,8 +243,8 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure, partitions, sizes, .. }) if lookup::MEASURES.contains(&measure) => {
             lookup::pe(measure, partitions, &sizes, repetitions)
         }
-        Some(Command::Pe { measure, partitions, seed, peers, .. }) => {
-            bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
+        Some(Command::Pe { measure, partitions, seed, peers, most, .. }) => {
+            bench::pe(measure, partitions, seed, peers.as_deref(), most, repetitions)
         }
         Some(command) => Runner::new(&arguments).measure(command),
         None => {
@@ -259,7 +253,7 @@ fn main() -> ExitCode {
                 Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
                 Startup, Threads, Tracking,
             };
-            let strided = Command::Strided { regret: false, peers: false, seed: None };
+            let strided = Command::Strided(strided::Options::default());
             let (lookup, threads) = (Lookup(Default::default()), Threads(Default::default()));
             [
                 Put, Get, lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, threads, Tracking, Array,
