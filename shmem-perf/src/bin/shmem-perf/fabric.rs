@@ -8,20 +8,21 @@ use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Single, ThreadLevel};
 use shmem_core::transport::ofi::strided::{self, Reach, Row, Way};
 use shmem_perf::fabric::mapping::{self, BATCHES, THREADS};
-use shmem_perf::fabric::model::{BLOCKS, Blocks, Model};
+use shmem_perf::fabric::model::{BLOCKS, Blocks};
 use shmem_perf::fabric::{Bare, Costs, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem_perf::jobs::Job;
 use shmem_perf::partitions::{LATER, PARTITIONS};
-use shmem_perf::{Record, Samples, Site, scale};
+use shmem_perf::{Record, Samples, Site};
 
 use crate::Measure;
+use crate::network;
 use crate::runner::Runner;
 
 /// Where no other one is asked for.
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// What PEs are started for here.
-pub(crate) const MEASURES: [Measure; 8] = [
+pub(crate) const MEASURES: [Measure; 11] = [
     Measure::Ofi,
     Measure::OfiBare,
     Measure::OfiStrided,
@@ -29,6 +30,9 @@ pub(crate) const MEASURES: [Measure; 8] = [
     Measure::OfiCosts,
     Measure::OfiPieces,
     Measure::OfiPartitions,
+    Measure::OfiMicro,
+    Measure::OfiMicroFew,
+    Measure::OfiScale,
     Measure::Mapping,
 ];
 
@@ -78,22 +82,6 @@ impl Runner {
         self.repeat(&self.over(Measure::OfiStrided, provider))
     }
 
-    /// What the model's three numbers are between two PEs of this host.
-    pub(crate) fn model(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
-        let records = Record::join(self.records(&self.over(Measure::OfiModel, provider))?);
-        let median = |number: &str| {
-            let of = records.iter().find(|record| record.case == format!("{number}/asleep/{provider}"));
-            of.map(|record| record.samples.cost().median).ok_or("a number of the model is missing")
-        };
-        let model = Model { alpha: median("alpha")?, gap: median("gap")?, beta: median("beta")? };
-        self.show(records.clone());
-        let table = scale::table(&model);
-        self.explain(&format!(
-            "a model, from these numbers at a PE that sleeps; none of it is measured\n{table}"
-        ));
-        Ok(())
-    }
-
     /// Registration of many regions by hand, and of partitions made at run time.
     pub(crate) fn registration(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
         self.repeat(&self.over(Measure::OfiPartitions, provider))?;
@@ -125,6 +113,9 @@ impl Runner {
 
 /// One PE of a job. They keep no core for themselves: threads that do what has come need them, too.
 pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Error>> {
+    if measure == Measure::OfiScale {
+        return network::small(repetitions);
+    }
     if measure == Measure::Mapping {
         return Bench::new(&shmem::init::<Multiple>()?, repetitions)?.mapping();
     }
@@ -142,17 +133,19 @@ pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Err
             bench.costs(|pair, repetitions| vec![("piece", pair.piece(State::Polling, repetitions))])
         }
         Measure::OfiPartitions => bench.registration(),
+        Measure::OfiMicro => bench.micro(false),
+        Measure::OfiMicroFew => bench.micro(true),
         _ => bench.operations(),
     }
 }
 
 /// What measures need, inside a PE.
-struct Bench<'w, L: ThreadLevel> {
-    world: &'w World<L>,
-    bare: Arc<Bare>,
-    provider: String,
-    site: Site,
-    repetitions: usize,
+pub(crate) struct Bench<'w, L: ThreadLevel> {
+    pub(crate) world: &'w World<L>,
+    pub(crate) bare: Arc<Bare>,
+    pub(crate) provider: String,
+    pub(crate) site: Site,
+    pub(crate) repetitions: usize,
 }
 
 impl<'w, L: ThreadLevel> Bench<'w, L> {
@@ -354,7 +347,7 @@ fn cases() -> impl Iterator<Item = (Operation, State)> {
     polling.chain(asleep)
 }
 
-fn print(records: &[Record]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn print(records: &[Record]) -> Result<(), Box<dyn Error>> {
     for record in records {
         println!("{}", serde_json::to_string(record)?);
     }
