@@ -67,9 +67,11 @@ pub(crate) fn pe(
         Measure::Tracking => bench.tracking(),
         Measure::Halo => bench.halo(),
         Measure::Pages => bench.pages(),
+        Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
+        Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
         Measure::Nothing
         | Measure::Footprint
@@ -86,6 +88,9 @@ pub(crate) fn pe(
         | Measure::OfiCosts
         | Measure::OfiPieces
         | Measure::OfiPartitions
+        | Measure::OfiMicro
+        | Measure::OfiMicroFew
+        | Measure::OfiScale
         | Measure::Mapping
         | Measure::Calibrate => {
             unreachable!("taken above")
