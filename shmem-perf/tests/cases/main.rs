@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use shmem_perf::Case;
 use shmem_perf::guard::GUARDED;
+use shmem_perf::placement::{AFFINITY, Found, PARTITIONS, TRAITS};
 
 fn run(args: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
@@ -106,6 +107,76 @@ fn strided_transfers_have_a_case_for_each_orientation() {
     assert!(strided.keys().filter(|name| name.starts_with("strided-sweep ")).count() == 2, "{strided:?}");
 }
 
+/// Figures of a build without optimisation mean nothing; that Algorithm 3 is what the published table says does.
+#[test]
+fn the_published_table_has_a_case_for_each_cell_way_and_direction() {
+    let table = cases_of(&["strided", "--published", "--quick"]);
+    for direction in ["put", "get"] {
+        for block in [16, 64, 128, 256, 512, 1024, 4096, 16384] {
+            for gap in [4, 16, 64, 256, 1024, 4096] {
+                let of = |way: &str| &table[&format!("strided-published {way}/{direction}/{block}/{gap}")];
+                let columns = block <= 64 || (block == 128 && gap > 4) || (block == 256 && gap > 16);
+                let three = if columns { of("2").ratio } else { 1.0 };
+                assert_eq!(of("3").ratio, three, "{direction}/{block}/{gap}");
+                assert_eq!((of("2").limit, of("2").unit.as_str()), (of("auto").limit, "ms"));
+                let better = if of("2").ratio < 1.0 { of("2").value } else { of("2").limit };
+                assert_eq!(of("auto-best").limit, better, "{direction}/{block}/{gap}");
+            }
+        }
+    }
+    assert_eq!(table.len(), 4 * 2 * 48);
+}
+
+#[test]
+fn the_published_exchange_has_a_case_for_each_shape_algorithm_and_state() {
+    let exchange = cases_of(&["strided", "--exchange", "--quick"]);
+    for shape in ["8x2048", "32x512", "128x128", "512x32", "2048x8"] {
+        for algorithm in ["2", "3", "auto"] {
+            let of = |state| &exchange[&format!("strided-exchange {algorithm}/{shape}/{state}")];
+            assert_eq!((of("cached").pes, of("evicted").unit.as_str()), (2, "us"));
+        }
+    }
+    assert_eq!(exchange.len(), 5 * 3 * 2);
+}
+
+#[test]
+fn regret_has_a_case_for_each_predicate() {
+    let regret = cases_of(&["strided", "--regret", "--quick", "--seed", "1"]);
+    for layouts in ["grid", "random"] {
+        for predicate in ["auto", "published", "ideal12", "always1", "always2"] {
+            let case = &regret[&format!("regret {predicate}/{layouts}")];
+            assert!(case.value >= 1.0 && case.p95.is_some_and(|p95| p95 >= 1.0), "{case:?}");
+        }
+        let of = |predicate: &str| regret[&format!("regret {predicate}/{layouts}")].value;
+        assert!(of("ideal12") <= of("always1").min(of("always2")) && of("ideal12") <= of("published"));
+    }
+}
+
+/// Each library has its own loops, or a line says why not; ours is always there.
+#[test]
+fn each_library_has_a_case_for_each_column_against_its_own_loop() {
+    let (success, out, err) = run(&["--json", "strided", "--own", "--repetitions", "11", "--jobs", "1"]);
+    assert!(success, "{err}");
+    let all: Vec<Case> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for library in ["ours", "mpi", "oshmem"] {
+        let of: Vec<_> = all.iter().filter(|case| case.case.starts_with(&format!("{library}/"))).collect();
+        let missing = err.contains(&format!("peer {library}: not installed"));
+        assert_eq!(of.len(), if missing { 0 } else { 36 }, "{library}: {out}{err}");
+        assert!(of.iter().all(|case| case.n == 11 && case.ratio > 0.0 && case.measure == "strided-own"));
+        for case in ["put/2/16", "put/1024/1024", "get/128/1024", "get/129/128"] {
+            assert!(missing || of.iter().any(|one| one.case == format!("{library}/{case}")), "{case}: {out}");
+        }
+    }
+}
+
+#[test]
+fn one_study_is_asked_for_at_a_time() {
+    let (success, _, err) = run(&["strided", "--own", "--published"]);
+    assert!(!success && err.contains("--published"), "{err}");
+    let (success, _, err) = run(&["strided", "--quick"]);
+    assert!(!success && err.contains("--regret"), "{err}");
+}
+
 #[test]
 fn a_calibration_is_left_where_it_is_asked_for() {
     let directory = tempfile::tempdir().unwrap();
@@ -199,7 +270,8 @@ fn arrays_have_a_case_for_each_storage_and_way() {
 fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
     let pages = cases("pages");
     // Where the system merges no pages, there is nothing to compare.
-    assert!(pages.is_empty() || pages.contains_key("pages column/32768"), "{pages:?}");
+    let both = ["pages stencil/64", "pages column/32768"].iter().all(|name| pages.contains_key(*name));
+    assert!(pages.is_empty() || both, "{pages:?}");
     let partitions = cases("partitions");
     for n in [1, 7, 8, 127] {
         for what in ["create", "attach", "register"] {
@@ -209,6 +281,33 @@ fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
         assert_eq!(partitions[&format!("partitions-kept descriptors/{n}")].value, 1.0);
     }
     has(&partitions, &["partitions-later 1", "partitions-later 124", "placing 64M", "placing 512M"]);
+}
+
+/// On a machine that has not what is asked for, that is what was found.
+#[test]
+fn placement_says_of_each_partition_what_was_asked_and_where_it_lies() {
+    let (success, out, err) = run(&["placement", "--json"]);
+    assert!(success, "{err}");
+    let found: Vec<Found> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cell = |row: &str, column: &str| {
+        let at = |one: &&Found| one.table == PARTITIONS && one.row == row && one.column == column;
+        found.iter().find(at).map(|one| one.value.clone())
+    };
+    for traits in TRAITS {
+        match (cell(traits, "refused"), cell(traits, "PE 0")) {
+            (Some(why), None) => {
+                assert!(traits.contains("policy=M") && why.starts_with("partition 1 "), "{traits}: {why}");
+            }
+            (None, Some(pages)) => assert!(pages.contains(" on node "), "{traits}: {pages}"),
+            both => panic!("{traits}: {both:?}"),
+        }
+    }
+    assert_eq!(cell(TRAITS[0], "given").as_deref(), Some("24M in pages of 4K"));
+    // On a machine with several nodes there is a share for each storage; ci/numa/place.sh looks at them.
+    let arrays = found.iter().filter(|one| one.table == AFFINITY && one.column == "multi").count();
+    assert!(arrays > 0 || err.contains("one NUMA node"), "{out}{err}");
+    let (success, out, err) = run(&["placement", "partitions"]);
+    assert!(success && out.contains("24M in pages of 4K") && !err.contains("arrays"), "{out}{err}");
 }
 
 #[test]

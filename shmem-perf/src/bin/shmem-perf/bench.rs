@@ -32,6 +32,7 @@ pub(crate) fn pe(
     partitions: usize,
     seed: u64,
     peers: Option<&Path>,
+    most: usize,
     repetitions: usize,
 ) -> Result<(), Box<dyn Error>> {
     let before = Footprint::now()?;
@@ -40,6 +41,7 @@ pub(crate) fn pe(
         Measure::Nothing => return Ok(()),
         Measure::Footprint => return footprint(&world, before),
         Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
+        Measure::Pages => return memory::pages(&mut world, repetitions),
         Measure::Array | Measure::ArrayParallel | Measure::ArrayApart | Measure::ArrayLayer => {
             return array::pe(&mut world, measure, repetitions);
         }
@@ -64,16 +66,22 @@ pub(crate) fn pe(
         Measure::Tracking => bench.tracking(),
         Measure::TrackingDomains => bench.tracking_of_domains(),
         Measure::Halo => bench.halo(),
-        Measure::Pages => bench.pages(),
         Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
-        Measure::StridedRegret => bench.regret(seed),
+        Measure::StridedRegret => bench.regret(seed, most),
         Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
+        Measure::StridedPublished => bench.published_table(most),
+        Measure::StridedOwn => bench.own(peers),
+        Measure::StridedExchange => bench.exchange(most),
         Measure::Nothing
         | Measure::Footprint
         | Measure::LaterPartitions
+        | Measure::PlacedArrays
+        | Measure::PlacedApart
+        | Measure::PlacedPartition
+        | Measure::Pages
         | Measure::Array
         | Measure::ArrayParallel
         | Measure::ArrayApart
@@ -89,6 +97,9 @@ pub(crate) fn pe(
         | Measure::OfiCosts
         | Measure::OfiPieces
         | Measure::OfiPartitions
+        | Measure::OfiMicro
+        | Measure::OfiMicroFew
+        | Measure::OfiScale
         | Measure::Mapping
         | Measure::Quiet
         | Measure::ThreadsBySize
