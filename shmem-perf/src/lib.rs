@@ -14,6 +14,7 @@
 //! strided                               measures of layouts, inside a job
 //! halo                                  measures of a stencil, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
+//! applications, processes               examples beside one process alone; what the machine gains by several
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
 //! fabric                                measures over libfabric, against a bare program
@@ -25,6 +26,7 @@
 
 pub mod affinity;
 pub mod alloc;
+pub mod applications;
 pub mod array;
 pub mod atomic;
 pub mod barrier;
@@ -43,6 +45,7 @@ pub mod pages;
 pub mod partitions;
 pub mod peers;
 pub mod placing;
+pub mod processes;
 pub mod put;
 pub mod rounds;
 mod samples;

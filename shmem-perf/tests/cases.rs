@@ -401,3 +401,16 @@ fn a_machine_without_peers_is_told_so() {
         assert!(err.contains(&line), "{err}");
     }
 }
+
+#[test]
+fn applications_stand_beside_one_process_and_beside_the_machine() {
+    let cases = cases("applications");
+    for example in ["heat2d/16x16", "halo2d/16x16", "gups/2^6", "isx/2^8"] {
+        let case = &cases[&format!("application {example}")];
+        assert_eq!((case.unit.as_str(), case.n), ("ms", 11), "{example}");
+        assert!(case.pes >= 1 && !case.shared_cores, "{example}");
+    }
+    for work in ["memcpy", "random", "random-atomic"] {
+        has(&cases, &[&format!("processes {work}/1024"), &format!("processes {work}/4096")]);
+    }
+}

@@ -67,6 +67,7 @@ pub(crate) fn pe(
         Measure::Tracking => bench.tracking(),
         Measure::Halo => bench.halo(),
         Measure::Pages => bench.pages(),
+        Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),

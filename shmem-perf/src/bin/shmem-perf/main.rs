@@ -13,6 +13,7 @@ use shmem_perf::FEWEST;
 
 use runner::Runner;
 
+mod applications;
 mod array;
 mod bench;
 mod calibrate;
@@ -86,6 +87,10 @@ enum Command {
     Halo,
     /// Start and end of a job, against programs that do nothing.
     Startup,
+    /// Examples (heat2d, halo2d, gups, isx) by as many PEs as have a core each, four at most, against plain code of
+    /// one process; and what as many processes gain that only copy memory, or change random words. A minute with
+    /// `--repetitions 11`.
+    Applications,
     /// Operations over libfabric, against a bare program that calls it directly in the same way.
     Ofi {
         /// The bare program alone, beside `fi_pingpong` where that is installed.
@@ -182,6 +187,7 @@ enum Measure {
     Halo,
     Nothing,
     Footprint,
+    Processes,
     Strided,
     StridedSweep,
     StridedRegret,

@@ -88,6 +88,7 @@ impl Runner {
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
+            Command::Applications => self.applications(),
             Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
             Command::Ofi { model: true, provider, .. } => self.model(&provider),
             Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
