@@ -63,7 +63,7 @@ impl Guarded {
     /// What measures it by itself: `lookup`, to be called as `shmem-perf lookup`.
     pub fn command(&self) -> &'static str {
         match self.measure {
-            "put8-static" => "put",
+            "put8-static" | "put8-quiet" => "put",
             "lookup-published" => "lookup",
             "regret" => "strided --regret",
             other => other,
@@ -76,6 +76,7 @@ use Bound::{Eased, Own};
 /// The cases that are guarded.
 pub const GUARDED: &[Guarded] = &[
     Guarded::new("put8-static", "8", Eased(1.5)),
+    Guarded::new("put8-quiet", "8", Eased(1.5)),
     // A call more than `memcpy`: 1.0 to 1.15.
     Guarded::new("put", "8", Own(Goal::Ratio(1.6))),
     Guarded::new("put", "4096", Eased(1.5)),
