@@ -74,7 +74,7 @@ fn has(cases: &BTreeMap<String, Case>, names: &[&str]) {
 #[test]
 fn transfers_have_a_case_for_each_size() {
     let put = cases("put");
-    has(&put, &["put8-static 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
+    has(&put, &["put8-static 8", "put8-quiet 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
     has(&cases("get"), &["get 8", "get 512", "get 1048576"]);
     assert_eq!((put["put 64"].pes, put["put 64"].unit.as_str()), (2, "ns"));
 }

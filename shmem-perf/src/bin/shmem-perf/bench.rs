@@ -172,12 +172,15 @@ impl Bench<'_> {
             let samples = put::put8_static(world, ROW.on(self.other()), put_row, repetitions);
             let compared = "an 8-byte put to a static, against a store to the same word";
             let to_static = self.record("put8-static", "8", compared, samples);
+            let samples = put::put8_quiet(world, ROW.on(self.other()).index(0), repetitions);
+            let compared = "an 8-byte put and its quiet, against a store to the same word and a full fence";
+            let with_quiet = self.record("put8-quiet", "8", compared, samples);
             let sizes = put::SIZES.iter().map(|&bytes| {
                 let samples = put::put(world, to.index(..bytes), repetitions);
                 let compared = "a put, against memcpy into the same bytes; time for each byte";
                 self.record("put", bytes.to_string(), compared, samples)
             });
-            std::iter::once(to_static).chain(sizes).collect()
+            [to_static, with_quiet].into_iter().chain(sizes).collect()
         }))
     }
 
