@@ -70,7 +70,9 @@ fn regret(evidence: View<'_>) -> Table {
     for (predicate, name) in PREDICATES {
         let numbers = kinds.clone().flat_map(|(kind, _)| {
             let entry = evidence.case("regret", &format!("{predicate}/{kind}"));
-            [Column::Value, Column::P95, Column::Ratio, Column::Pairs].map(|column| Cell::of(entry, column))
+            let cell = |column| Cell::of(entry, column);
+            let over = if predicate == "auto" { Cell::text("") } else { cell(Column::Ratio) };
+            [cell(Column::Value), cell(Column::P95), over, cell(Column::Pairs)]
         });
         table.row([Cell::text(name)].into_iter().chain(numbers));
     }
