@@ -206,6 +206,7 @@ fn arrays_have_a_case_for_each_storage_and_way() {
             "index",
             "iter",
             "each",
+            "zip",
             "chunks",
             "read",
             "index/2",

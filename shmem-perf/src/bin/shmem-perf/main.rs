@@ -110,7 +110,7 @@ enum Command {
         /// predicts of large jobs.
         #[arg(long, conflicts_with_all = ["bare", "strided"])]
         model: bool,
-        /// Registration: of 1 to 127 regions by hand, and of partitions made at run time.
+        /// Registration: of 1 to 127 regions by hand, of partitions made at run time, and of arrays made and freed.
         #[arg(long, conflicts_with_all = ["bare", "strided", "model"])]
         partitions: bool,
         /// The provider of libfabric.
@@ -167,6 +167,9 @@ enum Command {
         seed: u64,
         #[arg(long)]
         peers: Option<PathBuf>,
+        /// Bytes of transfers, where a measure has no sizes of its own.
+        #[arg(long, value_delimiter = ',')]
+        sizes: Vec<usize>,
         /// By which power of two arrays are smaller than those of their source.
         #[arg(long, default_value_t = 0)]
         scale: u32,
@@ -192,6 +195,7 @@ enum Measure {
     PlacedApart,
     PlacedPartition,
     Array,
+    ArrayBrief,
     ArrayParallel,
     ArrayApart,
     ArrayLayer,
@@ -227,6 +231,9 @@ fn main() -> ExitCode {
         Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
+        }
+        Some(Command::Pe { measure, sizes, .. }) if array::MEASURES.contains(&measure) => {
+            array::pe(measure, &sizes, repetitions)
         }
         Some(Command::Pe { measure, scale, .. }) if placement::MEASURES.contains(&measure) => {
             placement::pe(measure, scale)
