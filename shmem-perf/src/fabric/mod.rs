@@ -10,6 +10,7 @@
 //! attendant   a thread that drives an endpoint
 //! pair        two PEs, of which one measures                 operation  what they are measured with
 //! mapping     threads with contexts, against threads with endpoints
+//! quiet       the quiet of one context, against that of all
 //! model       three numbers, and what they predict
 //! costs       eight numbers, by which strided transfers choose their way
 //! pingpong    the latency of libfabric's own tool, to hold the bare program against
@@ -24,6 +25,7 @@ pub mod model;
 mod operation;
 mod pair;
 pub mod pingpong;
+pub mod quiet;
 
 pub use attendant::Attendant;
 pub use bare::{Bare, BareError, CARD, Peer};
