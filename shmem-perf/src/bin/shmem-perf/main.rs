@@ -154,9 +154,6 @@ enum Command {
         seed: u64,
         #[arg(long)]
         peers: Option<PathBuf>,
-        /// Bytes of transfers, where a measure has no sizes of its own.
-        #[arg(long, value_delimiter = ',')]
-        sizes: Vec<usize>,
         /// By which power of two arrays are smaller than those of their source.
         #[arg(long, default_value_t = 0)]
         scale: u32,
