@@ -95,6 +95,9 @@ pub(crate) fn pe(
         | Measure::OfiCosts
         | Measure::OfiPieces
         | Measure::OfiPartitions
+        | Measure::OfiMicro
+        | Measure::OfiMicroFew
+        | Measure::OfiScale
         | Measure::Mapping
         | Measure::Quiet
         | Measure::ThreadsBySize

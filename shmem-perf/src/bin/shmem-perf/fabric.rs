@@ -6,20 +6,21 @@ use std::sync::Arc;
 use shmem::prelude::*;
 use shmem::thread::{Single, ThreadLevel};
 use shmem_core::transport::ofi::strided::{self, Reach, Row, Way};
-use shmem_perf::fabric::model::{BLOCKS, Blocks, Model};
+use shmem_perf::fabric::model::{BLOCKS, Blocks};
 use shmem_perf::fabric::{Bare, BareError, Costs, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem_perf::jobs::Job;
 use shmem_perf::partitions::{LATER, PARTITIONS};
-use shmem_perf::{Record, Samples, Site, scale};
+use shmem_perf::{Record, Samples, Site};
 
 use crate::Measure;
+use crate::network;
 use crate::runner::Runner;
 
 /// Where no other one is asked for.
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// What PEs are started for here.
-pub(crate) const MEASURES: [Measure; 7] = [
+pub(crate) const MEASURES: [Measure; 10] = [
     Measure::Ofi,
     Measure::OfiBare,
     Measure::OfiStrided,
@@ -27,6 +28,9 @@ pub(crate) const MEASURES: [Measure; 7] = [
     Measure::OfiCosts,
     Measure::OfiPieces,
     Measure::OfiPartitions,
+    Measure::OfiMicro,
+    Measure::OfiMicroFew,
+    Measure::OfiScale,
 ];
 
 /// What PEs are told by their environment, as programs are.
@@ -74,22 +78,6 @@ impl Runner {
         self.repeat(&self.over(Measure::OfiStrided, provider))
     }
 
-    /// What the model's three numbers are between two PEs of this host.
-    pub(crate) fn model(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
-        let records = Record::join(self.records(&self.over(Measure::OfiModel, provider))?);
-        let median = |number: &str| {
-            let of = records.iter().find(|record| record.case == format!("{number}/asleep/{provider}"));
-            of.map(|record| record.samples.cost().median).ok_or("a number of the model is missing")
-        };
-        let model = Model { alpha: median("alpha")?, gap: median("gap")?, beta: median("beta")? };
-        self.show(records.clone());
-        let table = scale::table(&model);
-        self.explain(&format!(
-            "a model, from these numbers at a PE that sleeps; none of it is measured\n{table}"
-        ));
-        Ok(())
-    }
-
     /// Registration of many regions by hand, and of partitions made at run time.
     pub(crate) fn registration(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
         self.far_partitions(provider)?;
@@ -132,6 +120,9 @@ pub(crate) fn bare(provider: &str, bytes: usize) -> Result<Arc<Bare>, BareError>
 
 /// One PE of a job. They keep no core for themselves: threads that do what has come need them, too.
 pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Error>> {
+    if measure == Measure::OfiScale {
+        return network::small(repetitions);
+    }
     let world = shmem::init::<Single>()?;
     let bench = Bench::new(&world, Operation::room(), repetitions)?;
     match measure {
@@ -146,6 +137,8 @@ pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Err
             bench.costs(|pair, repetitions| vec![("piece", pair.piece(State::Polling, repetitions))])
         }
         Measure::OfiPartitions => bench.registration(),
+        Measure::OfiMicro => bench.micro(false),
+        Measure::OfiMicroFew => bench.micro(true),
         _ => bench.operations(),
     }
 }
@@ -154,7 +147,7 @@ pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Err
 pub(crate) struct Bench<'w, L: ThreadLevel> {
     pub(crate) world: &'w World<L>,
     pub(crate) bare: Arc<Bare>,
-    provider: String,
+    pub(crate) provider: String,
     pub(crate) site: Site,
     pub(crate) cores: usize,
     pub(crate) repetitions: usize,

@@ -26,6 +26,7 @@ mod halo;
 mod lookup;
 mod mapping;
 mod memory;
+mod network;
 mod peers;
 mod placement;
 mod report;
@@ -115,6 +116,13 @@ enum Command {
         /// Registration: of 1 to 127 regions by hand, of partitions made at run time, and of arrays made and freed.
         #[arg(long, conflicts_with_all = ["bare", "strided", "model"])]
         partitions: bool,
+        /// The usual micro-benchmarks for 1 byte to 1 MiB: latencies, bandwidth one way and both ways, atomic operations,
+        /// collectives.
+        #[arg(long, conflicts_with_all = ["bare", "strided", "model", "partitions"])]
+        micro: bool,
+        /// Eight sizes instead of twenty-one.
+        #[arg(long, requires = "micro")]
+        few: bool,
         /// The provider of libfabric.
         #[arg(long, default_value = fabric::PROVIDER)]
         provider: String,
@@ -217,6 +225,9 @@ enum Measure {
     OfiCosts,
     OfiPieces,
     OfiPartitions,
+    OfiMicro,
+    OfiMicroFew,
+    OfiScale,
     Mapping,
     Quiet,
 }
