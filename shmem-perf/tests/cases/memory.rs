@@ -1,5 +1,6 @@
 //! Arrays, partitions and pages.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::PoisonError;
 
@@ -87,20 +88,29 @@ fn placement_says_of_each_partition_what_was_asked_and_where_it_lies() {
     assert!(success && out.contains("24M in pages of 4K") && !err.contains("arrays"), "{out}{err}");
 }
 
-/// What a quick report measures: a program alone is a job of one PE.
+/// The records of a job that is started for one measure.
+fn records(pes: usize, args: &[&str], variables: &[(&str, &str)]) -> Vec<Record> {
+    let args = ["pe"].iter().chain(args).chain(&["--repetitions", "11"]).map(|&arg| arg.to_owned()).collect();
+    let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let job = Job { pes, args, variables, bind: Bind::None, hosts: None };
+    let printed = job.run_program(Path::new(env!("CARGO_BIN_EXE_shmem-perf"))).unwrap();
+    let records: Vec<Record> =
+        printed.results.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.iter().all(|record| record.samples.len() == 11 && record.samples.cost().p25 > 0.0));
+    records
+}
+
+/// What a quick report measures.
 #[test]
 fn arrays_in_brief_have_a_case_for_each_storage_and_way() {
-    let (success, out, err) = run(&["pe", "array-brief", "--repetitions", "11"]);
-    assert!(success, "{err}");
-    let records: Vec<Record> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mut names: Vec<_> = records.iter().map(|record| record.case.as_str()).collect();
-    names.dedup();
-    assert_eq!((records.len(), names.len()), (4 * 6, 4 * 6), "{names:?}");
+    let records = records(1, &["array-brief"], &[]);
+    let cases: BTreeSet<_> = records.iter().map(|record| record.case.clone()).collect();
     for storage in ["single", "separate", "cyclic", "multi"] {
-        let cases = ["index", "read", "zip"].map(|way| format!("{storage}/{way}"));
-        assert!(cases.iter().all(|case| names.contains(&case.as_str())), "{names:?}");
+        for way in ["index", "read", "iter", "each", "zip", "chunks"] {
+            assert!(cases.contains(&format!("{storage}/{way}")), "{cases:?}");
+        }
     }
-    assert!(records.iter().all(|record| record.samples.len() == 11), "{out}");
+    assert_eq!((records.len(), cases.len()), (4 * 6, 4 * 6), "nothing else: {cases:?}");
 }
 
 #[test]
@@ -109,17 +119,10 @@ fn arrays_are_made_and_freed_over_a_network() {
     if !has_fabric() {
         return;
     }
-    let args = ["pe", "array-layer", "--sizes", "16384", "--repetitions", "11"].map(str::to_owned).into();
-    let variables =
-        [("SHMEM_TRANSPORT", "ofi"), ("SHMEM_OFI_PROVIDER", "tcp;ofi_rxm"), ("SHMEM_SYMMETRIC_SIZE", "8M")];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let job = Job { pes: 2, args, variables, bind: Bind::None, hosts: None };
-    let printed = job.run_program(Path::new(env!("CARGO_BIN_EXE_shmem-perf"))).unwrap();
-    let records: Vec<Record> =
-        printed.results.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let over = [("SHMEM_TRANSPORT", "ofi"), ("SHMEM_OFI_PROVIDER", "tcp;ofi_rxm")];
+    let records = records(2, &["array-layer", "--sizes", "16384"], &over);
     let expected =
         ["single", "separate", "cyclic", "multi"].map(|storage| format!("next-layer/{storage}/16384/2"));
     assert!(records.iter().map(|record| &record.case).eq(&expected), "{records:?}");
-    let told = |record: &Record| record.site.transport == "ofi" && record.samples.cost().median > 0.0;
-    assert!(records.iter().all(told), "{records:?}");
+    assert!(records.iter().all(|record| record.site.transport == "ofi"), "{records:?}");
 }
