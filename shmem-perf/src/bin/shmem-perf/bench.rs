@@ -13,7 +13,7 @@ use shmem_perf::put::{self, Row};
 use shmem_perf::startup::Footprint;
 use shmem_perf::{Record, Samples, Site, affinity, alloc, atomic, barrier, get, signal};
 
-use crate::{Measure, array, memory, peers};
+use crate::{Measure, memory, peers};
 
 #[symmetric]
 static ROW: Row;
@@ -42,9 +42,6 @@ pub(crate) fn pe(
         Measure::Footprint => return footprint(&world, before),
         Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
         Measure::Pages => return memory::pages(&mut world, repetitions),
-        Measure::Array | Measure::ArrayParallel | Measure::ArrayApart | Measure::ArrayLayer => {
-            return array::pe(&mut world, measure, repetitions);
-        }
         _ => {}
     }
     // They take cores of their own accord, and could not once this process has taken one.
@@ -83,6 +80,7 @@ pub(crate) fn pe(
         | Measure::PlacedPartition
         | Measure::Pages
         | Measure::Array
+        | Measure::ArrayBrief
         | Measure::ArrayParallel
         | Measure::ArrayApart
         | Measure::ArrayLayer
