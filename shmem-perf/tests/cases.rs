@@ -276,6 +276,28 @@ fn networks_have_a_case_for_each_operation_and_state() {
 }
 
 #[test]
+fn micro_benchmarks_have_a_case_for_each_size() {
+    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
+    if !has_fabric() {
+        return;
+    }
+    let network = cases_of(&["ofi", "--micro", "--few"]);
+    for operation in ["put", "get", "bandwidth", "both-ways"] {
+        for bytes in [4, 8, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20] {
+            has(&network, &[&format!("network {operation}/{bytes}/tcp;ofi_rxm")]);
+        }
+    }
+    for operation in ["fetch-add", "add", "swap", "compare-swap", "put-asleep", "broadcast", "sum", "alltoall"] {
+        has(&network, &[&format!("network {operation}/8/tcp;ofi_rxm")]);
+    }
+    has(&network, &["network barrier/0/tcp;ofi_rxm"]);
+    assert!(network.values().all(|case| case.transport == "ofi" && case.pes == 2), "{network:?}");
+    // Windows of the largest are no faster than memory, and a put is no faster than what it goes through.
+    let time = |case: &str| network[&format!("network {case}/tcp;ofi_rxm")].value;
+    assert!(time("put/1048576") > time("put/8") && time("bandwidth/1048576") > 10_000.0, "{network:?}");
+}
+
+#[test]
 fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
     let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
     if !has_fabric() {
@@ -292,6 +314,16 @@ fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
         for number in ["alpha", "gap", "beta"] {
             has(&model, &[&format!("ofi-model {number}/{state}/tcp;ofi_rxm")]);
         }
+    }
+    for pes in [2, 4, 8] {
+        for collective in ["barrier/0", "broadcast/8", "sum/8", "fcollect/8", "alltoall/8"] {
+            let case = &model[&format!("network-scale {collective}/{pes}")];
+            assert_eq!((case.pes, case.transport.as_str()), (pes, "ofi"), "each on a node of its own");
+        }
+        // What is predicted for a barrier grows with its rounds: one for 2 nodes, three for 8.
+        let predicted = |pes: usize| model[&format!("network-scale barrier/0/{pes}")].limit;
+        let rounds = f64::from(pes.ilog2());
+        assert!((predicted(pes) / predicted(2) / rounds - 1.0).abs() < 0.01, "{pes}");
     }
 }
 
