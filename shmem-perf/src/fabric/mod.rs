@@ -11,6 +11,7 @@
 //! pair        two PEs, of which one measures                 operation  what they are measured with
 //! together    what both of them do at once
 //! mapping     threads with contexts, against threads with endpoints
+//! quiet       the quiet of one context, against that of all
 //! model       three numbers, and what they predict
 //! costs       eight numbers, by which strided transfers choose their way
 //! pingpong    the latency of libfabric's own tool, to hold the bare program against
@@ -26,6 +27,7 @@ pub mod model;
 mod operation;
 mod pair;
 pub mod pingpong;
+pub mod quiet;
 mod together;
 
 pub use atomic::AtomicKind;

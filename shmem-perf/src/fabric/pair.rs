@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shmem_core::context::{Order, Rma, eq};
-use shmem_core::object::{Atomic, On, Signal, SymAddr, SymBox};
+use shmem_core::object::{Atomic, Here, On, Signal, SymBox};
 use shmem_core::pe::Pe;
 
 use super::{Attendant, Bare, BareError, CARD, Lane, Operation, Peer, Together};
@@ -116,7 +116,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         Ok(Self {
             world,
             other,
-            place: world.alloc(zeroed::<u8>(Operation::room()))?,
+            place: world.alloc(zeroed::<u8>(bare.bytes()))?,
             word: world.alloc(value(Atomic::new(0_u64)))?,
             told: world.alloc(value(0_u64))?,
             never: world.alloc(value(Signal::new(0)))?,
@@ -185,14 +185,14 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.peer
     }
 
-    /// Memory of that PE, of [`Operation::room`] bytes.
+    /// Memory of that PE, of as many bytes as the bare program has.
     pub fn place(&self) -> On<'_, [u8]> {
         self.place.on(self.other)
     }
 
     /// Memory as large at the same place of this PE.
-    pub(super) fn here(&self) -> SymAddr {
-        self.place.here(self.world).addr()
+    pub(super) fn here(&self) -> Here<'_, [u8]> {
+        self.place.here(self.world)
     }
 
     pub(super) fn lane(&self) -> &Lane {
