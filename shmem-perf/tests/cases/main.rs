@@ -4,6 +4,7 @@
 mod contexts;
 mod lookup;
 mod memory;
+mod network;
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -243,53 +244,6 @@ fn starts_show_time_memory_and_mappings() {
     assert_eq!(startup.contains_key("startup mpirun/4"), has_mpirun);
     let resident = &startup["startup-resident 4"];
     assert!(resident.value < resident.limit, "{resident:?}");
-}
-
-#[test]
-fn networks_have_a_case_for_each_operation_and_state() {
-    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
-    if !has_fabric() {
-        return;
-    }
-    let ofi = cases_of(&["ofi"]);
-    let operations = ["put/8", "get/8", "fetch-add/8", "put-rate/8", "put/65536", "get/1048576"];
-    let asleep = ["put-asleep/8", "get-asleep/8", "fetch-add-asleep/8"];
-    for operation in operations.iter().chain(&asleep).chain(&["idle/0"]) {
-        let case = &ofi[&format!("ofi {operation}/tcp;ofi_rxm")];
-        assert_eq!((case.pes, case.transport.as_str()), (2, "ofi"));
-    }
-    let bare = cases_of(&["ofi", "--bare"]);
-    for operation in operations.iter().chain(&asleep) {
-        has(&bare, &[&format!("ofi-bare {operation}/tcp;ofi_rxm")]);
-    }
-}
-
-#[test]
-fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
-    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
-    if !has_fabric() {
-        return;
-    }
-    let (blocks, model) = (cases_of(&["ofi", "--strided"]), cases_of(&["ofi", "--model"]));
-    for state in ["polling", "asleep"] {
-        for case in ["16/8", "16/4096", "64/8", "64/256", "64/4096"] {
-            has(
-                &blocks,
-                &[&format!("ofi-strided {case}/{state}"), &format!("ofi-strided-model {case}/{state}")],
-            );
-        }
-        for number in ["alpha", "gap", "beta"] {
-            has(&model, &[&format!("ofi-model {number}/{state}/tcp;ofi_rxm")]);
-        }
-    }
-}
-
-/// A provider that is not there is an error with its name, and no report.
-#[test]
-fn a_provider_that_is_not_there_is_named() {
-    let (success, out, err) = run(&["ofi", "--bare", "--provider", "carrier-pigeon", "--jobs", "1"]);
-    assert!(!success && out.is_empty(), "{out}");
-    assert!(err.contains("carrier-pigeon") || err.contains("libfabric cannot be used"), "{err}");
 }
 
 /// A debug build says nothing of speed: each case is there, and none is held.
