@@ -216,7 +216,12 @@ pub fn against_peer<L: ThreadLevel>(
 }
 
 /// Nanoseconds of one of `times` collectives.
-fn run<L: ThreadLevel>(world: &World<L>, case: CollectiveCase, buffers: &mut Buffers, times: usize) -> f64 {
+pub(crate) fn run<L: ThreadLevel>(
+    world: &World<L>,
+    case: CollectiveCase,
+    buffers: &mut Buffers,
+    times: usize,
+) -> f64 {
     let (pes, items) = (world.n_pes(), case.bytes / size_of::<f64>());
     let Buffers { mine, all } = buffers;
     let roots: Vec<_> = world.pes().collect();

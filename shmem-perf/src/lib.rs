@@ -16,6 +16,7 @@
 //! startup                               measures of whole jobs, which are started by jobs
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
+//! micro                                 the usual micro-benchmarks, beside all of them
 //! fabric                                measures over libfabric, against a bare program
 //! scale                                 how collectives and starts grow: formulas, and a model
 //! samples, case, goal, table, rounds    statistics and reports
@@ -35,6 +36,7 @@ mod goal;
 pub mod halo;
 pub mod jobs;
 pub mod lookup;
+pub mod micro;
 pub mod pages;
 pub mod partitions;
 pub mod peers;
