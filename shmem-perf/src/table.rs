@@ -58,7 +58,7 @@ fn beside(case: &Case) -> String {
 }
 
 /// Three significant digits, and never fewer than all before the point.
-fn digits(number: f64) -> String {
+pub fn digits(number: f64) -> String {
     let before = number.abs().log10().floor().clamp(-6.0, 2.0);
     format!("{number:.*}", (2.0 - before) as usize)
 }

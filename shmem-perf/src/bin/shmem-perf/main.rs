@@ -21,6 +21,7 @@ mod fabric;
 mod halo;
 mod memory;
 mod peers;
+mod report;
 mod runner;
 mod strided;
 mod threads;
@@ -136,6 +137,9 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Measures everything that is claimed, beside other libraries, and writes a page that stands alone, with its raw
+    /// data beside it. Takes up to twenty minutes.
+    Report(report::Options),
     /// One PE of a measure.
     #[command(hide = true)]
     Pe {

@@ -10,6 +10,7 @@ use shmem_perf::startup::{self, Footprint};
 use shmem_perf::strided::{regret, sweep};
 use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
 
+use crate::report::{self, Fact};
 use crate::{Arguments, Command, Measure};
 
 /// The tool: starts jobs, and shows or keeps what they print.
@@ -34,6 +35,7 @@ pub(crate) struct Kept {
     pub(crate) records: Vec<Record>,
     /// Each once.
     pub(crate) remarks: Vec<String>,
+    pub(crate) facts: Vec<Fact>,
 }
 
 impl Runner {
@@ -56,8 +58,8 @@ impl Runner {
     pub(crate) fn take(&mut self) -> Kept {
         match &mut self.sink {
             Sink::Kept(kept) => {
-                let Kept { records, remarks } = std::mem::take(kept);
-                Kept { records: Record::join(records), remarks }
+                let kept = std::mem::take(kept);
+                Kept { records: Record::join(kept.records), ..kept }
             }
             Sink::Tables | Sink::Json => Kept::default(),
         }
@@ -93,6 +95,7 @@ impl Runner {
             Command::Strided { peers: true, .. } => self.peers(),
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
+            Command::Report(options) => report::report(&options),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }
@@ -198,6 +201,15 @@ impl Runner {
             Sink::Tables => println!("{}", table::text(&cases(records))),
             Sink::Json => print!("{}", table::json(&cases(records))),
             Sink::Kept(kept) => kept.records.extend(records),
+        }
+    }
+
+    /// Keeps a fact, or prints it.
+    pub(crate) fn fact(&mut self, fact: Fact) {
+        match &mut self.sink {
+            Sink::Kept(kept) => kept.facts.push(fact),
+            Sink::Tables => println!("{}: {}, {}: {}", fact.table, fact.row, fact.column, fact.value),
+            Sink::Json => {}
         }
     }
 

@@ -1,0 +1,350 @@
+//! Figures, drawn as SVG.
+
+use maud::{Markup, PreEscaped, html};
+use plotters::prelude::*;
+use shmem_perf::table::digits;
+
+use super::block::Column;
+use crate::report::evidence::Entry;
+
+/// Pixels of a figure.
+const SIZE: (u32, u32) = (820, 400);
+
+/// Dark enough on white for thin lines, and told apart by people who see fewer colours; those behind the last one
+/// begin anew with dashes.
+const COLOURS: [(u8, u8, u8); 7] =
+    [(5, 80, 174), (154, 52, 18), (17, 99, 41), (111, 66, 193), (14, 116, 144), (190, 24, 93), (120, 90, 0)];
+const QUIET: (u8, u8, u8) = (87, 96, 106);
+
+/// How the numbers of an axis are laid out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Scale {
+    Linear,
+    /// By powers.
+    Log,
+    /// By powers of two, with K and M.
+    Bytes,
+    /// Names at 0, 1, 2, ..
+    Names(Vec<String>),
+}
+
+/// A figure with lines, or with points only.
+pub(crate) struct Figure {
+    title: String,
+    under: String,
+    x: (String, Scale),
+    y: (String, Scale),
+    series: Vec<Series>,
+}
+
+/// One line of a figure.
+pub(crate) struct Series {
+    label: String,
+    points: Vec<Point>,
+    /// A limit, or what was published: grey and dashed.
+    beside: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    at: f64,
+    value: f64,
+    /// Quarters.
+    spread: Option<(f64, f64)>,
+}
+
+impl Series {
+    pub(crate) fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), points: Vec::new(), beside: false }
+    }
+
+    /// A limit, or what was published.
+    pub(crate) fn beside(label: impl Into<String>) -> Self {
+        Self { beside: true, ..Self::new(label) }
+    }
+
+    /// What cases cost, with their quarters, at a place that is found by the case.
+    pub(crate) fn costs<'a>(
+        label: impl Into<String>,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        at: impl Fn(&Entry) -> Option<f64>,
+    ) -> Self {
+        let mut series = Self::new(label);
+        for entry in entries {
+            if let Some(at) = at(entry) {
+                series.push(at, entry.case.value, Some((entry.case.p25, entry.case.p75)));
+            }
+        }
+        series
+    }
+
+    /// What the limits of cases cost.
+    pub(crate) fn limits<'a>(
+        label: impl Into<String>,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        at: impl Fn(&Entry) -> Option<f64>,
+    ) -> Self {
+        let mut series = Self::beside(label);
+        for entry in entries {
+            if let Some(at) = at(entry) {
+                let limit = entry.record.samples.limit();
+                series.push(at, entry.case.limit, Some((limit.p25, limit.p75)));
+            }
+        }
+        series
+    }
+
+    /// The ratios of cases, with their quarters.
+    pub(crate) fn ratios<'a>(
+        label: impl Into<String>,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        at: impl Fn(&Entry) -> Option<f64>,
+    ) -> Self {
+        let mut series = Self::new(label);
+        for entry in entries {
+            let read = |column: Column| column.read(entry);
+            if let Some(at) = at(entry) {
+                let spread = read(Column::RatioP25).zip(read(Column::RatioP75));
+                series.push(at, entry.case.ratio, spread);
+            }
+        }
+        series
+    }
+
+    /// Adds a point, with its quarters if it has some.
+    pub(crate) fn push(&mut self, at: f64, value: f64, spread: Option<(f64, f64)>) {
+        self.points.push(Point { at, value, spread });
+    }
+}
+
+impl Scale {
+    /// Where a number lies on the axis.
+    fn place(&self, number: f64) -> f64 {
+        match self {
+            Self::Linear | Self::Names(_) => number,
+            Self::Log => number.log10(),
+            Self::Bytes => number.log2(),
+        }
+    }
+
+    /// What stands at a place.
+    fn label(&self, place: f64) -> String {
+        match self {
+            Self::Linear => number(place),
+            Self::Log => number(10_f64.powf(place)),
+            Self::Bytes => bytes(place.exp2()),
+            Self::Names(names) => {
+                let whole = place.fract().abs() < 1e-6 && place > -0.5;
+                names.get(place as usize).filter(|_| whole).cloned().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Number of labels that an axis has room for.
+    fn labels(&self, room: usize) -> usize {
+        match self {
+            Self::Names(names) => names.len() + 2,
+            _ => room,
+        }
+    }
+}
+
+/// As few digits as tell ticks apart.
+fn number(number: f64) -> String {
+    let text = digits(number);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn bytes(bytes: f64) -> String {
+    match bytes {
+        0.0..1024.0 => format!("{bytes:.0}"),
+        1024.0..1048576.0 => format!("{:.0}K", bytes / 1024.0),
+        _ => format!("{:.0}M", bytes / 1048576.0),
+    }
+}
+
+impl Figure {
+    pub(crate) fn new(
+        title: impl Into<String>,
+        (x, x_scale): (&str, Scale),
+        (y, y_scale): (&str, Scale),
+    ) -> Self {
+        let (x, y) = ((x.to_owned(), x_scale), (y.to_owned(), y_scale));
+        Self { title: title.into(), under: String::new(), x, y, series: Vec::new() }
+    }
+
+    /// With a remark below.
+    pub(crate) fn under(self, text: impl Into<String>) -> Self {
+        Self { under: text.into(), ..self }
+    }
+
+    /// Adds a line, if it has points.
+    #[must_use]
+    pub(crate) fn with(mut self, series: Series) -> Self {
+        self.series.extend(Some(series).filter(|series| !series.points.is_empty()));
+        self
+    }
+
+    /// The colour of each line, and whether it is dashed.
+    fn strokes(&self) -> Vec<(RGBColor, bool)> {
+        let mut own = 0;
+        let stroke = |series: &Series| {
+            let (r, g, b) = if series.beside { QUIET } else { COLOURS[own % COLOURS.len()] };
+            let dashed = series.beside || own >= COLOURS.len();
+            own += usize::from(!series.beside);
+            (RGBColor(r, g, b), dashed)
+        };
+        self.series.iter().map(stroke).collect()
+    }
+
+    pub(super) fn render(&self) -> Markup {
+        let label = format!("{}: {} by {}", self.title, self.y.0, self.x.0);
+        html! {
+            @if !self.series.is_empty() {
+                figure role="img" aria-label=(label) {
+                    figcaption { (self.title) }
+                    (PreEscaped(self.svg()))
+                    ul.legend {
+                        @for (series, (colour, dashed)) in self.series.iter().zip(self.strokes()) {
+                            @let colour = format!("rgb({} {} {})", colour.0, colour.1, colour.2);
+                            li {
+                                svg width="28" height="10" aria-hidden="true" {
+                                    line x1="0" y1="5" x2="28" y2="5" stroke=(colour) stroke-width="3"
+                                        stroke-dasharray=[dashed.then_some("6 4")] {}
+                                }
+                                (series.label)
+                            }
+                        }
+                    }
+                    @if !self.under.is_empty() { p.under { (self.under) } }
+                }
+            }
+        }
+    }
+
+    fn svg(&self) -> String {
+        let mut svg = String::new();
+        let drawn = self.draw(&mut svg);
+        // A string takes whatever is drawn.
+        drawn.unwrap_or_else(|error| unreachable!("a figure cannot be drawn: {error}"));
+        svg
+    }
+
+    fn draw(&self, svg: &mut String) -> Result<(), Box<dyn std::error::Error + '_>> {
+        let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+        let ((x, x_scale), (y, y_scale)) = (&self.x, &self.y);
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let across = bounds(x_scale, points().map(|point| point.at));
+        let spreads = points().flat_map(|point| {
+            let (low, high) = point.spread.unwrap_or((point.value, point.value));
+            [low, point.value, high]
+        });
+        let along = bounds(y_scale, spreads);
+        let mut chart = ChartBuilder::on(&root)
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(64)
+            .build_cartesian_2d(across.0..across.1, along.0..along.1)?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(RGBColor(208, 215, 222))
+            .axis_style(RGBColor(87, 96, 106))
+            .label_style(("sans-serif", 14))
+            .axis_desc_style(("sans-serif", 15))
+            .x_desc(x)
+            .y_desc(y)
+            .x_labels(x_scale.labels(12))
+            .y_labels(y_scale.labels(8))
+            .x_label_formatter(&|place| x_scale.label(*place))
+            .y_label_formatter(&|place| y_scale.label(*place))
+            .draw()?;
+        let joined = !matches!(x_scale, Scale::Names(_));
+        for (series, (colour, dashed)) in self.series.iter().zip(self.strokes()) {
+            let place = |at: f64, value: f64| (x_scale.place(at), y_scale.place(value));
+            let line = series.points.iter().map(|point| place(point.at, point.value));
+            if joined && dashed {
+                chart.draw_series(DashedLineSeries::new(line.clone(), 6, 4, colour.stroke_width(2)))?;
+            } else if joined {
+                chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?;
+            }
+            let spread = |point: &Point| {
+                let (low, high) = point.spread?;
+                Some(PathElement::new(
+                    vec![place(point.at, low), place(point.at, high)],
+                    colour.stroke_width(1),
+                ))
+            };
+            chart.draw_series(series.points.iter().filter_map(spread))?;
+            let radius = if joined { 3 } else { 5 };
+            chart.draw_series(line.map(|at| Circle::new(at, radius, colour.filled())))?;
+        }
+        root.present()?;
+        Ok(())
+    }
+}
+
+/// From where to where an axis goes, with some room.
+fn bounds(scale: &Scale, numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    let places = numbers.map(|number| scale.place(number)).filter(|place| place.is_finite());
+    let (low, high) =
+        places.fold((f64::MAX, f64::MIN), |(low, high), place| (low.min(place), high.max(place)));
+    match scale {
+        Scale::Names(names) => (-0.5, names.len() as f64 - 0.5),
+        _ if low > high => (0.0, 1.0),
+        // Lengths are compared from zero on.
+        Scale::Linear if low >= 0.0 => (0.0, if high > 0.0 { high * 1.08 } else { 1.0 }),
+        _ => {
+            let room = 0.05 * (high - low).max(0.2);
+            (low - room, high + room)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(x: Scale, y: Scale) -> Figure {
+        let mut ours = Series::new("ours <&>");
+        let mut limit = Series::beside("limit");
+        for at in 1..=20 {
+            ours.push(f64::from(1 << at), f64::from(at), Some((f64::from(at) * 0.9, f64::from(at) * 1.2)));
+            limit.push(f64::from(1 << at), 1.0, None);
+        }
+        Figure::new("a title", ("bytes", x), ("ns", y)).with(ours).with(limit).with(Series::new("empty"))
+    }
+
+    #[test]
+    fn a_figure_has_a_mark_for_each_point_and_a_legend() {
+        let html = figure(Scale::Bytes, Scale::Log).render().into_string();
+        assert_eq!(html.matches("<circle").count(), 40);
+        assert!(html.contains("ours &lt;&amp;&gt;") && html.contains(">limit<") && !html.contains(">empty<"));
+        assert!(html.contains("1K") && html.contains("1M"), "labels of bytes");
+    }
+
+    #[test]
+    fn places_stay_inside_the_axes() {
+        for (scale, numbers) in [
+            (Scale::Linear, vec![0.0]),
+            (Scale::Linear, vec![-3.0, 5.0]),
+            (Scale::Log, vec![0.01, 1e6]),
+            (Scale::Log, vec![7.0]),
+            (Scale::Bytes, vec![1.0, 4194304.0]),
+            (Scale::Names(vec!["a".into(), "b".into()]), vec![0.0, 1.0]),
+        ] {
+            let (low, high) = bounds(&scale, numbers.iter().copied());
+            assert!(numbers.iter().all(|&number| (low..=high).contains(&scale.place(number))), "{scale:?}");
+            assert!(low < high);
+        }
+        assert_eq!(bounds(&Scale::Log, [0.0].into_iter()), (0.0, 1.0));
+    }
+
+    #[test]
+    fn names_stand_at_whole_places_only() {
+        let scale = Scale::Names(vec!["put".into(), "get".into()]);
+        assert_eq!(["put", "", "get", "", ""], [0.0, 0.5, 1.0, -1.0, 2.0].map(|place| scale.label(place)));
+        assert_eq!(Scale::Bytes.label(12.0), "4K");
+        assert_eq!(Scale::Log.label(2.0), "100");
+    }
+}
