@@ -156,7 +156,7 @@ fn each_collective_has_a_case_for_each_size() {
         }
     }
     let beside = names("collective-oshmem");
-    let missing = err.contains("peer oshmem-collectives: not installed");
+    let missing = err.contains("peer oshmem-micro: not installed");
     assert_eq!(beside.len(), if missing { 0 } else { 15 }, "{out}{err}");
     assert!(missing || beside.contains(&"sum/1048576/2".to_owned()), "{beside:?}");
     assert!(all.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{all:?}");

@@ -117,7 +117,7 @@ pub const TWO_SIDED: [MicroCase; 19] = {
 };
 
 /// Sizes that are measured where time is short.
-pub const QUICK: [usize; 5] = [0, 8, 4 << 10, 64 << 10, 1 << 20];
+pub const QUICK: [usize; 4] = [0, 8, 4 << 10, 1 << 20];
 
 impl Operation {
     /// Its name in cases.

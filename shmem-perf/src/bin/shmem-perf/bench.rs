@@ -66,6 +66,8 @@ pub(crate) fn pe(
         Measure::Alloc => bench.alloc(),
         Measure::Tracking => bench.tracking(),
         Measure::Halo => bench.halo(),
+        Measure::Micro => bench.micro(peers, false),
+        Measure::MicroQuick => bench.micro(peers, true),
         Measure::Pages => bench.pages(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),

@@ -20,6 +20,7 @@ mod constant;
 mod fabric;
 mod halo;
 mod memory;
+mod micro;
 mod peers;
 mod report;
 mod runner;
@@ -81,6 +82,16 @@ enum Command {
     Partitions,
     /// A stencil with a halo, against the same with a barrier in each step.
     Halo,
+    /// The usual micro-benchmarks between two PEs, by the definitions of the OSU benchmarks: in turn with C over
+    /// `mmap`, and with Open MPI's OpenSHMEM and MPI and the Rust crate lamellar where they are installed.
+    Micro {
+        /// Fewer sizes, and nothing is built that takes long.
+        #[arg(long)]
+        quick: bool,
+        /// Beside C over `mmap` only.
+        #[arg(long)]
+        no_peers: bool,
+    },
     /// Start and end of a job, against programs that do nothing.
     Startup,
     /// Operations over libfabric, against a bare program that calls it directly in the same way.
@@ -175,6 +186,8 @@ enum Measure {
     Threads,
     Tracking,
     Halo,
+    Micro,
+    MicroQuick,
     Nothing,
     Footprint,
     Strided,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use shmem_perf::jobs::{Job, Printed};
-use shmem_perf::peers::{Peer, Programs};
+use shmem_perf::peers::{PATIENCE, Peer, Programs};
 use shmem_perf::startup::{self, Footprint};
 use shmem_perf::strided::{regret, sweep};
 use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
@@ -84,6 +85,8 @@ impl Runner {
             Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
             Command::Array => self.array(),
             Command::Halo => self.jobs(Measure::Halo, 2, 1),
+            Command::Micro { quick, no_peers: true } => self.micro(&[Peer::Floor], quick),
+            Command::Micro { quick, .. } => self.micro(&Peer::MICRO, quick),
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
@@ -137,7 +140,7 @@ impl Runner {
 
     /// Compares with the libraries that are there.
     fn peers(&mut self) -> Result<(), Box<dyn Error>> {
-        let Some(programs) = self.programs(&Peer::STRIDED)? else { return Ok(()) };
+        let Some(programs) = self.programs(&Peer::STRIDED, PATIENCE)? else { return Ok(()) };
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned());
         let mut job = self.job(Measure::StridedPeers, 2, 1, &[heap]);
         job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
@@ -148,7 +151,7 @@ impl Runner {
     fn collectives(&mut self) -> Result<(), Box<dyn Error>> {
         self.jobs(Measure::Collective, 2, 1)?;
         self.jobs(Measure::Collective, 4, 1)?;
-        let Some(programs) = self.programs(&[Peer::OshmemCollectives])? else { return Ok(()) };
+        let Some(programs) = self.programs(&[Peer::OshmemMicro], PATIENCE)? else { return Ok(()) };
         let mut job = self.job(Measure::CollectivePeer, 2, 1, &[]);
         job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
         self.repeat(&job)
@@ -278,8 +281,12 @@ impl Runner {
     }
 
     /// The programs of some peers. Who is missing is said; nothing if all of them are.
-    fn programs(&mut self, peers: &[Peer]) -> std::io::Result<Option<Programs>> {
-        let programs = Programs::build(peers)?;
+    pub(crate) fn programs(
+        &mut self,
+        peers: &[Peer],
+        patience: Duration,
+    ) -> std::io::Result<Option<Programs>> {
+        let programs = Programs::build(peers, patience)?;
         for missing in programs.missing() {
             self.remark(&format!("shmem-perf: {missing}"));
         }
