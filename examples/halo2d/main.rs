@@ -18,6 +18,8 @@
 mod grid;
 mod halo;
 mod relaxation;
+#[path = "../speedup.rs"]
+mod speedup;
 mod timing;
 
 use std::time::Instant;
@@ -27,6 +29,8 @@ use shmem::prelude::*;
 
 use grid::{Border, Grid, NoGrid};
 use halo::Block;
+use relaxation::Serial;
+use speedup::Speedup;
 use timing::{Times, Way};
 
 /// Exchanges the edges of blocks by each algorithm and by a halo, in turn, and compares their times.
@@ -41,7 +45,7 @@ struct Arguments {
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     columns: u32,
 
-    /// How often each way has its turn.
+    /// How often each way has its turn; with --times, steps, all of them by a halo.
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -51,12 +55,15 @@ struct Arguments {
 
     /// Exchange only: the edges stay in the caches, where otherwise a relaxation of the whole block
     /// comes in between.
-    #[arg(long, conflicts_with = "serial_check")]
+    #[arg(long, conflicts_with_all = ["serial_check", "times"])]
     exchange_only: bool,
 
     /// Solve once more on PE 0 alone, and compare bit for bit.
     #[arg(long)]
     serial_check: bool,
+
+    #[command(flatten)]
+    speedup: Speedup,
 }
 
 /// Why there is no result.
@@ -87,6 +94,19 @@ fn main(world: &mut World) -> Result<(), Failure> {
     let size = [arguments.rows as usize, arguments.columns as usize];
     let grid = Grid::new(size, world.n_pes(), arguments.border)?;
     let mut block = Block::fill(world, grid)?;
+    if arguments.speedup.is_asked() {
+        let parallel = |world: &mut World| {
+            for _ in 0..arguments.rounds {
+                block.exchange_by_halo(world);
+                block.relax(world);
+            }
+        };
+        arguments.speedup.measure(world, parallel, || {
+            let mut serial = Serial::new(grid);
+            move || (0..arguments.rounds).for_each(|_| serial.step())
+        });
+        return Ok(());
+    }
 
     let mut times = Times::default();
     for round in 0..arguments.rounds as usize {

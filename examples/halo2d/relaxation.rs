@@ -34,22 +34,38 @@ pub(crate) fn relax(rows: &mut [impl AsRef<[f64]> + AsMut<[f64]>], columns: usiz
     }
 }
 
-/// The field after so many steps, in its frame.
-pub(crate) fn solve(grid: Grid, steps: usize) -> Vec<Vec<f64>> {
-    let [rows, columns] = grid.size();
-    let row = |row: usize| (0..columns + 2).map(|column| initial(grid, row, column)).collect();
-    let mut field: Vec<Vec<f64>> = (0..rows + 2).map(row).collect();
-    for _ in 0..steps {
+/// The whole field in one process, for comparison: its rows, in a frame.
+pub(crate) struct Serial {
+    field: Vec<Vec<f64>>,
+    grid: Grid,
+}
+
+impl Serial {
+    pub(crate) fn new(grid: Grid) -> Self {
+        let [rows, columns] = grid.size();
+        let row = |row: usize| (0..columns + 2).map(|column| initial(grid, row, column)).collect();
+        Self { field: (0..rows + 2).map(row).collect(), grid }
+    }
+
+    pub(crate) fn step(&mut self) {
+        let Self { field, grid } = self;
+        let [rows, columns] = grid.size();
         if grid.border() == Border::Periodic {
             let [first, last] = [1, rows].map(|row| field[row].clone());
             (field[0], field[rows + 1]) = (last, first);
-            for row in &mut field {
+            for row in &mut *field {
                 (row[0], row[columns + 1]) = (row[columns], row[1]);
             }
         }
-        relax(&mut field, columns);
+        relax(field, columns);
     }
-    field
+}
+
+/// The field after so many steps, in its frame.
+pub(crate) fn solve(grid: Grid, steps: usize) -> Vec<Vec<f64>> {
+    let mut serial = Serial::new(grid);
+    (0..steps).for_each(|_| serial.step());
+    serial.field
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ mod decomposition;
 mod field;
 mod picture;
 mod plate;
+#[path = "../speedup.rs"]
+mod speedup;
 mod stencil;
 
 use std::path::PathBuf;
@@ -26,7 +28,8 @@ use decomposition::Cut;
 use field::{Field, FieldError};
 use picture::PictureError;
 use plate::{Memory, Plate, PlateError};
-use stencil::{Limits, Progress};
+use speedup::Speedup;
+use stencil::{Limits, Progress, Serial};
 
 /// What the plate begins as when no file is given.
 const SAMPLE: &[u8] = include_bytes!("data/sample.npy");
@@ -64,6 +67,9 @@ struct Arguments {
     /// Solve once more on PE 0 alone, and compare bit for bit.
     #[arg(long)]
     serial_check: bool,
+
+    #[command(flatten)]
+    speedup: Speedup,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -107,6 +113,18 @@ fn main(world: &mut World) -> Result<(), Failure> {
     let mut plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;
 
     let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
+    if arguments.speedup.is_asked() {
+        // All steps in each turn, however little changes.
+        let limits = Limits { tolerance: f64::NEG_INFINITY, ..limits };
+        let parallel = |world: &mut World| {
+            plate.solve(world, limits, |_| ());
+        };
+        arguments.speedup.measure(world, parallel, || {
+            let mut serial = field.as_ref().map(Serial::new);
+            move || serial.as_mut().map(|serial| serial.solve(limits))
+        });
+        return Ok(());
+    }
     let bar = progress_bar(world, limits);
     let progress = plate.solve(world, limits, |Progress { steps, residual }| {
         bar.set_position(steps);

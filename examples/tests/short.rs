@@ -62,38 +62,6 @@ fn a_plate_is_as_warm_in_every_storage() {
 }
 
 #[test]
-fn keys_are_sorted_over_all_pes() {
-    let mut checksums = Vec::new();
-    for pes in [1, 2, 5] {
-        let text = printed(env!("CARGO_BIN_EXE_sort"), pes);
-        let number = |word: &str| word.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap();
-        // PE 0: keys 0..52497, from 0 to 26843400
-        let mut parts: Vec<[u64; 5]> = text
-            .lines()
-            .filter(|line| line.starts_with("PE "))
-            .map(|line| {
-                let words: Vec<&str> = line.split_whitespace().collect();
-                let (first, end) = words[3].split_once("..").unwrap();
-                [words[1], first, end, words[5], words[7]].map(number)
-            })
-            .collect();
-        parts.sort_unstable();
-        assert_eq!(parts.len(), pes, "{text}");
-        let (mut next, mut bound) = (0, 0);
-        for (pe, [number, first, end, least, most]) in (0..).zip(parts) {
-            assert_eq!((number, first), (pe, next), "{text}");
-            assert!(bound <= least && least < most, "{text}");
-            (next, bound) = (end, most);
-        }
-        assert_eq!(next, 1 << 18, "no key is lost: {text}");
-        checksums.extend(text.lines().filter_map(|line| line.strip_prefix("checksum ")).map(str::to_owned));
-    }
-    // Of every key times its position.
-    assert_eq!(checksums.len(), 3);
-    assert!(checksums.iter().all(|one| *one == checksums[0]), "{checksums:?}");
-}
-
-#[test]
 fn contexts_of_the_master_serve_all_threads_in_turn() {
     let regions = if cfg!(feature = "rayon") { 4 } else { 3 };
     for (pes, variables, granted) in [

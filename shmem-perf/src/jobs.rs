@@ -3,8 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
 
 use shmem::launch::{Launch, LaunchError};
+
+use super::hosts::Hosts;
 
 /// A job that could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +22,9 @@ pub enum JobError {
     /// The programs that a job is compared with could not be started.
     #[error("programs to compare with could not be started: {0}")]
     Baseline(io::Error),
+    /// The host that a job is started from cannot be entered.
+    #[error("the first host cannot be entered: {0}")]
+    Host(io::Error),
     /// The job did not end in order.
     #[error("the job of {pes} PEs for `{what}` ended with code {code}\n{report}")]
     Failed {
@@ -52,9 +58,17 @@ pub struct Job {
     /// Variables of their environment. What else the environment says about partitions does not
     /// count: measures would differ from place to place.
     pub variables: Vec<(String, String)>,
+    /// Where it runs; not said: on this host.
+    pub hosts: Option<Arc<Hosts>>,
 }
 
 impl Job {
+    /// The same job, elsewhere.
+    #[must_use]
+    pub fn on(self, hosts: &Arc<Hosts>) -> Self {
+        Self { hosts: Some(Arc::clone(hosts)), ..self }
+    }
+
     /// Runs it to its end.
     ///
     /// # Errors
@@ -71,7 +85,10 @@ impl Job {
         for (name, value) in &self.variables {
             launch = launch.env(name, value);
         }
-        let outcome = launch.run()?;
+        let outcome = match &self.hosts {
+            Some(hosts) => hosts.run(launch, self.pes)?,
+            None => launch.run()?,
+        };
         let remarks: Vec<u8> = outcome.outputs.iter().flat_map(|printed| printed.err.clone()).collect();
         let remarks = String::from_utf8_lossy(&remarks).into_owned();
         if outcome.code != 0 {

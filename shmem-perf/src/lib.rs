@@ -18,6 +18,7 @@
 //! peers                                 other libraries, in turn with ours
 //! micro                                 the usual micro-benchmarks, beside all of them
 //! fabric                                measures over libfabric, against a bare program
+//! jobs, hosts                           the tool's own program as PEs, and where they run
 //! scale                                 how collectives and starts grow: formulas, and a model
 //! samples, case, goal, table, rounds    statistics and reports
 //! ```
@@ -34,6 +35,7 @@ pub mod fabric;
 pub mod get;
 mod goal;
 pub mod halo;
+pub mod hosts;
 pub mod jobs;
 pub mod lookup;
 pub mod micro;

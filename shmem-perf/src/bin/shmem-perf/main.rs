@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use shmem::launch::{DEPUTY, deputy};
 use shmem_perf::FEWEST;
 
 use runner::Runner;
@@ -17,6 +18,7 @@ mod bench;
 mod calibrate;
 mod collective;
 mod constant;
+mod elsewhere;
 mod fabric;
 mod halo;
 mod memory;
@@ -206,6 +208,9 @@ enum Measure {
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([DEPUTY]) {
+        return ExitCode::from(deputy());
+    }
     let arguments = Arguments::parse();
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {

@@ -178,7 +178,7 @@ impl Runner {
         let name = measure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let (partitions, repetitions) = (partitions.to_string(), self.repetitions.to_string());
         let args = ["pe", &name, "--partitions", &partitions, "--repetitions", &repetitions];
-        Job { pes, args: args.map(str::to_owned).into(), variables: variables.to_vec() }
+        Job { pes, args: args.map(str::to_owned).into(), variables: variables.to_vec(), hosts: None }
     }
 
     pub(crate) fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {

@@ -14,7 +14,7 @@ pub(crate) fn describe(evidence: &mut Evidence) {
         2 | 3 => "two PEs have a core each; measures with more PEs or threads share cores, and say so",
         _ => "PEs have a core each where there are enough; measures with more say so",
     };
-    let build = if cfg!(debug_assertions) { "debug: no figure of it means anything" } else { "release" };
+    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let rows: [(&str, Option<String>); 15] = [
         ("product", Some(format!("shmem-perf {}, {build} build", env!("CARGO_PKG_VERSION")))),
         ("revision", said("git", &["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty"])),

@@ -23,10 +23,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use shmem_perf::FEWEST;
 
+use crate::elsewhere::Named;
 use crate::runner::Runner;
 
 use evidence::Evidence;
 pub(crate) use evidence::Fact;
+use page::State;
 use progress::Progress;
 use section::{Plan, SECTIONS, Section, Topic};
 
@@ -49,6 +51,8 @@ pub(crate) struct Options {
     /// Leave other libraries out.
     #[arg(long)]
     no_peers: bool,
+    #[command(flatten)]
+    hosts: Named,
 }
 
 /// Measures, and writes the page.
@@ -67,6 +71,10 @@ pub(crate) fn report(options: &Options) -> Result<(), Box<dyn Error>> {
     let sections: Vec<&Section> = SECTIONS.iter().filter(chosen).collect();
     let steps = sections.iter().map(|section| (section.topic, (section.steps)(&plan))).collect::<Vec<_>>();
     let progress = Progress::new(steps.iter().flat_map(|(_, steps)| steps));
+    let write = |evidence: &Evidence, state| {
+        files::write(&options.out, evidence)?;
+        fs::write(&page, page::html(&sections, evidence, state))
+    };
     for (topic, steps) in steps {
         // Jobs of one section say the same; another section says it again.
         let mut runner = Runner::keeping(FEWEST, 1);
@@ -77,11 +85,12 @@ pub(crate) fn report(options: &Options) -> Result<(), Box<dyn Error>> {
             evidence.add(topic, &step.name, step.variant, runner.take(), outcome.err());
             progress.end(step.seconds, started.elapsed());
         }
+        // Whoever ends it early has what was measured by then.
+        write(&evidence, State { quick: options.quick, complete: false }).map_err(place)?;
     }
     progress.finish();
     machine::ended(&mut evidence, began.elapsed());
-    files::write(&options.out, &evidence).map_err(place)?;
-    fs::write(&page, page::html(&sections, &evidence, options.quick)).map_err(place)?;
+    write(&evidence, State { quick: options.quick, complete: true }).map_err(place)?;
     println!("{}: {} numbers in {}", page.display(), evidence.entries().len(), minutes(began.elapsed()));
     Ok(())
 }

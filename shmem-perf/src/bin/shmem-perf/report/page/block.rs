@@ -245,6 +245,10 @@ impl Cell {
         fact.map_or(Content::Missing, of).into()
     }
 
+    fn class(&self, content: &str) -> String {
+        if self.chosen { format!("{content} chosen") } else { content.to_owned() }
+    }
+
     /// Made to stand out, if so: the best of a row.
     pub(crate) fn chosen(self, chosen: bool) -> Self {
         Self { chosen, ..self }
@@ -253,23 +257,25 @@ impl Cell {
 
 impl Render for Cell {
     fn render(&self) -> Markup {
-        let chosen = self.chosen;
         match &self.content {
-            Content::Text(text) => html! { td.text.chosen[chosen] { (text) } },
-            Content::Published(text) => html! { td.published.chosen[chosen] { (text) } },
-            Content::Missing => html! { td.missing { "not measured" } },
-            Content::Fact { id, value } => html! { td.text.chosen[chosen] data-fact=(id) { (value) } },
+            Content::Text(text) => html! { td class=(self.class("text")) { (text) } },
+            Content::Published(text) => html! { td class=(self.class("published")) { (text) } },
+            Content::Missing => html! { td class="missing" { "not measured" } },
+            Content::Fact { id, value } => html! { td class=(self.class("text")) data-fact=(id) { (value) } },
             Content::Number { id, column, number, change, about } => {
                 let (shown, times, over) = match *change {
                     Change::None => (*number, None, None),
                     Change::Times(factor) => (number * factor, Some(factor), None),
                     Change::Over(dividend) => (dividend / number, None, Some(dividend)),
                 };
-                let is_ratio = *column == Column::Ratio && *change == Change::None;
-                let (worse, better) = (is_ratio && shown > 1.0, is_ratio && shown < 1.0);
+                let class = match (column, change) {
+                    (Column::Ratio, Change::None) if shown > 1.0 => "worse",
+                    (Column::Ratio, Change::None) if shown < 1.0 => "better",
+                    _ => "number",
+                };
                 html! {
-                    td.worse[worse].better[better].chosen[chosen] data-id=(id) data-field=(column.name())
-                        data-times=[times] data-over=[over] title=(about) { (written(*column, shown)) }
+                    td class=(self.class(class)) data-id=(id) data-field=(column.name()) data-times=[times]
+                        data-over=[over] title=(about) { (written(*column, shown)) }
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! ```text
 //! block     what a section shows: texts, tables, figures
 //! plot      figures as SVG
+//! summary   all measures in a table
 //! ```
 //!
 //! Each number in a table carries the line that it comes from: `data-id` and `data-field` a line and a column of
@@ -11,6 +12,7 @@
 
 mod block;
 mod plot;
+mod summary;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -22,8 +24,16 @@ use super::section::Section;
 
 const STYLE: &str = include_str!("style.css");
 
+/// What the page warns of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    pub(crate) quick: bool,
+    /// Whether all has been measured.
+    pub(crate) complete: bool,
+}
+
 /// The whole page.
-pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> String {
+pub(crate) fn html(sections: &[&Section], evidence: &Evidence, state: State) -> String {
     let shown: Vec<_> =
         sections.iter().map(|section| (*section, (section.show)(evidence.of(section.topic)))).collect();
     let page = html! {
@@ -40,7 +50,10 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> S
                     h1 { "Measured: one-sided communication in Rust" }
                     p { "Each figure of the publications behind this library, measured on one machine in one run, beside \
                          the limits of the machine and beside other libraries." }
-                    @if quick {
+                    @if !state.complete {
+                        p.warning { "Not complete: the run is still going on, or was ended." }
+                    }
+                    @if state.quick {
                         p.warning { "A quick report: fewer cases and smaller sizes than the whole one." }
                     }
                     @if cfg!(debug_assertions) {
@@ -51,6 +64,7 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> S
                     ol {
                         li { a href="#machine" { "The machine" } }
                         li { a href="#method" { "How it is measured" } }
+                        li { a href="#summary" { "At a glance" } }
                         @for (section, _) in &shown {
                             li { a href={ "#" (section.topic.name()) } { (section.title) } }
                         }
@@ -60,6 +74,10 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence, quick: bool) -> S
                 main {
                     section id="machine" { h2 { "The machine" } (machine(evidence)) }
                     section id="method" { h2 { "How it is measured" } (method()) }
+                    section id="summary" {
+                        h2 { "At a glance" }
+                        @for block in summary::blocks(evidence) { (block) }
+                    }
                     @for (section, blocks) in &shown {
                         section id=(section.topic.name()) {
                             h2 { (section.title) }

@@ -3,7 +3,7 @@
 use shmem_perf::micro::{MicroCase, ONE_SIDED, Operation, TWO_SIDED};
 use shmem_perf::peers::Peer;
 
-use super::{Plan, Section, Step, Topic};
+use super::{Plan, Section, Step, Topic, network};
 use crate::Command;
 use crate::report::evidence::{Entry, View};
 use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
@@ -41,21 +41,24 @@ enum Unit {
 fn steps(plan: &Plan) -> Vec<Step> {
     let (quick, no_peers) = (plan.quick, !plan.peers);
     let jobs = plan.either(JOBS, 1);
-    vec![Step::new("on one node", plan.either(70.0, 15.0), move |runner| {
+    let mut steps = vec![Step::new("on one node", plan.either(70.0, 15.0), move |runner| {
         let usual = std::mem::replace(&mut runner.jobs, jobs);
         let done = runner.measure(Command::Micro { quick, no_peers });
         runner.jobs = usual;
         done
-    })]
+    })];
+    steps.extend(network::steps(plan));
+    steps
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
-    let mut blocks = vec![Block::text(DEFINITIONS)];
+    let mut blocks = vec![Block::heading("On one node"), Block::text(DEFINITIONS)];
     for (operation, title, unit) in BY_SIZE {
         blocks.push(figure(evidence, operation, title, unit).into());
         blocks.push(by_size(evidence, operation, title, unit).into());
     }
     blocks.push(single(evidence).into());
+    blocks.extend(network::show(evidence));
     blocks
 }
 

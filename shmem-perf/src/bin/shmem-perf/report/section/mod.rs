@@ -5,17 +5,20 @@ mod arrays;
 mod contexts;
 mod lookup;
 mod micro;
+mod network;
 mod partitions;
 mod strided;
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::ValueEnum;
 
 use super::Options;
 use super::evidence::View;
 use super::page::Block;
+use crate::elsewhere::Elsewhere;
 use crate::runner::Runner;
 
 /// What a section is about.
@@ -79,13 +82,16 @@ pub(crate) struct Plan {
     pub(crate) peers: bool,
     /// A program that runs a command on a machine with several NUMA nodes.
     pub(crate) guest: Option<PathBuf>,
+    /// Two hosts.
+    pub(crate) hosts: Rc<Elsewhere>,
 }
 
 impl Plan {
     pub(crate) fn new(options: &Options) -> Self {
         let here = concat!(env!("CARGO_MANIFEST_DIR"), "/../ci/numa-vm");
         let guest = options.guest.clone().or_else(|| Some(PathBuf::from(here)).filter(|file| file.is_file()));
-        Self { quick: options.quick, peers: !options.no_peers, guest }
+        let hosts = Rc::new(Elsewhere::new(options.hosts.clone()));
+        Self { quick: options.quick, peers: !options.no_peers, guest, hosts }
     }
 
     /// One of two things: for the whole report, and for a quick one.
@@ -140,7 +146,7 @@ mod tests {
     #[test]
     fn a_report_is_planned_within_its_time() {
         let seconds = |quick| {
-            let plan = Plan { quick, peers: true, guest: Some("guest".into()) };
+            let plan = Plan { quick, peers: true, guest: Some("guest".into()), hosts: Rc::default() };
             let steps = SECTIONS.iter().flat_map(|section| (section.steps)(&plan));
             steps.map(|step| step.seconds).sum::<f64>()
         };

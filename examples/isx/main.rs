@@ -1,0 +1,147 @@
+//! ISx: an integer sort in which every PE sends keys to every other one.
+//!
+//! Each PE begins with as many random keys, and each is to end with those of a range. A PE counts what it has for
+//! whom and lays its keys bucket by bucket. Nobody knows beforehand how many come from whom: room in a bucket is
+//! taken by an atomic addition at its PE, then the keys are put there. When all are there, each PE sorts its own.
+//!
+//! ```text
+//! SHMEM_NPES=2 cargo run --release -p shmem-examples --bin isx
+//! ```
+
+mod buckets;
+mod radix;
+#[path = "../speedup.rs"]
+mod speedup;
+
+use std::time::Instant;
+
+use clap::Parser;
+use shmem::prelude::*;
+
+use buckets::{Buckets, owner};
+use speedup::Speedup;
+
+/// Sorts random keys that lie scattered over the PEs.
+#[derive(Debug, Parser)]
+#[command(name = "isx", max_term_width = 100)]
+struct Arguments {
+    /// Keys of 4 bytes, of all PEs together.
+    #[arg(long, default_value_t = 1 << 22, value_parser = clap::value_parser!(u32).range(1..))]
+    keys: u32,
+
+    /// Sort once more on PE 0 alone, and compare all keys.
+    #[arg(long)]
+    serial_check: bool,
+
+    #[command(flatten)]
+    speedup: Speedup,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("{}", .0.to_string().trim_end())]
+    Usage(#[from] clap::Error),
+    #[error(transparent)]
+    Start(#[from] shmem::Error),
+    #[error("key {0:#x} lies in the bucket of another PE")]
+    Stray(u32),
+    #[error("key {0:#x} lies behind a larger one")]
+    Unsorted(u32),
+    #[error("{} keys whose sum is {} have become {} whose sum is {}", before[0], before[1], after[0], after[1])]
+    Lost { before: [u64; 2], after: [u64; 2] },
+    #[error("the key in position {position} is {parallel:#x}, in the serial solution {serial:#x}")]
+    OtherKey { position: usize, serial: u32, parallel: u32 },
+}
+
+#[shmem::main]
+fn main(world: &mut World) -> Result<(), Failure> {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(help) if !help.use_stderr() => {
+            if world.my_pe() == 0 {
+                print!("{help}");
+            }
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let (me, pes, count) = (world.my_pe(), world.n_pes(), arguments.keys as usize);
+    let mut buckets = Buckets::new(world, count)?;
+    let keys: Vec<u32> = (count * me / pes..count * (me + 1) / pes).map(key).collect();
+    if arguments.speedup.is_asked() {
+        let parallel = |world: &mut World| {
+            buckets.sort(world, &keys);
+        };
+        arguments.speedup.measure(world, parallel, || {
+            let keys: Vec<u32> = (0..count).map(key).collect();
+            let [mut sorted, mut room] = [(); 2].map(|()| vec![0; count]);
+            move || {
+                radix::sort(&keys, &mut sorted, &mut room);
+                sorted[count / 2]
+            }
+        });
+        return Ok(());
+    }
+
+    let start = Instant::now();
+    let sorted = buckets.sort(world, &keys);
+    let seconds = start.elapsed().as_secs_f64();
+    verify(world, &keys, sorted)?;
+    // Of every key times its position.
+    let mut first = sorted.len() as u64;
+    world.sum_exscan(&mut first);
+    let products = (first..).zip(sorted).map(|(position, key)| position * u64::from(*key));
+    let mut checksum = products.fold(0, u64::wrapping_add);
+    world.sum(&mut checksum);
+    if me == 0 {
+        let (plural, rate) = (if pes == 1 { "" } else { "s" }, count as f64 / seconds / 1e6);
+        println!("{count} keys on {pes} PE{plural}: sorted in {seconds:.3} s, {rate:.1} million a second");
+        println!("checksum {checksum:x}");
+    }
+    if arguments.serial_check {
+        let all = world.collect(sorted);
+        if me == 0 {
+            compare(&all)?;
+            println!("equal to the serial solution");
+        }
+    }
+    Ok(())
+}
+
+/// The key with a number: a random one, the same in every run.
+fn key(number: usize) -> u32 {
+    let mixed = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 31).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed >> 32) as u32
+}
+
+/// Whether the calling PE's keys are in order, and those that all PEs had are still there. Collective.
+fn verify(world: &World, before: &[u32], after: &[u32]) -> Result<(), Failure> {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    if let Some(key) = after.iter().find(|key| owner(**key, pes) != me) {
+        return Err(Failure::Stray(*key));
+    }
+    if let Some(pair) = after.windows(2).find(|pair| pair[0] > pair[1]) {
+        return Err(Failure::Unsorted(pair[1]));
+    }
+    let [before, after] = [before, after].map(|keys| {
+        let mut sums = [keys.len() as u64, keys.iter().copied().map(u64::from).sum()];
+        world.sum(&mut sums);
+        sums
+    });
+    if before == after { Ok(()) } else { Err(Failure::Lost { before, after }) }
+}
+
+fn compare(all: &[u32]) -> Result<(), Failure> {
+    let keys: Vec<u32> = (0..all.len()).map(key).collect();
+    let [mut sorted, mut room] = [(); 2].map(|()| vec![0; all.len()]);
+    radix::sort(&keys, &mut sorted, &mut room);
+    match all.iter().zip(&sorted).position(|(parallel, serial)| parallel != serial) {
+        None => Ok(()),
+        Some(position) => {
+            let (parallel, serial) = (all[position], sorted[position]);
+            Err(Failure::OtherKey { position, serial, parallel })
+        }
+    }
+}
