@@ -220,7 +220,10 @@ mod tests {
     fn requests_are_those_that_programs_know() {
         assert_eq!(of(Operation::Put, 8).request().numbers, "8 5000");
         let rate = of(Operation::Rate, 8).request();
-        assert_eq!((rate.case.as_str(), rate.operation, rate.numbers.as_str()), ("rate/8", "bandwidth", "8 200"));
+        assert_eq!(
+            (rate.case.as_str(), rate.operation, rate.numbers.as_str()),
+            ("rate/8", "bandwidth", "8 200")
+        );
         let header = include_str!("../../../examples/peers/micro.h");
         assert!(header.contains(&format!("#define WINDOW {WINDOW}\n")));
         assert!(header.contains("#define ROOM ((size_t)4 << 20)") && ROOM == 4 << 20);
@@ -235,7 +238,10 @@ mod tests {
         let all: Vec<_> = ONE_SIDED.into_iter().chain(TWO_SIDED).collect();
         assert!(all.is_sorted_by(|a, b| a < b), "a case twice, or out of order: {all:?}");
         for case in &all {
-            assert!(all.iter().any(|other| other.operation == case.operation && other.is_quick()), "{case:?}");
+            assert!(
+                all.iter().any(|other| other.operation == case.operation && other.is_quick()),
+                "{case:?}"
+            );
         }
         assert!(all.iter().filter(|case| case.is_quick()).count() < 28);
     }

@@ -225,8 +225,8 @@ impl Drop for Running {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::program;
+    use super::*;
     use crate::collective;
     use crate::micro;
     use crate::strided::peers::{Operation, Transfer, request};
@@ -291,7 +291,9 @@ mod tests {
         let mut command = Command::new("mpirun-of-nobody");
         let remarks = directory.path().join("remarks");
         let error = Running::spawn(Peer::Mpi, &mut command, remarks, PATIENCE);
-        assert!(matches!(error, Err(PeerError::NotInstalled { program, .. }) if program == "mpirun-of-nobody"));
+        assert!(
+            matches!(error, Err(PeerError::NotInstalled { program, .. }) if program == "mpirun-of-nobody")
+        );
         assert!(Running::start(Peer::Mpi, directory.path()).unwrap().is_none());
     }
 
@@ -322,7 +324,11 @@ mod tests {
                 running.check(&request).unwrap();
                 assert!(running.sample(&request).unwrap() > 0.0);
             }
-            assert!(running.library().starts_with("Open MPI") || peer == Peer::Floor, "{}", running.library());
+            assert!(
+                running.library().starts_with("Open MPI") || peer == Peer::Floor,
+                "{}",
+                running.library()
+            );
             running.requests = None;
             assert!(running.ends(PATIENCE), "{peer} does not end by itself: {}", running.remarks());
             assert!(running.launcher.wait().unwrap().success(), "{peer}: {}", running.remarks());

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use shmem::launch::{DEPUTY, deputy};
 use shmem_perf::FEWEST;
+use shmem_perf::peers::Peer;
 
 use runner::Runner;
 
@@ -90,9 +91,10 @@ enum Command {
         /// Fewer sizes, and nothing is built that takes long.
         #[arg(long)]
         quick: bool,
-        /// Beside C over `mmap` only.
-        #[arg(long)]
-        no_peers: bool,
+        /// Beside these only: floor (C over `mmap`), oshmem-micro, mpi-micro, lamellar. Of the last one a first run
+        /// builds some two hundred packages.
+        #[arg(long, value_name = "PROGRAM", value_delimiter = ',', value_parser = micro::peer)]
+        beside: Vec<Peer>,
     },
     /// Start and end of a job, against programs that do nothing.
     Startup,

@@ -18,6 +18,12 @@ use crate::runner::Runner;
 /// How long a peer may take to be built where time is short: long enough for C, and for what was built before.
 const BRIEF: Duration = Duration::from_secs(8);
 
+/// A peer with micro-benchmarks, by its name.
+pub(crate) fn peer(name: &str) -> Result<Peer, String> {
+    let found = Peer::MICRO.into_iter().find(|peer| peer.name() == name);
+    found.ok_or_else(|| format!("it is one of {}", Peer::MICRO.map(Peer::name).join(", ")))
+}
+
 impl Runner {
     /// Measures beside some peers: all cases, or those for which a short time is enough.
     pub(crate) fn micro(&mut self, peers: &[Peer], quick: bool) -> Result<(), Box<dyn Error>> {

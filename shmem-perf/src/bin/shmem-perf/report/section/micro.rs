@@ -39,11 +39,13 @@ enum Unit {
 }
 
 fn steps(plan: &Plan) -> Vec<Step> {
-    let (quick, no_peers) = (plan.quick, !plan.peers);
+    let quick = plan.quick;
+    // The floor is no library.
+    let beside = if plan.peers { Peer::MICRO.to_vec() } else { vec![Peer::Floor] };
     let jobs = plan.either(JOBS, 1);
     let mut steps = vec![Step::new("on one node", plan.either(70.0, 15.0), move |runner| {
         let usual = std::mem::replace(&mut runner.jobs, jobs);
-        let done = runner.measure(Command::Micro { quick, no_peers });
+        let done = runner.measure(Command::Micro { quick, beside });
         runner.jobs = usual;
         done
     })];
@@ -97,8 +99,7 @@ const MEGABYTES: f64 = 1000.0;
 fn figure(evidence: View<'_>, operation: Operation, title: &str, unit: Unit) -> Figure {
     let number = |nanoseconds: f64| if unit == Unit::Speed { MEGABYTES / nanoseconds } else { nanoseconds };
     let scale = if unit == Unit::Speed { "MB/s" } else { "ns" };
-    let mut figure =
-        Figure::new(title, ("bytes of a message", Scale::Bytes), (scale, Scale::Log));
+    let mut figure = Figure::new(title, ("bytes of a message", Scale::Bytes), (scale, Scale::Log));
     let mut line = Series::new("ours");
     for case in cases(operation) {
         if let Some(Entry { case: found, .. }) = ours(evidence, case) {
