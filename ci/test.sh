@@ -13,8 +13,10 @@ first=(hygiene fmt lint unit)
 # Then two lanes: what runs the programs that are built by now, or others in their place, and waits for networks and
 # other PEs most of the time; beside it what is built elsewhere: for a compiler, an interpreter or a sanitizer, which
 # seldom use more than one core.
-built=(peers loopback fabric hosts faults shim check devshm numa optional mutants)
+built=(peers loopback fabric hosts faults shim check devshm page numa optional mutants)
 elsewhere=(builds loom miri doc msrv sanitize)
+# What has to have the machine for itself.
+alone=(guard)
 
 # Everything is built once: what would help a second build only takes time.
 export CARGO_INCREMENTAL=0
@@ -36,13 +38,17 @@ ended() { # STEP STATUS SECONDS
     [ "$2" -eq 0 ] || printf 'FAILED: ci/%s.sh (exit code %s)\n' "$1" "$2" >&2
 }
 
-for step in "${first[@]}"; do
-    printf '== ci/%s.sh\n' "$step"
-    before=$SECONDS status=0
-    "ci/$step.sh" || status=$?
-    ended "$step" "$status" $((SECONDS - before))
-    [ "$status" -eq 0 ] || exit "$status"
-done
+one_by_one() { # STEP...
+    local step before status
+    for step in "$@"; do
+        printf '== ci/%s.sh\n' "$step"
+        before=$SECONDS status=0
+        "ci/$step.sh" || status=$?
+        ended "$step" "$status" $((SECONDS - before))
+        [ "$status" -eq 0 ] || exit "$status"
+    done
+}
+one_by_one "${first[@]}"
 
 # Runs steps one by one. What each says is printed when it ends, so that it stays together.
 lane() { # STEP...
@@ -69,4 +75,5 @@ set +m
 for _ in "${lanes[@]}"; do
     wait -n
 done
+one_by_one "${alone[@]}"
 printf 'all steps passed in %s s\n' "$((SECONDS - start))"

@@ -205,6 +205,20 @@ impl Goal {
         }
     }
 
+    /// The same with an allowance: so many times less is asked.
+    #[must_use]
+    pub fn eased(self, times: f64) -> Self {
+        match self {
+            Self::Ratio(most) => Self::Ratio(most * times),
+            Self::RatioOr(most, more) => Self::RatioOr(most * times, more * times),
+            Self::RatioPlus(most, more) => Self::RatioPlus(most * times, more * times),
+            Self::Faster(most, faster) => Self::Faster(most * times, faster / times),
+            Self::OnlyFaster(faster) => Self::OnlyFaster(faster / times),
+            Self::Tail(most, tail) => Self::Tail(most * times, tail * times),
+            Self::Beaten(least) => Self::Beaten(least / times),
+        }
+    }
+
     /// Whether the case reaches it.
     pub fn is_met(self, case: &Case) -> bool {
         match self {
@@ -223,14 +237,16 @@ impl Goal {
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        // No more digits than were asked for, also with an allowance.
+        let short = |number: f64| (number * 1e3).round() / 1e3;
+        match *self {
             Self::Ratio(most) => write!(f, "{most:.2}"),
-            Self::RatioOr(most, more) => write!(f, "{most:.2} or +{more}"),
-            Self::RatioPlus(times, more) => write!(f, "{times:.2} and +{more}"),
-            Self::Faster(most, times) => write!(f, "{most:.2}, {times}x A1"),
-            Self::OnlyFaster(times) => write!(f, "{times}x A1"),
-            Self::Tail(most, tail) => write!(f, "{most:.2}, p95 {tail}"),
-            Self::Beaten(times) => write!(f, "at least {times}"),
+            Self::RatioOr(most, more) => write!(f, "{most:.2} or +{}", short(more)),
+            Self::RatioPlus(times, more) => write!(f, "{times:.2} and +{}", short(more)),
+            Self::Faster(most, times) => write!(f, "{most:.2}, {}x A1", short(times)),
+            Self::OnlyFaster(times) => write!(f, "{}x A1", short(times)),
+            Self::Tail(most, tail) => write!(f, "{most:.2}, p95 {}", short(tail)),
+            Self::Beaten(times) => write!(f, "at least {}", short(times)),
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::sync::Arc;
 
-use shmem::launch::{Launch, LaunchError};
+use shmem::launch::{Bind, Launch, LaunchError};
 
 use super::hosts::Hosts;
 
@@ -76,7 +77,20 @@ impl Job {
     /// If it cannot be started, or a PE fails.
     pub fn run(&self) -> Result<Printed, JobError> {
         let program = std::env::current_exe().map_err(JobError::Program)?;
-        let mut launch = Launch::new(program, self.pes).args(&self.args).capture_output();
+        self.launch(Launch::new(program, self.pes))
+    }
+
+    /// The same of another program, which does not keep its PEs on cores: they are bound to one each.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_program(&self, program: &Path) -> Result<Printed, JobError> {
+        self.launch(Launch::new(program, self.pes).bind(Bind::Core))
+    }
+
+    fn launch(&self, launch: Launch) -> Result<Printed, JobError> {
+        let mut launch = launch.args(&self.args).capture_output();
         for name in partitions_of_environment() {
             launch = launch.env_remove(name);
         }

@@ -14,6 +14,7 @@
 //! strided                               measures of layouts, inside a job
 //! halo                                  measures of a stencil, inside a job
 //! startup                               measures of whole jobs, which are started by jobs
+//! applications, processes               examples beside one process alone; what the machine gains by several
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
 //! micro                                 the usual micro-benchmarks, beside all of them
@@ -21,10 +22,12 @@
 //! jobs, hosts                           the tool's own program as PEs, and where they run
 //! scale                                 how collectives and starts grow: formulas, and a model
 //! samples, case, goal, table, rounds    statistics and reports
+//! guard                                 what must not become slower
 //! ```
 
 pub mod affinity;
 pub mod alloc;
+pub mod applications;
 pub mod array;
 pub mod atomic;
 pub mod barrier;
@@ -34,6 +37,7 @@ pub mod collective;
 pub mod fabric;
 pub mod get;
 mod goal;
+pub mod guard;
 pub mod halo;
 pub mod hosts;
 pub mod jobs;
@@ -43,6 +47,7 @@ pub mod pages;
 pub mod partitions;
 pub mod peers;
 pub mod placing;
+pub mod processes;
 pub mod put;
 pub mod rounds;
 mod samples;

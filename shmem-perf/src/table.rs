@@ -51,7 +51,7 @@ fn row(case: &Case) -> [String; HEADS.len()] {
 }
 
 /// What stands behind the ratio, where there is more to say.
-fn beside(case: &Case) -> String {
+pub(super) fn beside(case: &Case) -> String {
     let faster = case.vs_a1.map(|times| format!(", {times:.2}x A1"));
     let tail = case.p95.map(|p95| format!(", p95 {p95:.2}"));
     [faster, tail].into_iter().flatten().collect()

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use shmem_perf::Case;
+use shmem_perf::guard::GUARDED;
 
 fn run(args: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
@@ -336,6 +337,37 @@ fn a_provider_that_is_not_there_is_named() {
     assert!(err.contains("carrier-pigeon") || err.contains("libfabric cannot be used"), "{err}");
 }
 
+/// A debug build says nothing of speed: each case is there, and none is held.
+#[test]
+fn a_guard_that_has_seen_nothing_fails() {
+    let (success, out, err) = run(&["check"]);
+    assert!(!success && err.contains("nothing was measured: take a release build"), "{err}");
+    let names: Vec<Vec<&str>> = out.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    for guarded in GUARDED {
+        assert!(names.iter().any(|name| name[..2] == [guarded.measure, guarded.case]), "{guarded:?}: {out}");
+    }
+    assert!(
+        out.lines().skip(1).all(|line| line.ends_with("skipped: a debug build says nothing of speed")),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_guard_is_asked_for_measures_that_it_has() {
+    let (success, out, _) = run(&["check", "barrier", "signal", "--json"]);
+    let lines: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!success && lines.iter().all(|line| line["verdict"] == "skipped"), "{out}");
+    let measures: Vec<_> = lines.iter().map(|line| line["measure"].as_str().unwrap()).collect();
+    assert_eq!(measures, ["barrier", "signal"]);
+    for (arguments, says) in [
+        (&["check", "pages"][..], "no case of `pages` is guarded; there are put8-static, put, get, lookup,"),
+        (&["check", "--allowance", "-1"], "an allowance is a factor above 0, such as 1.5, and not -1"),
+    ] {
+        let (success, out, err) = run(arguments);
+        assert!(!success && out.is_empty() && err.contains(says), "{err}");
+    }
+}
+
 #[test]
 fn a_table_says_what_was_compared() {
     let (success, out, err) = run(&["alloc", "--repetitions", "11", "--jobs", "2"]);
@@ -386,5 +418,18 @@ fn a_machine_without_peers_is_told_so() {
     for (peer, compiler) in [("mpi", "mpicc"), ("oshmem", "oshcc")] {
         let line = format!("shmem-perf: peer {peer}: not installed, there is no {compiler} (Debian: ");
         assert!(err.contains(&line), "{err}");
+    }
+}
+
+#[test]
+fn applications_stand_beside_one_process_and_beside_the_machine() {
+    let cases = cases("applications");
+    for example in ["heat2d/16x16", "halo2d/16x16", "gups/2^6", "isx/2^8"] {
+        let case = &cases[&format!("application {example}")];
+        assert_eq!((case.unit.as_str(), case.n), ("ms", 11), "{example}");
+        assert!(case.pes >= 1 && !case.shared_cores, "{example}");
+    }
+    for work in ["memcpy", "random", "random-atomic"] {
+        has(&cases, &[&format!("processes {work}/1024"), &format!("processes {work}/4096")]);
     }
 }

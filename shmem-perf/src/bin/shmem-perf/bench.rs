@@ -69,9 +69,11 @@ pub(crate) fn pe(
         Measure::Micro => bench.micro(peers, false),
         Measure::MicroQuick => bench.micro(peers, true),
         Measure::Pages => bench.pages(),
+        Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
         Measure::StridedRegret => bench.regret(seed),
+        Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
         Measure::Nothing
         | Measure::Footprint

@@ -9,7 +9,7 @@ use shmem::thread::{Multiple, Private, Single, ThreadLevel};
 use shmem_core::transport::ofi::strided::{self, Reach, Row, Way};
 use shmem_perf::fabric::mapping::{self, BATCHES, THREADS};
 use shmem_perf::fabric::model::{BLOCKS, Blocks, Model};
-use shmem_perf::fabric::{Bare, Costs, OPERATIONS, Operation, Pair, State, pingpong};
+use shmem_perf::fabric::{Bare, BareError, Costs, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem_perf::jobs::Job;
 use shmem_perf::partitions::{LATER, PARTITIONS};
 use shmem_perf::{Record, Samples, Site, scale};
@@ -123,6 +123,16 @@ impl Runner {
     }
 }
 
+/// What the environment says, if it does.
+fn told(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// The bare program with so many bytes of memory, by the library and on the interface that the environment names.
+pub(crate) fn bare(provider: &str, bytes: usize) -> Result<Arc<Bare>, BareError> {
+    Bare::open(told(LIBFABRIC).as_deref(), provider, told(OFI_INTERFACE).as_deref(), bytes)
+}
+
 /// One PE of a job. They keep no core for themselves: threads that do what has come need them, too.
 pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Error>> {
     if measure == Measure::Mapping {
@@ -157,10 +167,8 @@ struct Bench<'w, L: ThreadLevel> {
 
 impl<'w, L: ThreadLevel> Bench<'w, L> {
     fn new(world: &'w World<L>, repetitions: usize) -> Result<Self, Box<dyn Error>> {
-        let told = |name| std::env::var(name).ok();
         let provider = told(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
-        let (library, interface) = (told(LIBFABRIC), told(OFI_INTERFACE));
-        let bare = Bare::open(library.as_deref(), &provider, interface.as_deref(), Operation::room())?;
+        let bare = bare(&provider, Operation::room())?;
         let site = Site::of(world, std::thread::available_parallelism()?.get());
         Ok(Self { world, bare, provider, site, repetitions })
     }

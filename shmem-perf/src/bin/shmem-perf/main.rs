@@ -14,9 +14,11 @@ use shmem_perf::peers::Peer;
 
 use runner::Runner;
 
+mod applications;
 mod array;
 mod bench;
 mod calibrate;
+mod check;
 mod collective;
 mod constant;
 mod elsewhere;
@@ -98,6 +100,10 @@ enum Command {
     },
     /// Start and end of a job, against programs that do nothing.
     Startup,
+    /// Examples (heat2d, halo2d, gups, isx) by as many PEs as have a core each, four at most, against plain code of
+    /// one process; and what as many processes gain that only copy memory, or change random words. A minute with
+    /// `--repetitions 11`.
+    Applications,
     /// Operations over libfabric, against a bare program that calls it directly in the same way.
     Ofi {
         /// The bare program alone, beside `fi_pingpong` where that is installed.
@@ -152,6 +158,8 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
+    Check(check::Options),
     /// Measures everything that is claimed, beside other libraries, and writes a page that stands alone, with its raw
     /// data beside it. Takes up to twenty minutes.
     Report(report::Options),
@@ -194,9 +202,11 @@ enum Measure {
     MicroQuick,
     Nothing,
     Footprint,
+    Processes,
     Strided,
     StridedSweep,
     StridedRegret,
+    RegretSample,
     StridedPeers,
     Calibrate,
     Ofi,

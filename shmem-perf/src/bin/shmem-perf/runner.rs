@@ -11,6 +11,7 @@ use shmem_perf::startup::{self, Footprint};
 use shmem_perf::strided::{regret, sweep};
 use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
 
+use crate::check;
 use crate::report::{self, Fact};
 use crate::{Arguments, Command, Measure};
 
@@ -90,6 +91,7 @@ impl Runner {
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Startup => self.startup(),
+            Command::Applications => self.applications(),
             Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
             Command::Ofi { model: true, provider, .. } => self.model(&provider),
             Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
@@ -99,12 +101,18 @@ impl Runner {
             Command::Strided { regret, seed, .. } => self.strided(regret, seed),
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
             Command::Report(options) => report::report(&options),
+            Command::Check(options) => check::check(&options, matches!(self.sink, Sink::Json)),
             Command::Pe { .. } => unreachable!("a PE measures by itself"),
         }
     }
 
     /// Runs jobs whose PE 0 prints records, and shows what comes out of all of them.
-    fn jobs(&mut self, measure: Measure, pes: usize, partitions: usize) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn jobs(
+        &mut self,
+        measure: Measure,
+        pes: usize,
+        partitions: usize,
+    ) -> Result<(), Box<dyn Error>> {
         let variables = if partitions == 1 { Vec::new() } else { lookup::variables(partitions) };
         self.repeat(&self.job(measure, pes, partitions, &variables))
     }
@@ -158,7 +166,7 @@ impl Runner {
     }
 
     /// Runs one job on layouts that are drawn, with room for them.
-    fn drawn(&mut self, measure: Measure, room: usize, seed: u64) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn drawn(&mut self, measure: Measure, room: usize, seed: u64) -> Result<(), Box<dyn Error>> {
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (2 * room).to_string());
         let mut job = self.job(measure, 2, 1, &[heap]);
         job.args.extend(["--seed".into(), seed.to_string()]);
@@ -247,7 +255,7 @@ impl Runner {
     }
 
     /// Measures starts of jobs of `pes` PEs, and what their PEs keep.
-    fn starts(
+    pub(crate) fn starts(
         &mut self,
         pes: usize,
         case: &str,

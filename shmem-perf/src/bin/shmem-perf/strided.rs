@@ -81,13 +81,22 @@ impl Bench<'_> {
 
     /// How far what is chosen is from the best.
     pub(crate) fn regret(&self, seed: u64) -> Records {
-        let object = self.world.alloc(zeroed::<u8>(regret::ROOM + MARGIN))?;
+        self.regrets(regret::ROOM, &[("grid", regret::grid()), ("random", regret::random(seed))])
+    }
+
+    /// The same at a few layouts.
+    pub(crate) fn regret_sample(&self) -> Records {
+        self.regrets(sweep::ROOM, &[("sample", regret::sample())])
+    }
+
+    fn regrets(&self, room: usize, layouts: &[(&str, Vec<sweep::Point>)]) -> Records {
+        let object = self.world.alloc(zeroed::<u8>(room + MARGIN))?;
         let place = object.on(self.other());
         Ok(self.alone(|| {
             let mut sides = Sides::new(self.world, place).skewed(1024);
             let mut records = Vec::new();
             let thresholds = shmem_core::strided::settings().thresholds;
-            for (points, name) in [(regret::grid(), "grid"), (regret::random(seed), "random")] {
+            for (name, points) in layouts {
                 let all: Vec<_> =
                     points.iter().map(|point| regret::regrets(&mut sides, point, &thresholds, 7)).collect();
                 let mut record = |policy: &str, compared: &str, pair: fn(&regret::Regrets) -> (f64, f64)| {

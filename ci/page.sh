@@ -1,0 +1,62 @@
+#!/bin/bash
+# The page that `shmem-perf report` writes, in a real browser: a page made here from a few measures, and the sample in
+# docs/report. ci/page/check.js says what is looked at. Installs Debian's Chromium where packages may be installed,
+# and says so where it cannot be had.
+#
+# usage: ci/page.sh [DIRECTORY...]    only the reports in these directories, with all sections
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! command -v chromium >/dev/null && ! ci/install chromium; then
+    echo "skipped: there is no Chromium here, and it cannot be installed"
+    exit 0
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() { # DIRECTORY SECTION,...
+    local page status=0
+    page=$(realpath "$1/index.html")
+    echo "-- $1"
+    # What it reports of itself is of no interest; what pages say to its console is.
+    timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+        --disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$(mktemp -d "$work/user-XXXXXX")" \
+        --allow-file-access-from-files --window-size=1400,1000 --virtual-time-budget=60000 --enable-logging=stderr --dump-dom \
+        "file://$PWD/ci/page/check.html?page=file://$page&sections=$2" >"$work/dom" 2>"$work/remarks" || status=$?
+    sed -n '/<pre id="findings">/,/<\/pre>/p' "$work/dom" | sed 's/<[^>]*>//g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g'
+    if grep CONSOLE "$work/remarks" >"$work/console"; then
+        echo "NO: no script fails, nothing is said to the console"
+        sed 's/^/  /' "$work/console"
+    else
+        echo "yes: no script fails, nothing is said to the console"
+    fi
+    if [ "$status" -ne 0 ] || ! grep -q '^end: [1-9]' "$work/dom"; then
+        cat "$work/remarks"
+        echo "FAILED: the browser did not come to the end of $page (exit code $status)"
+        exit 1
+    fi
+    if [ -s "$work/console" ] || grep -q '^\(<[^>]*>\)*NO: ' "$work/dom"; then
+        echo "FAILED: $page (see above)"
+        exit 1
+    fi
+}
+
+always=machine,method,data
+sections=lookup,strided,arrays,partitions,contexts,micro,applications
+if [ $# -gt 0 ]; then
+    for directory in "$@"; do
+        check "$directory" "$always,$sections"
+    done
+    exit 0
+fi
+
+# --workspace, as in unit.sh: nothing is built twice.
+cargo build --workspace --bins
+only=contexts,micro
+"${CARGO_TARGET_DIR:-target}/debug/shmem-perf" report --quick --no-peers --only "$only" --out "$work/report" >"$work/said" 2>&1 ||
+    { cat "$work/said"; exit 1; }
+check "$work/report" "$always,$only"
+if [ -d docs/report ]; then
+    check docs/report "$always,$sections"
+fi
