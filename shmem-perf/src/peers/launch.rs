@@ -2,15 +2,12 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use super::Peer;
 
 /// What starts the two processes of a program, on the first two of some cores.
-///
-/// Those that start their second process by themselves are a group of processes, so that both can be stopped.
 pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
     let mut command = match peer.launcher() {
         Some(launcher) => open_mpi(launcher, program, directory),
@@ -18,9 +15,6 @@ pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usiz
     };
     if let [first, second, ..] = cores {
         command.args([first.to_string(), second.to_string()]);
-    }
-    if peer.is_restless() {
-        command.process_group(0);
     }
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
         command.env_remove(name);

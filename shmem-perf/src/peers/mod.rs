@@ -110,12 +110,6 @@ impl Peer {
             Self::Floor | Self::Lamellar => None,
         }
     }
-
-    /// Whether its processes use the cores even while nobody asks them anything, so that they have to be
-    /// stopped.
-    const fn is_restless(self) -> bool {
-        matches!(self, Self::Lamellar)
-    }
 }
 
 impl fmt::Display for Peer {

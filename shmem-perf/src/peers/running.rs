@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::answer::{self, Line};
 use super::launch::launch;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a launcher may take to end its processes once it is told to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A peer's two processes, started by its launcher. They sleep while they are not asked, or are stopped.
+/// A peer's two processes, started by its launcher. They sleep while they are not asked.
 #[derive(Debug)]
 pub struct Running {
     peer: Peer,
@@ -77,7 +77,6 @@ impl Running {
             patience,
         };
         running.library = answer::introduction(&running.line()?)?;
-        running.rest(Signal::STOP);
         Ok(running)
     }
 
@@ -134,20 +133,9 @@ impl Running {
 
     fn ask(&mut self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
         let line = request.line(samples) + "\n";
-        self.rest(Signal::CONT);
         // A peer that is gone is found out by its answer.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
-        let answer = self.line();
-        self.rest(Signal::STOP);
-        answer::samples(&answer?, request, samples)
-    }
-
-    /// Stops a peer that would use the cores of others, or lets it go on.
-    fn rest(&self, signal: Signal) {
-        if self.peer.is_restless() {
-            // Whoever is gone needs neither.
-            let _ = kill_process_group(Pid::from_child(&self.launcher), signal);
-        }
+        answer::samples(&self.line()?, request, samples)
     }
 
     /// The next line of the peer itself.
@@ -211,7 +199,6 @@ impl Drop for Running {
     /// processes end with the launcher.
     fn drop(&mut self) {
         self.requests = None;
-        self.rest(Signal::CONT);
         if self.ends(GRACE) {
             return;
         }
