@@ -2,7 +2,11 @@
 # Pages lie where the traits of a partition say: read by ci/numa.sh.
 
 tests=$(test_binary shmem-core --lib)
+# What says by itself where memory lies, and what is shown of it in reports.
+perf=$work/shmem-perf
+strip --strip-debug -o "$perf" "$bin/shmem-perf"
 script=$(inside <<EOG
+run 'placement' $perf placement --json
 export SHMEM_INFO=1 TMPDIR=/tmp
 run tests $tests memory::tests::numa memory::tests::pages::pages_of_a_pool --nocapture
 
@@ -44,10 +48,34 @@ run 'nobody was killed' grep -x 'oom_kill 0' /proc/vmstat
 EOG
 )
 guest --nodes dram,dram,hbm,slow --hugepages 2M:0:32,2M:1:32,2M:2:64 \
-    --add "$tests" --add "$bin/shmrun" --add "$bin/heat2d" --add "$bin/kinds" --add "$bin/hello" -- "$script"
+    --add "$tests" --add "$bin/shmrun" --add "$bin/heat2d" --add "$bin/kinds" --add "$bin/hello" --add "$perf" -- "$script"
 
 succeeds tests '^test result: ok. [1-9]'
 none_skipped tests
+
+found() { # ROW COLUMN VALUE: of the lines of JSON; regular expressions
+    succeeds placement "\"row\":\"$1\",\"column\":\"$2\",\"value\":\"$3\""
+}
+# Two nodes share any array exactly; who touches first decides where nothing is placed.
+for storage in single separate cyclic multi 'one PE per node' 'first touch by all threads'; do
+    found '.0..#2..30. int.8.' "$storage" 1
+    found '.0..1, 0..#2..30-2..20. int.8.' "$storage" 1
+done
+found '.0..#2..30. int.8.' 'first touch by one thread' 0.500000
+found five\ pages multi 1
+found '.0..7. .0..#2..20. int, behind its loops' multi 1
+lies() { # KIND PAGE GIVEN PE-0 PE-1
+    local traits=size=24M:kind=$1:policy=M:pgsize=$2
+    found "$traits" 'given' "24M in pages of $3"
+    found "$traits" 'PE 0' "$4"
+    found "$traits" 'PE 1' "$5"
+}
+lies N 4K 4K '6144 on node 0' '6144 on node 1'
+lies F 4K 4K '6144 on node 2' '6144 on node 2'
+lies N 2M 2M '12 on node 0' '12 on node 1'
+lies F 2M 2M '12 on node 2' '12 on node 2'
+found size=24M:kind=F:policy=M:pgsize=64M refused 'partition 1 .*PGSIZE=64M with POLICY=MANDATORY needs 24M .*'
+found size=24M:kind=F:policy=P:pgsize=64M said 'PGSIZE=64M: pages of 2M instead; .*'
 
 # What is asked: ID NAME ASKED PAGE KIND POLICY; what is given: PES GIVEN PAGE PAGES KIND NODES POPULATED.
 given() { # NAME ASKED-PAGE KIND POLICY PES PAGE PAGES NODES: partition 1, or a further line of it

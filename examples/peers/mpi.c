@@ -1,5 +1,5 @@
-/* MPI-3 one-sided communication: MPI_Put with vector types into a shared window, in a passive epoch
- * that stays open, completed by MPI_Win_flush.
+/* MPI-3 one-sided communication: MPI_Put and MPI_Get with vector types and a shared window, in a passive
+ * epoch that stays open, completed by MPI_Win_flush; and a loop of them, a call for each block.
  *
  * This is the fastest way that was found for Open MPI: a window of shared memory (one that is made
  * of ordinary memory is a thousand times slower), the same type on both sides where the shape is the
@@ -26,6 +26,8 @@ struct side {
 };
 static struct side to, from;
 
+static struct peer peer;
+
 static struct side side(size_t blocks, size_t block, size_t stride)
 {
     if (blocks == 1 || stride == block)
@@ -36,9 +38,51 @@ static struct side side(size_t blocks, size_t block, size_t stride)
     return strided;
 }
 
+static void put(const struct request *request)
+{
+    MPI_Put(here(&peer, request), from.count, from.type, 1, skip, to.count, to.type, window);
+    MPI_Win_flush(1, window);
+}
+
+static void get(const struct request *request)
+{
+    MPI_Get(here(&peer, request), to.count, to.type, 1, skip, from.count, from.type, window);
+    MPI_Win_flush(1, window);
+}
+
+static void put_each(const struct request *request)
+{
+    int block = (int)request->block;
+    for (size_t i = 0; i < request->blocks; i++)
+        MPI_Put(here(&peer, request) + i * request->from, block, MPI_DOUBLE, 1,
+                skip + (MPI_Aint)(i * request->to * sizeof(double)), block, MPI_DOUBLE, window);
+    MPI_Win_flush(1, window);
+}
+
+static void get_each(const struct request *request)
+{
+    int block = (int)request->block;
+    for (size_t i = 0; i < request->blocks; i++)
+        MPI_Get(here(&peer, request) + i * request->to, block, MPI_DOUBLE, 1,
+                skip + (MPI_Aint)(i * request->from * sizeof(double)), block, MPI_DOUBLE, window);
+    MPI_Win_flush(1, window);
+}
+
+static const struct {
+    const char *name;
+    void (*transfer)(const struct request *);
+    int gets;
+} operations[] = {{"put", put, 0}, {"get", get, 1}, {"put-each", put_each, 0}, {"get-each", get_each, 1}};
+
 static const char *prepare(const struct request *request)
 {
-    if (strcmp(request->operation, "put") != 0)
+    peer.transfer = NULL;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (strcmp(request->operation, operations[i].name) == 0) {
+            peer.transfer = operations[i].transfer;
+            peer.gets = operations[i].gets;
+        }
+    if (peer.transfer == NULL)
         return "no such operation";
     to = side(request->blocks, request->block, request->to);
     from = request->from == request->to ? to : side(request->blocks, request->block, request->from);
@@ -53,17 +97,9 @@ static void release(void)
         MPI_Type_free(&to.type);
 }
 
-static struct peer peer;
-
-static void transfer(const struct request *request)
+static void set(const double *numbers)
 {
-    MPI_Put(source(&peer, request), from.count, from.type, 1, skip, to.count, to.type, window);
-    MPI_Win_flush(1, window);
-}
-
-static void clear(void)
-{
-    memset(destination, 0, SIDE_BYTES);
+    memcpy(destination, numbers, SIDE_BYTES);
     MPI_Win_sync(window);
 }
 
@@ -103,7 +139,7 @@ int main(int argc, char **argv)
         /* A window does not even begin with a page. */
         skip = to_pages(start) + (MPI_Aint)START;
         destination = (double *)(start + skip);
-        peer = (struct peer){"mpi", prepare, transfer, release, clear, written, memory + to_pages(memory)};
+        peer = (struct peer){"mpi", prepare, put, release, set, written, memory + to_pages(memory), 0};
         MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, window);
         char library[MPI_MAX_LIBRARY_VERSION_STRING];
         int length;

@@ -1,4 +1,5 @@
-/* OpenSHMEM: shmem_double_iput, and a loop of shmem_putmem, each completed by shmem_quiet.
+/* OpenSHMEM: shmem_double_iput, and a loop of shmem_putmem, each completed by shmem_quiet; and
+ * shmem_double_iget, and a loop of shmem_getmem.
  *
  *     oshcc -O2 oshmem.c -o oshmem
  *     echo "column/128 iput 1000 1 128 128 4416 20 5" |
@@ -32,7 +33,7 @@ static double *copy;
 
 static void iput(const struct request *request)
 {
-    const double *from = source(&peer, request);
+    const double *from = here(&peer, request);
     for (size_t j = 0; j < request->block; j++)
         shmem_double_iput(destination + j, from + j, (ptrdiff_t)request->to,
                           (ptrdiff_t)request->from, request->blocks, 1);
@@ -41,31 +42,53 @@ static void iput(const struct request *request)
 
 static void putmem(const struct request *request)
 {
-    const double *from = source(&peer, request);
+    const double *from = here(&peer, request);
     size_t bytes = request->block * sizeof(double);
     for (size_t i = 0; i < request->blocks; i++)
         shmem_putmem(destination + i * request->to, from + i * request->from, bytes, 1);
     shmem_quiet();
 }
 
+static void iget(const struct request *request)
+{
+    double *to = here(&peer, request);
+    for (size_t j = 0; j < request->block; j++)
+        shmem_double_iget(to + j, destination + j, (ptrdiff_t)request->to, (ptrdiff_t)request->from,
+                          request->blocks, 1);
+}
+
+static void getmem(const struct request *request)
+{
+    double *to = here(&peer, request);
+    size_t bytes = request->block * sizeof(double);
+    for (size_t i = 0; i < request->blocks; i++)
+        shmem_getmem(to + i * request->to, destination + i * request->from, bytes, 1);
+}
+
+static const struct {
+    const char *name;
+    void (*transfer)(const struct request *);
+    int gets;
+} operations[] = {{"iput", iput, 0}, {"putmem", putmem, 0}, {"iget", iget, 1}, {"getmem", getmem, 1}};
+
 static const char *prepare(const struct request *request)
 {
-    if (strcmp(request->operation, "iput") == 0)
-        peer.transfer = iput;
-    else if (strcmp(request->operation, "putmem") == 0)
-        peer.transfer = putmem;
-    else
-        return "no such operation";
-    return NULL;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (strcmp(request->operation, operations[i].name) == 0) {
+            peer.transfer = operations[i].transfer;
+            peer.gets = operations[i].gets;
+            return NULL;
+        }
+    return "no such operation";
 }
 
 static void release(void)
 {
 }
 
-static void clear(void)
+static void set(const double *numbers)
 {
-    memset(copy, 0, SIDE_BYTES);
+    memcpy(copy, numbers, SIDE_BYTES);
     shmem_putmem(destination, copy, SIDE_BYTES, 1);
     shmem_quiet();
 }
@@ -97,7 +120,7 @@ int main(int argc, char **argv)
     memset(destination, 0, SIDE_BYTES);
     shmem_barrier_all();
     if (process == 0) {
-        peer = (struct peer){"oshmem", prepare, iput, release, clear, written, memory};
+        peer = (struct peer){"oshmem", prepare, iput, release, set, written, memory, 0};
         serve(&peer, LIBRARY);
         shmem_int_p(done, 1, 1);
         shmem_quiet();

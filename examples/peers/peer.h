@@ -7,10 +7,10 @@
  *     NAME OPERATION BLOCKS BLOCK TO FROM SKEW TRANSFERS SAMPLES
  *
  * asks for SAMPLES samples of TRANSFERS transfers each. A transfer writes BLOCKS blocks of BLOCK
- * doubles, each of them completed at the other process before the next one begins. From one block to
- * the next are FROM doubles in the source and TO doubles in the destination. The source begins SKEW
- * bytes behind a multiple of two pages, the destination START. No samples at all asks whether the
- * transfer writes what it should. The answer has nanoseconds for one transfer:
+ * doubles, each of them completed at the other process before the next one begins; or reads them from there.
+ * From one block to the next are FROM doubles in the source and TO doubles in the destination. The side
+ * of this process begins SKEW bytes behind a multiple of two pages, that of the other one START. No samples at
+ * all asks whether the transfer writes what it should. The answer has nanoseconds for one transfer:
  *
  *     {"peer":"mpi","case":"column/128","operation":"put","ns":[2190.5,2188.0]}
  *     {"peer":"mpi","case":"column/128","operation":"iput","error":"no such operation"}
@@ -57,16 +57,18 @@ struct peer {
     void (*transfer)(const struct request *);
     /* Undoes what `prepare` did. */
     void (*release)(void);
-    /* Sets the whole destination to zeroes. */
-    void (*clear)(void);
-    /* The whole destination, as it is now. */
+    /* Sets the whole side of the other process to these numbers. */
+    void (*set)(const double *);
+    /* All of it, as it is now. */
     const double *(*written)(void);
-    /* One side, from which the sources are taken. It begins at a multiple of PAGES. */
+    /* The side of this process, SIDE_BYTES from a multiple of PAGES on. */
     char *memory;
+    /* Whether the operation that was prepared last reads from the other process. */
+    int gets;
 };
 
-/* The source of a request. */
-static inline double *source(const struct peer *peer, const struct request *request)
+/* Where a request begins on the side of this process. */
+static inline double *here(const struct peer *peer, const struct request *request)
 {
     return (double *)(peer->memory + request->skew);
 }
@@ -104,20 +106,38 @@ static inline int fits(size_t blocks, size_t block, size_t stride)
            (blocks - 1) * stride + block <= DOUBLES;
 }
 
+/* Sets the side of this process to 1, 2, 3 .. */
+static inline void number(const struct peer *peer)
+{
+    for (size_t k = 0; k < SIDE_BYTES / sizeof(double); k++)
+        ((double *)peer->memory)[k] = (double)k + 1;
+}
+
 /* What is wrong with the result of one transfer, or nothing. */
 static inline const char *fault(const struct peer *peer, const struct request *request)
 {
-    peer->clear();
+    static double numbers[SIDE_BYTES / sizeof(double)], zeroes[SIDE_BYTES / sizeof(double)];
+    memcpy(numbers, peer->memory, SIDE_BYTES);
+    peer->set(peer->gets ? numbers : zeroes);
+    if (peer->gets)
+        memset(peer->memory, 0, SIDE_BYTES);
     peer->transfer(request);
-    const double *written = peer->written(), *read = source(peer, request);
+    size_t skip = request->skew / sizeof(double);
+    const double *written = peer->gets ? here(peer, request) : peer->written();
+    const double *read = peer->gets ? numbers : numbers + skip;
+    const char *fault = NULL;
     for (size_t i = 0; i < request->blocks; i++)
         for (size_t j = 0; j < request->block; j++)
             if (written[i * request->to + j] != read[i * request->from + j])
-                return "the transfer did not write what it should";
+                fault = "the transfer did not write what it should";
     size_t others = 0;
     for (size_t k = 0; k < DOUBLES; k++)
         others += written[k] != 0;
-    return others == request->blocks * request->block ? NULL : "the transfer wrote beyond its blocks";
+    if (fault == NULL && others != request->blocks * request->block)
+        fault = "the transfer wrote beyond its blocks";
+    if (peer->gets)
+        number(peer);
+    return fault;
 }
 
 /* Takes the samples of a request that fits, as a list of JSON. */
@@ -162,8 +182,7 @@ static inline void answer(const struct peer *peer, const struct request *request
 /* Answers requests until there are no more. */
 static inline void serve(struct peer *peer, const char *library)
 {
-    for (size_t k = 0; k < SIDE_BYTES / sizeof(double); k++)
-        ((double *)peer->memory)[k] = (double)k + 1;
+    number(peer);
     printf("{\"peer\":\"%s\",\"library\":\"%.*s\"}\n", peer->name, (int)strcspn(library, ",\"\\\n"), library);
     fflush(stdout);
     char line[256];

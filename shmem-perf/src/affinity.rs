@@ -13,11 +13,20 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 pub fn take(pe: usize, pes: usize) -> std::io::Result<usize> {
     let cores = allowed()?;
     if pes <= cores.len() {
-        let mut one = CpuSet::new();
-        one.set(cores[pe]);
-        sched_setaffinity(None, &one)?;
+        keep_on(&cores[pe..=pe])?;
     }
     Ok(cores.len())
+}
+
+/// Keeps the calling thread on some of the cores.
+///
+/// # Errors
+///
+/// If the system refuses them.
+pub fn keep_on(cores: &[usize]) -> std::io::Result<()> {
+    let mut set = CpuSet::new();
+    cores.iter().for_each(|&core| set.set(core));
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// The cores that the calling process may run on.

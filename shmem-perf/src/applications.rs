@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::jobs::{Job, JobError};
 use super::samples::Samples;
+use shmem::launch::Bind;
 
 /// An example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +138,9 @@ impl Application {
         if let Some(input) = &input {
             args.extend(["--input".into(), input.0.to_string_lossy().into_owned()]);
         }
-        let printed = Job { pes, args, variables: Vec::new(), hosts: None }.run_program(&program)?.results;
+        // Programs do not keep their PEs on cores.
+        let job = Job { pes, args, variables: Vec::new(), bind: Bind::Core, hosts: None };
+        let printed = job.run_program(&program)?.results;
         let samples = read(&printed).filter(|samples| samples.len() == pairs);
         samples.ok_or_else(|| ApplicationError::Printed { program: self.name(), pairs, found: printed })
     }

@@ -215,8 +215,8 @@ pub fn against_peer<L: ThreadLevel>(
     }
 }
 
-/// Nanoseconds of one of `times` collectives.
-pub(crate) fn run<L: ThreadLevel>(
+/// Nanoseconds of one of `times` collectives of all PEs, which call it.
+pub fn run<L: ThreadLevel>(
     world: &World<L>,
     case: CollectiveCase,
     buffers: &mut Buffers,

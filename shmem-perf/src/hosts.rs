@@ -1,4 +1,4 @@
-//! Two hosts for a job: those that are named, or two that this machine pretends to be.
+//! Hosts for a job: two that are named, two that this machine pretends to be, or this one for several.
 //!
 //! A pretended host is a network namespace: what is in it has a network of its own, and reaches the other one through
 //! a pair of virtual interfaces, as through a cable. Nothing is seen of it in the machine's own network. The
@@ -16,7 +16,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use shmem::launch::{HostList, HostListError, Launch, Outcome};
+use shmem::launch::{HostList, HostListError, HostsAs, Launch, Outcome};
 
 use super::jobs::JobError;
 
@@ -50,6 +50,7 @@ pub struct Hosts {
 
 #[derive(Debug)]
 enum Kind {
+    Apart,
     Named { names: [String; 2], agent: Vec<String> },
     Pretended([Holder; 2]),
 }
@@ -89,6 +90,11 @@ impl Hosts {
         Ok(Self { kind: Kind::Named { names: pair, agent: agent.to_owned() } })
     }
 
+    /// This host; each PE is told that it is on one of its own, and shares no memory with the others.
+    pub fn apart() -> Self {
+        Self { kind: Kind::Apart }
+    }
+
     /// Two hosts that this machine pretends to be.
     ///
     /// # Errors
@@ -108,6 +114,7 @@ impl Hosts {
     /// What they are, in words.
     pub fn describe(&self) -> String {
         match &self.kind {
+            Kind::Apart => "this host, each PE as if on one of its own".to_owned(),
             Kind::Named { names: [one, other], .. } => format!("{one} and {other}"),
             Kind::Pretended(_) => {
                 "two network namespaces of this machine, joined by a pair of virtual interfaces".to_owned()
@@ -118,6 +125,7 @@ impl Hosts {
     /// Runs a job on them: the first half of its PEs on the first one.
     pub(super) fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, JobError> {
         match &self.kind {
+            Kind::Apart => Ok(launch.hosts_as(each_apart()).run()?),
             Kind::Named { names: [one, other], agent } => {
                 Ok(launch.hosts(list(one, other, pes)).agent(agent).run()?)
             }
@@ -129,6 +137,10 @@ impl Hosts {
             }
         }
     }
+}
+
+fn each_apart() -> HostsAs {
+    "*x1".parse().unwrap_or_else(|error| unreachable!("it is a pattern: {error}"))
 }
 
 /// Half of the PEs each.

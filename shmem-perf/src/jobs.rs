@@ -59,6 +59,8 @@ pub struct Job {
     /// Variables of their environment. What else the environment says about partitions does not
     /// count: measures would differ from place to place.
     pub variables: Vec<(String, String)>,
+    /// How PEs are bound to CPUs.
+    pub bind: Bind,
     /// Where it runs; not said: on this host.
     pub hosts: Option<Arc<Hosts>>,
 }
@@ -80,17 +82,17 @@ impl Job {
         self.launch(Launch::new(program, self.pes))
     }
 
-    /// The same of another program, which does not keep its PEs on cores: they are bound to one each.
+    /// The same of another program.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
     pub fn run_program(&self, program: &Path) -> Result<Printed, JobError> {
-        self.launch(Launch::new(program, self.pes).bind(Bind::Core))
+        self.launch(Launch::new(program, self.pes))
     }
 
     fn launch(&self, launch: Launch) -> Result<Printed, JobError> {
-        let mut launch = launch.args(&self.args).capture_output();
+        let mut launch = launch.args(&self.args).bind(self.bind).capture_output();
         for name in partitions_of_environment() {
             launch = launch.env_remove(name);
         }

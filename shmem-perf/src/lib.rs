@@ -9,6 +9,7 @@
 //! signal, atomic                        measures of words
 //! collective                            collectives, inside a job
 //! pages, partitions, placing            measures of memory
+//! placement                             where memory lies, which is no measure
 //! array                                 measures of arrays on NUMA nodes
 //! threads, tracking                     measures of contexts
 //! strided                               measures of layouts, inside a job
@@ -46,6 +47,7 @@ pub mod micro;
 pub mod pages;
 pub mod partitions;
 pub mod peers;
+pub mod placement;
 pub mod placing;
 pub mod processes;
 pub mod put;
@@ -55,9 +57,11 @@ pub mod scale;
 mod sequence;
 pub mod signal;
 pub mod startup;
+pub mod stencil;
 pub mod strided;
 pub mod table;
 pub mod threads;
+mod touch;
 pub mod tracking;
 
 pub use case::{Case, Record, Site};

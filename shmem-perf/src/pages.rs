@@ -1,4 +1,4 @@
-//! What the size of pages does to columns.
+//! What the size of pages does to a stencil, and to columns.
 //!
 //! The elements of a column whose stride is larger than a page each lie on a page of their own. Beyond
 //! the number of pages that a core finds by its TLB, each element costs a walk through the page table,
@@ -9,6 +9,9 @@ use shmem_core::object::On;
 use shmem_core::partition::PARTITION_VARIABLE;
 
 use super::samples::{Samples, nanoseconds_each};
+use super::stencil::Stencil;
+use shmem::thread::ThreadLevel;
+use shmem::{Result, World, zeroed};
 
 /// Pages that a column touches.
 pub const TOUCHED: [usize; 6] = [512, 2048, 4096, 8192, 16_384, 32_768];
@@ -39,6 +42,42 @@ pub fn variables() -> Vec<(String, String)> {
         (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={size}:PGSIZE={page}:POLICY=PREFERRED"))
     };
     vec![partition(SMALL, rustix::param::page_size() as u64), partition(LARGE, LARGE_PAGE)]
+}
+
+/// Rows and columns of the stencil on each PE: its two grids are larger than caches. A debug build is for tests of the
+/// tool.
+pub const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 2048 };
+
+/// A step of a stencil in large pages, against one in small pages: nanoseconds for each cell. All PEs call it.
+///
+/// # Errors
+///
+/// If there is no room.
+///
+/// # Panics
+///
+/// If they come to different cells.
+pub fn stencil<L: ThreadLevel>(world: &mut World<L>, repetitions: usize) -> Result<Samples>
+where
+    World<L>: Strided,
+{
+    let on = |id| move |world: &World<L>, words| world.partition(id)?.alloc(zeroed::<f64>(words));
+    let mut large = Stencil::new(world, SIZE, on(LARGE))?;
+    let mut small = Stencil::new(world, SIZE, on(SMALL))?;
+    let mut samples = Samples::new();
+    for repetition in 0..=repetitions {
+        let mut step = |stencil: &mut Stencil| nanoseconds_each(SIZE * SIZE, || stencil.step(world));
+        let cost = step(&mut large);
+        let limit = step(&mut small);
+        // The first pair pays for what is touched for the first time.
+        if repetition > 0 {
+            samples.push(cost, limit);
+        }
+    }
+    assert!(large.is_like(&small, world), "both have come to the same cells");
+    large.free(world)?;
+    small.free(world)?;
+    Ok(samples)
 }
 
 /// Writing a column of `touched` elements on another PE in large pages, against one in small pages:

@@ -7,6 +7,7 @@ use shmem_core::memory::{Arena, LaterRange, Machine, MemoryError, PlaceLayout, R
 use shmem_core::topology::Topology;
 
 use super::samples::Samples;
+use super::touch::touch;
 
 /// Sizes that [`placing`] is measured with, in bytes.
 pub const SIZES: [usize; 2] = [64 << 20, 512 << 20];
@@ -63,7 +64,7 @@ pub fn placing(bytes: usize, repetitions: usize) -> Result<Samples, MemoryError>
             .or_else(|error| if error.no_nodes() { Ok(()) } else { Err(error) })?;
         discard()?;
         let begin = Instant::now();
-        touch(start..start + bytes, page);
+        touch_by_all(start..start + bytes, page);
         // The first pair pays for what is touched for the first time.
         if repetition > 0 {
             samples.push(cost, milliseconds(begin));
@@ -73,18 +74,15 @@ pub fn placing(bytes: usize, repetitions: usize) -> Result<Samples, MemoryError>
 }
 
 /// Writes to each page of mapped memory that nobody else uses, from all CPUs.
-fn touch(addresses: Range<usize>, page: usize) {
+fn touch_by_all(addresses: Range<usize>, page: usize) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let part = addresses.len().div_ceil(threads).next_multiple_of(page);
     std::thread::scope(|scope| {
         for from in addresses.clone().step_by(part) {
             let to = addresses.end.min(from + part);
             scope.spawn(move || {
-                for address in (from..to).step_by(page) {
-                    let word: *mut u8 = core::ptr::with_exposed_provenance_mut(address);
-                    // SAFETY: the page is mapped and this thread's alone.
-                    unsafe { word.write_volatile(1) };
-                }
+                // SAFETY: the pages are mapped, and each is one thread's alone.
+                unsafe { touch(from..to, page) };
             });
         }
     });

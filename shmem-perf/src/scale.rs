@@ -8,6 +8,7 @@
 use shmem_core::columns::Columns;
 use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 
+use super::collective::{CollectiveCase, Operation};
 use super::fabric::model::Model;
 use shmem::World;
 pub use shmem::bootstrap::Exchanged;
@@ -38,6 +39,18 @@ pub enum Collective {
     Fcollect(usize),
     /// `alltoall`: bytes for each pair of members.
     Alltoall(usize),
+}
+
+impl From<CollectiveCase> for Collective {
+    fn from(CollectiveCase { operation, bytes }: CollectiveCase) -> Self {
+        match operation {
+            Operation::Barrier => Self::Barrier,
+            Operation::Broadcast => Self::Broadcast(bytes),
+            Operation::Sum => Self::Sum(bytes),
+            Operation::Fcollect => Self::Fcollect(bytes),
+            Operation::Alltoall => Self::Alltoall(bytes),
+        }
+    }
 }
 
 /// What a collective costs between nodes, all of them together.
@@ -206,6 +219,18 @@ pub const COLLECTIVES: [(&str, Collective); 6] = [
     ("fcollect 8 B", Collective::Fcollect(8)),
     ("alltoall 8 B", Collective::Alltoall(8)),
 ];
+
+/// Numbers of PEs, each as if on a node of its own, of which collectives are measured beside the model.
+pub const MEASURED: [usize; 3] = [2, 4, 8];
+
+/// What is measured of them.
+pub const MEASURED_CASES: [CollectiveCase; 5] = {
+    use Operation::{Alltoall, Barrier, Broadcast, Fcollect, Sum};
+    const fn of(operation: Operation, bytes: usize) -> CollectiveCase {
+        CollectiveCase { operation, bytes }
+    }
+    [of(Barrier, 0), of(Broadcast, 8), of(Sum, 8), of(Fcollect, 8), of(Alltoall, 8)]
+};
 
 /// Costs and predicted times of all collectives in all shapes.
 pub fn table(model: &Model) -> String {

@@ -227,6 +227,18 @@ impl Bare {
         unsafe { word.read_volatile() }
     }
 
+    /// Sets the word at an offset.
+    ///
+    /// # Panics
+    ///
+    /// As [`word`](Self::word).
+    pub(super) fn set_word(&self, offset: usize, value: u64) {
+        let word: *mut u64 = self.at(offset, 8).cast();
+        assert!(word.is_aligned(), "the word at {offset} is not aligned");
+        // SAFETY: mapped, aligned, and reached through pointers only. Volatile: the provider reads it.
+        unsafe { word.write_volatile(value) };
+    }
+
     /// What the provider offers.
     pub(super) fn info(&self) -> *mut fi_info {
         self.info.as_ptr()

@@ -116,7 +116,7 @@ where
 
     /// A strided put and a quiet: nanoseconds.
     pub(super) fn strided(&self, blocks: Blocks) -> f64 {
-        let (world, to, pe) = (self.world(), self.here(), self.place().pe());
+        let (world, to, pe) = (self.world(), self.here().addr(), self.place().pe());
         let (source, stride) = (vec![1_u8; blocks.span()], blocks.stride());
         nanoseconds_each(TRANSFERS, || {
             for _ in 0..TRANSFERS {

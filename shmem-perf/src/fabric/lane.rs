@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use shmem_core::libfabric::bindings::{
     FI_CNTR_EVENTS_COMP, FI_CQ_FORMAT_CONTEXT, FI_DELIVERY_COMPLETE, FI_EAGAIN, FI_ENABLE, FI_GETWAIT,
-    FI_INJECT, FI_READ, FI_RECV, FI_SELECTIVE_COMPLETION, FI_SUM, FI_TRANSMIT, FI_UINT64, FI_WAIT_FD,
-    FI_WAIT_NONE, FI_WRITE, fi_cntr_attr, fi_cq_attr, fi_cq_entry, fi_cq_err_entry, fi_ioc, fi_msg_atomic,
-    fi_msg_rma, fi_rma_ioc, fi_rma_iov, fi_wait_obj, fid_cntr, fid_cq, fid_ep,
+    FI_INJECT, FI_READ, FI_RECV, FI_SELECTIVE_COMPLETION, FI_TRANSMIT, FI_WAIT_FD, FI_WAIT_NONE, FI_WRITE,
+    fi_cntr_attr, fi_cq_attr, fi_cq_entry, fi_cq_err_entry, fi_msg_rma, fi_rma_iov, fi_wait_obj, fid_cntr,
+    fid_cq, fid_ep,
 };
 use shmem_core::libfabric::calls;
 
@@ -152,41 +152,6 @@ impl Lane {
         self.issue("fi_readmsg", || unsafe { calls::readmsg(ep, &raw const message, 0) });
     }
 
-    /// Adds the word at `here` to that at `there` in the peer's memory; what was there comes to the word
-    /// behind the one at `here`.
-    ///
-    /// # Panics
-    ///
-    /// As [`put`](Self::put).
-    #[inline]
-    pub fn fetch_add(&self, to: &Peer, there: usize, here: usize) {
-        let bare = &*self.port.bare;
-        let operand = fi_ioc { addr: bare.at(here, 8).cast(), count: 1 };
-        let mut result = fi_ioc { addr: bare.at(here + 8, 8).cast(), count: 1 };
-        let (mut of_operand, mut of_result) = (bare.descriptor(), bare.descriptor());
-        let rma = fi_rma_ioc { addr: to.base + there as u64, count: 1, key: to.key };
-        let message = fi_msg_atomic {
-            msg_iov: &raw const operand,
-            desc: &raw mut of_operand,
-            iov_count: 1,
-            addr: to.address,
-            rma_iov: &raw const rma,
-            rma_iov_count: 1,
-            datatype: FI_UINT64,
-            op: FI_SUM,
-            context: ptr::null_mut(),
-            data: 0,
-        };
-        let ep = self.port.ep.as_ptr();
-        let mut call = || {
-            // SAFETY: the message names aligned words of registered memory, here and there.
-            unsafe {
-                calls::fetch_atomicmsg(ep, &raw const message, &raw mut result, &raw mut of_result, 1, 0)
-            }
-        };
-        self.issue("fi_fetch_atomicmsg", &mut call);
-    }
-
     /// Waits until all that was issued is complete: written ones are visible at the peer, read ones here.
     ///
     /// # Panics
@@ -204,8 +169,16 @@ impl Lane {
         }
     }
 
+    pub(super) fn bare(&self) -> &Bare {
+        &self.port.bare
+    }
+
+    pub(super) fn endpoint(&self) -> *mut fid_ep {
+        self.port.ep.as_ptr()
+    }
+
     #[inline]
-    fn issue(&self, name: &'static str, mut call: impl FnMut() -> isize) {
+    pub(super) fn issue(&self, name: &'static str, mut call: impl FnMut() -> isize) {
         loop {
             match call() {
                 0 => break,

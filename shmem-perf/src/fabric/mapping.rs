@@ -11,8 +11,16 @@ use super::{Bare, Lane, Peer};
 use crate::rounds::{self, Rounds};
 use crate::samples::Samples;
 
-/// Numbers of threads that are measured.
+/// Numbers of threads that are measured where no others are asked for.
 pub const THREADS: [usize; 2] = [1, 2];
+
+/// The most that there may be.
+pub const MOST_THREADS: usize = 64;
+
+/// Bytes of memory that so many threads need.
+pub fn room(threads: usize) -> usize {
+    BATCHES.iter().map(Batch::room).max().unwrap_or(0) * threads
+}
 
 /// What a thread does between two quiets.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +83,8 @@ pub fn against_bare(
     repetitions: usize,
     thread: impl Fn(usize, &Turns<'_>) + Sync,
 ) -> Samples {
-    let passes = (batch.passes, batch.in_flight);
+    // Many threads take turns, so that a sample is long anyhow.
+    let passes = (batch.passes.div_ceil(threads as u64), batch.in_flight);
     rounds::in_turn(threads, passes, repetitions, |number, rounds| {
         let lane = Lane::open(bare).unwrap_or_else(|error| panic!("{error}"));
         thread(number, &Turns { rounds, lane, peer, batch, number });

@@ -7,14 +7,17 @@
 //!
 //! ```text
 //! bare        a provider opened by hand, and memory          lane       an endpoint, and what goes through it
-//! attendant   a thread that drives an endpoint
+//! attendant   a thread that drives an endpoint                    atomic     operations on words through a lane
 //! pair        two PEs, of which one measures                 operation  what they are measured with
+//! together    what both of them do at once
 //! mapping     threads with contexts, against threads with endpoints
+//! quiet       the quiet of one context, against that of all
 //! model       three numbers, and what they predict
 //! costs       eight numbers, by which strided transfers choose their way
 //! pingpong    the latency of libfabric's own tool, to hold the bare program against
 //! ```
 
+mod atomic;
 mod attendant;
 mod bare;
 mod costs;
@@ -24,10 +27,14 @@ pub mod model;
 mod operation;
 mod pair;
 pub mod pingpong;
+pub mod quiet;
+mod together;
 
+pub use atomic::AtomicKind;
 pub use attendant::Attendant;
 pub use bare::{Bare, BareError, CARD, Peer};
 pub use costs::Costs;
 pub use lane::{Lane, Port};
 pub use operation::{OPERATIONS, Operation};
 pub use pair::{Pair, PairError, State};
+pub use together::Together;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shmem_core::context::{Order, Rma, eq};
-use shmem_core::object::{Atomic, On, Signal, SymAddr, SymBox};
+use shmem_core::object::{Atomic, Here, On, Signal, SymBox};
 use shmem_core::pe::Pe;
 
-use super::{Attendant, Bare, BareError, CARD, Lane, Operation, Peer};
+use super::{Attendant, Bare, BareError, CARD, Lane, Operation, Peer, Together};
 use crate::samples::{Samples, nanoseconds_each};
 use shmem::Error;
 use shmem::World;
@@ -37,6 +37,32 @@ enum Turn {
     Bare,
     Sleep,
     Over,
+    Together(Together),
+}
+
+/// Bits of a turn in what is told.
+const TURN: u32 = 16;
+
+impl Turn {
+    fn encode(self) -> u64 {
+        match self {
+            Self::Library => 0,
+            Self::Bare => 1,
+            Self::Sleep => 2,
+            Self::Over => 3,
+            Self::Together(together) => 4 | together.encode() << 3,
+        }
+    }
+
+    fn decode(told: u64) -> Self {
+        match told & 7 {
+            0 => Self::Library,
+            1 => Self::Bare,
+            2 => Self::Sleep,
+            3 => Self::Over,
+            _ => Self::Together(Together::decode(told >> 3)),
+        }
+    }
 }
 
 /// Why two PEs cannot be measured.
@@ -86,7 +112,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         Ok(Self {
             world,
             other,
-            place: world.alloc(zeroed::<u8>(Operation::room()))?,
+            place: world.alloc(zeroed::<u8>(bare.bytes()))?,
             word: world.alloc(value(Atomic::new(0_u64)))?,
             told: world.alloc(value(0_u64))?,
             never: world.alloc(value(Signal::new(0)))?,
@@ -155,14 +181,18 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.peer
     }
 
-    /// Memory of that PE, of [`Operation::room`] bytes.
+    /// Memory of that PE, of as many bytes as the bare program has.
     pub fn place(&self) -> On<'_, [u8]> {
         self.place.on(self.other)
     }
 
     /// Memory as large at the same place of this PE.
-    pub(super) fn here(&self) -> SymAddr {
-        self.place.here(self.world).addr()
+    pub(super) fn here(&self) -> Here<'_, [u8]> {
+        self.place.here(self.world)
+    }
+
+    pub(super) fn lane(&self) -> &Lane {
+        &self.lane
     }
 
     pub(super) fn world(&self) -> &'w World<L> {
@@ -178,12 +208,15 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         if state == State::Polling {
             self.tell(Turn::Library);
         }
-        let (place, word) = (self.place(), self.word.on(self.other));
-        let own = &mut *self.own.borrow_mut();
-        nanoseconds_each(operation.count(), || operation.through(self.world, place, word, own))
+        nanoseconds_each(operation.count(), || self.through(operation))
     }
 
-    fn bare(&self, operation: &Operation, state: State) -> f64 {
+    pub(super) fn through(&self, operation: &Operation) {
+        let (place, word) = (self.place(), self.word.on(self.other));
+        operation.through(self.world, place, word, &mut self.own.borrow_mut());
+    }
+
+    pub(super) fn bare(&self, operation: &Operation, state: State) -> f64 {
         if state == State::Polling {
             self.tell(Turn::Bare);
         }
@@ -194,11 +227,31 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     fn tell(&self, turn: Turn) {
         let times = self.times.get() + 1;
         self.times.set(times);
-        let told = times << 2 | turn as u64;
+        let told = times << TURN | turn.encode();
         self.world.p(self.told.on(self.other), told);
         self.world.quiet();
         while self.told.here(self.world).load() != told {
             self.look();
+            // The other PE may still wait for an answer to what it did by hand.
+            self.lane.port().progress();
+        }
+    }
+
+    /// Tells the other PE to take part in something.
+    pub(super) fn tell_together(&self, together: Together) {
+        self.tell(Turn::Together(together));
+    }
+
+    /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting into the
+    /// last word of the other's memory.
+    pub(super) fn meet_bare(&self) {
+        let bare = self.lane.bare();
+        let (here, there, number) = (bare.bytes() - 16, bare.bytes() - 8, self.times.get());
+        bare.set_word(here, number);
+        self.lane.put(&self.peer, there, here, 8);
+        self.lane.quiet();
+        while bare.word(there) != number {
+            self.lane.port().progress();
         }
     }
 
@@ -215,7 +268,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
             let told = self.told.here(self.world).load();
             if told != seen {
                 seen = told;
-                turn = [Turn::Library, Turn::Bare, Turn::Sleep, Turn::Over][(told & 3) as usize];
+                turn = Turn::decode(told);
+                self.times.set(told >> TURN);
                 attendant = (turn == Turn::Sleep).then(|| Attendant::of(self.lane.port()));
                 self.world.p(self.told.on(self.other), told);
                 self.world.quiet();
@@ -225,6 +279,10 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
                 Turn::Bare => (0..LOOKS).for_each(|_| self.lane.port().progress()),
                 Turn::Sleep => std::thread::sleep(NAP),
                 Turn::Over => break,
+                Turn::Together(together) => {
+                    self.take_part(together);
+                    turn = if together.is_bare() { Turn::Bare } else { Turn::Library };
+                }
             }
         }
         drop(attendant);

@@ -10,12 +10,16 @@
 //! peers     other libraries, beside ours
 //! calibrate which thresholds fit this machine?
 //! regret    how far from the best of all kernels is what is chosen?
+//! published the table of the literature: blocks or columns?
+//! exchange  the edges of a field, to a neighbour
 //! ```
 
 pub mod baseline;
 pub mod calibrate;
 pub mod cases;
+pub mod exchange;
 pub mod peers;
+pub mod published;
 pub mod regret;
 mod sides;
 mod spread;

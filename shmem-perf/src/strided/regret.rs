@@ -57,11 +57,21 @@ pub fn random(seed: u64) -> Vec<Point> {
     sweep::drawn(sweep::DRAWN, seed)
 }
 
+/// At most so many of some layouts, taken evenly from all of them.
+pub fn thinned(points: Vec<Point>, most: usize) -> Vec<Point> {
+    let step = points.len().div_ceil(most.max(1)).max(1);
+    points.into_iter().step_by(step).collect()
+}
+
 /// Regret of each policy at one layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regrets {
     /// Of what is chosen here.
     pub auto: f64,
+    /// Of Algorithm 1, always.
+    pub one: f64,
+    /// Of Algorithm 2, always.
+    pub two: f64,
     /// Of the published table.
     pub published: f64,
     /// Of the better of Algorithms 1 and 2, which no table can beat.
@@ -103,9 +113,24 @@ pub fn regrets<I: Stores>(
         Quartiles::of(all.flat_map(|(_, times)| times.iter().copied()).collect()).median
     };
     let best = plans.iter().map(&time).fold(f64::INFINITY, f64::min);
-    Regrets {
-        auto: time(&auto) / best,
-        published: time(&three) / best,
-        ideal: time(&by(Algorithm::One)).min(time(&two)) / best,
+    let over_best = |plan: &Plan| time(plan) / best;
+    let (one, two) = (over_best(&by(Algorithm::One)), over_best(&two));
+    Regrets { auto: over_best(&auto), one, two, published: over_best(&three), ideal: one.min(two) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_layouts_are_taken_evenly() {
+        let all = grid();
+        assert_eq!(thinned(all.clone(), usize::MAX), all);
+        for most in [1, 7, 12, all.len()] {
+            let some = thinned(all.clone(), most);
+            assert!(!some.is_empty() && some.len() <= most && 2 * some.len() > most.min(all.len()), "{most}");
+        }
+        let spans = thinned(all, 12).iter().map(|(spread, _)| spread.hull()).max();
+        assert!(spans > Some(32 << 20), "large ones, too: {spans:?}");
     }
 }

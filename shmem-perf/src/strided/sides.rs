@@ -75,9 +75,14 @@ impl<'t, I: Stores> Sides<'t, I> {
         self.private.as_ptr().align_offset(ALIGN).min(ALIGN - self.skew) + self.skew
     }
 
+    /// Bytes that blocks can lie in.
+    pub fn room(&self) -> usize {
+        self.len().saturating_sub(ALIGN)
+    }
+
     /// Panics unless `hulls`, of `blocks`, lie in both sides.
     fn check(&self, hulls: (usize, usize), blocks: &dyn fmt::Display) {
-        let room = self.len().saturating_sub(ALIGN);
+        let room = self.room();
         assert!(hulls.0.max(hulls.1) <= room, "{blocks} does not fit sides of {room} bytes");
     }
 
@@ -102,15 +107,25 @@ impl<'t, I: Stores> Sides<'t, I> {
     ///
     /// If there are more loops, or blocks do not lie in both sides, or overlap.
     pub fn planned(&mut self, plan: &Plan, direction: Direction) {
+        self.planned_from(0, plan, direction);
+    }
+
+    /// The same, with blocks that begin `first` bytes behind the start of both sides.
+    ///
+    /// # Panics
+    ///
+    /// As [`planned`](Self::planned).
+    pub fn planned_from(&mut self, first: usize, plan: &Plan, direction: Direction) {
         let pattern = plan.pattern();
-        self.check(pattern.hulls(), plan);
+        let (to, from) = pattern.hulls();
+        self.check((to.saturating_add(first), from.saturating_add(first)), plan);
         let [outer, row] = pattern.inner();
         let is_apart = row.count == 1 || row.to.min(row.from) >= pattern.block();
         assert!(outer.count == 1 && is_apart, "{plan} is not blocks in one loop");
         let (to, from) = self.ends(direction);
         // SAFETY: the plan's blocks lie in both sides and apart, as just checked. The sides are different
         // memory.
-        unsafe { execute_later(plan, to, from) };
+        unsafe { execute_later(plan, to.wrapping_add(first), from.wrapping_add(first)) };
     }
 
     /// Moves `spread` as Algorithm 1 does, by a put of this measure's own: see [`baseline::loop_of_puts`].

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::{PlainData, value, zeroed};
+use shmem::{value, zeroed};
 use shmem_perf::baseline::{LINES, WORDS_OF_LINE};
-use shmem_perf::lookup::{self, Buffers, Operation};
 use shmem_perf::put::{self, Row};
 use shmem_perf::startup::Footprint;
 use shmem_perf::{Record, Samples, Site, affinity, alloc, atomic, barrier, get, signal};
@@ -33,6 +32,7 @@ pub(crate) fn pe(
     partitions: usize,
     seed: u64,
     peers: Option<&Path>,
+    most: usize,
     repetitions: usize,
 ) -> Result<(), Box<dyn Error>> {
     let before = Footprint::now()?;
@@ -41,6 +41,7 @@ pub(crate) fn pe(
         Measure::Nothing => return Ok(()),
         Measure::Footprint => return footprint(&world, before),
         Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
+        Measure::Pages => return memory::pages(&mut world, repetitions),
         Measure::Array | Measure::ArrayParallel | Measure::ArrayApart | Measure::ArrayLayer => {
             return array::pe(&mut world, measure, repetitions);
         }
@@ -56,8 +57,6 @@ pub(crate) fn pe(
     let records = match measure {
         Measure::Put => bench.put(),
         Measure::Get => bench.get(),
-        Measure::Lookup => bench.lookup(partitions),
-        Measure::LookupPublished => bench.published(partitions),
         Measure::Barrier => bench.barrier(),
         Measure::Signal => bench.signal(),
         Measure::Atomic => bench.atomic(),
@@ -65,23 +64,33 @@ pub(crate) fn pe(
         Measure::CollectivePeer => bench.collectives_of_peer(peers),
         Measure::Alloc => bench.alloc(),
         Measure::Tracking => bench.tracking(),
+        Measure::TrackingDomains => bench.tracking_of_domains(),
         Measure::Halo => bench.halo(),
         Measure::Micro => bench.micro(peers, false),
         Measure::MicroQuick => bench.micro(peers, true),
-        Measure::Pages => bench.pages(),
         Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
-        Measure::StridedRegret => bench.regret(seed),
+        Measure::StridedRegret => bench.regret(seed, most),
         Measure::RegretSample => bench.regret_sample(),
         Measure::StridedPeers => bench.peers(peers),
+        Measure::StridedPublished => bench.published_table(most),
+        Measure::StridedOwn => bench.own(peers),
+        Measure::StridedExchange => bench.exchange(most),
         Measure::Nothing
         | Measure::Footprint
         | Measure::LaterPartitions
+        | Measure::PlacedArrays
+        | Measure::PlacedApart
+        | Measure::PlacedPartition
+        | Measure::Pages
         | Measure::Array
         | Measure::ArrayParallel
         | Measure::ArrayApart
         | Measure::ArrayLayer
+        | Measure::Lookup
+        | Measure::LookupPublished
+        | Measure::LookupBySize
         | Measure::Threads
         | Measure::Ofi
         | Measure::OfiBare
@@ -90,7 +99,12 @@ pub(crate) fn pe(
         | Measure::OfiCosts
         | Measure::OfiPieces
         | Measure::OfiPartitions
+        | Measure::OfiMicro
+        | Measure::OfiMicroFew
+        | Measure::OfiScale
         | Measure::Mapping
+        | Measure::Quiet
+        | Measure::ThreadsBySize
         | Measure::Calibrate => {
             unreachable!("taken above")
         }
@@ -181,47 +195,6 @@ impl Bench<'_> {
             });
             sizes.collect()
         }))
-    }
-
-    fn lookup(&self, partitions: usize) -> Records {
-        let mut records = self.lookup_of::<u8>(partitions)?;
-        records.extend(self.lookup_of::<u64>(partitions)?);
-        records.extend(self.lookup_of::<[u64; 8]>(partitions)?);
-        records.extend(self.lookup_of::<[u64; 64]>(partitions)?);
-        records.extend(self.lookup_of::<[u64; 512]>(partitions)?);
-        records.sort_by_key(|record| record.case.starts_with("raw"));
-        Ok(records)
-    }
-
-    fn lookup_of<T: PlainData>(&self, partitions: usize) -> Records {
-        let Self { world, repetitions, .. } = *self;
-        let mut buffers = Buffers::<T>::allocate(world, partitions)?;
-        let record = |kind, samples| {
-            let case = format!("{kind}/{partitions}/{}", size_of::<T>());
-            let compared = "puts to random buffers in a partition each, against the same in one partition";
-            self.record("lookup", case, compared, samples)
-        };
-        let records = self.alone(|| {
-            vec![
-                record("typed", lookup::typed(world, &mut buffers, self.other(), repetitions)),
-                record("raw", lookup::raw(world, &buffers, self.other(), repetitions)),
-            ]
-        });
-        buffers.free(world)?;
-        Ok(records)
-    }
-
-    fn published(&self, partitions: usize) -> Records {
-        let Self { world, repetitions, .. } = *self;
-        let mut records = Vec::new();
-        for operation in Operation::ALL {
-            let samples = lookup::published(world, partitions, operation, self.other(), repetitions)?;
-            let case = format!("{}/{partitions}/8", operation.name());
-            let compared =
-                "10,000 operations on buffers of random partitions, then quiet, against all on one buffer";
-            records.push(self.record("lookup-published", case, compared, samples));
-        }
-        Ok(records)
     }
 
     fn barrier(&self) -> Records {

@@ -56,7 +56,7 @@ const SOURCES: &[Source] = &[
     source(&["array"], 1, |runner| runner.repeat(&runner.job(Measure::Array, 1, 1, &array::variables()))),
     source(&["halo"], JOBS, |runner| runner.measure(Command::Halo)),
     source(&["strided"], JOBS, |runner| runner.jobs(Measure::Strided, 2, 1)),
-    source(&["regret"], 1, |runner| runner.drawn(Measure::RegretSample, sweep::ROOM, 0)),
+    source(&["regret"], 1, |runner| runner.drawn(Measure::RegretSample, sweep::ROOM, 0, usize::MAX)),
     source(&["startup", "startup-resident"], JOBS, |runner| {
         runner.starts(4, "4", "the default heaps", &[], runner.repetitions)
     }),

@@ -1,27 +1,26 @@
 //! Measures over libfabric.
 
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use shmem::mapping::Design;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Private, Single, ThreadLevel};
+use shmem::thread::{Single, ThreadLevel};
 use shmem_core::transport::ofi::strided::{self, Reach, Row, Way};
-use shmem_perf::fabric::mapping::{self, BATCHES, THREADS};
-use shmem_perf::fabric::model::{BLOCKS, Blocks, Model};
+use shmem_perf::fabric::model::{BLOCKS, Blocks};
 use shmem_perf::fabric::{Bare, BareError, Costs, OPERATIONS, Operation, Pair, State, pingpong};
 use shmem_perf::jobs::Job;
 use shmem_perf::partitions::{LATER, PARTITIONS};
-use shmem_perf::{Record, Samples, Site, scale};
+use shmem_perf::{Record, Samples, Site};
 
 use crate::Measure;
+use crate::network;
 use crate::runner::Runner;
 
 /// Where no other one is asked for.
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// What PEs are started for here.
-pub(crate) const MEASURES: [Measure; 8] = [
+pub(crate) const MEASURES: [Measure; 10] = [
     Measure::Ofi,
     Measure::OfiBare,
     Measure::OfiStrided,
@@ -29,7 +28,9 @@ pub(crate) const MEASURES: [Measure; 8] = [
     Measure::OfiCosts,
     Measure::OfiPieces,
     Measure::OfiPartitions,
-    Measure::Mapping,
+    Measure::OfiMicro,
+    Measure::OfiMicroFew,
+    Measure::OfiScale,
 ];
 
 /// What PEs are told by their environment, as programs are.
@@ -37,7 +38,6 @@ const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
 const OFI_INTERFACE: &str = "SHMEM_OFI_INTERFACE";
 const TRANSPORT: &str = "SHMEM_TRANSPORT";
 const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
-const CONTEXT_MAPPING: &str = "SHMEM_CONTEXT_MAPPING";
 
 impl Runner {
     /// Latencies, bandwidths and the rate of puts, against the bare program; or that alone, against the
@@ -78,22 +78,6 @@ impl Runner {
         self.repeat(&self.over(Measure::OfiStrided, provider))
     }
 
-    /// What the model's three numbers are between two PEs of this host.
-    pub(crate) fn model(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
-        let records = Record::join(self.records(&self.over(Measure::OfiModel, provider))?);
-        let median = |number: &str| {
-            let of = records.iter().find(|record| record.case == format!("{number}/asleep/{provider}"));
-            of.map(|record| record.samples.cost().median).ok_or("a number of the model is missing")
-        };
-        let model = Model { alpha: median("alpha")?, gap: median("gap")?, beta: median("beta")? };
-        self.show(records.clone());
-        let table = scale::table(&model);
-        self.explain(&format!(
-            "a model, from these numbers at a PE that sleeps; none of it is measured\n{table}"
-        ));
-        Ok(())
-    }
-
     /// Registration of many regions by hand, and of partitions made at run time.
     pub(crate) fn registration(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
         self.repeat(&self.over(Measure::OfiPartitions, provider))?;
@@ -106,21 +90,16 @@ impl Runner {
         Ok(())
     }
 
-    /// Threads with a context each, in every mapping of contexts to endpoints.
-    pub(crate) fn mapping(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
-        for design in Design::NAMES {
-            let mut job = self.over(Measure::Mapping, provider);
-            job.variables.push((CONTEXT_MAPPING.to_owned(), design.to_owned()));
-            self.repeat(&job)?;
-        }
-        Ok(())
-    }
-
     /// A job of two PEs that reach each other through a provider, though they share a host.
     pub(crate) fn over(&self, measure: Measure, provider: &str) -> Job {
-        let variables = [(TRANSPORT, "ofi"), (OFI_PROVIDER, provider)];
-        self.job(measure, 2, 1, &variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
+        self.job(measure, 2, 1, &variables(provider))
     }
+}
+
+/// The variables of jobs whose PEs reach each other through a provider.
+pub(crate) fn variables(provider: &str) -> Vec<(String, String)> {
+    let variables = [(TRANSPORT, "ofi"), (OFI_PROVIDER, provider)];
+    variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 /// What the environment says, if it does.
@@ -135,11 +114,11 @@ pub(crate) fn bare(provider: &str, bytes: usize) -> Result<Arc<Bare>, BareError>
 
 /// One PE of a job. They keep no core for themselves: threads that do what has come need them, too.
 pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Error>> {
-    if measure == Measure::Mapping {
-        return Bench::new(&shmem::init::<Multiple>()?, repetitions)?.mapping();
+    if measure == Measure::OfiScale {
+        return network::small(repetitions);
     }
     let world = shmem::init::<Single>()?;
-    let bench = Bench::new(&world, repetitions)?;
+    let bench = Bench::new(&world, Operation::room(), repetitions)?;
     match measure {
         Measure::OfiBare => bench.bare(),
         Measure::OfiStrided => bench.blocks(),
@@ -152,25 +131,30 @@ pub(crate) fn pe(measure: Measure, repetitions: usize) -> Result<(), Box<dyn Err
             bench.costs(|pair, repetitions| vec![("piece", pair.piece(State::Polling, repetitions))])
         }
         Measure::OfiPartitions => bench.registration(),
+        Measure::OfiMicro => bench.micro(false),
+        Measure::OfiMicroFew => bench.micro(true),
         _ => bench.operations(),
     }
 }
 
 /// What measures need, inside a PE.
-struct Bench<'w, L: ThreadLevel> {
-    world: &'w World<L>,
-    bare: Arc<Bare>,
-    provider: String,
-    site: Site,
-    repetitions: usize,
+pub(crate) struct Bench<'w, L: ThreadLevel> {
+    pub(crate) world: &'w World<L>,
+    pub(crate) bare: Arc<Bare>,
+    pub(crate) provider: String,
+    pub(crate) site: Site,
+    pub(crate) cores: usize,
+    pub(crate) repetitions: usize,
 }
 
 impl<'w, L: ThreadLevel> Bench<'w, L> {
-    fn new(world: &'w World<L>, repetitions: usize) -> Result<Self, Box<dyn Error>> {
+    /// With room for transfers of so many bytes, of the library and of the bare program.
+    pub(crate) fn new(world: &'w World<L>, room: usize, repetitions: usize) -> Result<Self, Box<dyn Error>> {
         let provider = told(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
-        let bare = bare(&provider, Operation::room())?;
-        let site = Site::of(world, std::thread::available_parallelism()?.get());
-        Ok(Self { world, bare, provider, site, repetitions })
+        let bare = bare(&provider, room)?;
+        let cores = std::thread::available_parallelism()?.get();
+        let site = Site::of(world, cores);
+        Ok(Self { world, bare, provider, site, cores, repetitions })
     }
 
     fn operations(&self) -> Result<(), Box<dyn Error>> {
@@ -316,44 +300,6 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
     }
 }
 
-impl Bench<'_, Multiple> {
-    fn mapping(&self) -> Result<(), Box<dyn Error>> {
-        let world = self.world;
-        let design = std::env::var(CONTEXT_MAPPING).unwrap_or_else(|_| "auto".to_owned());
-        let pair = Pair::new(world, &self.bare)?;
-        let records = pair.measure(|pair| {
-            pair.ready(State::Asleep);
-            let (place, bare) = (pair.place(), (&self.bare, pair.peer()));
-            let mut records = Vec::new();
-            for (threads, batch) in THREADS.into_iter().flat_map(|n| BATCHES.map(|batch| (n, batch))) {
-                let own = vec![1; batch.room()];
-                let mut record = |case: String, what: &str, samples| {
-                    let compared = format!("{what}, against bare threads with an endpoint each; the other PE sleeps; time for each put");
-                    records.push(Record::new(&self.site, "mapping", case, "ns", compared, samples));
-                };
-                let samples = mapping::against_bare(bare, threads, &batch, self.repetitions, |number, turns| {
-                    let context = world.create_ctx::<Private>().unwrap_or_else(|error| panic!("{error}"));
-                    turns.run(|| batch.through(&context.bind(world), place, &own, number));
-                });
-                record(format!("{design}/{threads}/{}", batch.bytes), "threads with a context each", samples);
-                if threads == 1 {
-                    continue;
-                }
-                let lock = Mutex::new(());
-                let samples = mapping::against_bare(bare, threads, &batch, self.repetitions, |number, turns| {
-                    turns.run(|| {
-                        let _alone = lock.lock().unwrap_or_else(PoisonError::into_inner);
-                        batch.through(world, place, &own, number);
-                    });
-                });
-                record(format!("{design}-locked/{threads}/{}", batch.bytes), "threads with the default context behind a lock", samples);
-            }
-            records
-        });
-        print(&records.unwrap_or_default())
-    }
-}
-
 /// All operations at a PE that polls, and those that are waited for at one that sleeps.
 fn cases() -> impl Iterator<Item = (Operation, State)> {
     let polling = OPERATIONS.into_iter().map(|operation| (operation, State::Polling));
@@ -362,7 +308,7 @@ fn cases() -> impl Iterator<Item = (Operation, State)> {
     polling.chain(asleep)
 }
 
-fn print(records: &[Record]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn print(records: &[Record]) -> Result<(), Box<dyn Error>> {
     for record in records {
         println!("{}", serde_json::to_string(record)?);
     }

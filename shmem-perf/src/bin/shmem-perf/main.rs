@@ -24,9 +24,13 @@ mod constant;
 mod elsewhere;
 mod fabric;
 mod halo;
+mod lookup;
+mod mapping;
 mod memory;
 mod micro;
+mod network;
 mod peers;
+mod placement;
 mod report;
 mod runner;
 mod strided;
@@ -59,8 +63,8 @@ enum Command {
     Put,
     /// Gets of 1 byte to 4 MiB, against `memcpy`.
     Get,
-    /// Puts to many partitions against puts to one.
-    Lookup,
+    /// Operations on many partitions, against those on one.
+    Lookup(lookup::Options),
     /// Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier.
     Barrier,
     /// Puts with a signal to a PE that waits for it, against a cache line that goes one way.
@@ -77,7 +81,7 @@ enum Command {
     Array,
     /// Puts of 1 to 36 threads, with a context each, with one for all, and with one behind a lock, against as
     /// many threads that store.
-    Threads,
+    Threads(threads::Options),
     /// What it costs to know that operations are complete, by the design, on an interface that is none.
     Tracking,
     /// Columns in pages of 2 MiB, against columns in small pages.
@@ -85,6 +89,12 @@ enum Command {
     /// 1, 7, 8 and 127 partitions against one, at the start and at run time; placing memory against
     /// touching it.
     Partitions,
+    /// Where memory lies, which is no measure: arrays of each storage, and partition 1 on each kind of memory in pages
+    /// of each size. As the kernel says, on the machine that this runs on.
+    Placement {
+        /// Of what; not given: of everything.
+        what: Option<placement::Subject>,
+    },
     /// A stencil with a halo, against the same with a barrier in each step.
     Halo,
     /// The usual micro-benchmarks between two PEs, by the definitions of the OSU benchmarks: in turn with C over
@@ -119,30 +129,22 @@ enum Command {
         /// Registration: of 1 to 127 regions by hand, and of partitions made at run time.
         #[arg(long, conflicts_with_all = ["bare", "strided", "model"])]
         partitions: bool,
+        /// The usual micro-benchmarks for 1 byte to 1 MiB: latencies, bandwidth one way and both ways, atomic operations,
+        /// collectives.
+        #[arg(long, conflicts_with_all = ["bare", "strided", "model", "partitions"])]
+        micro: bool,
+        /// Eight sizes instead of twenty-one.
+        #[arg(long, requires = "micro")]
+        few: bool,
         /// The provider of libfabric.
         #[arg(long, default_value = fabric::PROVIDER)]
         provider: String,
     },
     /// Threads with contexts, in each mapping of contexts to endpoints, against bare threads with endpoints.
-    Mapping {
-        /// The provider of libfabric.
-        #[arg(long, default_value = fabric::PROVIDER)]
-        provider: String,
-    },
+    Mapping(mapping::Options),
     /// Strided transfers against loads and stores of the same lines, and against a loop of puts; then
     /// some 600 layouts against a loop of puts.
-    Strided {
-        /// How far what is chosen is from the best of all kernels. Takes some minutes.
-        #[arg(long)]
-        regret: bool,
-        /// The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is
-        /// said.
-        #[arg(long, conflicts_with = "regret")]
-        peers: bool,
-        /// Draws the random layouts of an earlier run again; not given: new ones.
-        #[arg(long, value_name = "NUMBER")]
-        seed: Option<u64>,
-    },
+    Strided(strided::Options),
     /// Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a
     /// file that jobs read at their start.
     Calibrate {
@@ -173,6 +175,18 @@ enum Command {
         seed: u64,
         #[arg(long)]
         peers: Option<PathBuf>,
+        /// By which power of two arrays are smaller than those of their source.
+        #[arg(long, default_value_t = 0)]
+        scale: u32,
+        /// Bytes of transfers, where a measure has no sizes of its own.
+        #[arg(long, value_delimiter = ',')]
+        sizes: Vec<usize>,
+        /// Numbers of threads, likewise.
+        #[arg(long, value_delimiter = ',')]
+        threads: Vec<usize>,
+        /// How much is to be moved, or how many layouts; not given: everything.
+        #[arg(long, default_value_t = usize::MAX)]
+        most: usize,
     },
 }
 
@@ -183,6 +197,7 @@ enum Measure {
     Get,
     Lookup,
     LookupPublished,
+    LookupBySize,
     Barrier,
     Signal,
     Atomic,
@@ -191,12 +206,17 @@ enum Measure {
     Alloc,
     Pages,
     LaterPartitions,
+    PlacedArrays,
+    PlacedApart,
+    PlacedPartition,
     Array,
     ArrayParallel,
     ArrayApart,
     ArrayLayer,
     Threads,
+    ThreadsBySize,
     Tracking,
+    TrackingDomains,
     Halo,
     Micro,
     MicroQuick,
@@ -208,6 +228,9 @@ enum Measure {
     StridedRegret,
     RegretSample,
     StridedPeers,
+    StridedPublished,
+    StridedOwn,
+    StridedExchange,
     Calibrate,
     Ofi,
     OfiBare,
@@ -216,7 +239,11 @@ enum Measure {
     OfiCosts,
     OfiPieces,
     OfiPartitions,
+    OfiMicro,
+    OfiMicroFew,
+    OfiScale,
     Mapping,
+    Quiet,
 }
 
 fn main() -> ExitCode {
@@ -227,11 +254,23 @@ fn main() -> ExitCode {
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {
         Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
+        Some(Command::Pe { measure: Measure::ThreadsBySize, sizes, .. }) => {
+            threads::by_size(&sizes, repetitions)
+        }
+        Some(Command::Pe { measure, threads, .. }) if mapping::MEASURES.contains(&measure) => {
+            mapping::pe(measure, &threads, repetitions)
+        }
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
         }
-        Some(Command::Pe { measure, partitions, seed, peers }) => {
-            bench::pe(measure, partitions, seed, peers.as_deref(), repetitions)
+        Some(Command::Pe { measure, scale, .. }) if placement::MEASURES.contains(&measure) => {
+            placement::pe(measure, scale)
+        }
+        Some(Command::Pe { measure, partitions, sizes, .. }) if lookup::MEASURES.contains(&measure) => {
+            lookup::pe(measure, partitions, &sizes, repetitions)
+        }
+        Some(Command::Pe { measure, partitions, seed, peers, most, .. }) => {
+            bench::pe(measure, partitions, seed, peers.as_deref(), most, repetitions)
         }
         Some(command) => Runner::new(&arguments).measure(command),
         None => {
@@ -240,9 +279,10 @@ fn main() -> ExitCode {
                 Alloc, Array, Atomic, Barrier, Collective, Get, Halo, Lookup, Pages, Partitions, Put, Signal,
                 Startup, Threads, Tracking,
             };
-            let strided = Command::Strided { regret: false, peers: false, seed: None };
+            let strided = Command::Strided(strided::Options::default());
+            let (lookup, threads) = (Lookup(Default::default()), Threads(Default::default()));
             [
-                Put, Get, Lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, Threads, Tracking, Array,
+                Put, Get, lookup, Barrier, Collective, Signal, Atomic, Halo, Alloc, threads, Tracking, Array,
                 Pages, Partitions, Startup, strided,
             ]
             .into_iter()

@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
+use shmem::partition::Pages;
 use shmem::prelude::*;
 use shmem::zeroed;
 use shmem_perf::partitions::{self, Costs};
-use shmem_perf::{Record, Samples, Site, pages, placing};
+use shmem_perf::{Record, Samples, Site, affinity, pages, placing};
 
 use crate::Measure;
 use crate::bench::{Bench, Records, print};
@@ -53,21 +54,39 @@ impl Runner {
     }
 }
 
-impl Bench<'_> {
-    /// Columns in large and small pages.
-    pub(crate) fn pages(&self) -> Records {
-        let world = self.world;
-        for partition in world.partitions().iter().filter(|partition| partition.spec.id == pages::LARGE) {
-            let given = partition.grants.iter().map(|grant| grant.pgsize).min();
-            if given.is_none_or(|bytes| bytes < pages::LARGE_PAGE) {
-                if world.my_pe() == 0 {
-                    let reasons: Vec<_> =
-                        partition.grants.iter().flat_map(|grant| &grant.downgrades).collect();
-                    eprintln!("shmem-perf: no large pages to compare with: {reasons:?}");
-                }
-                return Ok(Vec::new());
-            }
+/// A stencil, and columns, in large and small pages.
+pub(crate) fn pages(world: &mut World, repetitions: usize) -> Result<(), Box<dyn Error>> {
+    let cores = affinity::take(world.my_pe(), world.n_pes())?;
+    let large = world.partitions().into_iter().find(|partition| partition.spec.id == pages::LARGE);
+    let grants = large.map(|partition| partition.grants).unwrap_or_default();
+    let given = grants.iter().map(|grant| grant.pgsize).min();
+    let said = |text: &str| {
+        if world.my_pe() == 0 {
+            eprintln!("shmem-perf: {text}");
         }
+    };
+    if given.is_none_or(|bytes| bytes < pages::LARGE_PAGE) {
+        let reasons: Vec<_> = grants.iter().flat_map(|grant| &grant.downgrades).collect();
+        said(&format!("no large pages to compare with: {reasons:?}"));
+        return Ok(());
+    }
+    if grants.iter().any(|grant| grant.pages == Pages::Transparent) {
+        said(
+            "no pages of 2M are reserved: those that are measured are small ones that the kernel has merged",
+        );
+    }
+    let stencil = pages::stencil(world, repetitions)?;
+    let bench = Bench { site: Site::of(world, cores), world, repetitions };
+    let mut records = bench.columns()?;
+    let compared = "a step of a stencil whose columns go to both neighbours, in pages of 2 MiB against small ones; \
+                    time for each cell";
+    records.insert(0, bench.record("pages", format!("stencil/{}", pages::SIZE), compared, stencil));
+    print(world, &records)
+}
+
+impl Bench<'_> {
+    fn columns(&self) -> Records {
+        let world = self.world;
         let small = world.partition(pages::SMALL)?.alloc(zeroed::<u64>(pages::WORDS))?;
         let large = world.partition(pages::LARGE)?.alloc(zeroed::<u64>(pages::WORDS))?;
         let (small, large) = (small.on(self.other()), large.on(self.other()));

@@ -26,9 +26,9 @@ pub(crate) fn peer(name: &str) -> Result<Peer, String> {
 
 impl Runner {
     /// Measures beside some peers: all cases, or those for which a short time is enough.
-    pub(crate) fn micro(&mut self, peers: &[Peer], quick: bool) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn micro_beside(&mut self, peers: &[Peer], quick: bool) -> Result<(), Box<dyn Error>> {
         let patience = if quick { BRIEF } else { peers::PATIENCE };
-        let Some(programs) = self.programs(peers, patience)? else { return Ok(()) };
+        let Some(programs) = self.programs_within(peers, patience)? else { return Ok(()) };
         let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "16M".to_owned());
         let measure = if quick { Measure::MicroQuick } else { Measure::Micro };
         let mut job = self.job(measure, 2, 1, &[heap]);

@@ -5,11 +5,12 @@ use std::error::Error;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use shmem::launch::Bind;
 use shmem_perf::jobs::{Job, Printed};
 use shmem_perf::peers::{PATIENCE, Peer, Programs};
+use shmem_perf::placement::Found;
 use shmem_perf::startup::{self, Footprint};
-use shmem_perf::strided::{regret, sweep};
-use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table, threads};
+use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table};
 
 use crate::check;
 use crate::report::{self, Fact};
@@ -71,34 +72,33 @@ impl Runner {
         match command {
             Command::Put => self.jobs(Measure::Put, 2, 1),
             Command::Get => self.jobs(Measure::Get, 2, 1),
-            Command::Lookup => {
-                let mut partitions = lookup::PARTITIONS.into_iter();
-                partitions.try_for_each(|n| self.jobs(Measure::Lookup, 2, n))?;
-                let mut partitions = [1].into_iter().chain(lookup::PARTITIONS);
-                partitions.try_for_each(|n| self.jobs(Measure::LookupPublished, 2, n))
-            }
+            Command::Lookup(options) => self.lookup(&options),
             Command::Barrier => [2, 16].into_iter().try_for_each(|pes| self.jobs(Measure::Barrier, pes, 1)),
             Command::Collective => self.collectives(),
             Command::Alloc => self.jobs(Measure::Alloc, 2, 1),
-            Command::Threads => self.repeat(&self.job(Measure::Threads, 2, 1, &threads::variables())),
+            Command::Threads(options) => self.threads(&options),
             Command::Signal => self.jobs(Measure::Signal, 2, 1),
             Command::Atomic => self.jobs(Measure::Atomic, 2, 1),
-            Command::Tracking => self.jobs(Measure::Tracking, 1, 1),
+            Command::Tracking => {
+                self.jobs(Measure::Tracking, 1, 1)?;
+                self.jobs(Measure::TrackingDomains, 1, 1)
+            }
             Command::Array => self.array(),
             Command::Halo => self.jobs(Measure::Halo, 2, 1),
-            Command::Micro { quick, beside } if beside.is_empty() => self.micro(&Peer::MICRO, quick),
-            Command::Micro { quick, beside } => self.micro(&beside, quick),
+            Command::Micro { quick, beside } if beside.is_empty() => self.micro_beside(&Peer::MICRO, quick),
+            Command::Micro { quick, beside } => self.micro_beside(&beside, quick),
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
+            Command::Placement { what } => self.placement(what),
             Command::Startup => self.startup(),
             Command::Applications => self.applications(),
             Command::Ofi { strided: true, provider, .. } => self.far_blocks(&provider),
-            Command::Ofi { model: true, provider, .. } => self.model(&provider),
+            Command::Ofi { model: true, provider, .. } => self.model(&provider).map(|_| ()),
+            Command::Ofi { micro: true, few, provider, .. } => self.micro(few, None, &provider),
             Command::Ofi { partitions: true, provider, .. } => self.registration(&provider),
             Command::Ofi { bare, provider, .. } => self.ofi(bare, &provider),
-            Command::Mapping { provider } => self.mapping(&provider),
-            Command::Strided { peers: true, .. } => self.peers(),
-            Command::Strided { regret, seed, .. } => self.strided(regret, seed),
+            Command::Mapping(options) => self.mapping(&options),
+            Command::Strided(options) => self.strided(&options),
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
             Command::Report(options) => report::report(&options),
             Command::Check(options) => check::check(&options, matches!(self.sink, Sink::Json)),
@@ -123,57 +123,47 @@ impl Runner {
         Ok(())
     }
 
+    /// Shares out what is measured in several jobs: which pages a job gets is luck.
+    pub(crate) fn several(
+        &mut self,
+        jobs: u16,
+        measure: impl FnOnce(&mut Self) -> Result<(), Box<dyn Error>>,
+    ) -> Result<(), Box<dyn Error>> {
+        let before = std::mem::replace(&mut self.jobs, jobs);
+        let outcome = measure(self);
+        self.jobs = before;
+        outcome
+    }
+
+    /// Runs a job a single time.
+    pub(crate) fn once(&mut self, job: &Job) -> Result<(), Box<dyn Error>> {
+        let records = self.printed(job)?;
+        self.show(records);
+        Ok(())
+    }
+
     /// What all jobs have measured.
     pub(crate) fn records(&mut self, job: &Job) -> Result<Vec<Record>, Box<dyn Error>> {
         let mut records = Vec::new();
         for _ in 0..self.jobs {
-            let printed = self.run(job)?;
-            for line in printed.lines() {
-                records.push(serde_json::from_str(line)?);
-            }
+            records.extend(self.printed(job)?);
         }
         Ok(records)
     }
 
-    fn strided(&mut self, regret: bool, seed: Option<u64>) -> Result<(), Box<dyn Error>> {
-        let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into());
-        let seed = seed.unwrap_or_else(now);
-        self.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
-        if regret {
-            return self.drawn(Measure::StridedRegret, regret::ROOM, seed);
-        }
-        self.jobs(Measure::Strided, 2, 1)?;
-        self.drawn(Measure::StridedSweep, sweep::ROOM, seed)
-    }
-
-    /// Compares with the libraries that are there.
-    fn peers(&mut self) -> Result<(), Box<dyn Error>> {
-        let Some(programs) = self.programs(&Peer::STRIDED, PATIENCE)? else { return Ok(()) };
-        let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned());
-        let mut job = self.job(Measure::StridedPeers, 2, 1, &[heap]);
-        job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
-        self.repeat(&job)
+    fn printed(&mut self, job: &Job) -> Result<Vec<Record>, Box<dyn Error>> {
+        let lines = self.run(job)?;
+        Ok(lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
     }
 
     /// Measures collectives, and compares those of two PEs with another library's if it is there.
     fn collectives(&mut self) -> Result<(), Box<dyn Error>> {
         self.jobs(Measure::Collective, 2, 1)?;
         self.jobs(Measure::Collective, 4, 1)?;
-        let Some(programs) = self.programs(&[Peer::OshmemMicro], PATIENCE)? else { return Ok(()) };
+        let Some(programs) = self.programs(&[Peer::OshmemMicro])? else { return Ok(()) };
         let mut job = self.job(Measure::CollectivePeer, 2, 1, &[]);
         job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
         self.repeat(&job)
-    }
-
-    /// Runs one job on layouts that are drawn, with room for them.
-    pub(crate) fn drawn(&mut self, measure: Measure, room: usize, seed: u64) -> Result<(), Box<dyn Error>> {
-        let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (2 * room).to_string());
-        let mut job = self.job(measure, 2, 1, &[heap]);
-        job.args.extend(["--seed".into(), seed.to_string()]);
-        let lines = self.run(&job)?;
-        let records = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-        self.show(records);
-        Ok(())
     }
 
     pub(crate) fn job(
@@ -186,7 +176,8 @@ impl Runner {
         let name = measure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let (partitions, repetitions) = (partitions.to_string(), self.repetitions.to_string());
         let args = ["pe", &name, "--partitions", &partitions, "--repetitions", &repetitions];
-        Job { pes, args: args.map(str::to_owned).into(), variables: variables.to_vec(), hosts: None }
+        let args = args.map(str::to_owned).into();
+        Job { pes, args, variables: variables.to_vec(), bind: Bind::None, hosts: None }
     }
 
     pub(crate) fn run(&mut self, job: &Job) -> Result<String, Box<dyn Error>> {
@@ -222,6 +213,23 @@ impl Runner {
             Sink::Tables => println!("{}: {}, {}: {}", fact.table, fact.row, fact.column, fact.value),
             Sink::Json => {}
         }
+    }
+
+    /// Keeps what was found of memory, or prints it.
+    pub(crate) fn found(&mut self, found: &[Found]) -> Result<(), Box<dyn Error>> {
+        match &mut self.sink {
+            Sink::Kept(kept) => {
+                let fact = |one: &Found| Fact::new(&one.table, &*one.row, &*one.column, &*one.value);
+                kept.facts.extend(found.iter().map(fact));
+            }
+            Sink::Tables => print!("{}", Found::text(found)),
+            Sink::Json => {
+                for one in found {
+                    println!("{}", serde_json::to_string(one)?);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Prints what is only to be read, and not when lines of JSON are wanted.
@@ -289,7 +297,12 @@ impl Runner {
     }
 
     /// The programs of some peers. Who is missing is said; nothing if all of them are.
-    pub(crate) fn programs(
+    pub(crate) fn programs(&mut self, peers: &[Peer]) -> std::io::Result<Option<Programs>> {
+        self.programs_within(peers, PATIENCE)
+    }
+
+    /// The same, each of them built within a time.
+    pub(crate) fn programs_within(
         &mut self,
         peers: &[Peer],
         patience: Duration,

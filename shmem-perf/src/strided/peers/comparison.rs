@@ -18,8 +18,8 @@ use crate::strided::{Direction, Spread};
 /// peers' do.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays<'a> {
-    to: On<'a, [f64]>,
-    from: &'a [f64],
+    pub(super) to: On<'a, [f64]>,
+    pub(super) from: &'a [f64],
 }
 
 impl<'a> Arrays<'a> {
@@ -106,7 +106,7 @@ const fn most_doubles() -> usize {
 }
 
 /// Doubles from `address` to a multiple of two pages.
-const fn skip(address: usize) -> usize {
+pub(super) const fn skip(address: usize) -> usize {
     (address.next_multiple_of(PAGES) - address) / size_of::<f64>()
 }
 
@@ -144,11 +144,10 @@ impl Comparison {
 
     /// What was compared with what: one text for all transfers, so that they stand in one table.
     pub fn compared(&self, library: &str) -> String {
-        let theirs = match self.operation {
-            Operation::Put => "MPI_Put with vector types and MPI_Win_flush",
-            Operation::Iput => ELEMENTS_OR_BLOCKS,
-            Operation::Putmem if self.ours == Ours::Routine => ELEMENTS_OR_BLOCKS,
-            Operation::Putmem => "a loop of shmem_putmem, then shmem_quiet",
+        let theirs = match (self.operation.peer(), self.ours) {
+            (Peer::Mpi, _) => "MPI_Put with vector types and MPI_Win_flush",
+            (_, Ours::Routine) => "shmem_double_iput, or a loop of shmem_putmem for blocks, and shmem_quiet",
+            (_, Ours::LoopOfPuts) => "a loop of shmem_putmem, then shmem_quiet",
         };
         let ours = match self.ours {
             Ours::Routine => "iput, or ibput for blocks, and quiet",
@@ -157,8 +156,6 @@ impl Comparison {
         format!("{ours}, against {theirs} of {library}; time for each transfer")
     }
 }
-
-const ELEMENTS_OR_BLOCKS: &str = "shmem_double_iput, or a loop of shmem_putmem for blocks, and shmem_quiet";
 
 /// Compares all transfers with a peer's, each complete at its destination, in turn. It ends early if the
 /// peer does.

@@ -13,7 +13,7 @@ pub(super) const START: usize = 256;
 
 /// Bytes from there to the source, where nothing else is wanted. At strides that are powers of two, where
 /// each side begins decides which sets of caches and TLBs the two share: this is what suits MPI best.
-const SKEW: usize = PAGES / 2 + 320;
+pub(super) const SKEW: usize = PAGES / 2 + 320;
 
 /// Blocks of doubles, from one array to another. Strides are in doubles, from the start of one block
 /// to the start of the next.
@@ -63,6 +63,11 @@ impl Transfer {
         Self { name, blocks, block, to, from, skew: SKEW }
     }
 
+    /// A column of elements at the same distance on both sides.
+    pub(super) const fn column(elements: usize, stride: usize) -> Self {
+        Self::of("column", elements, 1, stride, stride)
+    }
+
     const fn skewed(self, skew: usize) -> Self {
         Self { skew, ..self }
     }
@@ -78,38 +83,67 @@ impl Transfer {
 pub enum Operation {
     /// `MPI_Put` with vector types, and `MPI_Win_flush`.
     Put,
+    /// `MPI_Get` with vector types, and `MPI_Win_flush`.
+    Get,
+    /// A loop of `MPI_Put`, and `MPI_Win_flush`.
+    PutEach,
+    /// A loop of `MPI_Get`, and `MPI_Win_flush`.
+    GetEach,
     /// `shmem_double_iput`, and `shmem_quiet`.
     Iput,
+    /// `shmem_double_iget`.
+    Iget,
     /// A loop of `shmem_putmem`, and `shmem_quiet`.
     Putmem,
+    /// A loop of `shmem_getmem`.
+    Getmem,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Put, Self::Iput, Self::Putmem];
+    pub const ALL: [Self; 8] = [
+        Self::Put,
+        Self::Get,
+        Self::PutEach,
+        Self::GetEach,
+        Self::Iput,
+        Self::Iget,
+        Self::Putmem,
+        Self::Getmem,
+    ];
 
     /// Whose it is.
     pub const fn peer(self) -> Peer {
         match self {
-            Self::Put => Peer::Mpi,
-            Self::Iput | Self::Putmem => Peer::Oshmem,
+            Self::Put | Self::Get | Self::PutEach | Self::GetEach => Peer::Mpi,
+            Self::Iput | Self::Iget | Self::Putmem | Self::Getmem => Peer::Oshmem,
         }
     }
 
     const fn word(self) -> &'static str {
         match self {
             Self::Put => "put",
+            Self::Get => "get",
+            Self::PutEach => "put-each",
+            Self::GetEach => "get-each",
             Self::Iput => "iput",
+            Self::Iget => "iget",
             Self::Putmem => "putmem",
+            Self::Getmem => "getmem",
         }
     }
 }
 
 /// What asks for a transfer.
 pub fn request(operation: Operation, transfer: &Transfer) -> Request {
-    let Transfer { name, blocks, block, to, from, skew } = transfer;
-    let numbers = format!("{blocks} {block} {to} {from} {skew} {TRANSFERS}");
-    Request { case: (*name).to_owned(), operation: operation.word(), numbers }
+    request_of(transfer.name.to_owned(), operation, transfer, TRANSFERS)
+}
+
+/// The same for a case of another name, with so many transfers in a sample.
+pub(super) fn request_of(case: String, operation: Operation, transfer: &Transfer, times: usize) -> Request {
+    let Transfer { blocks, block, to, from, skew, .. } = transfer;
+    let numbers = format!("{blocks} {block} {to} {from} {skew} {times}");
+    Request { case, operation: operation.word(), numbers }
 }
 
 #[cfg(test)]

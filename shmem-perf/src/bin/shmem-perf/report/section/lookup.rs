@@ -1,9 +1,13 @@
 //! What many partitions cost each operation.
 
+use std::rc::Rc;
+
+use shmem_perf::lookup::{OSU_SIZES, PARTITIONS};
+
 use super::{Plan, Section, Step, Topic};
-use crate::Command;
-use crate::report::evidence::View;
-use crate::report::page::{Block, Table};
+use crate::fabric::PROVIDER;
+use crate::report::evidence::{Entry, Fact, View};
+use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
 
 pub(super) const SECTION: Section = Section {
     topic: Topic::Lookup,
@@ -13,10 +17,167 @@ pub(super) const SECTION: Section = Section {
     show,
 };
 
-fn steps(_: &Plan) -> Vec<Step> {
-    vec![Step::new("lookup", 10.0, |runner| runner.measure(Command::Lookup))]
+/// Sizes that show the whole range, where an operation takes as long as a thousand on one node.
+const FAR_SIZES: [usize; 8] = [1, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20];
+const QUICK_SIZES: [usize; 5] = [1, 8, 64, 4 << 10, 64 << 10];
+const QUICK_FAR_SIZES: [usize; 2] = [8, 4 << 10];
+
+/// Sizes that are called very small, in bytes.
+const SMALL: [usize; 3] = [1, 8, 64];
+
+const NODE: &str = "node";
+const NETWORK: &str = "network";
+
+/// The facts that say what the network is.
+const PLACE: &str = "place";
+
+/// What is published: partitions, and how much slower puts of very small sizes are than with one.
+const PUBLISHED: [(usize, &str, f64); 3] =
+    [(7, "2 to 3 %, called noise", 3.0), (8, "about 2 % (talk)", 2.0), (127, "up to 6 %", 6.0)];
+
+fn steps(plan: &Plan) -> Vec<Step> {
+    let sizes = plan.either(&OSU_SIZES[..], &QUICK_SIZES);
+    let far_sizes = plan.either(&FAR_SIZES[..], &QUICK_FAR_SIZES);
+    let jobs = plan.either(3, 1);
+    let numbers = || [1].into_iter().chain(PARTITIONS);
+    let on_node = numbers().map(|n| {
+        let seconds = plan.either(14.0, 0.8);
+        Step::new(format!("{n} partitions on one node"), seconds, move |runner| {
+            let job = runner.lookup_by_size(n, sizes, None);
+            (0..jobs).try_for_each(|_| runner.repeat(&job))
+        })
+        .variant(NODE)
+    });
+    let far = numbers().map(|n| {
+        let (seconds, hosts) = (plan.either(13.0, 2.2), Rc::clone(&plan.hosts));
+        Step::new(format!("{n} partitions over libfabric"), seconds, move |runner| {
+            let job = runner.lookup_by_size(n, far_sizes, Some(PROVIDER));
+            let (job, place) = match hosts.hosts(runner) {
+                Some(hosts) => (job.on(&hosts), "over libfabric, between two hosts"),
+                None => (job, "over libfabric, on one host, whose shared memory is not used"),
+            };
+            runner.fact(Fact::new(PLACE, NETWORK, n.to_string(), place));
+            runner.repeat(&job)
+        })
+        .variant(NETWORK)
+    });
+    on_node.chain(far).collect()
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
-    vec![Table::cases("lookup", evidence.measure("lookup")).into()]
+    let mut blocks = vec![
+        Block::text(
+            "A library that looks for the segment of an address may pay for each partition that it has. As published, \
+             two PEs have a buffer in each of so many partitions; 10,000 operations are done on a buffer that is drawn \
+             anew for each (fewer where they move more than 64 MiB, and 200 over a network), then a quiet. What that \
+             is compared with is the same on one buffer. But many buffers fill caches that one does not: so each is \
+             shown beside a fair form, in which as many buffers at the same distances lie in one partition.",
+        ),
+        Block::text(
+            "Puts and gets are putmem and getmem, whose segment is looked for. A fetch-add goes through the handle of \
+             its object, which names the segment. On one buffer, each fetch-add of a node waits for the one before: \
+             with many buffers it is faster.",
+        ),
+    ];
+    let facts = evidence.facts(PLACE);
+    let network = facts.first().map_or("over libfabric", |fact| fact.value.as_str());
+    for (variant, place) in [(NODE, "on one node"), (NETWORK, network)] {
+        let here = |measure: &str| {
+            evidence.measure(measure).filter(|entry| entry.variant == variant).collect::<Vec<_>>()
+        };
+        let (published, fair) = (here("lookup-published"), here("lookup"));
+        if published.is_empty() {
+            continue;
+        }
+        blocks.push(Block::heading(format!("Operations {place}")));
+        blocks.push(small(&published, &fair).into());
+        for (operation, in_fair) in [("put", "raw"), ("get", "get")] {
+            blocks.push(overhead(format!("{operation}, as published"), &published, operation).into());
+            blocks.push(overhead(format!("{operation}, fair"), &fair, in_fair).into());
+            blocks.push(latency(&published, operation).into());
+        }
+    }
+    blocks
+}
+
+/// What was published, and the same here.
+fn small(published: &[&Entry], fair: &[&Entry]) -> Table {
+    let mut heads = vec!["partitions".to_owned(), "published, put".to_owned()];
+    let columns = || {
+        let transfers = [("put", "raw"), ("get", "get")].into_iter();
+        let transfers = transfers.flat_map(|names| SMALL.map(|bytes| (names, bytes)));
+        transfers.chain([4, 8].map(|bytes| (("fetch-add", "fetch-add"), bytes)))
+    };
+    heads.extend(columns().flat_map(|((name, _), bytes)| [format!("{name} {bytes}"), "fair".to_owned()]));
+    let mut table = Table::new(
+        "Very small operations: time with so many partitions over time with one",
+        heads,
+    )
+    .under(
+        "Each operation with its bytes: first as published, then in the fair form. The line of 1 partition \
+             compares the same with the same, and shows how sure the others are.",
+    );
+    for n in [1].into_iter().chain(PARTITIONS) {
+        let said = PUBLISHED.iter().find(|(partitions, ..)| *partitions == n);
+        let mut row = vec![
+            Cell::text(n.to_string()),
+            said.map_or_else(|| Cell::text(""), |(_, said, _)| Cell::published(*said)),
+        ];
+        for ((name, in_fair), bytes) in columns() {
+            let find = |entries: &[&Entry], name| {
+                let case = format!("{name}/{n}/{bytes}");
+                let found = entries.iter().find(|entry| entry.case.case == case);
+                Cell::of(found.copied(), Column::Ratio)
+            };
+            let fair = if n == 1 { Cell::text("") } else { find(fair, in_fair) };
+            row.extend([find(published, name), fair]);
+        }
+        table.row(row);
+    }
+    table
+}
+
+/// How much slower an operation is, by its size.
+fn overhead(title: String, entries: &[&Entry], operation: &str) -> Figure {
+    let axes = (("bytes", Scale::Bytes), ("percent more time", Scale::Linear));
+    let mut figure = Figure::new(format!("Overhead of partitions: {title}"), axes.0, axes.1);
+    for n in PARTITIONS {
+        let mut series = Series::new(format!("{n} partitions"));
+        for (entry, bytes) in by_size(entries, operation, n) {
+            let ratio = entry.record.samples.ratio();
+            series.push(bytes, percent(ratio.median), Some((percent(ratio.p25), percent(ratio.p75))));
+        }
+        figure = figure.with(series);
+    }
+    for (n, _, most) in PUBLISHED.into_iter().filter(|_| operation != "get") {
+        let mut series = Series::beside(format!("published for {n}, very small sizes"));
+        SMALL.iter().for_each(|&bytes| series.push(bytes as f64, most, None));
+        figure = figure.with(series);
+    }
+    figure
+}
+
+/// What an operation takes, by its size.
+fn latency(published: &[&Entry], operation: &str) -> Figure {
+    let axes = (("bytes", Scale::Bytes), ("ns for each", Scale::Log));
+    let mut figure = Figure::new(format!("Time of a {operation}, as published"), axes.0, axes.1);
+    for n in [1].into_iter().chain(PARTITIONS) {
+        let mut series =
+            Series::new(if n == 1 { "1 partition".to_owned() } else { format!("{n} partitions") });
+        for (entry, bytes) in by_size(published, operation, n) {
+            series.push(bytes, entry.case.value, Some((entry.case.p25, entry.case.p75)));
+        }
+        figure = figure.with(series);
+    }
+    figure
+}
+
+/// The cases of an operation with so many partitions, with their bytes.
+fn by_size<'a>(entries: &[&'a Entry], operation: &str, n: usize) -> impl Iterator<Item = (&'a Entry, f64)> {
+    let of = format!("{operation}/{n}/");
+    entries.iter().filter_map(move |entry| Some((*entry, entry.case.case.strip_prefix(&of)?.parse().ok()?)))
+}
+
+fn percent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
 }

@@ -2,27 +2,241 @@
 
 use std::rc::Rc;
 
-use super::{Plan, Step};
-use crate::Measure;
-use crate::fabric::PROVIDER;
-use crate::report::evidence::View;
-use crate::report::page::Block;
+use shmem_perf::scale::{COLLECTIVES, Cost, SHAPES, Shape};
 
-/// Where the same cases are measured.
-const LOOPBACK: &str = "loopback";
-const HOSTS: &str = "hosts";
+use super::{Plan, Step};
+use crate::fabric::PROVIDER;
+use crate::network::STATES;
+use crate::report::Fact;
+use crate::report::evidence::{Entry, View};
+use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+
+/// Where the same cases are measured, and how that is called.
+const PLACES: [(&str, &str); 2] = [("loopback", "loopback"), ("hosts", "two hosts")];
+
+const MEASURE: &str = "network";
 
 pub(super) fn steps(plan: &Plan) -> Vec<Step> {
+    let (few, jobs) = (plan.quick, plan.either(2, 1));
+    let seconds = plan.either(50.0, 5.0);
     let hosts = Rc::clone(&plan.hosts);
     vec![
-        Step::new("operations over libfabric, hosts", 4.0, move |runner| {
-            let Some(hosts) = hosts.hosts(runner) else { return Ok(()) };
-            runner.repeat(&runner.over(Measure::Ofi, PROVIDER).on(&hosts))
+        Step::new("over libfabric, loopback", seconds, move |runner| {
+            (0..jobs).try_for_each(|_| runner.micro(few, None, PROVIDER))
         })
-        .variant(HOSTS),
+        .variant(PLACES[0].0),
+        Step::new("over libfabric, two hosts", seconds, move |runner| {
+            let Some(hosts) = hosts.hosts(runner) else { return Ok(()) };
+            runner.fact(Fact::new("places", "two hosts", "", hosts.describe()));
+            (0..jobs).try_for_each(|_| runner.micro(few, Some(&hosts), PROVIDER))
+        })
+        .variant(PLACES[1].0),
+        Step::new("scale model", 6.0, |runner| {
+            let models = runner.model(PROVIDER)?;
+            for (state, model) in STATES.into_iter().zip(models) {
+                for (name, collective) in COLLECTIVES {
+                    for shape in SHAPES {
+                        let microseconds = Cost::of(collective, shape).time(shape, &model) / 1e3;
+                        let table = format!("predicted, {state}");
+                        runner.fact(Fact::new(&table, name, column(shape), format!("{microseconds:.1}")));
+                    }
+                }
+            }
+            Ok(())
+        }),
     ]
 }
 
-pub(super) fn show(_: View<'_>) -> Vec<Block> {
-    Vec::new()
+/// The name of a job.
+fn column(shape: Shape) -> String {
+    format!("{} PEs ({} x {})", shape.pes(), shape.nodes, shape.per_node)
+}
+
+pub(super) fn show(evidence: View<'_>) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::heading("Over libfabric"),
+        Block::text(
+            "Two PEs through the provider tcp;ofi_rxm: over the loopback interface of one host, and between two hosts. The \
+             limit is a bare program that calls libfabric in the same way and does nothing else, in turn between the same \
+             two processes. A put counts when it is complete at the other PE. The other PE polls where nothing else is \
+             said. A window is 64 puts and one quiet.",
+        ),
+    ];
+    let hosts = evidence.facts("places").into_iter().map(|fact| format!("{}: {}.", fact.row, fact.value));
+    blocks.extend(hosts.map(Block::text));
+    for (place, called) in PLACES {
+        blocks.extend(figures(evidence, place, called));
+    }
+    let microseconds = |cell: Cell, _| cell.times(1e-3);
+    let megabytes = |cell: Cell, bytes: f64| cell.over(bytes * 1e3);
+    let messages = |cell: Cell, _| cell.over(1e6);
+    let both = |cell: Cell, bytes: f64| cell.over(2.0 * bytes * 1e3);
+    blocks.extend([
+        by_size(evidence, "put", "Latency of a put, us", microseconds).into(),
+        by_size(evidence, "get", "Latency of a get, us", microseconds).into(),
+        by_size(evidence, "bandwidth", "Bandwidth, MB/s", megabytes).into(),
+        by_size(evidence, "bandwidth", "Message rate, thousands in a second", messages).into(),
+        by_size(evidence, "both-ways", "Bandwidth of both directions, MB/s", both).into(),
+        others(evidence).into(),
+    ]);
+    blocks.extend(scale(evidence));
+    blocks
+}
+
+/// The cases of one operation in one place.
+fn entries<'a>(evidence: View<'a>, place: &str, name: &str) -> Vec<&'a Entry> {
+    let is_of = |entry: &&Entry| entry.variant == place && parts(entry).is_some_and(|(of, _)| of == name);
+    evidence.measure(MEASURE).filter(is_of).collect()
+}
+
+/// The operation of a case and its bytes.
+fn parts(entry: &Entry) -> Option<(&str, f64)> {
+    let mut parts = entry.record.case.split('/');
+    Some((parts.next()?, parts.next()?.parse().ok()?))
+}
+
+fn bytes(entry: &Entry) -> Option<f64> {
+    parts(entry).map(|(_, bytes)| bytes)
+}
+
+fn figures(evidence: View<'_>, place: &str, called: &str) -> [Block; 3] {
+    let of = |name| entries(evidence, place, name);
+    let mut latency = Figure::new(format!("Latency, {called}"), ("bytes", Scale::Bytes), ("ns", Scale::Log));
+    for name in ["put", "get"] {
+        latency = latency.with(Series::costs(name, of(name), bytes)).with(Series::limits(
+            format!("{name}, bare"),
+            of(name),
+            bytes,
+        ));
+    }
+    let mut speed =
+        Figure::new(format!("Bandwidth, {called}"), ("bytes", Scale::Bytes), ("MB/s", Scale::Log));
+    for (name, directions) in [("bandwidth", 1.0), ("both-ways", 2.0)] {
+        let (mut ours, mut bare) = (Series::new(name), Series::beside(format!("{name}, bare")));
+        for entry in of(name) {
+            let Some(bytes) = bytes(entry) else { continue };
+            let speed = |nanoseconds: f64| directions * bytes * 1e3 / nanoseconds;
+            let case = &entry.case;
+            ours.push(bytes, speed(case.value), Some((speed(case.p75), speed(case.p25))));
+            bare.push(bytes, speed(case.limit), None);
+        }
+        speed = speed.with(ours).with(bare);
+    }
+    let mut ratio = Figure::new(
+        format!("Over the bare program, {called}"),
+        ("bytes", Scale::Bytes),
+        ("ratio", Scale::Linear),
+    );
+    for name in ["put", "get", "bandwidth", "both-ways"] {
+        ratio = ratio.with(Series::ratios(name, of(name), bytes));
+    }
+    [latency.into(), speed.into(), ratio.under("Smaller is better: time over time.").into()]
+}
+
+/// Rows by size, with columns for each place.
+fn by_size(evidence: View<'_>, name: &str, title: &str, unit: impl Fn(Cell, f64) -> Cell) -> Table {
+    let mut table = Table::new(title, heads("bytes"));
+    let mut sizes: Vec<f64> =
+        evidence.measure(MEASURE).filter_map(parts).filter(|of| of.0 == name).map(|of| of.1).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    for size in sizes {
+        let of = |place| entries(evidence, place, name).into_iter().find(|entry| bytes(entry) == Some(size));
+        table.row(row(Cell::text(format!("{size:.0}")), of, |cell| unit(cell, size)));
+    }
+    table
+}
+
+/// Atomic operations, PEs that sleep, and collectives.
+fn others(evidence: View<'_>) -> Table {
+    let title = "Atomic operations, a PE that sleeps in its own code, and collectives of two PEs, us";
+    let mut table = Table::new(title, heads("operation/bytes"));
+    let by_size = ["put", "get", "bandwidth", "both-ways"];
+    let mut names: Vec<(&str, f64)> = Vec::new();
+    for of in evidence.measure(MEASURE).filter_map(parts).filter(|of| !by_size.contains(&of.0)) {
+        if !names.contains(&of) {
+            names.push(of);
+        }
+    }
+    for name in names {
+        let of = |place| {
+            let of = evidence.measure(MEASURE).filter(|entry| entry.variant == place);
+            of.into_iter().find(|entry| parts(entry) == Some(name))
+        };
+        table.row(row(Cell::text(format!("{}/{:.0}", name.0, name.1)), of, |cell| cell.times(1e-3)));
+    }
+    table.under(
+        "The limit of a collective is a put of as many bytes by the bare program and its quiet, which is there and back; \
+         the barrier's is one of 8 bytes.",
+    )
+}
+
+fn heads(first: &str) -> Vec<String> {
+    let of = |(_, called): (&str, &str)| ["ours", "bare", "ratio"].map(|what| format!("{called}: {what}"));
+    [first.to_owned()].into_iter().chain(PLACES.into_iter().flat_map(of)).collect()
+}
+
+fn row<'a>(
+    first: Cell,
+    of: impl Fn(&'static str) -> Option<&'a Entry>,
+    unit: impl Fn(Cell) -> Cell,
+) -> Vec<Cell> {
+    let mut cells = vec![first];
+    for (place, _) in PLACES {
+        let cell = |column| Cell::of(of(place), column);
+        cells.extend([unit(cell(Column::Value)), unit(cell(Column::Limit)), cell(Column::Ratio)]);
+    }
+    cells
+}
+
+/// What the model predicts, and what small jobs take.
+fn scale(evidence: View<'_>) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::heading("The scale model"),
+        Block::text(
+            "Not measured, but predicted: what collectives would take in jobs of up to 100,000 PEs, by rounds, messages and \
+             bytes that are counted, and three numbers that are measured between two PEs (alpha, a put of 8 bytes and its \
+             quiet; gap, one put among 64; beta, a byte). The model knows no contention and no spread of arrivals.",
+        ),
+        Table::cases("The three numbers, over the first one", evidence.measure("ofi-model")).into(),
+    ];
+    let mut figure = Figure::new(
+        "A model: predicted for PEs that poll, and measured for small jobs",
+        ("PEs", Scale::Log),
+        ("us", Scale::Log),
+    );
+    for state in STATES {
+        let facts = evidence.facts(&format!("predicted, {state}"));
+        let heads = [String::new()].into_iter().chain(SHAPES.map(column));
+        let mut table = Table::new(format!("Predicted by the model, PEs {state}, us"), heads);
+        for (name, _) in COLLECTIVES {
+            let of =
+                |shape| facts.iter().find(|fact| fact.row == name && fact.column == column(shape)).copied();
+            let found = SHAPES.map(of);
+            table.row([Cell::text(name)].into_iter().chain(found.map(Cell::fact)));
+            if state == STATES[0] {
+                let mut line = Series::beside(format!("{name}, predicted"));
+                let points = SHAPES.into_iter().zip(found);
+                let points = points.filter_map(|(shape, fact)| Some((shape, fact?.value.parse().ok()?)));
+                points.for_each(|(shape, value)| line.push(shape.pes() as f64, value, None));
+                figure = figure.with(line);
+            }
+        }
+        blocks.push(table.into());
+    }
+    for name in ["barrier/", "sum/", "alltoall/"] {
+        let mut line = Series::new(format!("{}, measured", name.trim_end_matches('/')));
+        for entry in evidence.measure("network-scale").filter(|entry| entry.record.case.starts_with(name)) {
+            let case = &entry.case;
+            line.push(case.pes as f64, case.value / 1e3, Some((case.p25 / 1e3, case.p75 / 1e3)));
+        }
+        figure = figure.with(line);
+    }
+    blocks.push(figure.into());
+    let measured =
+        Table::cases("Small jobs: measured over what the model predicts", evidence.measure("network-scale"));
+    let under = "PEs of one host, each told that it is on a node of its own. Where PEs share cores, what is measured is the \
+                 scheduler as well, and the model does not know it.";
+    blocks.push(measured.under(under).into());
+    blocks
 }

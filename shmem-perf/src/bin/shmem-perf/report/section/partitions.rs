@@ -2,6 +2,7 @@
 
 use super::{Plan, Section, Step, Topic};
 use crate::Command;
+use crate::placement::Subject;
 use crate::report::evidence::View;
 use crate::report::page::{Block, Table};
 
@@ -13,8 +14,14 @@ pub(super) const SECTION: Section = Section {
     show,
 };
 
-fn steps(_: &Plan) -> Vec<Step> {
-    vec![Step::new("partitions", 10.0, |runner| runner.measure(Command::Partitions))]
+fn steps(plan: &Plan) -> Vec<Step> {
+    let guest = plan.either(plan.guest.clone(), None);
+    vec![
+        Step::new("where partitions lie", plan.either(20.0, 1.0), move |runner| {
+            runner.placement_anywhere(Subject::Partitions, guest.as_deref())
+        }),
+        Step::new("partitions", 10.0, |runner| runner.measure(Command::Partitions)),
+    ]
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {

@@ -1,9 +1,22 @@
 //! Strided transfers.
+//!
+//! ```text
+//! published    the table of blocks and gaps     own         each library against its own loop
+//! exchange     the halo exchange                layouts     orientations, and what predicates lose
+//! ```
+
+mod exchange;
+mod layouts;
+mod own;
+mod published;
+
+use shmem_perf::peers::Peer;
 
 use super::{Plan, Section, Step, Topic};
-use crate::Command;
 use crate::report::evidence::View;
 use crate::report::page::{Block, Table};
+use crate::strided::Options;
+use crate::{Command, Measure};
 
 pub(super) const SECTION: Section = Section {
     topic: Topic::Strided,
@@ -13,12 +26,51 @@ pub(super) const SECTION: Section = Section {
     show,
 };
 
-fn steps(_: &Plan) -> Vec<Step> {
-    vec![Step::new("strided", 10.0, |runner| {
-        runner.measure(Command::Strided { regret: false, peers: false, seed: None })
-    })]
+/// Layouts of each kind whose regret is measured.
+const LAYOUTS: usize = 48;
+const FEW_LAYOUTS: usize = 6;
+
+fn steps(plan: &Plan) -> Vec<Step> {
+    let quick = plan.quick;
+    let peers: &[Peer] = if plan.peers { &Peer::STRIDED } else { &[] };
+    let mut steps = vec![
+        Step::new("strided: the published table", plan.either(140.0, 8.0), move |runner| {
+            runner.measure(Command::Strided(Options { published: true, quick, ..Options::default() }))
+        }),
+        Step::new("strided: iput and iget against own loops", plan.either(6.0, 3.0), move |runner| {
+            runner.beside(Measure::StridedOwn, peers)
+        }),
+        Step::new("strided: the published halo exchange", plan.either(15.0, 2.0), move |runner| {
+            runner.measure(Command::Strided(Options { exchange: true, quick, ..Options::default() }))
+        }),
+        Step::new("strided: orientations", plan.either(8.0, 3.0), move |runner| {
+            runner.several(if quick { 1 } else { 5 }, |runner| runner.jobs(Measure::Strided, 2, 1))
+        }),
+        Step::new("strided: regret of predicates", plan.either(40.0, 5.0), move |runner| {
+            runner.regret(None, if quick { FEW_LAYOUTS } else { LAYOUTS })
+        }),
+    ];
+    if plan.peers && !quick {
+        steps.push(Step::new("strided: beside other libraries", 8.0, move |runner| {
+            runner.several(3, |runner| runner.beside(Measure::StridedPeers, &Peer::STRIDED))
+        }));
+    }
+    steps
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
-    vec![Table::cases("strided", evidence.measure("strided")).into()]
+    let mut blocks = published::blocks(evidence);
+    blocks.extend(own::blocks(evidence));
+    let mut peers = evidence.measure("peers").peekable();
+    if peers.peek().is_some() {
+        let table = Table::cases("Strided transfers beside other libraries", peers).under(
+            "The same transfers by this library and by another one, in turn, each complete at its destination. mpi and oshmem: \
+             iput (or ibput for blocks) against their fastest call; a1: this library's loop of puts against theirs. Same sets: \
+             both sides lie in the same sets of caches and of the TLB.",
+        );
+        blocks.push(table.into());
+    }
+    blocks.extend(exchange::blocks(evidence));
+    blocks.extend(layouts::blocks(evidence));
+    blocks
 }

@@ -1,0 +1,99 @@
+//! Orientations, and what predicates lose.
+
+use crate::report::evidence::View;
+use crate::report::page::{Block, Cell, Column, Table};
+
+/// The orientations of the publication, and how cases of the measure begin.
+const ORIENTATIONS: [(&str, &[&str]); 5] = [
+    ("contiguous", &["contiguous/"]),
+    ("elements", &["column/", "column-"]),
+    ("blocks", &["column4", "blocks/", "matrix/row-", "matrix/column"]),
+    ("structs", &["aos/"]),
+    ("checkerboard", &["checkerboard-", "matrix/checkerboard"]),
+];
+const MATRIX: (&str, &[&str]) = ("matrix", &["matrix/element", "matrix/group-"]);
+
+/// What chooses, as cases begin, and as it is written.
+const PREDICATES: [(&str, &str); 5] = [
+    ("auto", "this library's predicate"),
+    ("published", "the published table (Algorithm 3)"),
+    ("ideal12", "the better one of 1 and 2, always"),
+    ("always1", "always Algorithm 1"),
+    ("always2", "always Algorithm 2"),
+];
+
+pub(super) fn blocks(evidence: View<'_>) -> Vec<Block> {
+    vec![orientations(evidence).into(), regret(evidence).into()]
+}
+
+fn orientations(evidence: View<'_>) -> Table {
+    let heads =
+        ["orientation", "case", "ns", "limit", "over the limit", "quarters", "", "times faster than 1"];
+    let mut table = Table::new("Orientations", heads).under(
+        "The limit is a load and a store for each cache line of the blocks. The last column: how many times faster than a loop of \
+         puts by a function that does no more than it must, which is Algorithm 1. Names: number of blocks, bytes, stride; \
+         docs/performance.md has all of them.",
+    );
+    for (orientation, begins) in ORIENTATIONS.into_iter().chain([MATRIX]) {
+        let of = |case: &str| begins.iter().any(|begin| case.starts_with(begin));
+        for entry in evidence.measure("strided").filter(|entry| of(&entry.case.case)) {
+            let cell = |column| Cell::of(Some(entry), column);
+            table.row([
+                Cell::text(orientation),
+                Cell::text(&entry.case.case),
+                cell(Column::Value),
+                cell(Column::Limit),
+                cell(Column::Ratio),
+                cell(Column::RatioP25),
+                cell(Column::RatioP75),
+                cell(Column::VsA1),
+            ]);
+        }
+    }
+    table
+}
+
+fn regret(evidence: View<'_>) -> Table {
+    let kinds = ["grid", "random"];
+    let heads = [
+        "predicate",
+        "published layouts",
+        "p95",
+        "over auto",
+        "random layouts",
+        "p95",
+        "over auto",
+        "layouts",
+    ];
+    let mut table = Table::new("Regret of predicates", heads).under(
+        "Regret is the time of what a predicate chooses over that of the fastest of all ways there are, for one layout: 1 is a \
+         perfect choice. Each layout counts once, with the median of its samples; shown are geometric means over layouts, and what \
+         95 of 100 layouts do not exceed. Published layouts: the blocks and gaps of the table above, in spans from 16 KiB to 64 MiB.",
+    );
+    for (predicate, name) in PREDICATES {
+        let entries = kinds.map(|kind| evidence.case("regret", &format!("{predicate}/{kind}")));
+        let numbers = entries.into_iter().flat_map(|entry| {
+            [Column::Value, Column::P95, Column::Ratio].map(|column| Cell::of(entry, column))
+        });
+        let pairs = Cell::of(entries[0], Column::Pairs);
+        table.row([Cell::text(name)].into_iter().chain(numbers).chain([pairs]));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use shmem_perf::strided::cases::LAYOUTS;
+
+    use super::*;
+
+    #[test]
+    fn every_layout_has_one_orientation() {
+        let constant = ["matrix/element", "matrix/group-of-one-type", "matrix/checkerboard", "matrix/column"];
+        for name in LAYOUTS.iter().map(|layout| layout.name).chain(constant) {
+            let all = ORIENTATIONS.into_iter().chain([MATRIX]);
+            let of = all.filter(|(_, begins)| begins.iter().any(|begin| name.starts_with(begin)));
+            assert_eq!(of.count(), 1, "{name}");
+        }
+    }
+}

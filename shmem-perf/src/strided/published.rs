@@ -1,0 +1,243 @@
+//! The published table: is a payload in blocks of one size at one distance moved faster block by block
+//! (Algorithm 1) or column by column (Algorithm 2)?
+//!
+//! Both sides of a transfer have the same distance from block to block. Where a payload with its gaps is larger than
+//! the sides, it is moved by several passes over as much as there is, each of which begins a few lines further, so
+//! that what one pass has brought into a cache does not serve the next ones.
+
+use shmem_core::context::Stores;
+use shmem_core::memory::Machine;
+use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Pattern, Plan, settings};
+
+use super::sides::{Direction, Sides};
+use crate::samples::{Samples, nanoseconds_each};
+
+/// Bytes of the published payload.
+pub const PAYLOAD: usize = 64 << 20;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Milliseconds after which a cell has taken long enough.
+const ENOUGH: f64 = 900.0;
+
+/// What the sides are larger than a last-level cache by, at least.
+const CACHES: u64 = 8;
+
+/// A cell of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Bytes of a block.
+    pub block: usize,
+    /// Bytes between two of them.
+    pub gap: usize,
+}
+
+impl Cell {
+    /// All of them, row by row.
+    pub fn all() -> impl Iterator<Item = Self> {
+        PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| Self { block, gap }))
+    }
+
+    const fn stride(self) -> usize {
+        self.block + self.gap
+    }
+
+    /// Bytes from the first block of a payload to behind the last gap.
+    pub const fn span(self, payload: usize) -> usize {
+        payload / self.block * self.stride()
+    }
+
+    /// The passes that move a payload inside sides of `room` bytes: where each begins, and its number of blocks.
+    ///
+    /// # Panics
+    ///
+    /// If there is no room for two blocks with their gaps.
+    pub fn passes(self, payload: usize, room: usize) -> Vec<(usize, usize)> {
+        let stride = self.stride();
+        assert!(
+            room >= 2 * stride,
+            "sides of {room} bytes have no room for blocks at a distance of {stride}"
+        );
+        let blocks = payload / self.block;
+        let each = if self.span(payload) <= room { blocks } else { room / stride - 1 };
+        // The last place is that where the next block begins.
+        let places = (stride / self.block.next_multiple_of(LINE)).max(1);
+        (0..blocks.div_ceil(each))
+            .map(|pass| {
+                let first = pass % places * self.block.next_multiple_of(LINE);
+                (first, each.min(blocks - pass * each))
+            })
+            .collect()
+    }
+
+    /// Passes in so many parts, with as many blocks in each as in the others, but for one.
+    fn cut(self, passes: &[(usize, usize)], parts: usize) -> Vec<Vec<(usize, usize)>> {
+        let blocks: usize = passes.iter().map(|(_, count)| count).sum();
+        let mut cut = vec![Vec::new(); parts];
+        let mut before = 0;
+        for &(first, count) in passes {
+            let mut done = 0;
+            while done < count {
+                let part = ((before + done) * parts) / blocks;
+                let end = ((part + 1) * blocks).div_ceil(parts) - before;
+                let taken = end.min(count) - done;
+                cut[part].push((first + done * self.stride(), taken));
+                done += taken;
+            }
+            before += count;
+        }
+        cut
+    }
+}
+
+/// Bytes of sides that hold every cell of a payload as far as memory allows: a sixteenth of what is left, but several
+/// times a last-level cache.
+pub fn room(payload: usize) -> usize {
+    let machine = Machine::default();
+    let left = machine.available().bytes;
+    let wanted = (left / 16).max(CACHES * last_level_cache());
+    let widest = Cell::all().map(|cell| cell.span(payload)).max().unwrap_or(0) as u64;
+    wanted.min(left / 4).min(widest) as usize
+}
+
+/// Bytes of the largest cache of this machine, as the system says; if it does not, more than most have.
+fn last_level_cache() -> u64 {
+    let size = |index: usize| {
+        let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
+        let text = std::fs::read_to_string(file).ok()?;
+        text.trim().strip_suffix('K')?.parse::<u64>().ok()
+    };
+    (0..8).filter_map(size).max().map_or(32 << 20, |kibibytes| kibibytes << 10)
+}
+
+/// Time of the algorithms in one cell, in milliseconds for the whole payload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times {
+    /// In how many parts the payload was cut, of which each sample moves the next one.
+    pub parts: usize,
+    /// Algorithm 2 against Algorithm 1.
+    pub two: Samples,
+    /// Algorithm 3, which is one of these two: against Algorithm 1. Its times are those of the one it chooses.
+    pub three: Samples,
+    /// What is chosen here, against Algorithm 1.
+    pub auto: Samples,
+    /// What is chosen here, against the better one of Algorithms 1 and 2.
+    pub auto_over_best: Samples,
+}
+
+/// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn.
+///
+/// Where that would take much longer than a second, the payload is cut into 4 or 16 parts. Each sample moves the part
+/// behind that of the sample before it, so that as much memory as ever lies between two visits of a line.
+///
+/// # Panics
+///
+/// If the sides are too small.
+pub fn measure<I: Stores>(
+    sides: &mut Sides<'_, I>,
+    cell: Cell,
+    direction: Direction,
+    payload: usize,
+    repetitions: usize,
+) -> Times {
+    let (stride, blocks) = (cell.stride(), payload / cell.block);
+    let whole = Pattern::blocks(cell.block, blocks, stride, stride);
+    let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
+        .map(|algorithm| Plan::of(whole, LINE, algorithm, &settings().thresholds).method());
+    let passes = cell.passes(payload, sides.room());
+    let mut time = |way: usize, passes: &[(usize, usize)]| {
+        let moved = || {
+            for &(first, count) in passes {
+                let pattern = Pattern::blocks(cell.block, count, stride, stride);
+                sides.planned_from(first, &Plan::by(pattern, methods[way]), direction);
+            }
+        };
+        nanoseconds_each(1, moved) / 1e6
+    };
+    let expected: f64 = repetitions as f64 * [0, 1, 2].map(|way| time(way, &passes)).iter().sum::<f64>();
+    let parts =
+        [1, 4, 16].into_iter().find(|&parts| expected / parts as f64 <= ENOUGH).unwrap_or(16).min(blocks);
+    let cut = cell.cut(&passes, parts);
+    let rounds: Vec<_> = (0..repetitions)
+        .map(|round| [0, 1, 2].map(|way| time(way, &cut[(3 * round + way) % parts]) * parts as f64))
+        .collect();
+    let pairs = |cost: usize, limit: usize| {
+        let mut samples = Samples::new();
+        rounds.iter().for_each(|times| samples.push(times[cost], times[limit]));
+        samples
+    };
+    let two = pairs(1, 0);
+    let columns = shmem_core::strided::published(stride, stride, cell.block);
+    let better = usize::from(two.ratio().median < 1.0);
+    Times {
+        parts,
+        two,
+        three: pairs(usize::from(columns), 0),
+        auto: pairs(2, 0),
+        auto_over_best: pairs(2, better),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_move_the_payload_inside_the_sides() {
+        for payload in [PAYLOAD, 4 << 20] {
+            for room in [1 << 20, 300 << 20, 20 << 30] {
+                for cell in Cell::all() {
+                    let passes = cell.passes(payload, room);
+                    let bytes: usize = passes.iter().map(|(_, count)| count * cell.block).sum();
+                    assert_eq!(bytes, payload, "{cell:?}");
+                    for (first, count) in &passes {
+                        let end = first + (count - 1) * cell.stride() + cell.block;
+                        assert!(end <= room && first % LINE == 0, "{cell:?} in {room}: {first} {count}");
+                    }
+                    assert_eq!(passes.len() == 1, cell.span(payload) <= room, "{cell:?} in {room}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_all_of_the_passes() {
+        for cell in Cell::all() {
+            let passes = cell.passes(1 << 20, 3 << 20);
+            let all: Vec<_> = starts(cell, &passes).collect();
+            for parts in [1, 4, 16] {
+                let cut = cell.cut(&passes, parts);
+                assert_eq!(
+                    cut.iter().flat_map(|part| starts(cell, part)).collect::<Vec<_>>(),
+                    all,
+                    "{cell:?}"
+                );
+                let counts = cut.iter().map(|part| starts(cell, part).count());
+                let (most, fewest) = (counts.clone().max(), counts.min());
+                assert!(most <= fewest.map(|fewest| fewest + 1), "{cell:?}: {most:?}, {fewest:?}");
+            }
+        }
+    }
+
+    fn starts(cell: Cell, passes: &[(usize, usize)]) -> impl Iterator<Item = usize> {
+        passes
+            .iter()
+            .flat_map(move |&(first, count)| (0..count).map(move |block| first + block * cell.stride()))
+    }
+
+    #[test]
+    fn passes_that_follow_each_other_share_no_line() {
+        let passes = Cell { block: 16, gap: 4096 }.passes(PAYLOAD, 256 << 20);
+        assert_eq!(passes.len(), 65);
+        for (pass, (first, _)) in passes.iter().enumerate() {
+            assert_eq!(*first, pass % 64 * LINE);
+        }
+    }
+
+    #[test]
+    fn sides_are_larger_than_caches_where_memory_allows() {
+        let room = room(PAYLOAD) as u64;
+        assert!(room >= CACHES * last_level_cache() || room >= Machine::default().available().bytes / 5);
+    }
+}
