@@ -63,6 +63,8 @@ pub(crate) fn pe(
         Measure::Tracking => bench.tracking(),
         Measure::TrackingDomains => bench.tracking_of_domains(),
         Measure::Halo => bench.halo(),
+        Measure::Micro => bench.micro(peers, false),
+        Measure::MicroQuick => bench.micro(peers, true),
         Measure::Processes => bench.processes(),
         Measure::Strided => bench.strided(),
         Measure::StridedSweep => bench.sweep(seed),
