@@ -29,8 +29,11 @@ const CONTEXTS: [(&str, &str); 3] = [
     ("locked", "one context behind a lock"),
 ];
 
+/// A case, in words, and its measure and name.
+type Shown = (&'static str, &'static str, &'static str);
+
 /// What was found, in words, and the cases that say the same or something else.
-const FOUND: [(&str, &[(&str, &str, &str)]); 7] = [
+const FOUND: [(&str, &[Shown]); 7] = [
     (
         "36 threads: no lock is faster than locks",
         &[
