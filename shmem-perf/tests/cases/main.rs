@@ -3,6 +3,8 @@
 
 mod contexts;
 mod lookup;
+mod memory;
+mod network;
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -10,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 
 use shmem_perf::Case;
 use shmem_perf::guard::GUARDED;
-use shmem_perf::placement::{AFFINITY, Found, PARTITIONS, TRAITS};
 
 fn run(args: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
@@ -74,7 +75,7 @@ fn has(cases: &BTreeMap<String, Case>, names: &[&str]) {
 #[test]
 fn transfers_have_a_case_for_each_size() {
     let put = cases("put");
-    has(&put, &["put8-static 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
+    has(&put, &["put8-static 8", "put8-quiet 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
     has(&cases("get"), &["get 8", "get 512", "get 1048576"]);
     assert_eq!((put["put 64"].pes, put["put 64"].unit.as_str()), (2, "ns"));
 }
@@ -215,10 +216,29 @@ fn each_collective_has_a_case_for_each_size() {
         }
     }
     let beside = names("collective-oshmem");
-    let missing = err.contains("peer oshmem-collectives: not installed");
+    let missing = err.contains("peer oshmem-micro: not installed");
     assert_eq!(beside.len(), if missing { 0 } else { 15 }, "{out}{err}");
     assert!(missing || beside.contains(&"sum/1048576/2".to_owned()), "{beside:?}");
     assert!(all.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{all:?}");
+}
+
+/// Beside hand-written C, which needs a compiler and no library. The others are the matter of ci/peers.sh.
+#[test]
+fn micro_benchmarks_have_a_case_for_each_operation() {
+    let (success, _, err) = run(&["micro", "--beside", "nobody"]);
+    assert!(!success && err.contains("it is one of floor, oshmem-micro, mpi-micro, lamellar"), "{err}");
+    let micro = cases_of(&["micro", "--quick", "--beside", "floor"]);
+    if micro.is_empty() {
+        println!("skipped: no C compiler to build the floor with");
+        return;
+    }
+    assert_eq!(micro.len(), 26, "{:?}", micro.keys());
+    for operation in
+        ["put/8", "get/1048576", "rate/8", "compare-swap/8", "barrier/0", "sum/4096", "alltoall/8"]
+    {
+        has(&micro, &[&format!("micro {operation}/floor")]);
+    }
+    assert_eq!(micro["micro bandwidth/4096/floor"].unit, "ns/B");
 }
 
 #[test]
@@ -235,82 +255,6 @@ fn words_have_a_case_for_each_operation() {
 }
 
 #[test]
-fn arrays_have_a_case_for_each_storage_and_way() {
-    let array = cases("array");
-    for storage in ["single", "separate", "cyclic", "multi", "chosen"] {
-        for way in [
-            "index",
-            "iter",
-            "each",
-            "chunks",
-            "read",
-            "index/2",
-            "index/3",
-            "iter/2",
-            "iter/3",
-            "index/cache",
-        ] {
-            has(&array, &[&format!("array {storage}/{way}")]);
-        }
-        if cfg!(feature = "rayon") {
-            for way in ["par-index", "par-iter", "par-chunks", "par-read"] {
-                has(&array, &[&format!("array {storage}/{way}")]);
-            }
-        }
-    }
-    for storage in ["single", "separate", "cyclic", "multi"] {
-        for (bytes, pes) in [(1 << 10, 2), (16 << 10, 4), (16 << 10, 8)] {
-            let case = &array[&format!("array next-layer/{storage}/{bytes}/{pes}")];
-            assert_eq!((case.pes, case.unit.as_str()), (pes, "us"));
-        }
-    }
-}
-
-#[test]
-fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
-    let pages = cases("pages");
-    // Where the system merges no pages, there is nothing to compare.
-    let both = ["pages stencil/64", "pages column/32768"].iter().all(|name| pages.contains_key(*name));
-    assert!(pages.is_empty() || both, "{pages:?}");
-    let partitions = cases("partitions");
-    for n in [1, 7, 8, 127] {
-        for what in ["create", "attach", "register"] {
-            has(&partitions, &[&format!("partitions {what}/{n}")]);
-        }
-        has(&partitions, &[&format!("partitions-kept mappings/{n}")]);
-        assert_eq!(partitions[&format!("partitions-kept descriptors/{n}")].value, 1.0);
-    }
-    has(&partitions, &["partitions-later 1", "partitions-later 124", "placing 64M", "placing 512M"]);
-}
-
-/// On a machine that has not what is asked for, that is what was found.
-#[test]
-fn placement_says_of_each_partition_what_was_asked_and_where_it_lies() {
-    let (success, out, err) = run(&["placement", "--json"]);
-    assert!(success, "{err}");
-    let found: Vec<Found> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let cell = |row: &str, column: &str| {
-        let at = |one: &&Found| one.table == PARTITIONS && one.row == row && one.column == column;
-        found.iter().find(at).map(|one| one.value.clone())
-    };
-    for traits in TRAITS {
-        match (cell(traits, "refused"), cell(traits, "PE 0")) {
-            (Some(why), None) => {
-                assert!(traits.contains("policy=M") && why.starts_with("partition 1 "), "{traits}: {why}");
-            }
-            (None, Some(pages)) => assert!(pages.contains(" on node "), "{traits}: {pages}"),
-            both => panic!("{traits}: {both:?}"),
-        }
-    }
-    assert_eq!(cell(TRAITS[0], "given").as_deref(), Some("24M in pages of 4K"));
-    // On a machine with several nodes there is a share for each storage; ci/numa/place.sh looks at them.
-    let arrays = found.iter().filter(|one| one.table == AFFINITY && one.column == "multi").count();
-    assert!(arrays > 0 || err.contains("one NUMA node"), "{out}{err}");
-    let (success, out, err) = run(&["placement", "partitions"]);
-    assert!(success && out.contains("24M in pages of 4K") && !err.contains("arrays"), "{out}{err}");
-}
-
-#[test]
 fn starts_show_time_memory_and_mappings() {
     let startup = cases("startup");
     has(&startup, &["startup 4", "startup 16/127/1G", "startup-resident 16/127/1G", "startup-mappings 4"]);
@@ -319,53 +263,6 @@ fn starts_show_time_memory_and_mappings() {
     assert_eq!(startup.contains_key("startup mpirun/4"), has_mpirun);
     let resident = &startup["startup-resident 4"];
     assert!(resident.value < resident.limit, "{resident:?}");
-}
-
-#[test]
-fn networks_have_a_case_for_each_operation_and_state() {
-    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
-    if !has_fabric() {
-        return;
-    }
-    let ofi = cases_of(&["ofi"]);
-    let operations = ["put/8", "get/8", "fetch-add/8", "put-rate/8", "put/65536", "get/1048576"];
-    let asleep = ["put-asleep/8", "get-asleep/8", "fetch-add-asleep/8"];
-    for operation in operations.iter().chain(&asleep).chain(&["idle/0"]) {
-        let case = &ofi[&format!("ofi {operation}/tcp;ofi_rxm")];
-        assert_eq!((case.pes, case.transport.as_str()), (2, "ofi"));
-    }
-    let bare = cases_of(&["ofi", "--bare"]);
-    for operation in operations.iter().chain(&asleep) {
-        has(&bare, &[&format!("ofi-bare {operation}/tcp;ofi_rxm")]);
-    }
-}
-
-#[test]
-fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
-    let _alone = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
-    if !has_fabric() {
-        return;
-    }
-    let (blocks, model) = (cases_of(&["ofi", "--strided"]), cases_of(&["ofi", "--model"]));
-    for state in ["polling", "asleep"] {
-        for case in ["16/8", "16/4096", "64/8", "64/256", "64/4096"] {
-            has(
-                &blocks,
-                &[&format!("ofi-strided {case}/{state}"), &format!("ofi-strided-model {case}/{state}")],
-            );
-        }
-        for number in ["alpha", "gap", "beta"] {
-            has(&model, &[&format!("ofi-model {number}/{state}/tcp;ofi_rxm")]);
-        }
-    }
-}
-
-/// A provider that is not there is an error with its name, and no report.
-#[test]
-fn a_provider_that_is_not_there_is_named() {
-    let (success, out, err) = run(&["ofi", "--bare", "--provider", "carrier-pigeon", "--jobs", "1"]);
-    assert!(!success && out.is_empty(), "{out}");
-    assert!(err.contains("carrier-pigeon") || err.contains("libfabric cannot be used"), "{err}");
 }
 
 /// A debug build says nothing of speed: each case is there, and none is held.

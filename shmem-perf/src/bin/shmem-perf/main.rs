@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use shmem::launch::{DEPUTY, deputy};
 use shmem_perf::FEWEST;
+use shmem_perf::peers::Peer;
 
 use runner::Runner;
 
@@ -26,6 +27,7 @@ mod halo;
 mod lookup;
 mod mapping;
 mod memory;
+mod micro;
 mod network;
 mod peers;
 mod placement;
@@ -95,6 +97,17 @@ enum Command {
     },
     /// A stencil with a halo, against the same with a barrier in each step.
     Halo,
+    /// The usual micro-benchmarks between two PEs, by the definitions of the OSU benchmarks: in turn with C over
+    /// `mmap`, and with Open MPI's OpenSHMEM and MPI and the Rust crate lamellar where they are installed.
+    Micro {
+        /// Fewer sizes, and nothing is built that takes long.
+        #[arg(long)]
+        quick: bool,
+        /// Beside these only: floor (C over `mmap`), oshmem-micro, mpi-micro, lamellar. Of the last one a first run
+        /// builds some two hundred packages.
+        #[arg(long, value_name = "PROGRAM", value_delimiter = ',', value_parser = micro::peer)]
+        beside: Vec<Peer>,
+    },
     /// Start and end of a job, against programs that do nothing.
     Startup,
     /// Examples (heat2d, halo2d, gups, isx) by as many PEs as have a core each, four at most, against plain code of
@@ -113,7 +126,7 @@ enum Command {
         /// predicts of large jobs.
         #[arg(long, conflicts_with_all = ["bare", "strided"])]
         model: bool,
-        /// Registration: of 1 to 127 regions by hand, and of partitions made at run time.
+        /// Registration: of 1 to 127 regions by hand, of partitions made at run time, and of arrays made and freed.
         #[arg(long, conflicts_with_all = ["bare", "strided", "model"])]
         partitions: bool,
         /// The usual micro-benchmarks for 1 byte to 1 MiB: latencies, bandwidth one way and both ways, atomic operations,
@@ -197,6 +210,7 @@ enum Measure {
     PlacedApart,
     PlacedPartition,
     Array,
+    ArrayBrief,
     ArrayParallel,
     ArrayApart,
     ArrayLayer,
@@ -205,6 +219,8 @@ enum Measure {
     Tracking,
     TrackingDomains,
     Halo,
+    Micro,
+    MicroQuick,
     Nothing,
     Footprint,
     Processes,
@@ -247,6 +263,9 @@ fn main() -> ExitCode {
         }
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
+        }
+        Some(Command::Pe { measure, sizes, .. }) if array::MEASURES.contains(&measure) => {
+            array::pe(measure, &sizes, repetitions)
         }
         Some(Command::Pe { measure, scale, .. }) if placement::MEASURES.contains(&measure) => {
             placement::pe(measure, scale)
