@@ -6,7 +6,7 @@ use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
 use super::loops::{
     chunks, each, index, index_2, index_2_of_slice, index_3, index_3_of_slice, index_of_slice, iter,
-    iter_of_slice, read, read_slice,
+    iter_of_slice, read, read_slice, zip, zip_of_slice,
 };
 use super::{CHUNKS, ELEMENTS, FEW, Measured, PLANE, SPACE};
 use crate::samples::{Samples, nanoseconds_each};
@@ -30,63 +30,69 @@ pub fn access<L: ThreadLevel>(world: &mut World<L>, repetitions: usize) -> Resul
     Ok(measured)
 }
 
+/// Those of one dimension that are larger than caches, of the four storages.
+///
+/// # Errors
+///
+/// As [`access`].
+pub fn access_in_brief<L: ThreadLevel>(world: &mut World<L>, repetitions: usize) -> Result<Vec<Measured>> {
+    let large = (ELEMENTS, "");
+    let mut measured = in_a_line(world, "single", Single, large, repetitions)?;
+    measured.extend(in_a_line(world, "separate", Separate, large, repetitions)?);
+    measured.extend(in_a_line(world, "cyclic", Cyclic { block: 0 }, large, repetitions)?);
+    measured.extend(in_a_line(world, "multi", Multi, large, repetitions)?);
+    Ok(measured)
+}
+
+/// Both in turn, with as many elements in each sample, about.
+fn pair(repetitions: usize, elements: usize, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()) -> Samples {
+    let passes = ELEMENTS.div_ceil(elements);
+    let time =
+        |body: &mut dyn FnMut()| nanoseconds_each(passes * elements, || (0..passes).for_each(|_| body()));
+    Samples::alternate(repetitions, || time(cost), || time(limit))
+}
+
+fn in_a_line<L: ThreadLevel, S: Storage>(
+    world: &mut World<L>,
+    name: &str,
+    storage: S,
+    (elements, suffix): (usize, &str),
+    repetitions: usize,
+) -> Result<Vec<Measured>> {
+    let plain = world.alloc(zeroed::<u64>(elements))?;
+    let line = world.array([elements]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
+    let measured = world.local((&line, &plain), |(mut a, plain)| {
+        let of = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
+            (format!("{name}/{way}{suffix}"), pair(repetitions, elements, cost, limit))
+        };
+        vec![
+            of("index", &mut || index(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain))),
+            of("iter", &mut || iter(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain))),
+            of("each", &mut || each(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain))),
+            of("zip", &mut || zip(black_box(a.view_mut())), &mut || zip_of_slice(black_box(plain))),
+            of("chunks", &mut || chunks(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain))),
+            of("read", &mut || _ = black_box(read(black_box(a.view()))), &mut || {
+                _ = black_box(read_slice(black_box(plain)))
+            }),
+        ]
+    });
+    world.free(line)?;
+    world.free(plain)?;
+    Ok(measured)
+}
+
 fn of_storage<L: ThreadLevel, S: Storage>(
     world: &mut World<L>,
     name: &str,
     storage: S,
     repetitions: usize,
 ) -> Result<Vec<Measured>> {
+    let mut measured = in_a_line(world, name, storage, (ELEMENTS, ""), repetitions)?;
+    measured.extend(in_a_line(world, name, storage, (FEW, "/cache"), repetitions)?);
     let case = |way: &str, samples| (format!("{name}/{way}"), samples);
-    let pair = |elements, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
-        // As many elements in each sample, about.
-        let passes = ELEMENTS.div_ceil(elements);
-        let time =
-            |body: &mut dyn FnMut()| nanoseconds_each(passes * elements, || (0..passes).for_each(|_| body()));
-        Samples::alternate(repetitions, || time(cost), || time(limit))
-    };
-    let mut measured = Vec::new();
-
+    let pair =
+        |elements, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| pair(repetitions, elements, cost, limit);
     let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;
-    for (elements, suffix) in [(ELEMENTS, ""), (FEW, "/cache")] {
-        let line = world.array([elements]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
-        measured.extend(world.local((&line, &plain), |(mut a, plain)| {
-            let plain = &mut plain[..elements];
-            let of = |way: &str, samples| case(&format!("{way}{suffix}"), samples);
-            vec![
-                of(
-                    "index",
-                    pair(elements, &mut || index(black_box(a.view_mut())), &mut || {
-                        index_of_slice(black_box(plain))
-                    }),
-                ),
-                of(
-                    "iter",
-                    pair(elements, &mut || iter(black_box(a.view_mut())), &mut || {
-                        iter_of_slice(black_box(plain))
-                    }),
-                ),
-                of(
-                    "each",
-                    pair(elements, &mut || each(black_box(a.view_mut())), &mut || {
-                        iter_of_slice(black_box(plain))
-                    }),
-                ),
-                of(
-                    "chunks",
-                    pair(elements, &mut || chunks(black_box(a.view_mut())), &mut || {
-                        index_of_slice(black_box(plain))
-                    }),
-                ),
-                of(
-                    "read",
-                    pair(elements, &mut || _ = black_box(read(black_box(a.view()))), &mut || {
-                        _ = black_box(read_slice(black_box(plain)))
-                    }),
-                ),
-            ]
-        }));
-        world.free(line)?;
-    }
 
     let elements = PLANE.iter().product();
     let plane = world.array(PLANE).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;

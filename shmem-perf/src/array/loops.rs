@@ -87,6 +87,18 @@ pub(super) fn iter_of_slice(a: &mut [u64]) {
     }
 }
 
+/// `forall (a, i) in zip(A, A.domain) do a = i`, by one thread.
+#[inline(never)]
+pub(super) fn zip<S: Storage>(mut a: ArrayMut<'_, u64, 1, S>) {
+    let indices = a.indices();
+    a.iter_mut().zip(indices).for_each(|(value, i)| *value = i as u64);
+}
+
+#[inline(never)]
+pub(super) fn zip_of_slice(a: &mut [u64]) {
+    a.iter_mut().enumerate().for_each(|(i, value)| *value = i as u64);
+}
+
 #[inline(never)]
 pub(super) fn chunks<S: Storage>(mut a: ArrayMut<'_, u64, 1, S>) {
     for mut chunk in a.chunks_mut() {

@@ -19,7 +19,7 @@ mod parallel;
 #[cfg(feature = "rayon")]
 mod technique;
 
-pub use access::access;
+pub use access::{access, access_in_brief};
 pub use layer::{PES, SIZES, layer};
 #[cfg(feature = "rayon")]
 pub use parallel::parallel;

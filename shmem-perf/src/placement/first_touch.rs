@@ -51,9 +51,10 @@ pub(super) fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) ->
     for chunk in 0..chunking.chunks() {
         let home = Some(homes[chunk % homes.len()]);
         for run in chunking.runs(chunk) {
-            for number in run.start / page..run.end.div_ceil(page) {
+            let pages = run.start / page..run.end.div_ceil(page);
+            for (number, node) in pages.clone().zip(&nodes[pages]) {
                 let inside = run.end.min((number + 1) * page) - run.start.max(number * page);
-                at_home += if nodes[number] == home { inside } else { 0 };
+                at_home += if *node == home { inside } else { 0 };
             }
         }
     }

@@ -3,6 +3,7 @@
 
 mod contexts;
 mod lookup;
+mod memory;
 mod network;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 
 use shmem_perf::Case;
 use shmem_perf::guard::GUARDED;
-use shmem_perf::placement::{AFFINITY, Found, PARTITIONS, TRAITS};
 
 fn run(args: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_shmem-perf"))
@@ -75,7 +75,7 @@ fn has(cases: &BTreeMap<String, Case>, names: &[&str]) {
 #[test]
 fn transfers_have_a_case_for_each_size() {
     let put = cases("put");
-    has(&put, &["put8-static 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
+    has(&put, &["put8-static 8", "put8-quiet 8", "put 1", "put 64", "put 4096", "put 65536", "put 4194304"]);
     has(&cases("get"), &["get 8", "get 512", "get 1048576"]);
     assert_eq!((put["put 64"].pes, put["put 64"].unit.as_str()), (2, "ns"));
 }
@@ -233,82 +233,6 @@ fn halos_have_a_case_for_each_size_and_what_it_is_made_of() {
 fn words_have_a_case_for_each_operation() {
     has(&cases("signal"), &["signal 8", "signal 8/read", "signal 4096"]);
     has(&cases("atomic"), &["atomic fetch-add/64", "atomic compare-swap/64", "atomic swap/32"]);
-}
-
-#[test]
-fn arrays_have_a_case_for_each_storage_and_way() {
-    let array = cases("array");
-    for storage in ["single", "separate", "cyclic", "multi", "chosen"] {
-        for way in [
-            "index",
-            "iter",
-            "each",
-            "chunks",
-            "read",
-            "index/2",
-            "index/3",
-            "iter/2",
-            "iter/3",
-            "index/cache",
-        ] {
-            has(&array, &[&format!("array {storage}/{way}")]);
-        }
-        if cfg!(feature = "rayon") {
-            for way in ["par-index", "par-iter", "par-chunks", "par-read"] {
-                has(&array, &[&format!("array {storage}/{way}")]);
-            }
-        }
-    }
-    for storage in ["single", "separate", "cyclic", "multi"] {
-        for (bytes, pes) in [(1 << 10, 2), (16 << 10, 4), (16 << 10, 8)] {
-            let case = &array[&format!("array next-layer/{storage}/{bytes}/{pes}")];
-            assert_eq!((case.pes, case.unit.as_str()), (pes, "us"));
-        }
-    }
-}
-
-#[test]
-fn memory_has_a_case_for_each_size_of_pages_and_number_of_partitions() {
-    let pages = cases("pages");
-    // Where the system merges no pages, there is nothing to compare.
-    let both = ["pages stencil/64", "pages column/32768"].iter().all(|name| pages.contains_key(*name));
-    assert!(pages.is_empty() || both, "{pages:?}");
-    let partitions = cases("partitions");
-    for n in [1, 7, 8, 127] {
-        for what in ["create", "attach", "register"] {
-            has(&partitions, &[&format!("partitions {what}/{n}")]);
-        }
-        has(&partitions, &[&format!("partitions-kept mappings/{n}")]);
-        assert_eq!(partitions[&format!("partitions-kept descriptors/{n}")].value, 1.0);
-    }
-    has(&partitions, &["partitions-later 1", "partitions-later 124", "placing 64M", "placing 512M"]);
-}
-
-/// On a machine that has not what is asked for, that is what was found.
-#[test]
-fn placement_says_of_each_partition_what_was_asked_and_where_it_lies() {
-    let (success, out, err) = run(&["placement", "--json"]);
-    assert!(success, "{err}");
-    let found: Vec<Found> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let cell = |row: &str, column: &str| {
-        let at = |one: &&Found| one.table == PARTITIONS && one.row == row && one.column == column;
-        found.iter().find(at).map(|one| one.value.clone())
-    };
-    for traits in TRAITS {
-        match (cell(traits, "refused"), cell(traits, "PE 0")) {
-            (Some(why), None) => {
-                assert!(traits.contains("policy=M") && why.starts_with("partition 1 "), "{traits}: {why}");
-            }
-            (None, Some(pages)) => assert!(pages.contains(" on node "), "{traits}: {pages}"),
-            both => panic!("{traits}: {both:?}"),
-        }
-    }
-    assert_eq!(cell(TRAITS[0], "given").as_deref(), Some("24M in pages of 4K"));
-    // On a machine with several nodes there is a share for each storage; ci/numa/place.sh looks at them.
-    let arrays = found.iter().filter(|one| one.table == AFFINITY && one.column == "multi").count();
-    assert!(arrays > 0 || err.contains("one NUMA node"), "{out}{err}");
-    let (success, out, err) = run(&["placement", "partitions"]);
-    assert!(success && out.contains("24M in pages of 4K") && !err.contains("arrays"), "{out}{err}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use shmem_perf::put::{self, Row};
 use shmem_perf::startup::Footprint;
 use shmem_perf::{Record, Samples, Site, affinity, alloc, atomic, barrier, get, signal};
 
-use crate::{Measure, array, memory, peers};
+use crate::{Measure, memory, peers};
 
 #[symmetric]
 static ROW: Row;
@@ -42,9 +42,6 @@ pub(crate) fn pe(
         Measure::Footprint => return footprint(&world, before),
         Measure::LaterPartitions => return memory::later(&mut world, partitions, repetitions),
         Measure::Pages => return memory::pages(&mut world, repetitions),
-        Measure::Array | Measure::ArrayParallel | Measure::ArrayApart | Measure::ArrayLayer => {
-            return array::pe(&mut world, measure, repetitions);
-        }
         _ => {}
     }
     // They take cores of their own accord, and could not once this process has taken one.
@@ -83,6 +80,7 @@ pub(crate) fn pe(
         | Measure::PlacedPartition
         | Measure::Pages
         | Measure::Array
+        | Measure::ArrayBrief
         | Measure::ArrayParallel
         | Measure::ArrayApart
         | Measure::ArrayLayer
@@ -172,12 +170,15 @@ impl Bench<'_> {
             let samples = put::put8_static(world, ROW.on(self.other()), put_row, repetitions);
             let compared = "an 8-byte put to a static, against a store to the same word";
             let to_static = self.record("put8-static", "8", compared, samples);
+            let samples = put::put8_quiet(world, ROW.on(self.other()).index(0), repetitions);
+            let compared = "an 8-byte put and its quiet, against a store to the same word and a full fence";
+            let with_quiet = self.record("put8-quiet", "8", compared, samples);
             let sizes = put::SIZES.iter().map(|&bytes| {
                 let samples = put::put(world, to.index(..bytes), repetitions);
                 let compared = "a put, against memcpy into the same bytes; time for each byte";
                 self.record("put", bytes.to_string(), compared, samples)
             });
-            std::iter::once(to_static).chain(sizes).collect()
+            [to_static, with_quiet].into_iter().chain(sizes).collect()
         }))
     }
 

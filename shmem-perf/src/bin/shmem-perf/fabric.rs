@@ -80,6 +80,12 @@ impl Runner {
 
     /// Registration of many regions by hand, and of partitions made at run time.
     pub(crate) fn registration(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
+        self.far_partitions(provider)?;
+        self.far_layers(provider)
+    }
+
+    /// Regions registered by hand, and partitions made at run time.
+    pub(crate) fn far_partitions(&mut self, provider: &str) -> Result<(), Box<dyn Error>> {
         self.repeat(&self.over(Measure::OfiPartitions, provider))?;
         for n in LATER {
             let mut job = self.over(Measure::LaterPartitions, provider);

@@ -113,7 +113,7 @@ enum Command {
         /// predicts of large jobs.
         #[arg(long, conflicts_with_all = ["bare", "strided"])]
         model: bool,
-        /// Registration: of 1 to 127 regions by hand, and of partitions made at run time.
+        /// Registration: of 1 to 127 regions by hand, of partitions made at run time, and of arrays made and freed.
         #[arg(long, conflicts_with_all = ["bare", "strided", "model"])]
         partitions: bool,
         /// The usual micro-benchmarks for 1 byte to 1 MiB: latencies, bandwidth one way and both ways, atomic operations,
@@ -197,6 +197,7 @@ enum Measure {
     PlacedApart,
     PlacedPartition,
     Array,
+    ArrayBrief,
     ArrayParallel,
     ArrayApart,
     ArrayLayer,
@@ -247,6 +248,9 @@ fn main() -> ExitCode {
         }
         Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
             fabric::pe(measure, repetitions)
+        }
+        Some(Command::Pe { measure, sizes, .. }) if array::MEASURES.contains(&measure) => {
+            array::pe(measure, &sizes, repetitions)
         }
         Some(Command::Pe { measure, scale, .. }) if placement::MEASURES.contains(&measure) => {
             placement::pe(measure, scale)

@@ -17,16 +17,21 @@ impl Runner {
         self.repeat(&self.job(Measure::Pages, 2, 1, &pages::variables()))
     }
 
-    /// What needs no job is measured in this process.
     pub(crate) fn partitions(&mut self) -> Result<(), Box<dyn Error>> {
-        let site = |pes| Site { pes, transport: "shm".into(), shared_cores: false };
+        self.partition_costs()?;
+        self.later_partitions()?;
+        self.placing(&placing::SIZES)
+    }
+
+    /// What needs no job is measured in this process.
+    pub(crate) fn partition_costs(&mut self) -> Result<(), Box<dyn Error>> {
         let mut records = Vec::new();
         for n in partitions::PARTITIONS {
             let Costs { create, attach, register, mappings, descriptors, resident } =
                 partitions::costs(n, self.repetitions)?;
             let mut push = |measure, what, unit, compared: &str, samples| {
                 let case = format!("{what}/{n}");
-                records.push(Record::new(&site(Costs::PES), measure, case, unit, compared, samples));
+                records.push(Record::new(&near(Costs::PES), measure, case, unit, compared, samples));
             };
             let time = "partitions of a PE made, mapped by a peer, and entered where addresses are found; time for each, against one alone";
             push("partitions", "create", "us", time, create);
@@ -39,19 +44,30 @@ impl Runner {
         }
         records.sort_by(|a, b| a.measure.cmp(&b.measure));
         self.show(records);
-        for n in partitions::LATER {
-            self.repeat(&self.job(Measure::LaterPartitions, 2, n, &[]))?;
-        }
+        Ok(())
+    }
+
+    pub(crate) fn later_partitions(&mut self) -> Result<(), Box<dyn Error>> {
+        let mut numbers = partitions::LATER.into_iter();
+        numbers.try_for_each(|n| self.repeat(&self.job(Measure::LaterPartitions, 2, n, &[])))
+    }
+
+    pub(crate) fn placing(&mut self, sizes: &[usize]) -> Result<(), Box<dyn Error>> {
         let mut records = Vec::new();
-        for bytes in placing::SIZES {
+        for &bytes in sizes {
             let samples = placing::placing(bytes, self.repetitions)?;
             let compared = "memory whose chunks have a node each, bound and populated, against a first touch by all CPUs";
             let case = format!("{}M", bytes >> 20);
-            records.push(Record::new(&site(1), "placing", case, "ms", compared, samples));
+            records.push(Record::new(&near(1), "placing", case, "ms", compared, samples));
         }
         self.show(records);
         Ok(())
     }
+}
+
+/// PEs of this host, of which one measures.
+fn near(pes: usize) -> Site {
+    Site { pes, transport: "shm".into(), shared_cores: false }
 }
 
 /// A stencil, and columns, in large and small pages.

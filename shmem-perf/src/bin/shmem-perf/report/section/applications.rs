@@ -39,8 +39,8 @@ fn show(evidence: View<'_>) -> Vec<Block> {
             "The examples that a user would copy, against the same problem in one process: plain Rust on vectors, \
              with the same inner loops and without a call of the library. Both take turns in one job: all PEs, bound \
              to a core each, begin behind a barrier and end with one; then PE 0 computes alone while the others \
-             sleep. What is prepared before (fields, tables, keys) is not part of the times. Grids and tables lie in small \
-             pages on both sides. Speedup is the serial time over the parallel one: below 1, one process is faster \
+             sleep. What is prepared before (fields, tables, keys) is not part of the times. Neither \
+             side asks for large pages. Speedup is the serial time over the parallel one: below 1, one process is faster \
              alone. Efficiency is the speedup over the number of PEs.",
         ),
         Block::text(

@@ -1,10 +1,13 @@
 //! Kinds of memory and sizes of pages.
 
+use shmem_perf::{pages, partitions, placement};
+
+use super::arrays::rows;
 use super::{Plan, Section, Step, Topic};
-use crate::Command;
 use crate::placement::Subject;
-use crate::report::evidence::View;
-use crate::report::page::{Block, Table};
+use crate::report::evidence::{Entry, View};
+use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::{Command, fabric};
 
 pub(super) const SECTION: Section = Section {
     topic: Topic::Partitions,
@@ -14,16 +17,136 @@ pub(super) const SECTION: Section = Section {
     show,
 };
 
+/// What is registered with a provider.
+const FAR: &str = "tcp";
+
 fn steps(plan: &Plan) -> Vec<Step> {
     let guest = plan.either(plan.guest.clone(), None);
-    vec![
-        Step::new("where partitions lie", plan.either(20.0, 1.0), move |runner| {
+    let mut steps = vec![
+        Step::new("where partitions lie", plan.either(20.0, 0.5), move |runner| {
             runner.placement_anywhere(Subject::Partitions, guest.as_deref())
         }),
-        Step::new("partitions", 10.0, |runner| runner.measure(Command::Partitions)),
-    ]
+        Step::new("small and large pages", 3.0, |runner| runner.measure(Command::Pages)),
+        Step::new("partitions made and mapped", 1.0, |runner| runner.partition_costs()),
+        Step::new("partitions made later", 2.0, |runner| runner.later_partitions()),
+    ];
+    if !plan.quick {
+        let registered = |runner: &mut crate::runner::Runner| runner.far_partitions(fabric::PROVIDER);
+        steps.push(Step::new("partitions registered", 10.0, registered).variant(FAR));
+    }
+    steps
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
-    vec![Table::cases("partitions", evidence.measure("partitions")).into()]
+    vec![
+        Block::text(
+            "The published stencil uses the default heap and nothing else. What that is made of, which kind of memory and \
+             which size of pages, is said in the environment, and the program stays as it is. Here it is a stencil on two \
+             grids whose columns go to both neighbours behind each step.",
+        ),
+        Block::heading("Where the pages of partition 1 are"),
+        placed(evidence).into(),
+        Block::heading("What the size of pages does to time"),
+        Table::cases("Pages of 2 MiB against small ones", evidence.measure("pages"))
+            .under(format!(
+                "The same program on the same machine, in both. stencil: a step on {size} x {size} cells of each PE, time for \
+                 each cell. column: a strided put that touches so many small pages, time for each element. The publication \
+                 shows 4 KiB and 64 MiB without figures; this processor has 2 MiB, and 1 GiB where they are reserved.",
+                size = pages::SIZE
+            ))
+            .into(),
+        columns(evidence).into(),
+        Block::heading("What partitions cost"),
+        footprint(evidence).into(),
+        Table::cases("Partitions against one, on one host", made(evidence))
+            .under("Time for each partition; what is kept, in all.")
+            .into(),
+        Table::cases("The same over tcp", registered(evidence))
+            .under("ofi-register: regions of 1 MiB registered by hand, beside partitions that the library makes.")
+            .into(),
+    ]
+}
+
+fn placed(evidence: View<'_>) -> Table {
+    let facts = evidence.facts(placement::PARTITIONS);
+    let mut pes: Vec<&str> =
+        facts.iter().map(|fact| fact.column.as_str()).filter(|column| column.starts_with("PE ")).collect();
+    pes.sort_unstable();
+    pes.dedup();
+    let before = ["given", "pages are", "kind"].into_iter();
+    let columns: Vec<_> = before.chain(pes).chain(["said", "refused"]).collect();
+    let on: Vec<_> = evidence.facts("machine").iter().map(|fact| fact.value.clone()).collect();
+    let heads = std::iter::once("SHMEM_SYMMETRIC_PARTITION1").chain(columns.iter().copied());
+    let mut table = Table::new("What was asked, what was given, and which nodes the pages are on", heads).under(format!(
+        "Kinds N and F, policies M (mandatory) and P (preferred), pages per node as the kernel says behind the stencil. \
+         PEs are bound to a node each. Published: 500M in pages of 4K and 64M, on N and F; pages of 64M are no size of this \
+         processor, which has to be refused where they are mandatory. Run on {}. An emulated machine proves where pages \
+         are, never how fast they are.",
+        on.join(": ")
+    ));
+    for row in rows(&facts) {
+        let cell = |column: &&str| {
+            let fact = facts.iter().copied().find(|fact| fact.row == row && fact.column == **column);
+            fact.map_or_else(|| Cell::text(""), |fact| Cell::fact(Some(fact)))
+        };
+        table.row(std::iter::once(Cell::text(row)).chain(columns.iter().map(cell)));
+    }
+    table
+}
+
+fn columns(evidence: View<'_>) -> Figure {
+    let touched = |entry: &Entry| entry.case.case.strip_prefix("column/")?.parse::<f64>().ok();
+    Figure::new("Columns", ("small pages that the column touches", Scale::Bytes), ("ns for each element", Scale::Linear))
+        .with(Series::costs("pages of 2 MiB", evidence.measure("pages"), touched))
+        .with(Series::limits("small pages", evidence.measure("pages"), touched))
+        .under("Beyond the number of pages that a core finds by its TLB, each element in a small page costs a walk through the page table.")
+}
+
+/// A line for each number of partitions.
+fn footprint(evidence: View<'_>) -> Table {
+    let heads = [
+        "partitions",
+        "make one, us",
+        "map a neighbour's, us",
+        "enter it in the tables, us",
+        "mappings",
+        "descriptors",
+        "KiB resident",
+        "make one later, us",
+        "make one later over tcp, us",
+        "register a region, us",
+    ];
+    let mut table = Table::new("For each partition, and what a process keeps for all of them", heads).under(
+        "A node with 4 PEs. All partitions of a PE with one size of pages lie in one file and one mapping. The publication \
+         names these costs and gives no figures. One made at run time has a file of its own, and is made known to all PEs; \
+         of these there are 124 in the last line, beside three that every job has.",
+    );
+    for (n, later) in partitions::PARTITIONS.into_iter().zip(partitions::LATER) {
+        let of = |variant: &str, measure: &str, case: String| {
+            Cell::of(evidence.case_in(variant, measure, &case), Column::Value)
+        };
+        table.row([
+            Cell::text(n.to_string()),
+            of("", "partitions", format!("create/{n}")),
+            of("", "partitions", format!("attach/{n}")),
+            of("", "partitions", format!("register/{n}")),
+            of("", "partitions-kept", format!("mappings/{n}")),
+            of("", "partitions-kept", format!("descriptors/{n}")),
+            of("", "partitions-kept", format!("resident/{n}")),
+            of("", "partitions-later", later.to_string()),
+            of(FAR, "partitions-later", later.to_string()),
+            of(FAR, "ofi-register", n.to_string()).times(1e-3),
+        ]);
+    }
+    table
+}
+
+fn made(evidence: View<'_>) -> impl Iterator<Item = &Entry> {
+    let of = move |measure| evidence.measure(measure).filter(|entry| entry.variant.is_empty());
+    of("partitions").chain(of("partitions-kept")).chain(of("partitions-later"))
+}
+
+fn registered(evidence: View<'_>) -> impl Iterator<Item = &Entry> {
+    let of = move |measure| evidence.measure(measure).filter(|entry| entry.variant == FAR);
+    of("partitions-later").chain(of("ofi-register"))
 }

@@ -11,6 +11,7 @@ mod own;
 mod published;
 
 use shmem_perf::peers::Peer;
+use shmem_perf::strided::sweep;
 
 use super::{Plan, Section, Step, Topic};
 use crate::report::evidence::View;
@@ -26,9 +27,8 @@ pub(super) const SECTION: Section = Section {
     show,
 };
 
-/// Layouts of each kind whose regret is measured.
+/// Layouts of each kind whose regret is measured in a whole report.
 const LAYOUTS: usize = 48;
-const FEW_LAYOUTS: usize = 6;
 
 fn steps(plan: &Plan) -> Vec<Step> {
     let quick = plan.quick;
@@ -46,8 +46,9 @@ fn steps(plan: &Plan) -> Vec<Step> {
         Step::new("strided: orientations", plan.either(8.0, 3.0), move |runner| {
             runner.several(if quick { 1 } else { 5 }, |runner| runner.jobs(Measure::Strided, 2, 1))
         }),
-        Step::new("strided: regret of predicates", plan.either(40.0, 5.0), move |runner| {
-            runner.regret(None, if quick { FEW_LAYOUTS } else { LAYOUTS })
+        Step::new("strided: regret of predicates", plan.either(40.0, 2.0), move |runner| match quick {
+            true => runner.drawn(Measure::RegretSample, sweep::ROOM, 0, usize::MAX),
+            false => runner.regret(None, LAYOUTS),
         }),
     ];
     if plan.peers && !quick {
