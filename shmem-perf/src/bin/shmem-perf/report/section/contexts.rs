@@ -29,8 +29,11 @@ const CONTEXTS: [(&str, &str); 3] = [
     ("locked", "one context behind a lock"),
 ];
 
+/// A row's name, and the measure and the case that it shows.
+type Shown = (&'static str, &'static str, &'static str);
+
 /// What was found, in words, and the cases that say the same or something else.
-const FOUND: [(&str, &[(&str, &str, &str)]); 7] = [
+const FOUND: [(&str, &[Shown]); 7] = [
     (
         "36 threads: no lock is faster than locks",
         &[
