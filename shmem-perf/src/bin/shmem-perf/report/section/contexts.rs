@@ -29,7 +29,7 @@ const CONTEXTS: [(&str, &str); 3] = [
     ("locked", "one context behind a lock"),
 ];
 
-/// A case, in words, and its measure and name.
+/// A row's name, and the measure and the case that it shows.
 type Shown = (&'static str, &'static str, &'static str);
 
 /// What was found, in words, and the cases that say the same or something else.
