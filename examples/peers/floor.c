@@ -26,7 +26,7 @@ struct side {
     double contributions[2][2 * MOST / sizeof(double)];
 };
 
-static struct side *here, *there;
+static struct side *own, *other;
 /* What comes out of a collective is the process's own. */
 static double results[2 * MOST / sizeof(double)];
 /* Collectives so far. */
@@ -37,9 +37,9 @@ static inline void put(size_t at, const char *from, size_t bytes)
     if (bytes == sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, from, sizeof value);
-        *(volatile uint64_t *)(there->memory + at) = value;
+        *(volatile uint64_t *)(other->memory + at) = value;
     } else
-        memcpy(there->memory + at, from, bytes);
+        memcpy(other->memory + at, from, bytes);
 }
 
 static inline void put_later(size_t at, const char *from, size_t bytes)
@@ -55,43 +55,43 @@ static inline void quiet(void)
 static inline void get(char *into, size_t at, size_t bytes)
 {
     if (bytes == sizeof(uint64_t)) {
-        uint64_t value = *(volatile uint64_t *)(there->memory + at);
+        uint64_t value = *(volatile uint64_t *)(other->memory + at);
         memcpy(into, &value, sizeof value);
     } else
-        memcpy(into, there->memory + at, bytes);
+        memcpy(into, other->memory + at, bytes);
     /* The compiler may not leave it out. */
     __asm__ volatile("" ::: "memory");
 }
 
 static const char *written(void)
 {
-    return here->memory;
+    return own->memory;
 }
 
 static inline uint64_t fetch_add(uint64_t more)
 {
-    return atomic_fetch_add(&there->word, more);
+    return atomic_fetch_add(&other->word, more);
 }
 
 static inline void add(uint64_t more)
 {
-    atomic_fetch_add(&there->word, more);
+    atomic_fetch_add(&other->word, more);
 }
 
 static inline uint64_t swap(uint64_t value)
 {
-    return atomic_exchange(&there->word, value);
+    return atomic_exchange(&other->word, value);
 }
 
 static inline uint64_t compare_swap(uint64_t expected, uint64_t value)
 {
-    atomic_compare_exchange_strong(&there->word, &expected, value);
+    atomic_compare_exchange_strong(&other->word, &expected, value);
     return expected;
 }
 
 static inline uint64_t fetch(void)
 {
-    return atomic_load(&there->word);
+    return atomic_load(&other->word);
 }
 
 /* Waits in a loop, and leaves the core to others now and then: there may be but one. */
@@ -105,14 +105,14 @@ static inline void await(_Atomic uint64_t *counter, uint64_t count)
 /* Each says how often it was here, and waits for the other one. */
 static inline void barrier(void)
 {
-    uint64_t count = atomic_load_explicit(&here->arrived, memory_order_relaxed) + 1;
-    atomic_store_explicit(&here->arrived, count, memory_order_release);
-    await(&there->arrived, count);
+    uint64_t count = atomic_load_explicit(&own->arrived, memory_order_relaxed) + 1;
+    atomic_store_explicit(&own->arrived, count, memory_order_release);
+    await(&other->arrived, count);
 }
 
 static double *contribution(void)
 {
-    return here->contributions[collectives % 2];
+    return own->contributions[collectives % 2];
 }
 
 static double *result(void)
@@ -124,14 +124,14 @@ static inline void collective(enum operation operation, size_t words, int root)
 {
     unsigned turn = collectives++ % 2;
     size_t bytes = words * sizeof(double);
-    const double *mine = here->contributions[turn], *theirs = there->contributions[turn];
+    const double *mine = own->contributions[turn], *theirs = other->contributions[turn];
     if (operation == BROADCAST) {
         /* The root waits for nobody. What it waits for is its turn to read. */
         if (process == root)
-            atomic_fetch_add_explicit(&here->sent, 1, memory_order_release);
+            atomic_fetch_add_explicit(&own->sent, 1, memory_order_release);
         else {
             static uint64_t received;
-            await(&there->sent, ++received);
+            await(&other->sent, ++received);
             memcpy(results, theirs, bytes);
         }
         return;
@@ -150,16 +150,16 @@ static inline void collective(enum operation operation, size_t words, int root)
 
 static void pass_on(const struct order *order)
 {
-    there->order = *order;
-    atomic_fetch_add(&there->orders, 1);
+    other->order = *order;
+    atomic_fetch_add(&other->orders, 1);
 }
 
 static struct order await_order(void)
 {
     static long next;
-    for (next++; atomic_load(&here->orders) < next;)
+    for (next++; atomic_load(&own->orders) < next;)
         doze();
-    return here->order;
+    return own->order;
 }
 
 int main(int argc, char **argv)
@@ -177,9 +177,9 @@ int main(int argc, char **argv)
     }
     process = second == 0;
     settle(process, argc, argv);
-    here = &sides[process];
-    there = &sides[1 - process];
-    memset(here, 0, sizeof *here);
+    own = &sides[process];
+    other = &sides[1 - process];
+    memset(own, 0, sizeof *own);
     if (!own_memory()) {
         fprintf(stderr, "no memory for %zu bytes\n", 2 * ROOM);
         return 3;

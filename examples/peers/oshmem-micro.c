@@ -23,7 +23,7 @@ static unsigned long *target_word;
 static double *sent, *received, *work;
 static long *sync_words[2];
 /* What the second process is to do, and behind it how many orders there were. */
-static long *orders, *number;
+static long *orders, *newest;
 
 static inline void put(size_t at, const char *from, size_t bytes)
 {
@@ -111,14 +111,14 @@ static void pass_on(const struct order *order)
     long words[4] = {order->operation, order->bytes, order->times, order->samples};
     shmem_long_put(orders, words, 4, 1);
     shmem_fence();
-    shmem_long_p(number, ++last, 1);
+    shmem_long_p(newest, ++last, 1);
     shmem_quiet();
 }
 
 static struct order await_order(void)
 {
     static long next;
-    for (next++; !shmem_long_test(number, SHMEM_CMP_EQ, next);)
+    for (next++; !shmem_long_test(newest, SHMEM_CMP_EQ, next);)
         doze();
     return (struct order){orders[0], orders[1], orders[2], orders[3]};
 }
@@ -145,9 +145,9 @@ int main(int argc, char **argv)
     }
     target_word = shmem_calloc(1, sizeof *target_word);
     orders = shmem_calloc(4, sizeof *orders);
-    number = shmem_calloc(1, sizeof *number);
+    newest = shmem_calloc(1, sizeof *newest);
     if (memory == NULL || received == NULL || sent == NULL || work == NULL || sync_words[1] == NULL ||
-        target_word == NULL || orders == NULL || number == NULL || !own_memory()) {
+        target_word == NULL || orders == NULL || newest == NULL || !own_memory()) {
         fprintf(stderr, "no memory for %zu bytes on each side\n", ROOM + 5 * MOST);
         shmem_global_exit(3);
     }
