@@ -8,7 +8,7 @@ mod network;
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use shmem_perf::Case;
 use shmem_perf::guard::GUARDED;
