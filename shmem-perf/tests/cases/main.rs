@@ -216,10 +216,29 @@ fn each_collective_has_a_case_for_each_size() {
         }
     }
     let beside = names("collective-oshmem");
-    let missing = err.contains("peer oshmem-collectives: not installed");
+    let missing = err.contains("peer oshmem-micro: not installed");
     assert_eq!(beside.len(), if missing { 0 } else { 15 }, "{out}{err}");
     assert!(missing || beside.contains(&"sum/1048576/2".to_owned()), "{beside:?}");
     assert!(all.iter().all(|case| case.n == 11 && case.ratio > 0.0), "{all:?}");
+}
+
+/// Beside hand-written C, which needs a compiler and no library. The others are the matter of ci/peers.sh.
+#[test]
+fn micro_benchmarks_have_a_case_for_each_operation() {
+    let (success, _, err) = run(&["micro", "--beside", "nobody"]);
+    assert!(!success && err.contains("it is one of floor, oshmem-micro, mpi-micro, lamellar"), "{err}");
+    let micro = cases_of(&["micro", "--quick", "--beside", "floor"]);
+    if micro.is_empty() {
+        println!("skipped: no C compiler to build the floor with");
+        return;
+    }
+    assert_eq!(micro.len(), 26, "{:?}", micro.keys());
+    for operation in
+        ["put/8", "get/1048576", "rate/8", "compare-swap/8", "barrier/0", "sum/4096", "alltoall/8"]
+    {
+        has(&micro, &[&format!("micro {operation}/floor")]);
+    }
+    assert_eq!(micro["micro bandwidth/4096/floor"].unit, "ns/B");
 }
 
 #[test]
@@ -338,7 +357,7 @@ fn applications_stand_beside_one_process_and_beside_the_machine() {
         assert_eq!((case.unit.as_str(), case.n), ("ms", 11), "{example}");
         assert!(case.pes >= 1 && !case.shared_cores, "{example}");
     }
-    for work in ["memcpy", "random", "random-atomic"] {
+    for work in ["memcpy", "random", "random-shared"] {
         has(&cases, &[&format!("processes {work}/1024"), &format!("processes {work}/4096")]);
     }
 }
