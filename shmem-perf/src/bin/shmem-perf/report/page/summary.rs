@@ -97,9 +97,8 @@ mod tests {
         let records = vec![
             record("atomic", "add/64", 1.3),
             record("atomic", "swap/64", 0.9),
-            record("atomic", "fetch/64", 1.1),
             record("none", "x", 9.0),
-            record("atomic", "xor/64", 1.2),
+            record("atomic", "fetch/64", 1.1),
         ];
         let mut evidence = Evidence::default();
         evidence.add(Topic::Micro, "", "", Kept { records, ..Kept::default() }, None);
