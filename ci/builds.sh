@@ -4,7 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# What guard.sh measures when everything else has ended: machine code is looked at in the same crates.
+# What guard.sh measures when everything else has ended. Machine code is looked at in the same package: release builds of
+# all below it are made once.
 cargo build --quiet --release -p shmem-perf
 # --workspace, as in unit.sh: nothing is built twice.
 cargo test --workspace --test ui --test assembly --test layout

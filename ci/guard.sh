@@ -1,7 +1,7 @@
 #!/bin/bash
 # The regression guard: `shmem-perf check` holds cases of all measures against generous bounds, by ratios alone
-# (shmem-perf/src/guard.rs). It wants the machine for itself: nothing else runs beside it. Built where machine code is
-# looked at (builds.sh), which takes the same crates.
+# (shmem-perf/src/guard.rs). It wants the machine for itself: nothing else runs beside it. Built where machine
+# code is looked at (builds.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -3,7 +3,7 @@
 # docs/report. ci/page/check.js says what is looked at. Installs Debian's Chromium where packages may be installed,
 # and says so where it cannot be had.
 #
-# usage: ci/page.sh [DIRECTORY...]    only the reports in these directories, with all sections
+# usage: ci/page.sh [DIRECTORY [SECTION,...]]    only the report there, with all sections or these, which need not be whole
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,10 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-check() { # DIRECTORY SECTION,...
+always=machine,method,summary,data
+sections=lookup,strided,arrays,partitions,contexts,micro,applications
+
+check() { # DIRECTORY SECTION,... [whole]: nothing is left out, and no figure means nothing
     local page status=0
     page=$(realpath "$1/index.html")
     echo "-- $1"
@@ -23,7 +26,7 @@ check() { # DIRECTORY SECTION,...
     timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
         --disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$(mktemp -d "$work/user-XXXXXX")" \
         --allow-file-access-from-files --window-size=1400,1000 --virtual-time-budget=60000 --enable-logging=stderr --dump-dom \
-        "file://$PWD/ci/page/check.html?page=file://$page&sections=$2" >"$work/dom" 2>"$work/remarks" || status=$?
+        "file://$PWD/ci/page/check.html?page=file://$page&sections=$always,$2&whole=${3-}" >"$work/dom" 2>"$work/remarks" || status=$?
     sed -n '/<pre id="findings">/,/<\/pre>/p' "$work/dom" | sed 's/<[^>]*>//g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g'
     if grep CONSOLE "$work/remarks" >"$work/console"; then
         echo "NO: no script fails, nothing is said to the console"
@@ -42,12 +45,8 @@ check() { # DIRECTORY SECTION,...
     fi
 }
 
-always=machine,method,data
-sections=lookup,strided,arrays,partitions,contexts,micro,applications
 if [ $# -gt 0 ]; then
-    for directory in "$@"; do
-        check "$directory" "$always,$sections"
-    done
+    check "$1" "${2-$sections}"
     exit 0
 fi
 
@@ -56,7 +55,7 @@ cargo build --workspace --bins
 only=contexts,micro
 "${CARGO_TARGET_DIR:-target}/debug/shmem-perf" report --quick --no-peers --only "$only" --out "$work/report" >"$work/said" 2>&1 ||
     { cat "$work/said"; exit 1; }
-check "$work/report" "$always,$only"
+check "$work/report" "$only"
 if [ -d docs/report ]; then
-    check docs/report "$always,$sections"
+    check docs/report "$sections" whole
 fi

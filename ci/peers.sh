@@ -1,8 +1,8 @@
 #!/bin/bash
-# The libraries that strided transfers and collectives are compared with: Debian's Open MPI, with its MPI and
-# its OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of
+# The libraries that strided transfers, collectives and micro-benchmarks are compared with: Debian's Open MPI, with its
+# MPI and its OpenSHMEM. Installs it where packages may be installed, and lets the tool build and run the programs of
 # examples/peers: each must write what it should, and have all its cases. A peer that cannot be had is
-# said, and left out.
+# said, and left out. (The one in Rust takes minutes to build: ci/lamellar.sh, by hand.)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,9 @@ peer() { # NAME COMPILER
 }
 peer mpi mpicc
 peer oshmem oshcc
-peer oshmem-collectives oshcc
+peer oshmem-micro oshcc
+peer mpi-micro mpicc
+peer floor cc
 
 # --workspace, as in unit.sh: nothing is built twice.
 cargo build --workspace --bins
@@ -41,8 +43,16 @@ cases a1 oshmem 18
     2>"$directory/remarks" >"$directory/all" || { cat "$directory/remarks"; exit 1; }
 cat "$directory/remarks"
 grep '"measure":"collective-oshmem"' "$directory/all" >"$directory/cases" || true
-cases barrier oshmem-collectives 1
-cases broadcast oshmem-collectives 4
-cases sum oshmem-collectives 4
-cases fcollect oshmem-collectives 3
-cases alltoall oshmem-collectives 3
+cases barrier oshmem-micro 1
+cases broadcast oshmem-micro 4
+cases sum oshmem-micro 4
+cases fcollect oshmem-micro 3
+cases alltoall oshmem-micro 3
+
+"${CARGO_TARGET_DIR:-target}/debug/shmem-perf" micro --quick --beside floor,oshmem-micro,mpi-micro --json \
+    --repetitions 11 --jobs 1 2>"$directory/remarks" >"$directory/all" || { cat "$directory/remarks"; exit 1; }
+cat "$directory/remarks"
+for peer in floor oshmem-micro mpi-micro; do
+    grep "/$peer\"" "$directory/all" >"$directory/cases" || true
+    cases '[a-z-]*' "$peer" 26
+done

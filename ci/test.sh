@@ -33,18 +33,28 @@ down() {
 }
 trap down EXIT
 
-ended() { # STEP STATUS SECONDS
-    printf '== ci/%s.sh: %s s\n\n' "$1" "$3"
+# Sets `used` to the seconds of processors that all has taken which this shell has waited for: with two cores, lanes are
+# full when that is twice the time.
+processors() {
+    # Not in a shell of its own, which would have waited for nothing.
+    local file=$work/times-$BASHPID
+    times >"$file"
+    used=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$file")
+}
+ended() { # STEP STATUS SECONDS PROCESSOR-SECONDS
+    printf '== ci/%s.sh: %s s, processors %s s\n\n' "$1" "$3" "$4"
     [ "$2" -eq 0 ] || printf 'FAILED: ci/%s.sh (exit code %s)\n' "$1" "$2" >&2
 }
 
 one_by_one() { # STEP...
-    local step before status
+    local step before status used already
     for step in "$@"; do
         printf '== ci/%s.sh\n' "$step"
-        before=$SECONDS status=0
+        processors
+        before=$SECONDS already=$used status=0
         "ci/$step.sh" || status=$?
-        ended "$step" "$status" $((SECONDS - before))
+        processors
+        ended "$step" "$status" $((SECONDS - before)) $((used - already))
         [ "$status" -eq 0 ] || exit "$status"
     done
 }
@@ -52,15 +62,17 @@ one_by_one "${first[@]}"
 
 # Runs steps one by one. What each says is printed when it ends, so that it stays together.
 lane() { # STEP...
-    local step before status
+    local step before status used already
     for step in "$@"; do
-        before=$SECONDS status=0
+        processors
+        before=$SECONDS already=$used status=0
         "ci/$step.sh" >"$work/$step" 2>&1 </dev/null || status=$?
+        processors
         {
             flock 9
             printf '== ci/%s.sh\n' "$step"
             cat "$work/$step"
-            ended "$step" "$status" $((SECONDS - before))
+            ended "$step" "$status" $((SECONDS - before)) $((used - already))
         } 9>"$work/turn"
         [ "$status" -eq 0 ] || exit "$status"
     done

@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 cargo test --workspace --no-run
 elsewhere=" assembly layout ui array_parallel ndarray rayon "
 names=$(
-    for file in */tests/*.rs; do
-        name=$(basename "$file" .rs)
+    for file in */tests/*.rs */tests/*/main.rs; do
+        name=$(basename "${file%/main.rs}" .rs)
         case $elsewhere in *" $name "*) ;; *) echo "--test=$name" ;; esac
     done | sort -u
 )

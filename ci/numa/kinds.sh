@@ -9,10 +9,11 @@ node() { # NUMBER KIND, of the section `topology`
 hwloc=
 case $(ci/features) in
 *numa*)
-    cargo build --workspace --features "$(ci/features)" --bins
+    # One program: of the others, nothing is asked with these features.
+    cargo build --workspace --features "$(ci/features)" --bin shmem-info
     hwloc=$work/shmem-info-hwloc
     cp "$info" "$hwloc"
-    cargo build --workspace --bins
+    cargo build --workspace --bin shmem-info
     ;;
 esac
 tests=$(test_binary shmem-core --lib)

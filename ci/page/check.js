@@ -39,6 +39,9 @@ check('every section is there, with something in it', page => asked.get('section
     return [...listed, ...shows];
 }));
 
+check('nothing is left out, where that is asked', page =>
+    asked.get('whole') ? all(page, '.warning').map(warning => `it says: ${warning.textContent.trim()}`) : []);
+
 check('nothing is loaded from elsewhere', (page, window) => {
     const inside = value => value === '' || /^(#|data:)/.test(value);
     const loading = 'img, script, iframe, embed, object, source, audio, video, track, image, use, feImage, link';
@@ -130,10 +133,11 @@ check(`every text has a contrast of ${LEAST_CONTRAST}`, (page, window) => {
         const style = window.getComputedStyle(element);
         const back = ground(element, window);
         const front = colour(element.ownerSVGElement ? style.fill : style.color);
-        front.a *= Number(element.ownerSVGElement ? style.fillOpacity : 1) * Number(style.opacity);
+        front.a *= Number(element.ownerSVGElement ? style.fillOpacity : 1);
+        for (let at = element; at; at = at.parentElement) front.a *= Number(window.getComputedStyle(at).opacity);
         const found = contrast(over(front, back), back);
         if (found < LEAST_CONTRAST) {
-            faults.set(`${found.toFixed(2)}: ${style.color} on ${back}`, name(element));
+            faults.set(`${found.toFixed(2)}: ${front.rgb} on ${back}`, name(element));
         }
     }
     return [...faults].map(([what, where]) => `${what}: ${where}`);

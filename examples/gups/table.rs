@@ -72,7 +72,7 @@ impl Table {
     #[inline]
     fn word(&self, index: usize) -> On<'_, Atomic<u64>> {
         // Whose it is, without a division: there are as many words as a power of two.
-        let (pe, first) = self.parts[index * self.parts.len() >> self.size.log2];
+        let (pe, first) = self.parts[(index * self.parts.len()) >> self.size.log2];
         self.words.on(pe).index(index - first)
     }
 

@@ -62,7 +62,7 @@ impl Buckets {
 
 /// The PE in whose bucket a key lies.
 pub(crate) fn owner(key: u32, pes: usize) -> usize {
-    (u64::from(key) * pes as u64 >> u32::BITS) as usize
+    ((u64::from(key) * pes as u64) >> u32::BITS) as usize
 }
 
 /// Lays keys bucket by bucket; gives where each bucket's lie.

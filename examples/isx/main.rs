@@ -112,7 +112,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
 /// The key with a number: a random one, the same in every run.
 fn key(number: usize) -> u32 {
     let mixed = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ mixed >> 31).wrapping_mul(0x94D0_49BB_1331_11EB);
+    let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (mixed >> 32) as u32
 }
 

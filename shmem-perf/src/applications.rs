@@ -192,7 +192,7 @@ fn gups(log2: u32, rounds: usize) -> Problem {
 fn isx(log2: u32) -> Problem {
     let args = ["--keys".to_owned(), (1_u64 << log2).to_string()].into();
     // From one slice to another, and back.
-    Problem { name: format!("2^{log2}"), bytes: 2 * size_of::<u32>() << log2, args, field: None }
+    Problem { name: format!("2^{log2}"), bytes: (2 * size_of::<u32>()) << log2, args, field: None }
 }
 
 /// A field in a file, which goes away with this.

@@ -29,7 +29,7 @@ impl Goal {
         let mut parts = case.case.split('/');
         let first = parts.next().unwrap_or_default();
         match case.measure.as_str() {
-            "put8-static" => Some(Self::Ratio(1.2)),
+            "put8-static" | "put8-quiet" => Some(Self::Ratio(1.2)),
             // 0.95 of the bandwidth.
             "put" | "get" => first
                 .parse::<usize>()
@@ -264,6 +264,7 @@ mod tests {
             Goal::of(&Case { pes, shared_cores, ..case(measure, name) })
         };
         assert_eq!(of("put8-static", "8", 2, false), Some(Goal::Ratio(1.2)));
+        assert_eq!(of("put8-quiet", "8", 2, false), Some(Goal::Ratio(1.2)));
         assert_eq!(of("put", "512", 2, false), None);
         assert_eq!(of("halo", "late/256x256", 2, false), Some(Goal::Ratio(1.0 / 1.2)));
         assert_eq!(of("halo", "16x16", 2, true), None);

@@ -18,6 +18,7 @@
 //! applications, processes               examples beside one process alone; what the machine gains by several
 //! baseline                              the limits        affinity    a core for each PE
 //! peers                                 other libraries, in turn with ours
+//! micro                                 the usual micro-benchmarks, beside all of them
 //! fabric                                measures over libfabric, against a bare program
 //! jobs, hosts                           the tool's own program as PEs, and where they run
 //! scale                                 how collectives and starts grow: formulas, and a model
@@ -42,6 +43,7 @@ pub mod halo;
 pub mod hosts;
 pub mod jobs;
 pub mod lookup;
+pub mod micro;
 pub mod pages;
 pub mod partitions;
 pub mod peers;

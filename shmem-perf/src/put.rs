@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use shmem_core::context::{Rma, Stores};
+use shmem_core::context::{Order, Rma, Stores};
 use shmem_core::object::On;
 
 use super::baseline::{self, LINES, WORDS_OF_LINE};
@@ -53,6 +53,32 @@ pub fn put8_static<I: Stores>(
                 // SAFETY: a row has `LINES * WORDS_OF_LINE` words, and lives while the token does.
                 unsafe { baseline::stores(words, pass) };
             }
+        })
+    };
+    Samples::alternate(repetitions, cost, limit)
+}
+
+/// 8-byte puts and the quiet of each, against raw stores to the same word with a full fence behind each:
+/// nanoseconds for both.
+///
+/// # Panics
+///
+/// If `word` is not on this node.
+pub fn put8_quiet<I: Stores>(token: &I, word: On<'_, u64>, repetitions: usize) -> Samples {
+    let raw = near(word.ptr(token));
+    let cost = || {
+        let (token, word) = (black_box(token), black_box(word));
+        nanoseconds_each(PASSES, || {
+            for pass in 0..PASSES as u64 {
+                token.p(word, pass);
+                token.quiet();
+            }
+        })
+    };
+    let limit = || {
+        nanoseconds_each(PASSES, || {
+            // SAFETY: the place holds an aligned word and lives while the token does.
+            (0..PASSES as u64).for_each(|pass| unsafe { baseline::fenced_store(raw, pass) });
         })
     };
     Samples::alternate(repetitions, cost, limit)

@@ -19,7 +19,7 @@ pub const SIZES: [usize; 2] = [8, 64 << 10];
 /// Operations of each context.
 const IN_FLIGHT: usize = 4;
 
-/// Quiets in one sample, at least; each context is the one in turn.
+/// Quiets in one sample; each context is the one in turn.
 const ROUNDS: usize = 16_usize.div_ceil(LESS);
 
 impl<L: ThreadLevel> Pair<'_, L>
@@ -34,10 +34,9 @@ where
     /// If the pair has no room for what is put, or the provider fails.
     pub fn one_against_all<I: Stores>(&self, contexts: &[I], bytes: usize, repetitions: usize) -> Samples {
         self.ready(State::Asleep);
-        let rounds = ROUNDS.next_multiple_of(contexts.len());
         let sample = |all: bool| {
             let mut time = 0.0;
-            for one in (0..rounds).map(|round| &contexts[round % contexts.len()]) {
+            for one in (0..ROUNDS).map(|round| &contexts[round % contexts.len()]) {
                 self.start(contexts, bytes);
                 let start = Instant::now();
                 one.quiet();
@@ -47,7 +46,7 @@ where
                 time += start.elapsed().as_secs_f64();
                 contexts.iter().for_each(Order::quiet);
             }
-            1e6 * time / rounds as f64
+            1e6 * time / ROUNDS as f64
         };
         Samples::alternate(repetitions, || sample(false), || sample(true))
     }

@@ -1,9 +1,7 @@
 //! A peer that runs beside us and answers.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
@@ -14,8 +12,9 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::answer::{self, Line};
-use super::program::{Programs, not_found};
-use super::{Peer, PeerError, Request};
+use super::launch::launch;
+use super::program::Programs;
+use super::{OPEN_MPI, Peer, PeerError, Request};
 use crate::affinity;
 use crate::samples::Samples;
 
@@ -63,7 +62,7 @@ impl Running {
         patience: Duration,
     ) -> Result<Self, PeerError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&remarks)?);
-        let mut child = command.spawn().map_err(|error| not_found(error, peer.launcher()))?;
+        let mut child = command.spawn().map_err(|error| PeerError::of_start(error, command, OPEN_MPI))?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both were asked for above");
         };
@@ -211,37 +210,12 @@ impl Drop for Running {
     }
 }
 
-/// Open MPI's launcher, with what makes it fast and lets it end:
-///
-/// * It binds nothing, the program does that by itself: its CPUs are those of our PEs.
-/// * Without memory hooks, since OSHMEM ends with a segmentation fault otherwise.
-/// * What it would leave behind when it is ended by force lies in the directory of the programs.
-fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
-    let mut command = Command::new(peer.launcher());
-    command.args(["-np", "2", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
-    command.args(["--mca", "memory", "^patcher"]);
-    for parameter in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
-        command.args(["--mca", parameter]).arg(directory);
-    }
-    command.arg(program);
-    if let [first, second, ..] = cores {
-        command.args([first.to_string(), second.to_string()]);
-    }
-    for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
-        command.env_remove(name);
-    }
-    command
-}
-
-/// Whether a variable is one of our jobs. Some of them are OSHMEM's, too, and mean another job there.
-fn is_ours(name: &OsStr) -> bool {
-    [&b"SHMEM_"[..], b"SMA_"].iter().any(|prefix| name.as_bytes().starts_with(prefix))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::program;
     use super::*;
     use crate::collective;
+    use crate::micro;
     use crate::strided::peers::{Operation, Transfer, request};
 
     const HELLO: &str = r#"echo '{"peer":"mpi","library":"a shell"}'"#;
@@ -304,40 +278,28 @@ mod tests {
         let mut command = Command::new("mpirun-of-nobody");
         let remarks = directory.path().join("remarks");
         let error = Running::spawn(Peer::Mpi, &mut command, remarks, PATIENCE);
-        assert!(matches!(error, Err(PeerError::NotInstalled("mpirun"))));
+        assert!(
+            matches!(error, Err(PeerError::NotInstalled { program, .. }) if program == "mpirun-of-nobody")
+        );
         assert!(Running::start(Peer::Mpi, directory.path()).unwrap().is_none());
     }
 
     #[test]
-    fn variables_of_our_jobs_do_not_reach_the_peers() {
-        assert!(is_ours(OsStr::new("SHMEM_SYMMETRIC_SIZE")) && is_ours(OsStr::new("SMA_SYMMETRIC_SIZE")));
-        assert!(!is_ours(OsStr::new("PATH")) && !is_ours(OsStr::new("OMPI_MCA_pml")));
-    }
-
-    #[test]
-    fn two_cores_are_for_the_two_processes() {
-        let of = |cores: &[usize]| {
-            let command = launch(Peer::Oshmem, Path::new("program"), Path::new("here"), cores);
-            let arguments: Vec<_> =
-                command.get_args().map(|one| one.to_string_lossy().into_owned()).collect();
-            arguments[arguments.iter().position(|one| one == "program").unwrap()..].join(" ")
-        };
-        assert_eq!(of(&[3, 5, 7]), "program 3 5");
-        assert_eq!(of(&[3]), "program");
-    }
-
-    #[test]
     fn peers_that_are_installed_do_what_they_should() {
-        let programs = Programs::build(&Peer::ALL).unwrap();
+        let programs = Programs::build(&Peer::C, program::PATIENCE).unwrap();
         for missing in programs.missing() {
             eprintln!("skipped: {missing}");
         }
-        for peer in Peer::ALL {
+        for peer in Peer::C {
             let Some(mut running) = Running::start(peer, programs.directory()).unwrap() else {
                 continue;
             };
             let requests = match peer {
-                Peer::OshmemCollectives => collective::CASES.map(|case| case.request()).to_vec(),
+                Peer::Floor | Peer::MpiMicro => micro::requests().collect(),
+                Peer::OshmemMicro => {
+                    let collectives = collective::CASES.map(|case| case.request());
+                    micro::requests().chain(collectives).collect::<Vec<_>>()
+                }
                 _ => Operation::ALL
                     .into_iter()
                     .filter(|operation| operation.peer() == peer)
@@ -347,9 +309,13 @@ mod tests {
             assert!(!requests.is_empty());
             for request in requests {
                 running.check(&request).unwrap();
-                assert!(running.sample(&request).unwrap() > 10.0);
+                assert!(running.sample(&request).unwrap() > 0.0);
             }
-            assert!(running.library().starts_with("Open MPI"), "{}", running.library());
+            assert!(
+                running.library().starts_with("Open MPI") || peer == Peer::Floor,
+                "{}",
+                running.library()
+            );
             running.requests = None;
             assert!(running.ends(PATIENCE), "{peer} does not end by itself: {}", running.remarks());
             assert!(running.launcher.wait().unwrap().success(), "{peer}: {}", running.remarks());

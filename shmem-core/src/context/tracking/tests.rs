@@ -236,13 +236,15 @@ unsafe impl Provider for OneAtATime {
 #[test]
 fn a_lock_lets_one_thread_in() {
     let unit = Unit::locked(OneAtATime::default(), Tracking::Counter);
+    // Miri sees a race by what is ordered before what, not by its coming to pass.
+    let each = if cfg!(miri) { 40 } else { 500 };
     std::thread::scope(|scope| {
         for _ in 0..4 {
             let stream = unit.open().unwrap();
-            scope.spawn(move || (0..500).for_each(|_| put(&stream, 8)));
+            scope.spawn(move || (0..each).for_each(|_| put(&stream, 8)));
         }
     });
-    assert_eq!(unit.provider().completed(), 2000);
+    assert_eq!(unit.provider().completed(), 4 * each);
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -40,7 +40,7 @@ const fn source(measures: &'static [&'static str], jobs: u16, run: fn(&mut Runne
 }
 
 const SOURCES: &[Source] = &[
-    source(&["put8-static", "put"], JOBS, |runner| runner.measure(Command::Put)),
+    source(&["put8-static", "put8-quiet", "put"], JOBS, |runner| runner.measure(Command::Put)),
     source(&["get"], JOBS, |runner| runner.measure(Command::Get)),
     source(&["lookup"], JOBS, |runner| runner.jobs(Measure::Lookup, 2, most_partitions())),
     source(&["lookup-published"], JOBS, |runner| runner.jobs(Measure::LookupPublished, 2, most_partitions())),

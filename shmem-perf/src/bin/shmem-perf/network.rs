@@ -15,8 +15,9 @@ use crate::Measure;
 use crate::fabric::{Bench, print};
 use crate::runner::Runner;
 
-/// Collectives in one sample of a small job.
+/// Collectives in one sample of a small job, whose PEs have a core each, or share them.
 const TIMES: usize = 32;
+const TIMES_SHARED: usize = 8;
 
 /// What the model is fed with: the state of the PE that is written to, as it stands in cases.
 pub(crate) const STATES: [&str; 2] = ["polling", "asleep"];
@@ -126,7 +127,8 @@ pub(crate) fn small(repetitions: usize) -> Result<(), Box<dyn Error>> {
     let mut buffers = Buffers::new(world.n_pes());
     let mut records = Vec::new();
     for case in MEASURED_CASES {
-        let mut sample = || collective::run(&world, case, &mut buffers, TIMES);
+        let times = if site.shared_cores { TIMES_SHARED } else { TIMES };
+        let mut sample = || collective::run(&world, case, &mut buffers, times);
         let samples = Samples::alternate(repetitions, &mut sample, || 1.0);
         let compared = "a collective of PEs that are told that each is on a node of its own, against what the scale model \
                         predicts for as many nodes with cores of their own";

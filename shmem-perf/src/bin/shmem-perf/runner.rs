@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use shmem::launch::Bind;
 use shmem_perf::jobs::{Job, Printed};
-use shmem_perf::peers::{Peer, Programs};
+use shmem_perf::peers::{PATIENCE, Peer, Programs};
 use shmem_perf::placement::Found;
 use shmem_perf::startup::{self, Footprint};
 use shmem_perf::{Case, FEWEST, Record, Samples, Site, lookup, table};
@@ -84,6 +85,8 @@ impl Runner {
             }
             Command::Array => self.array(),
             Command::Halo => self.jobs(Measure::Halo, 2, 1),
+            Command::Micro { quick, beside } if beside.is_empty() => self.micro_beside(&Peer::MICRO, quick),
+            Command::Micro { quick, beside } => self.micro_beside(&beside, quick),
             Command::Pages => self.pages(),
             Command::Partitions => self.partitions(),
             Command::Placement { what } => self.placement(what),
@@ -99,7 +102,7 @@ impl Runner {
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
             Command::Report(options) => report::report(&options),
             Command::Check(options) => check::check(&options, matches!(self.sink, Sink::Json)),
-            Command::Pe { .. } => unreachable!("a PE measures by itself"),
+            Command::Pe(_) => unreachable!("a PE measures by itself"),
         }
     }
 
@@ -157,7 +160,7 @@ impl Runner {
     fn collectives(&mut self) -> Result<(), Box<dyn Error>> {
         self.jobs(Measure::Collective, 2, 1)?;
         self.jobs(Measure::Collective, 4, 1)?;
-        let Some(programs) = self.programs(&[Peer::OshmemCollectives])? else { return Ok(()) };
+        let Some(programs) = self.programs(&[Peer::OshmemMicro])? else { return Ok(()) };
         let mut job = self.job(Measure::CollectivePeer, 2, 1, &[]);
         job.args.extend(["--peers".into(), programs.directory().to_string_lossy().into_owned()]);
         self.repeat(&job)
@@ -295,7 +298,16 @@ impl Runner {
 
     /// The programs of some peers. Who is missing is said; nothing if all of them are.
     pub(crate) fn programs(&mut self, peers: &[Peer]) -> std::io::Result<Option<Programs>> {
-        let programs = Programs::build(peers)?;
+        self.programs_within(peers, PATIENCE)
+    }
+
+    /// The same, each of them built within a time.
+    pub(crate) fn programs_within(
+        &mut self,
+        peers: &[Peer],
+        patience: Duration,
+    ) -> std::io::Result<Option<Programs>> {
+        let programs = Programs::build(peers, patience)?;
         for missing in programs.missing() {
             self.remark(&format!("shmem-perf: {missing}"));
         }

@@ -125,17 +125,18 @@ pub(crate) fn by_size(sizes: &[usize], repetitions: usize) -> Result<(), Box<dyn
         let cases: [(&str, u64, &str, &CopyBody<'_>); 3] = [
             ("private", 1, "puts of threads with a context each", &|number, copies| {
                 let context = world.create_ctx::<Private>().unwrap_or_else(|error| panic!("{error}"));
-                let ctx = context.bind(world);
-                copies.run(number, |source| ctx.put(place(number), source));
+                let (ctx, to) = (context.bind(world), place(number));
+                copies.run(number, |source| ctx.put(to, source));
             }),
             ("multiple", 1, "puts of threads through one context", &|number, copies| {
-                let ctx = shared.bind(world);
-                copies.run(number, |source| ctx.put(place(number), source));
+                let (ctx, to) = (shared.bind(world), place(number));
+                copies.run(number, |source| ctx.put(to, source));
             }),
             ("locked", 8, "puts of threads through one context, each behind a lock", &|number, copies| {
+                let to = place(number);
                 copies.run(number, |source| {
                     let context = locked.lock().unwrap_or_else(|error| panic!("{error}"));
-                    context.bind(world).put(place(number), source);
+                    context.bind(world).put(to, source);
                 });
             }),
         ];

@@ -39,17 +39,17 @@ fn show(evidence: View<'_>) -> Vec<Block> {
             "The examples that a user would copy, against the same problem in one process: plain Rust on vectors, \
              with the same inner loops and without a call of the library. Both take turns in one job: all PEs, bound \
              to a core each, begin behind a barrier and end with one; then PE 0 computes alone while the others \
-             sleep. What is prepared before (fields, tables, keys) is not part of the times. Grids and tables lie in small \
-             pages on both sides. Speedup is the serial time over the parallel one: below 1, one process is faster \
+             sleep. What is prepared before (fields, tables, keys) is not part of the times. Neither \
+             side asks for large pages. Speedup is the serial time over the parallel one: below 1, one process is faster \
              alone. Efficiency is the speedup over the number of PEs.",
         ),
         Block::text(
             "No program gains more than the machine has to give. Beside each example stands what as many processes gain \
-             in this run that do nothing but work on memory of their own and wait for nobody, with about as many bytes: \
-             for the stencils and the sort by memcpy, for RandomAccess by atomic exclusive ors of random words. Where they \
-             gain little, memory is what both wait for. Updates of gups are atomic, as they must be where several PEs \
-             change one table; those of one process need not be, and many of them overlap in its core, which atomic \
-             ones do not. The last table has both kinds.",
+             in this run that do nothing but work on memory and wait for nobody, with about as many bytes: \
+             for the stencils and the sort by memcpy, for RandomAccess by the processor's atomic exclusive ors of random words of one table. Where they gain \
+             little, memory is what both wait for. Updates of gups are atomic, as they must be where several PEs \
+             change one table, whose lines wander from core to core; those of one process need not be, and many of them \
+             overlap in its core, which atomic ones do not. The last table has both kinds.",
         ),
         speedups(&examples, machine).into(),
         figure(&examples, machine).into(),

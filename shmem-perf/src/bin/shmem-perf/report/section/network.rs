@@ -17,8 +17,8 @@ const PLACES: [(&str, &str); 2] = [("loopback", "loopback"), ("hosts", "two host
 const MEASURE: &str = "network";
 
 pub(super) fn steps(plan: &Plan) -> Vec<Step> {
-    let (few, jobs) = (plan.quick, plan.either(2, 1));
-    let seconds = plan.either(50.0, 5.0);
+    let (few, jobs) = (plan.quick, plan.either(3, 1));
+    let seconds = plan.either(50.0, 6.0);
     let hosts = Rc::clone(&plan.hosts);
     vec![
         Step::new("over libfabric, loopback", seconds, move |runner| {
@@ -31,7 +31,7 @@ pub(super) fn steps(plan: &Plan) -> Vec<Step> {
             (0..jobs).try_for_each(|_| runner.micro(few, Some(&hosts), PROVIDER))
         })
         .variant(PLACES[1].0),
-        Step::new("scale model", 6.0, |runner| {
+        Step::new("scale model", 5.0, |runner| {
             let models = runner.model(PROVIDER)?;
             for (state, model) in STATES.into_iter().zip(models) {
                 for (name, collective) in COLLECTIVES {

@@ -11,6 +11,7 @@ mod own;
 mod published;
 
 use shmem_perf::peers::Peer;
+use shmem_perf::strided::sweep;
 
 use super::{Plan, Section, Step, Topic};
 use crate::report::evidence::View;
@@ -26,15 +27,14 @@ pub(super) const SECTION: Section = Section {
     show,
 };
 
-/// Layouts of each kind whose regret is measured.
-const LAYOUTS: usize = 48;
-const FEW_LAYOUTS: usize = 6;
+/// Layouts of each kind whose regret is measured in a whole report.
+const LAYOUTS: usize = 32;
 
 fn steps(plan: &Plan) -> Vec<Step> {
     let quick = plan.quick;
     let peers: &[Peer] = if plan.peers { &Peer::STRIDED } else { &[] };
     let mut steps = vec![
-        Step::new("strided: the published table", plan.either(140.0, 8.0), move |runner| {
+        Step::new("strided: the published table", plan.either(120.0, 8.0), move |runner| {
             runner.measure(Command::Strided(Options { published: true, quick, ..Options::default() }))
         }),
         Step::new("strided: iput and iget against own loops", plan.either(6.0, 3.0), move |runner| {
@@ -46,8 +46,9 @@ fn steps(plan: &Plan) -> Vec<Step> {
         Step::new("strided: orientations", plan.either(8.0, 3.0), move |runner| {
             runner.several(if quick { 1 } else { 5 }, |runner| runner.jobs(Measure::Strided, 2, 1))
         }),
-        Step::new("strided: regret of predicates", plan.either(40.0, 5.0), move |runner| {
-            runner.regret(None, if quick { FEW_LAYOUTS } else { LAYOUTS })
+        Step::new("strided: regret of predicates", plan.either(30.0, 2.0), move |runner| match quick {
+            true => runner.drawn(Measure::RegretSample, sweep::ROOM, 0, usize::MAX),
+            false => runner.regret(None, LAYOUTS),
         }),
     ];
     if plan.peers && !quick {

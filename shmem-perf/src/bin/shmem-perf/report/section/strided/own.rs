@@ -55,7 +55,7 @@ fn table(evidence: View<'_>) -> Table {
 fn figure(evidence: View<'_>, direction: &str, title: &str) -> Figure {
     let elements = ELEMENTS[ELEMENTS.len() - 1];
     let title = format!("{title}, {elements} doubles");
-    let mut figure = Figure::new(title, ("stride, in doubles", Scale::Log), ("ratio", Scale::Log));
+    let mut figure = Figure::new(title, ("stride, in doubles", Scale::Bytes), ("ratio", Scale::Log));
     for (library, name) in LIBRARIES {
         let entries =
             STRIDES.iter().filter_map(|&stride| case(evidence, library, direction, stride, elements));

@@ -1,8 +1,8 @@
 //! The machine code of single puts and gets: what a program pays is what stands here.
 //!
 //! The functions below are disassembled with `objdump` out of this very test, built in release; a
-//! debug build starts that build. It stands in a package without programs, which would be built with
-//! it. Without `objdump`, or on another processor, nothing is checked, and a line says so.
+//! debug build starts that build. It stands in the package whose program is built in release in any case, to
+//! be measured. Without `objdump`, or on another processor, nothing is checked, and a line says so.
 
 use std::collections::HashMap;
 use std::hint::black_box;
