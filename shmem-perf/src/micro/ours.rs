@@ -116,6 +116,6 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
 }
 
 #[inline(always)]
-fn each(times: usize, mut operation: impl FnMut(u64)) {
-    (0..times as u64).for_each(|value| operation(value));
+fn each(times: usize, operation: impl FnMut(u64)) {
+    (0..times as u64).for_each(operation);
 }

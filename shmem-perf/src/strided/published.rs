@@ -7,7 +7,7 @@
 
 use shmem_core::context::Stores;
 use shmem_core::memory::Machine;
-use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Pattern, Plan, settings};
+use shmem_core::strided::{Algorithm, Columns, GAPS, Method, PUBLISHED, Pattern, Plan, settings};
 
 use super::sides::{Direction, Sides};
 use crate::samples::{Samples, nanoseconds_each};
@@ -71,24 +71,60 @@ impl Cell {
             .collect()
     }
 
-    /// Passes in so many parts, with as many blocks in each as in the others, but for one.
-    fn cut(self, passes: &[(usize, usize)], parts: usize) -> Vec<Vec<(usize, usize)>> {
-        let blocks: usize = passes.iter().map(|(_, count)| count).sum();
+    /// What a way does in passes, in its own order: Algorithm 2 makes a column of all blocks after the other.
+    fn moves(self, passes: &[(usize, usize)], method: Method) -> Vec<Move> {
+        let Method::Columns(Columns { iput128, iput64, iput32 }) = method else {
+            let of = |&(first, count): &(usize, usize)| Move { first, count, bytes: self.block, method };
+            return passes.iter().map(of).collect();
+        };
+        let none = Columns { iput128: 0, iput64: 0, iput32: 0 };
+        let widths = [
+            (16, iput128, Columns { iput128: 1, ..none }),
+            (8, iput64, Columns { iput64: 1, ..none }),
+            (4, iput32, Columns { iput32: 1, ..none }),
+        ];
+        let mut moves = Vec::new();
+        for &(first, count) in passes {
+            let mut at = first;
+            for (bytes, columns, one) in widths {
+                for _ in 0..columns {
+                    moves.push(Move { first: at, count, bytes, method: Method::Columns(one) });
+                    at += bytes;
+                }
+            }
+        }
+        moves
+    }
+
+    /// Moves in so many parts, in their order, with as many blocks in each as in the others, but for one.
+    fn cut(self, moves: &[Move], parts: usize) -> Vec<Vec<Move>> {
+        let blocks: usize = moves.iter().map(|one| one.count).sum();
         let mut cut = vec![Vec::new(); parts];
         let mut before = 0;
-        for &(first, count) in passes {
+        for one in moves {
             let mut done = 0;
-            while done < count {
+            while done < one.count {
                 let part = ((before + done) * parts) / blocks;
                 let end = ((part + 1) * blocks).div_ceil(parts) - before;
-                let taken = end.min(count) - done;
-                cut[part].push((first + done * self.stride(), taken));
-                done += taken;
+                let count = end.min(one.count) - done;
+                cut[part].push(Move { first: one.first + done * self.stride(), count, ..*one });
+                done += count;
             }
-            before += count;
+            before += one.count;
         }
         cut
     }
+}
+
+/// Blocks, or a column of them, that are moved at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Move {
+    /// Where the first one begins on both sides.
+    first: usize,
+    count: usize,
+    /// Bytes of each.
+    bytes: usize,
+    method: Method,
 }
 
 /// Bytes of sides that hold every cell of a payload as far as memory allows: a sixteenth of what is left, but several
@@ -128,8 +164,9 @@ pub struct Times {
 
 /// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn.
 ///
-/// Where that would take much longer than a second, the payload is cut into 4 or 16 parts. Each sample moves the part
-/// behind that of the sample before it, so that as much memory as ever lies between two visits of a line.
+/// Where that would take much longer than a second, what each way does is cut into 4 or 16 parts, in the way's own order:
+/// blocks one behind the other, or columns. Each sample does the next part, so that as much memory as ever lies
+/// between two visits of a line.
 ///
 /// # Panics
 ///
@@ -146,21 +183,22 @@ pub fn measure<I: Stores>(
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
         .map(|algorithm| Plan::of(whole, LINE, algorithm, &settings().thresholds).method());
     let passes = cell.passes(payload, sides.room());
-    let mut time = |way: usize, passes: &[(usize, usize)]| {
-        let moved = || {
-            for &(first, count) in passes {
-                let pattern = Pattern::blocks(cell.block, count, stride, stride);
-                sides.planned_from(first, &Plan::by(pattern, methods[way]), direction);
+    let moves = methods.map(|method| cell.moves(&passes, method));
+    let mut time = |moves: &[Move]| {
+        let all = || {
+            for &Move { first, count, bytes, method } in moves {
+                let pattern = Pattern::blocks(bytes, count, stride, stride);
+                sides.planned_from(first, &Plan::by(pattern, method), direction);
             }
         };
-        nanoseconds_each(1, moved) / 1e6
+        nanoseconds_each(1, all) / 1e6
     };
-    let expected: f64 = repetitions as f64 * [0, 1, 2].map(|way| time(way, &passes)).iter().sum::<f64>();
+    let expected = repetitions as f64 * moves.iter().map(|moves| time(moves)).sum::<f64>();
     let parts =
         [1, 4, 16].into_iter().find(|&parts| expected / parts as f64 <= ENOUGH).unwrap_or(16).min(blocks);
-    let cut = cell.cut(&passes, parts);
+    let cut = moves.map(|moves| cell.cut(&moves, parts));
     let rounds: Vec<_> = (0..repetitions)
-        .map(|round| [0, 1, 2].map(|way| time(way, &cut[(3 * round + way) % parts]) * parts as f64))
+        .map(|round| [0, 1, 2].map(|way| time(&cut[way][(3 * round + way) % parts]) * parts as f64))
         .collect();
     let pairs = |cost: usize, limit: usize| {
         let mut samples = Samples::new();
@@ -202,28 +240,37 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_all_of_the_passes() {
-        for cell in Cell::all() {
-            let passes = cell.passes(1 << 20, 3 << 20);
-            let all: Vec<_> = starts(cell, &passes).collect();
-            for parts in [1, 4, 16] {
-                let cut = cell.cut(&passes, parts);
-                assert_eq!(
-                    cut.iter().flat_map(|part| starts(cell, part)).collect::<Vec<_>>(),
-                    all,
-                    "{cell:?}"
-                );
-                let counts = cut.iter().map(|part| starts(cell, part).count());
-                let (most, fewest) = (counts.clone().max(), counts.min());
-                assert!(most <= fewest.map(|fewest| fewest + 1), "{cell:?}: {most:?}, {fewest:?}");
+    fn parts_are_all_of_the_moves_in_their_order() {
+        let columns = |Cell { block, gap }| Columns::of(block, 1 << (block + gap).trailing_zeros()).unwrap();
+        for cell in Cell::all().filter(|cell| cell.block <= 1024) {
+            let passes = cell.passes(1 << 16, 100 << 10);
+            for method in [Method::Putmem, Method::Columns(columns(cell))] {
+                let moves = cell.moves(&passes, method);
+                let all = words(cell, &moves);
+                let sorted = |moves: &[Move]| {
+                    let mut words = words(cell, moves);
+                    words.sort_unstable();
+                    words
+                };
+                assert_eq!(sorted(&moves), sorted(&cell.moves(&passes, Method::Putmem)), "{cell:?}");
+                for parts in [1, 4, 16] {
+                    let cut = cell.cut(&moves, parts);
+                    let together = cut.iter().flat_map(|part| words(cell, part)).collect::<Vec<_>>();
+                    assert_eq!(together, all, "{cell:?} {method:?}");
+                    let counts = cut.iter().map(|part| part.iter().map(|one| one.count).sum::<usize>());
+                    let (most, fewest) = (counts.clone().max(), counts.min());
+                    assert!(most <= fewest.map(|fewest| fewest + 1), "{cell:?}: {most:?}, {fewest:?}");
+                }
             }
         }
     }
 
-    fn starts(cell: Cell, passes: &[(usize, usize)]) -> impl Iterator<Item = usize> {
-        passes
-            .iter()
-            .flat_map(move |&(first, count)| (0..count).map(move |block| first + block * cell.stride()))
+    /// The words of 4 bytes that are moved, in order.
+    fn words(cell: Cell, moves: &[Move]) -> Vec<usize> {
+        let blocks =
+            |one: Move| (0..one.count).map(move |block| (one.first + block * cell.stride(), one.bytes));
+        let all = moves.iter().flat_map(|one| blocks(*one));
+        all.flat_map(|(first, bytes)| (first..first + bytes).step_by(4)).collect()
     }
 
     #[test]

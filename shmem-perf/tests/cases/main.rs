@@ -8,7 +8,7 @@ mod network;
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use shmem_perf::Case;
 use shmem_perf::guard::GUARDED;
@@ -357,7 +357,7 @@ fn applications_stand_beside_one_process_and_beside_the_machine() {
         assert_eq!((case.unit.as_str(), case.n), ("ms", 11), "{example}");
         assert!(case.pes >= 1 && !case.shared_cores, "{example}");
     }
-    for work in ["memcpy", "random", "random-atomic"] {
+    for work in ["memcpy", "random", "random-shared"] {
         has(&cases, &[&format!("processes {work}/1024"), &format!("processes {work}/4096")]);
     }
 }

@@ -30,7 +30,7 @@ fn pes() -> std::io::Result<usize> {
 /// The case of what the machine gains that stands beside that of an example.
 pub(crate) fn beside(example: &str, pes: usize) -> Option<String> {
     let (application, problem) = Application::of(example, pes)?;
-    let work = if application == Application::Gups { Work::AtomicUpdate } else { Work::Copy };
+    let work = if application == Application::Gups { Work::SharedUpdate } else { Work::Copy };
     let nearest =
         SIZES.into_iter().min_by_key(|bytes| bytes.ilog2().abs_diff(problem.bytes.max(1).ilog2()))?;
     Some(case(work, nearest))
@@ -69,16 +69,19 @@ impl Runner {
 
     /// Measures what the machine gains by as many processes.
     pub(crate) fn processes(&mut self) -> Result<(), Box<dyn Error>> {
-        let job = self.job(Measure::Processes, pes()?, 1, &[]);
+        // Behind the statics of this program.
+        let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (SIZES[1] + (4 << 20)).to_string());
+        let job = self.job(Measure::Processes, pes()?, 1, &[heap]);
         self.repeat(&job)
     }
 }
 
 impl Bench<'_> {
     pub(crate) fn processes(&self) -> Records {
+        let shared = self.world.alloc(shmem::zeroed(SIZES[1] / size_of::<u64>() / self.world.n_pes()))?;
         let mut records = Vec::new();
         for (work, bytes) in Work::ALL.into_iter().flat_map(|work| SIZES.map(|bytes| (work, bytes))) {
-            let samples = processes::against_one(self.world, work, bytes, self.repetitions);
+            let samples = processes::against_one(self.world, work, bytes, &shared, self.repetitions);
             let compared = work.compared();
             records.push(Record::new(&self.site, PROCESSES, case(work, bytes), "ms", compared, samples));
         }

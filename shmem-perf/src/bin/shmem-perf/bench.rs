@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::hint::black_box;
-use std::path::Path;
 use std::time::Duration;
 
 use shmem::prelude::*;
@@ -13,7 +12,8 @@ use shmem_perf::put::{self, Row};
 use shmem_perf::startup::Footprint;
 use shmem_perf::{Record, Samples, Site, affinity, alloc, atomic, barrier, get, signal};
 
-use crate::{Measure, memory, peers};
+use crate::measure::{Asked, Measure};
+use crate::{memory, peers};
 
 #[symmetric]
 static ROW: Row;
@@ -27,14 +27,8 @@ fn put_row(world: &World, pe: Pe, value: u64) {
 }
 
 /// One PE of a job.
-pub(crate) fn pe(
-    measure: Measure,
-    partitions: usize,
-    seed: u64,
-    peers: Option<&Path>,
-    most: usize,
-    repetitions: usize,
-) -> Result<(), Box<dyn Error>> {
+pub(crate) fn pe(asked: &Asked, repetitions: usize) -> Result<(), Box<dyn Error>> {
+    let Asked { measure, partitions, seed, most, .. } = *asked;
     let before = Footprint::now()?;
     let mut world = shmem::init::<Single>()?;
     match measure {
@@ -45,7 +39,7 @@ pub(crate) fn pe(
         _ => {}
     }
     // They take cores of their own accord, and could not once this process has taken one.
-    let peers = peers.filter(|_| world.my_pe() == 0).map(peers::Beside::start);
+    let peers = asked.peers.as_deref().filter(|_| world.my_pe() == 0).map(peers::Beside::start);
     let cores = affinity::take(world.my_pe(), world.n_pes())?;
     let bench = Bench { site: Site::of(&world, cores), world: &world, repetitions };
     if measure == Measure::Calibrate {
@@ -74,38 +68,7 @@ pub(crate) fn pe(
         Measure::StridedPublished => bench.published_table(most),
         Measure::StridedOwn => bench.own(peers),
         Measure::StridedExchange => bench.exchange(most),
-        Measure::Nothing
-        | Measure::Footprint
-        | Measure::LaterPartitions
-        | Measure::PlacedArrays
-        | Measure::PlacedApart
-        | Measure::PlacedPartition
-        | Measure::Pages
-        | Measure::Array
-        | Measure::ArrayBrief
-        | Measure::ArrayParallel
-        | Measure::ArrayApart
-        | Measure::ArrayLayer
-        | Measure::Lookup
-        | Measure::LookupPublished
-        | Measure::LookupBySize
-        | Measure::Threads
-        | Measure::Ofi
-        | Measure::OfiBare
-        | Measure::OfiStrided
-        | Measure::OfiModel
-        | Measure::OfiCosts
-        | Measure::OfiPieces
-        | Measure::OfiPartitions
-        | Measure::OfiMicro
-        | Measure::OfiMicroFew
-        | Measure::OfiScale
-        | Measure::Mapping
-        | Measure::Quiet
-        | Measure::ThreadsBySize
-        | Measure::Calibrate => {
-            unreachable!("taken above")
-        }
+        other => unreachable!("{other:?} is measured above, or by another module"),
     }?;
     print(&world, &records)
 }

@@ -7,11 +7,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use shmem::launch::{DEPUTY, deputy};
 use shmem_perf::FEWEST;
 use shmem_perf::peers::Peer;
 
+use measure::{Asked, Measure};
 use runner::Runner;
 
 mod applications;
@@ -26,6 +27,7 @@ mod fabric;
 mod halo;
 mod lookup;
 mod mapping;
+mod measure;
 mod memory;
 mod micro;
 mod network;
@@ -167,84 +169,7 @@ enum Command {
     Report(report::Options),
     /// One PE of a measure.
     #[command(hide = true)]
-    Pe {
-        measure: Measure,
-        #[arg(long, default_value_t = 1)]
-        partitions: usize,
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-        #[arg(long)]
-        peers: Option<PathBuf>,
-        /// By which power of two arrays are smaller than those of their source.
-        #[arg(long, default_value_t = 0)]
-        scale: u32,
-        /// Bytes of transfers, where a measure has no sizes of its own.
-        #[arg(long, value_delimiter = ',')]
-        sizes: Vec<usize>,
-        /// Numbers of threads, likewise.
-        #[arg(long, value_delimiter = ',')]
-        threads: Vec<usize>,
-        /// How much is to be moved, or how many layouts; not given: everything.
-        #[arg(long, default_value_t = usize::MAX)]
-        most: usize,
-    },
-}
-
-/// What a job of PEs is started for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Measure {
-    Put,
-    Get,
-    Lookup,
-    LookupPublished,
-    LookupBySize,
-    Barrier,
-    Signal,
-    Atomic,
-    Collective,
-    CollectivePeer,
-    Alloc,
-    Pages,
-    LaterPartitions,
-    PlacedArrays,
-    PlacedApart,
-    PlacedPartition,
-    Array,
-    ArrayBrief,
-    ArrayParallel,
-    ArrayApart,
-    ArrayLayer,
-    Threads,
-    ThreadsBySize,
-    Tracking,
-    TrackingDomains,
-    Halo,
-    Micro,
-    MicroQuick,
-    Nothing,
-    Footprint,
-    Processes,
-    Strided,
-    StridedSweep,
-    StridedRegret,
-    RegretSample,
-    StridedPeers,
-    StridedPublished,
-    StridedOwn,
-    StridedExchange,
-    Calibrate,
-    Ofi,
-    OfiBare,
-    OfiStrided,
-    OfiModel,
-    OfiCosts,
-    OfiPieces,
-    OfiPartitions,
-    OfiMicro,
-    OfiMicroFew,
-    OfiScale,
-    Mapping,
-    Quiet,
+    Pe(Asked),
 }
 
 fn main() -> ExitCode {
@@ -254,28 +179,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let repetitions = usize::from(arguments.repetitions);
     let done = match arguments.command.clone() {
-        Some(Command::Pe { measure: Measure::Threads, .. }) => threads::pe(repetitions),
-        Some(Command::Pe { measure: Measure::ThreadsBySize, sizes, .. }) => {
-            threads::by_size(&sizes, repetitions)
-        }
-        Some(Command::Pe { measure, threads, .. }) if mapping::MEASURES.contains(&measure) => {
-            mapping::pe(measure, &threads, repetitions)
-        }
-        Some(Command::Pe { measure, .. }) if fabric::MEASURES.contains(&measure) => {
-            fabric::pe(measure, repetitions)
-        }
-        Some(Command::Pe { measure, sizes, .. }) if array::MEASURES.contains(&measure) => {
-            array::pe(measure, &sizes, repetitions)
-        }
-        Some(Command::Pe { measure, scale, .. }) if placement::MEASURES.contains(&measure) => {
-            placement::pe(measure, scale)
-        }
-        Some(Command::Pe { measure, partitions, sizes, .. }) if lookup::MEASURES.contains(&measure) => {
-            lookup::pe(measure, partitions, &sizes, repetitions)
-        }
-        Some(Command::Pe { measure, partitions, seed, peers, most, .. }) => {
-            bench::pe(measure, partitions, seed, peers.as_deref(), most, repetitions)
-        }
+        Some(Command::Pe(asked)) => measure::pe(&asked, repetitions),
         Some(command) => Runner::new(&arguments).measure(command),
         None => {
             let mut runner = Runner::new(&arguments);

@@ -102,7 +102,7 @@ impl Runner {
             Command::Calibrate { table, provider, dry_run } => self.calibrate(table, &provider, dry_run),
             Command::Report(options) => report::report(&options),
             Command::Check(options) => check::check(&options, matches!(self.sink, Sink::Json)),
-            Command::Pe { .. } => unreachable!("a PE measures by itself"),
+            Command::Pe(_) => unreachable!("a PE measures by itself"),
         }
     }
 

@@ -113,13 +113,10 @@ impl Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Value,
-    P25,
-    P75,
     Limit,
     Ratio,
     RatioP25,
     RatioP75,
-    Difference,
     /// How many times faster than a loop of puts.
     VsA1,
     P95,
@@ -131,13 +128,10 @@ impl Column {
     const fn name(self) -> &'static str {
         match self {
             Self::Value => "value",
-            Self::P25 => "p25",
-            Self::P75 => "p75",
             Self::Limit => "limit",
             Self::Ratio => "ratio",
             Self::RatioP25 => "ratio_p25",
             Self::RatioP75 => "ratio_p75",
-            Self::Difference => "difference",
             Self::VsA1 => "vs_a1",
             Self::P95 => "p95",
             Self::Pairs => "n",
@@ -149,13 +143,10 @@ impl Column {
         let (case, ratio) = (&entry.case, || entry.record.samples.ratio());
         Some(match self {
             Self::Value => case.value,
-            Self::P25 => case.p25,
-            Self::P75 => case.p75,
             Self::Limit => case.limit,
             Self::Ratio => case.ratio,
             Self::RatioP25 => ratio().p25,
             Self::RatioP75 => ratio().p75,
-            Self::Difference => case.difference,
             Self::VsA1 => case.vs_a1?,
             Self::P95 => case.p95?,
             Self::Pairs => case.n as f64,

@@ -16,8 +16,15 @@ fn measures(entries: &[Entry]) -> Table {
         ["section", "measure", "cases", "best ratio", "middle", "worst", "the worst case", "goals met"];
     let mut table = Table::new("Each measure, from its best case to its worst", heads)
         .under("Ratios are costs over the limit's cost. What the limit is, and which cases have a goal, the sections say.");
-    for group in entries.chunk_by(|a, b| key(a) == key(b)) {
-        let mut sorted: Vec<_> = group.iter().collect();
+    let mut groups: Vec<Vec<&Entry>> = Vec::new();
+    for entry in entries {
+        match groups.iter_mut().find(|group| key(group[0]) == key(entry)) {
+            Some(group) => group.push(entry),
+            None => groups.push(vec![entry]),
+        }
+    }
+    for group in groups {
+        let mut sorted = group.clone();
         sorted.sort_by(|a, b| a.case.ratio.total_cmp(&b.case.ratio));
         let (best, middle, worst) = (sorted[0], sorted[sorted.len() / 2], sorted[sorted.len() - 1]);
         let ratio = |entry: &Entry| Cell::of(Some(entry), Column::Ratio);
@@ -92,6 +99,7 @@ mod tests {
             record("atomic", "swap/64", 0.9),
             record("atomic", "fetch/64", 1.1),
             record("none", "x", 9.0),
+            record("atomic", "xor/64", 1.2),
         ];
         let mut evidence = Evidence::default();
         evidence.add(Topic::Micro, "", "", Kept { records, ..Kept::default() }, None);

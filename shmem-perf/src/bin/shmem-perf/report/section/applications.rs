@@ -45,11 +45,11 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         ),
         Block::text(
             "No program gains more than the machine has to give. Beside each example stands what as many processes gain \
-             in this run that do nothing but work on memory of their own and wait for nobody, with about as many bytes: \
-             for the stencils and the sort by memcpy, for RandomAccess by atomic exclusive ors of random words. Where they \
-             gain little, memory is what both wait for. Updates of gups are atomic, as they must be where several PEs \
-             change one table; those of one process need not be, and many of them overlap in its core, which atomic \
-             ones do not. The last table has both kinds.",
+             in this run that do nothing but work on memory and wait for nobody, with about as many bytes: \
+             for the stencils and the sort by memcpy, for RandomAccess by the processor's atomic exclusive ors of random words of one table. Where they gain \
+             little, memory is what both wait for. Updates of gups are atomic, as they must be where several PEs \
+             change one table, whose lines wander from core to core; those of one process need not be, and many of them \
+             overlap in its core, which atomic ones do not. The last table has both kinds.",
         ),
         speedups(&examples, machine).into(),
         figure(&examples, machine).into(),

@@ -29,43 +29,52 @@ const CONTEXTS: [(&str, &str); 3] = [
     ("locked", "one context behind a lock"),
 ];
 
+/// A row's name, and the measure and the case that it shows.
+type Shown = (&'static str, &'static str, &'static str);
+
 /// What was found, in words, and the cases that say the same or something else.
-const FOUND: [(&str, &str, &[(&str, &str)]); 7] = [
+const FOUND: [(&str, &[Shown]); 7] = [
     (
-        "36 threads with resources of their own, and no lock, are faster than threads behind locks (plot)",
-        "8-byte puts of 36 threads against stores: a context each, one for all, one behind a lock",
-        &[("threads", "36/private"), ("threads", "36/multiple"), ("threads", "36/locked")],
+        "36 threads: no lock is faster than locks",
+        &[
+            ("36 threads, a context each", "threads", "36/private"),
+            ("36 threads, one context for all", "threads", "36/multiple"),
+            ("36 threads, one context behind a lock", "threads", "36/locked"),
+        ],
     ),
     (
-        "Design-0: an explicit event for each small operation costs about 60 %",
-        "8 and 64 bytes with an event each, against a counter for each context",
-        &[("tracking", "events/8"), ("tracking", "events/64")],
+        "Design-0: small explicit events cost 60 % more",
+        &[("events, 8 bytes", "tracking", "events/8"), ("events, 64 bytes", "tracking", "events/64")],
     ),
     (
-        "No difference for large operations",
-        "64 KiB and 1 MiB, likewise",
-        &[("tracking", "events/65536"), ("tracking", "events/1048576")],
+        "large ones cost the same",
+        &[("events, 64 KiB", "tracking", "events/65536"), ("events, 1 MiB", "tracking", "events/1048576")],
     ),
     (
-        "Events for large operations only: an intermediate fix without the penalty",
-        "8 bytes and 64 KiB in the hybrid",
-        &[("tracking", "hybrid/8"), ("tracking", "hybrid/65536")],
+        "events for large ones only: no penalty",
+        &[("hybrid, 8 bytes", "tracking", "hybrid/8"), ("hybrid, 64 KiB", "tracking", "hybrid/65536")],
     ),
     (
-        "Design-1, a resource for each domain: better than Design-0",
-        "8 bytes with a counter for each domain; with an event each, and a lock, by 36 domains against stores; \
-         with a counter likewise",
-        &[("tracking", "domain/8"), ("tracking-domains", "events/36/8"), ("tracking-domains", "domain/36/8")],
+        "Design-1 is better than Design-0",
+        &[
+            ("domain, 8 bytes", "tracking", "domain/8"),
+            ("36 domains, events, 8 bytes", "tracking-domains", "events/36/8"),
+            ("36 domains, domain, 8 bytes", "tracking-domains", "domain/36/8"),
+        ],
     ),
     (
-        "Design-1: contexts of one thread do not overlap well, because a quiet waits for all of the domain",
-        "quiet of one of 16 contexts against that of all, 8 bytes and 64 KiB",
-        &[("quiet", "domain/16/8"), ("quiet", "domain/16/65536")],
+        "Design-1: contexts of a thread overlap badly",
+        &[
+            ("domain, one of 16, 8 bytes", "quiet", "domain/16/8"),
+            ("domain, one of 16, 64 KiB", "quiet", "domain/16/65536"),
+        ],
     ),
     (
-        "Design-2, a resource for each context: better overlap (expected, not measured)",
-        "the same",
-        &[("quiet", "context/16/8"), ("quiet", "context/16/65536")],
+        "Design-2: they overlap better (expected)",
+        &[
+            ("context, one of 16, 8 bytes", "quiet", "context/16/8"),
+            ("context, one of 16, 64 KiB", "quiet", "context/16/65536"),
+        ],
     ),
 ];
 
@@ -105,9 +114,9 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         Block::text(
             "Contexts tell the completion of one stream of operations from that of another. Published are three \
              designs of what a context is mapped to: a resource of the network for each domain, with an explicit \
-             event for each operation (Design-0, here `events`; with events for large operations only, `hybrid`); \
-             the same with a counter for the whole domain (Design-1, `domain`); and a resource for each context \
-             (Design-2, `context`). `auto` is what this library does if nobody chooses.",
+             event for each operation (Design-0, here events; with events for large operations only, hybrid); \
+             the same with a counter for the whole domain (Design-1, domain); and a resource for each context \
+             (Design-2, context). auto is what this library does if nobody chooses.",
         ),
         Block::text(
             "Publications show plots whose values are not known; what is said about them stands beside what is \
@@ -142,7 +151,7 @@ fn show(evidence: View<'_>) -> Vec<Block> {
     blocks.push(Block::heading("Contexts on endpoints"));
     blocks.push(Block::text(
         "Two PEs of one host reach each other through libfabric on the loopback interface. Threads have a context \
-         each, and what they cost is held against as many bare threads with an endpoint each; `locked`: all use the \
+         each, and what they cost is held against as many bare threads with an endpoint each; locked: all use the \
          default context, in turn.",
     ));
     let names = [&Design::NAMES[..], &["locked"]].concat();
@@ -164,16 +173,23 @@ fn show(evidence: View<'_>) -> Vec<Block> {
 
 /// What was published, beside what was found here.
 fn found(evidence: View<'_>) -> Table {
-    let heads = ["published", "here", "ratio", "", ""];
-    let mut table = Table::new("Findings of the publication, and the same here", heads)
-        .under("Ratios are costs over what is named behind `against`, in the order in which they are named.");
-    for (published, here, cases) in FOUND {
-        let mut row = vec![Cell::published(published), Cell::text(here)];
-        let ratios =
-            cases.iter().map(|(measure, case)| Cell::of(evidence.case(measure, case), Column::Ratio));
-        row.extend(ratios);
-        row.resize(heads.len(), Cell::text(""));
-        table.row(row);
+    let heads = ["published", "here", "measure", "ratio", "quarters", ""];
+    let mut table = Table::new("Findings of the publication, and the same here", heads).under(
+        "What the ratios are over: threads and tracking-domains, as many threads that store; tracking, a counter for each \
+         context; quiet, the quiet of all contexts.",
+    );
+    for (published, cases) in FOUND {
+        for (k, (here, measure, case)) in cases.iter().enumerate() {
+            let of = |column| Cell::of(evidence.case(measure, case), column);
+            table.row([
+                Cell::published(if k == 0 { published } else { "" }),
+                Cell::text(*here),
+                Cell::text(*measure),
+                of(Column::Ratio),
+                of(Column::RatioP25),
+                of(Column::RatioP75),
+            ]);
+        }
     }
     table
 }

@@ -25,6 +25,9 @@ const QUICK_FAR_SIZES: [usize; 2] = [8, 4 << 10];
 /// Sizes that are called very small, in bytes.
 const SMALL: [usize; 3] = [1, 8, 64];
 
+/// Bytes up to which one buffer and 127 of them fit the same cache: beyond, the published form shows caches.
+const MOST_SMALL: f64 = 256.0;
+
 const NODE: &str = "node";
 const NETWORK: &str = "network";
 
@@ -90,60 +93,62 @@ fn show(evidence: View<'_>) -> Vec<Block> {
             continue;
         }
         blocks.push(Block::heading(format!("Operations {place}")));
-        blocks.push(small(&published, &fair).into());
+        let over = "time with so many partitions over time with one";
+        let title = format!("Very small operations, as published: {over}");
+        blocks.push(small(&title, &published, ["put", "get"]).into());
+        let title = format!("Very small operations, fair: {over}");
+        blocks.push(small(&title, &fair, ["raw", "get"]).into());
         for (operation, in_fair) in [("put", "raw"), ("get", "get")] {
-            blocks.push(overhead(format!("{operation}, as published"), &published, operation).into());
-            blocks.push(overhead(format!("{operation}, fair"), &fair, in_fair).into());
+            blocks.push(
+                overhead(
+                    format!("{operation}, as published, small sizes"),
+                    &published,
+                    operation,
+                    MOST_SMALL,
+                )
+                .into(),
+            );
+            blocks.push(overhead(format!("{operation}, fair"), &fair, in_fair, f64::MAX).into());
             blocks.push(latency(&published, operation).into());
         }
     }
     blocks
 }
 
-/// What was published, and the same here.
-fn small(published: &[&Entry], fair: &[&Entry]) -> Table {
-    let mut heads = vec!["partitions".to_owned(), "published, put".to_owned()];
+/// Ratios of very small operations, puts and gets under these names, beside what was published.
+fn small(title: &str, entries: &[&Entry], names: [&'static str; 2]) -> Table {
     let columns = || {
-        let transfers = [("put", "raw"), ("get", "get")].into_iter();
+        let transfers = ["put", "get"].into_iter().zip(names);
         let transfers = transfers.flat_map(|names| SMALL.map(|bytes| (names, bytes)));
         transfers.chain([4, 8].map(|bytes| (("fetch-add", "fetch-add"), bytes)))
     };
-    heads.extend(columns().flat_map(|((name, _), bytes)| [format!("{name} {bytes}"), "fair".to_owned()]));
-    let mut table = Table::new(
-        "Very small operations: time with so many partitions over time with one",
-        heads,
-    )
-    .under(
-        "Each operation with its bytes: first as published, then in the fair form. The line of 1 partition \
-             compares the same with the same, and shows how sure the others are.",
+    let heads = ["partitions".to_owned(), "published, put".to_owned()].into_iter();
+    let heads = heads.chain(columns().map(|((name, _), bytes)| format!("{name} {bytes}")));
+    let mut table = Table::new(title, heads).under(
+        "Each operation with its bytes. 1 partition compares the same with the same, and shows how sure the others are.",
     );
     for n in [1].into_iter().chain(PARTITIONS) {
         let said = PUBLISHED.iter().find(|(partitions, ..)| *partitions == n);
-        let mut row = vec![
-            Cell::text(n.to_string()),
-            said.map_or_else(|| Cell::text(""), |(_, said, _)| Cell::published(*said)),
-        ];
-        for ((name, in_fair), bytes) in columns() {
-            let find = |entries: &[&Entry], name| {
-                let case = format!("{name}/{n}/{bytes}");
-                let found = entries.iter().find(|entry| entry.case.case == case);
-                Cell::of(found.copied(), Column::Ratio)
-            };
-            let fair = if n == 1 { Cell::text("") } else { find(fair, in_fair) };
-            row.extend([find(published, name), fair]);
+        let said = said.map_or_else(|| Cell::text(""), |(_, said, _)| Cell::published(*said));
+        let ratios = columns().map(|((_, name), bytes)| {
+            let case = format!("{name}/{n}/{bytes}");
+            Cell::of(entries.iter().find(|entry| entry.case.case == case).copied(), Column::Ratio)
+        });
+        let row: Vec<_> = [Cell::text(n.to_string()), said].into_iter().chain(ratios).collect();
+        if entries.iter().any(|entry| entry.case.case.contains(&format!("/{n}/"))) {
+            table.row(row);
         }
-        table.row(row);
     }
     table
 }
 
-/// How much slower an operation is, by its size.
-fn overhead(title: String, entries: &[&Entry], operation: &str) -> Figure {
+/// How much slower an operation is, by its size, of so many bytes at most.
+fn overhead(title: String, entries: &[&Entry], operation: &str, most: f64) -> Figure {
     let axes = (("bytes", Scale::Bytes), ("percent more time", Scale::Linear));
     let mut figure = Figure::new(format!("Overhead of partitions: {title}"), axes.0, axes.1);
     for n in PARTITIONS {
         let mut series = Series::new(format!("{n} partitions"));
-        for (entry, bytes) in by_size(entries, operation, n) {
+        for (entry, bytes) in by_size(entries, operation, n).filter(|(_, bytes)| *bytes <= most) {
             let ratio = entry.record.samples.ratio();
             series.push(bytes, percent(ratio.median), Some((percent(ratio.p25), percent(ratio.p75))));
         }

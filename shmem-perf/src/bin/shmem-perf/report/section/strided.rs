@@ -28,13 +28,13 @@ pub(super) const SECTION: Section = Section {
 };
 
 /// Layouts of each kind whose regret is measured in a whole report.
-const LAYOUTS: usize = 48;
+const LAYOUTS: usize = 32;
 
 fn steps(plan: &Plan) -> Vec<Step> {
     let quick = plan.quick;
     let peers: &[Peer] = if plan.peers { &Peer::STRIDED } else { &[] };
     let mut steps = vec![
-        Step::new("strided: the published table", plan.either(140.0, 8.0), move |runner| {
+        Step::new("strided: the published table", plan.either(120.0, 8.0), move |runner| {
             runner.measure(Command::Strided(Options { published: true, quick, ..Options::default() }))
         }),
         Step::new("strided: iput and iget against own loops", plan.either(6.0, 3.0), move |runner| {
@@ -46,7 +46,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
         Step::new("strided: orientations", plan.either(8.0, 3.0), move |runner| {
             runner.several(if quick { 1 } else { 5 }, |runner| runner.jobs(Measure::Strided, 2, 1))
         }),
-        Step::new("strided: regret of predicates", plan.either(40.0, 2.0), move |runner| match quick {
+        Step::new("strided: regret of predicates", plan.either(30.0, 2.0), move |runner| match quick {
             true => runner.drawn(Measure::RegretSample, sweep::ROOM, 0, usize::MAX),
             false => runner.regret(None, LAYOUTS),
         }),
