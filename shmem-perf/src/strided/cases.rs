@@ -58,8 +58,8 @@ pub fn room() -> usize {
     LAYOUTS.iter().map(|layout| layout.spread.hull()).max().unwrap_or(0)
 }
 
-/// Bytes moved in one sample: some ten microseconds.
-const BYTES: usize = 256 << 10;
+/// Bytes moved in one sample: some ten microseconds. A debug build is for tests of the tool.
+const BYTES: usize = if cfg!(debug_assertions) { 16 << 10 } else { 256 << 10 };
 
 /// Transfers of `spread` in one sample.
 pub(super) fn transfers(spread: &Spread) -> usize {
