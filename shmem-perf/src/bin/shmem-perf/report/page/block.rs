@@ -93,6 +93,12 @@ impl Table {
         table
     }
 
+    /// Whether a column has words in it.
+    fn is_text(&self, column: usize) -> bool {
+        let cell = self.rows.first().and_then(|row| row.get(column));
+        cell.is_some_and(|cell| matches!(cell.content, Content::Text(_) | Content::Fact { .. }))
+    }
+
     fn render(&self) -> Markup {
         html! {
             h3 { (self.title) }
@@ -100,7 +106,11 @@ impl Table {
                 p.under { "Nothing was measured." }
             } @else {
                 div.scroll { table {
-                    thead { tr { @for head in &self.heads { th scope="col" { (head) } } } }
+                    thead { tr {
+                        @for (head, at) in self.heads.iter().zip(0..) {
+                            th scope="col" class=[self.is_text(at).then_some("text")] { (head) }
+                        }
+                    } }
                     tbody { @for row in &self.rows { tr { @for cell in row { (cell) } } } }
                 } }
             }
@@ -260,8 +270,9 @@ impl Render for Cell {
                     Change::Over(dividend) => (dividend / number, None, Some(dividend)),
                 };
                 let class = match (column, change) {
-                    (Column::Ratio, Change::None) if shown > 1.0 => "worse",
-                    (Column::Ratio, Change::None) if shown < 1.0 => "better",
+                    // What is written as 1.00 is neither.
+                    (Column::Ratio, Change::None) if shown >= 1.005 => "worse",
+                    (Column::Ratio, Change::None) if shown < 0.995 => "better",
                     _ => "number",
                 };
                 html! {

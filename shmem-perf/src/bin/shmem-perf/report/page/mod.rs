@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! block     what a section shows: texts, tables, figures
-//! plot      figures as SVG
+//! plot      figures as SVG, on axes with round numbers (axis)
 //! summary   all measures in a table
 //! ```
 //!
@@ -10,14 +10,16 @@
 //! `cases.csv`; where the number shown is another one, `data-times` (the column times so much) or `data-over` (so
 //! much over the column). `data-fact` is a line of `facts.csv`, whose value is shown as it is.
 
+mod axis;
 mod block;
 mod plot;
 mod summary;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub(crate) use axis::Scale;
 pub(crate) use block::{Block, Cell, Column, Table};
-pub(crate) use plot::{Figure, Scale, Series};
+pub(crate) use plot::{Figure, Series};
 
 use super::evidence::{Evidence, Note};
 use super::section::Section;

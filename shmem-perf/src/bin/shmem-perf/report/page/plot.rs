@@ -2,8 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
-use shmem_perf::table::digits;
 
+use super::axis::{Axis, Scale};
 use super::block::Column;
 use crate::report::evidence::Entry;
 
@@ -15,18 +15,6 @@ const SIZE: (u32, u32) = (820, 400);
 const COLOURS: [(u8, u8, u8); 7] =
     [(5, 80, 174), (154, 52, 18), (17, 99, 41), (111, 66, 193), (14, 116, 144), (190, 24, 93), (120, 90, 0)];
 const QUIET: (u8, u8, u8) = (87, 96, 106);
-
-/// How the numbers of an axis are laid out.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Scale {
-    Linear,
-    /// By powers.
-    Log,
-    /// By powers of two, with K and M.
-    Bytes,
-    /// Names at 0, 1, 2, ..
-    Names(Vec<String>),
-}
 
 /// A figure with lines, or with points only.
 pub(crate) struct Figure {
@@ -117,52 +105,6 @@ impl Series {
     }
 }
 
-impl Scale {
-    /// Where a number lies on the axis.
-    fn place(&self, number: f64) -> f64 {
-        match self {
-            Self::Linear | Self::Names(_) => number,
-            Self::Log => number.log10(),
-            Self::Bytes => number.log2(),
-        }
-    }
-
-    /// What stands at a place.
-    fn label(&self, place: f64) -> String {
-        match self {
-            Self::Linear => number(place),
-            Self::Log => number(10_f64.powf(place)),
-            Self::Bytes => bytes(place.exp2()),
-            Self::Names(names) => {
-                let whole = place.fract().abs() < 1e-6 && place > -0.5;
-                names.get(place as usize).filter(|_| whole).cloned().unwrap_or_default()
-            }
-        }
-    }
-
-    /// Number of labels that an axis has room for.
-    fn labels(&self, room: usize) -> usize {
-        match self {
-            Self::Names(names) => names.len() + 2,
-            _ => room,
-        }
-    }
-}
-
-/// As few digits as tell ticks apart.
-fn number(number: f64) -> String {
-    let text = digits(number);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-fn bytes(bytes: f64) -> String {
-    match bytes {
-        0.0..1024.0 => format!("{bytes:.0}"),
-        1024.0..1048576.0 => format!("{:.0}K", bytes / 1024.0),
-        _ => format!("{:.0}M", bytes / 1048576.0),
-    }
-}
-
 impl Figure {
     pub(crate) fn new(
         title: impl Into<String>,
@@ -234,17 +176,17 @@ impl Figure {
         let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
         let ((x, x_scale), (y, y_scale)) = (&self.x, &self.y);
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let across = bounds(x_scale, points().map(|point| point.at));
+        let across = Axis::around(x_scale, points().map(|point| point.at));
         let spreads = points().flat_map(|point| {
             let (low, high) = point.spread.unwrap_or((point.value, point.value));
             [low, point.value, high]
         });
-        let along = bounds(y_scale, spreads);
+        let along = Axis::around(y_scale, spreads);
         let mut chart = ChartBuilder::on(&root)
             .margin(12)
             .x_label_area_size(44)
             .y_label_area_size(64)
-            .build_cartesian_2d(across.0..across.1, along.0..along.1)?;
+            .build_cartesian_2d(across, along)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
@@ -254,8 +196,8 @@ impl Figure {
             .axis_desc_style(("sans-serif", 15))
             .x_desc(x)
             .y_desc(y)
-            .x_labels(x_scale.labels(12))
-            .y_labels(y_scale.labels(8))
+            .x_labels(12)
+            .y_labels(8)
             .x_label_formatter(&|place| x_scale.label(*place))
             .y_label_formatter(&|place| y_scale.label(*place))
             .draw()?;
@@ -284,23 +226,6 @@ impl Figure {
     }
 }
 
-/// From where to where an axis goes, with some room.
-fn bounds(scale: &Scale, numbers: impl Iterator<Item = f64>) -> (f64, f64) {
-    let places = numbers.map(|number| scale.place(number)).filter(|place| place.is_finite());
-    let (low, high) =
-        places.fold((f64::MAX, f64::MIN), |(low, high), place| (low.min(place), high.max(place)));
-    match scale {
-        Scale::Names(names) => (-0.5, names.len() as f64 - 0.5),
-        _ if low > high => (0.0, 1.0),
-        // Lengths are compared from zero on.
-        Scale::Linear if low >= 0.0 => (0.0, if high > 0.0 { high * 1.08 } else { 1.0 }),
-        _ => {
-            let room = 0.05 * (high - low).max(0.2);
-            (low - room, high + room)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,30 +246,5 @@ mod tests {
         assert_eq!(html.matches("<circle").count(), 40);
         assert!(html.contains("ours &lt;&amp;&gt;") && html.contains(">limit<") && !html.contains(">empty<"));
         assert!(html.contains("1K") && html.contains("1M"), "labels of bytes");
-    }
-
-    #[test]
-    fn places_stay_inside_the_axes() {
-        for (scale, numbers) in [
-            (Scale::Linear, vec![0.0]),
-            (Scale::Linear, vec![-3.0, 5.0]),
-            (Scale::Log, vec![0.01, 1e6]),
-            (Scale::Log, vec![7.0]),
-            (Scale::Bytes, vec![1.0, 4194304.0]),
-            (Scale::Names(vec!["a".into(), "b".into()]), vec![0.0, 1.0]),
-        ] {
-            let (low, high) = bounds(&scale, numbers.iter().copied());
-            assert!(numbers.iter().all(|&number| (low..=high).contains(&scale.place(number))), "{scale:?}");
-            assert!(low < high);
-        }
-        assert_eq!(bounds(&Scale::Log, [0.0].into_iter()), (0.0, 1.0));
-    }
-
-    #[test]
-    fn names_stand_at_whole_places_only() {
-        let scale = Scale::Names(vec!["put".into(), "get".into()]);
-        assert_eq!(["put", "", "get", "", ""], [0.0, 0.5, 1.0, -1.0, 2.0].map(|place| scale.label(place)));
-        assert_eq!(Scale::Bytes.label(12.0), "4K");
-        assert_eq!(Scale::Log.label(2.0), "100");
     }
 }
