@@ -289,7 +289,7 @@ pub unsafe trait Transport: Send + Sync {
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);
 
-    /// How long who waits may sleep before it makes progress itself.
+    /// How long who waits may sleep before it makes progress itself. Asked each time before it sleeps.
     fn sleeps(&self) -> Duration {
         Duration::from_millis(1)
     }

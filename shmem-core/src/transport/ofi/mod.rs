@@ -25,7 +25,7 @@
 //! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
 //! footprint   what all of that keeps, in bytes
-//! thread      progress while the program is elsewhere
+//! thread      progress while the program is elsewhere       handover    from who waits, when it falls asleep
 //! strided     which way blocks take
 //! blocks      strided transfers, along that way
 //! engine      what the target does: messages between PEs, where the provider has no operation
@@ -45,6 +45,7 @@ mod domain;
 pub mod engine;
 mod error;
 mod footprint;
+mod handover;
 mod interface;
 mod issue;
 mod keys;
@@ -84,6 +85,7 @@ use buffers::Buffers;
 use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
+use handover::Handover;
 use keys::Keys;
 use loans::Loans;
 use port::Port;
@@ -123,6 +125,7 @@ struct Fabric {
     domain: Domain,
     /// This PE's memory, whose bell is rung.
     place: OnceLock<Target>,
+    handover: Handover,
     /// Whether the provider's atomics are used.
     atomics: AtomicBool,
     timeout: Option<Duration>,
@@ -162,6 +165,7 @@ impl Ofi {
             row: OnceLock::new(),
             domain,
             place: OnceLock::new(),
+            handover: Handover::new().map_err(|error| OfiError::Thread(error.to_string()))?,
             atomics: AtomicBool::new(false),
             timeout: options.timeout,
             spins: options.spins,

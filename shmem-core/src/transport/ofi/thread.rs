@@ -5,7 +5,8 @@
 //! wake the thread rings the bell of its place, and sleepers look at their words.
 //!
 //! While the program's own threads poll, the thread would be woken for each of their completions and take a core from
-//! them. So it looks after each wake whether they do, and if they do, parks for a while. A provider without anything to
+//! them. So it looks after each wake whether they do, and if they do, parks for a while, or until one of them falls asleep
+//! ([handover](super::handover)). A provider without anything to
 //! sleep on is looked at now and then, more rarely the longer nothing happens.
 //!
 //! The thread also watches that what is under way gets on: who waits for a word that another PE is to write asks the
@@ -94,8 +95,9 @@ fn run(fabric: &Fabric, stop: &Stop) {
         let moved = fabric.serve();
         fabric.ring();
         watch.look(fabric);
-        if let Some(park) = polling.park(fabric.activity()) {
-            sleep(stop, None, Some(park));
+        let sleeps = fabric.handover.sleeps();
+        if let Some(park) = polling.park(fabric.activity(), sleeps) {
+            fabric.handover.park(sleeps, |called| sleep(stop, Some(called), Some(park)));
             continue;
         }
         if moved {
@@ -157,22 +159,25 @@ impl Watch {
 struct Polling {
     looked: Instant,
     activity: u64,
+    sleeps: u64,
     park: Option<Duration>,
 }
 
 impl Polling {
     fn new() -> Self {
-        Self { looked: Instant::now(), activity: 0, park: None }
+        Self { looked: Instant::now(), activity: 0, sleeps: 0, park: None }
     }
 
-    /// How long to leave it to them, if they do.
-    fn park(&mut self, activity: u64) -> Option<Duration> {
+    /// How long to leave it to them, if they do. Whoever has fallen asleep since the last time has looked before it
+    /// did, or because something woke it.
+    fn park(&mut self, activity: u64, sleeps: u64) -> Option<Duration> {
         let now = Instant::now();
         let looks = activity.wrapping_sub(self.activity);
         let often = POLLING.as_nanos() * u128::from(looks) >= now.duration_since(self.looked).as_nanos();
-        (self.looked, self.activity) = (now, activity);
+        let fell_asleep = sleeps != self.sleeps;
+        (self.looked, self.activity, self.sleeps) = (now, activity, sleeps);
         self.park = match self.park {
-            _ if looks == 0 => None,
+            _ if looks == 0 || fell_asleep => None,
             Some(park) => Some(LAST_PARK.min(park * 2)),
             None => often.then_some(FIRST_PARK),
         };
@@ -209,21 +214,30 @@ mod tests {
     #[test]
     fn who_polls_is_left_alone_for_longer_and_longer_until_it_stops() {
         let mut polling = Polling::new();
-        assert_eq!(polling.park(0), None);
+        assert_eq!(polling.park(0, 0), None);
         // So many looks are often, however long this test was off its core.
         let many = 1 << 40;
-        let parks: Vec<_> = (1..6).map(|times| polling.park(times * many)).collect();
+        let parks: Vec<_> = (1..6).map(|times| polling.park(times * many, 0)).collect();
         assert_eq!(parks[0], Some(FIRST_PARK));
         assert!(parks.windows(2).all(|pair| pair[0] <= pair[1]), "{parks:?}");
         assert_eq!(parks[4], Some(LAST_PARK));
-        assert_eq!(polling.park(5 * many + 1), Some(LAST_PARK), "a look that moves much data takes long");
-        assert_eq!(polling.park(5 * many + 1), None, "nobody has looked");
+        assert_eq!(polling.park(5 * many + 1, 0), Some(LAST_PARK), "a look that moves much data takes long");
+        assert_eq!(polling.park(5 * many + 1, 0), None, "nobody has looked");
+    }
+
+    #[test]
+    fn who_looks_and_falls_asleep_does_not_poll() {
+        let mut polling = Polling::new();
+        let many = 1 << 40;
+        assert_eq!(polling.park(many, 1), None);
+        assert_eq!(polling.park(2 * many, 1), Some(FIRST_PARK), "nobody has fallen asleep since");
+        assert_eq!(polling.park(3 * many, 2), None);
     }
 
     #[test]
     fn a_look_now_and_then_is_no_polling() {
         let mut polling = Polling::new();
         std::thread::sleep(4 * POLLING);
-        assert_eq!(polling.park(1), None);
+        assert_eq!(polling.park(1, 0), None);
     }
 }
