@@ -288,7 +288,10 @@ fn a_guard_is_asked_for_measures_that_it_has() {
     let measures: Vec<_> = lines.iter().map(|line| line["measure"].as_str().unwrap()).collect();
     assert_eq!(measures, ["barrier", "signal"]);
     for (arguments, says) in [
-        (&["check", "pages"][..], "no case of `pages` is guarded; there are put8-static, put8-quiet, put, get, lookup,"),
+        (
+            &["check", "pages"][..],
+            "no case of `pages` is guarded; there are put8-static, put8-quiet, put, get, lookup,",
+        ),
         (&["check", "--allowance", "-1"], "an allowance is a factor above 0, such as 1.5, and not -1"),
     ] {
         let (success, out, err) = run(arguments);
