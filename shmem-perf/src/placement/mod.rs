@@ -75,7 +75,7 @@ pub fn has_kinds(topology: &Topology) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::topology::Node;
+    use shmem_core::topology::{Node, Speed};
 
     use super::*;
 
@@ -90,14 +90,14 @@ mod tests {
 
     #[test]
     fn kinds_are_two_that_one_may_have() {
-        let node = |number, kind, cpus: &[usize]| Node {
-            kind: Some(kind),
+        let node = |number, bandwidth, cpus: &[usize]| Node {
+            speed: Speed { bandwidth: Some(bandwidth), latency: Some(100) },
             memory: 1 << 30,
             cpus: cpus.to_vec(),
             ..Node::new(number)
         };
-        let (one, two) = (node(0, Kind::NormalMem, &[0]), node(1, Kind::NormalMem, &[1]));
-        let fast = node(2, Kind::FastMem, &[]);
+        let (one, two) = (node(0, 100_000, &[0]), node(1, 100_000, &[1]));
+        let fast = node(2, 400_000, &[]);
         let seen = |nodes: &[&Node], cpus: &[usize]| {
             let nodes = nodes.iter().map(|&node| node.clone()).collect();
             let topology = Topology::of(nodes, cpus.to_vec(), Some(0));
