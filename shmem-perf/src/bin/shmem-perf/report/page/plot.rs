@@ -4,7 +4,6 @@ use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
 
 use super::axis::{Axis, Scale};
-use super::block::Column;
 use crate::report::evidence::Entry;
 
 /// Pixels of a figure.
@@ -57,13 +56,8 @@ impl Series {
         entries: impl IntoIterator<Item = &'a Entry>,
         at: impl Fn(&Entry) -> Option<f64>,
     ) -> Self {
-        let mut series = Self::new(label);
-        for entry in entries {
-            if let Some(at) = at(entry) {
-                series.push(at, entry.case.value, Some((entry.case.p25, entry.case.p75)));
-            }
-        }
-        series
+        let cost = |entry: &Entry| (entry.case.value, entry.case.p25, entry.case.p75);
+        Self::new(label).each(entries, at, cost)
     }
 
     /// What the limits of cases cost.
@@ -72,14 +66,11 @@ impl Series {
         entries: impl IntoIterator<Item = &'a Entry>,
         at: impl Fn(&Entry) -> Option<f64>,
     ) -> Self {
-        let mut series = Self::beside(label);
-        for entry in entries {
-            if let Some(at) = at(entry) {
-                let limit = entry.record.samples.limit();
-                series.push(at, entry.case.limit, Some((limit.p25, limit.p75)));
-            }
-        }
-        series
+        let limit = |entry: &Entry| {
+            let quarters = entry.record.samples.limit();
+            (entry.case.limit, quarters.p25, quarters.p75)
+        };
+        Self::beside(label).each(entries, at, limit)
     }
 
     /// The ratios of cases, with their quarters.
@@ -88,15 +79,27 @@ impl Series {
         entries: impl IntoIterator<Item = &'a Entry>,
         at: impl Fn(&Entry) -> Option<f64>,
     ) -> Self {
-        let mut series = Self::new(label);
+        let ratio = |entry: &Entry| {
+            let quarters = entry.record.samples.ratio();
+            (entry.case.ratio, quarters.p25, quarters.p75)
+        };
+        Self::new(label).each(entries, at, ratio)
+    }
+
+    /// A point for each case that has a place: a number between its quarters.
+    fn each<'a>(
+        mut self,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        at: impl Fn(&Entry) -> Option<f64>,
+        read: impl Fn(&Entry) -> (f64, f64, f64),
+    ) -> Self {
         for entry in entries {
-            let read = |column: Column| column.read(entry);
             if let Some(at) = at(entry) {
-                let spread = read(Column::RatioP25).zip(read(Column::RatioP75));
-                series.push(at, entry.case.ratio, spread);
+                let (value, low, high) = read(entry);
+                self.push(at, value, Some((low, high)));
             }
         }
-        series
+        self
     }
 
     /// Adds a point, with its quarters if it has some.
@@ -228,7 +231,10 @@ impl Figure {
 
 #[cfg(test)]
 mod tests {
+    use shmem_perf::{Record, Samples, Site};
+
     use super::*;
+    use crate::report::section::Topic;
 
     fn figure(x: Scale, y: Scale) -> Figure {
         let mut ours = Series::new("ours <&>");
@@ -246,5 +252,28 @@ mod tests {
         assert_eq!(html.matches("<circle").count(), 40);
         assert!(html.contains("ours &lt;&amp;&gt;") && html.contains(">limit<") && !html.contains(">empty<"));
         assert!(html.contains("1K") && html.contains("1M"), "labels of bytes");
+    }
+
+    #[test]
+    fn a_series_shows_what_it_is_called_after() {
+        let mut samples = Samples::new();
+        samples.push(6.0, 2.0);
+        let site = Site { pes: 2, transport: "shm".into(), shared_cores: false };
+        let record = Record::new(&site, "put", "8", "ns", "", samples);
+        let entry = Entry { id: 1, topic: Topic::Micro, variant: "", case: record.case(), record };
+        let place = |_: &Entry| Some(8.0);
+        let all = [
+            Series::costs("", [&entry], place),
+            Series::limits("", [&entry], place),
+            Series::ratios("", [&entry], place),
+        ];
+        let shown = all.map(|series| (series.points[0].value, series.points[0].spread, series.beside));
+        let quarters = |number| (number, Some((number, number)));
+        for ((value, spread, beside), (number, expected)) in
+            shown.into_iter().zip([6.0, 2.0, 3.0].map(quarters))
+        {
+            assert_eq!((value, spread, beside), (number, expected, number == 2.0));
+        }
+        assert!(Series::costs("", [&entry], |_| None).points.is_empty());
     }
 }

@@ -160,8 +160,8 @@ fn others(evidence: View<'_>) -> Table {
     }
     for name in names {
         let of = |place| {
-            let of = evidence.measure(MEASURE).filter(|entry| entry.variant == place);
-            of.into_iter().find(|entry| parts(entry) == Some(name))
+            let mut of = evidence.measure(MEASURE).filter(|entry| entry.variant == place);
+            of.find(|entry| parts(entry) == Some(name))
         };
         table.row(row(Cell::text(format!("{}/{:.0}", name.0, name.1)), of, |cell| cell.times(1e-3)));
     }
