@@ -36,7 +36,7 @@ keys='LOCAL_PEERS|NODEID|HOSTNAME|JOB_SIZE|COLLECT_DATA'
 numbers='SUCCESS|ERR_UNREACH|ERR_NOT_FOUND|RANK_(WILDCARD|UNDEF)|GLOBAL'
 types='BOOL|BYTE_OBJECT|STRING|SIZE|U?INT(8|16|32|64)?|PROC_RANK'
 # shellcheck disable=SC2046
-generate shmem-rt/src/bootstrap/pmix/bindings.rs libpmix BSD-3-Clause pmix.h \
+generate shmem-launch/src/bootstrap/pmix/bindings.rs libpmix BSD-3-Clause pmix.h \
     --allowlist-type 'pmix_(proc|value|info)' --allowlist-var "PMIX_($keys|$numbers|$types)" \
     --opaque-type 'pmix_(data_array|proc_info|coord|geometry|device_distance|endpoint|data_buffer|proc_stats)' \
     -- $(pkg-config --cflags pmix)

@@ -18,26 +18,30 @@ export HFI_NO_BACKTRACE=1 IPATH_NO_BACKTRACE=1
 # Fewer random cases than over memory.
 export PROPTEST_CASES=40
 
-part() { # WHAT TEST...: built as in unit.sh, so that nothing is built twice
+part() { # WHAT MODULE...: built as in unit.sh, so that nothing is built twice
     what=$1 before=$(date +%s)
     shift
     # Jobs of more PEs than cores, on networks that are none, show little and take long.
-    # shellcheck disable=SC2046
-    cargo test --quiet --workspace $(printf ' --test %s' "$@") -- \
+    cargo test --quiet --workspace --test ordered --test racing --test network -- "$@" \
         --skip reached_by_3 --skip each_other_on_4 --skip each_other_on_8
     echo "-- $what: $(($(date +%s) - before)) s"
 }
 
-# Every PE as if alone on its host.
+# Beside a process that belongs to no job: another user's, where this is root.
+before=$(date +%s)
+cargo test --quiet --workspace --test network stranger::
+echo "-- strangers: $(($(date +%s) - before)) s"
+
+# Every PE as if alone on its host: blocks of bytes, each of which is split and packed in some way.
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
-    array_strided arrays context halo keys long_blocks nonblocking regions rma strided sync
+    array_strided:: arrays:: context:: halo:: keys:: long_blocks:: nonblocking:: regions:: rma:: strided:: sync::
 for provider in sockets 'udp;ofi_rxd'; do
-    SHMEM_OFI_PROVIDER=$provider part "$provider" rma signal
+    SHMEM_OFI_PROVIDER=$provider part "$provider" rma:: signal::
 done
-SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma signal
+SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma:: signal::
 
-# Of two PEs on each host, one is reached through memory.
+# Of two PEs on each host, one is reached through memory: words, their order, and what members do together.
 export SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm between hosts of two PEs' \
-    collective domain heap linearizability litmus lock nodes phase rma segments signal team
+    basic:: domain:: heap:: linearizability:: litmus:: lock:: nodes:: phase:: segments:: team::

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Faults, planted into jobs on pairs of pretend hosts (ci/hosts-up.sh), which a second network connects that can be
-# slowed down and cut (ci/netdelay.py): shmem-rt/tests/faults.rs, on all pairs at once, because most of the time is
+# slowed down and cut (ci/netdelay.py): shmem-rt/tests/cut/faults.rs, on all pairs at once, because most of the time is
 # spent waiting. Beside it contexts on three hosts of which two are cut off from each other: what one context has
-# started there may not keep another one from its quiet (shmem-rt/tests/contexts_apart.rs).
+# started there may not keep another one from its quiet (shmem-rt/tests/cut/contexts_apart.rs).
 #
 #   ci/faults.sh [NAME]     only the tests of faults whose names contain it
 #
@@ -13,13 +13,14 @@ cd "$(dirname "$0")/.."
 
 pairs=3
 if ! is_inside; then
-    cargo test --workspace --no-run --test faults --test contexts_apart
+    cargo test --workspace --no-run --test cut
     cargo build --workspace --lib --bins
     can_pretend libfabric1 nftables iproute2 python3 || exit 0
     ci/install openmpi-bin || export FAULTS_WITHOUT_MPI=1
     enter "$@"
 fi
 begin
+cut=$(binary cut)
 
 making=()
 for pair in $(seq "$pairs"); do
@@ -34,7 +35,7 @@ for one in "${making[@]}"; do wait "$one"; done
 contexts() {
     [ -z "${FAULTS_WITHOUT_MPI:-}" ] || { echo "left out: contexts on a cut network need mpirun"; return; }
     SHMRUN_LAUNCHER=$(mpirun_on "$apart" 3 1) NETWORK=$work/set$apart SHMEM_OFI_INTERFACE=dly0 \
-        "$(binary contexts_apart)" --test-threads=1 --nocapture
+        "$cut" --test-threads=1 --nocapture contexts_apart::
 }
 contexts >"$work/contexts" 2>&1 &
 contexts=$!
@@ -42,7 +43,7 @@ contexts=$!
 FAULTS_HOSTS=$(printf ":$work/set%s" $(seq "$pairs"))
 export FAULTS_HOSTS=${FAULTS_HOSTS#:}
 # In the directory of the package, as under cargo.
-(cd shmem-rt && "$(cd .. && binary faults)" --test-threads="$pairs" --nocapture "$@") 2>&1 | tee "$work/said"
+(cd shmem-rt && "$cut" --test-threads="$pairs" --nocapture --skip contexts_apart:: "$@") 2>&1 | tee "$work/said"
 status=0
 wait "$contexts" || status=$?
 cat "$work/contexts"

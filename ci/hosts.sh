@@ -8,15 +8,15 @@
 # says so and runs what needs neither: the same examples with several PEs on this machine, over the transport of
 # the tests.
 #
-# usage: ci/hosts.sh [TEST...]     tests of shmem-rt, instead of those below
+# usage: ci/hosts.sh [MODULE...]   other tests of shmem-rt/tests/ordered, instead of `basic`
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/pretend.sh
 
 hosts=4
 pes=8
-tests=("$@")
-[ $# -gt 0 ] || tests=(rma signal collective)
+modules=("$@")
+[ $# -gt 0 ] || modules=(basic::)
 bin=$PWD/${CARGO_TARGET_DIR:-target}/debug
 
 if ! is_inside; then
@@ -25,7 +25,7 @@ if ! is_inside; then
     if can_pretend openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge \
         iproute2 procps; then
         ci/install openssh-server openssh-client || true
-        cargo test --workspace --no-run --test=pmix "${tests[@]/#/--test=}"
+        cargo test --workspace --no-run --test jobs --test ordered
         enter "$@"
     fi
     work=$(mktemp -d)
@@ -59,13 +59,13 @@ fail() { # FILE MESSAGE
     echo "$2"
     exit 1
 }
-declare -A binaries
-for test in pmix "${tests[@]}"; do binaries[$test]=$(binary "$test"); done
+jobs=$(binary jobs)
+ordered=$(binary ordered)
 
-# A program of tests/pmix.rs that ends badly, on all hosts, long before the time is over that it has (124).
+# A program of tests/jobs/pmix.rs that ends badly, on all hosts, long before the time is over that it has (124).
 ends() { # LAUNCHER NAME PROGRAM FILE
     local status=0
-    TEST_PMIX_PROGRAM=$3 run "$1" "${binaries[pmix]}" --exact program --nocapture >"$4" 2>&1 || status=$?
+    TEST_PMIX_PROGRAM=$3 run "$1" "$jobs" --exact pmix::program --nocapture >"$4" 2>&1 || status=$?
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "$4" "the job \"$3\" of $2 ends with code $status"
 }
 dies() { # LAUNCHER NAME FILE: a job in which PE 5 dies
@@ -94,9 +94,7 @@ tested() { # LAUNCHER NAME
     ends "$1" "$2" abort "$said"
     [ "$(grep -c 'ended the job with code 42: the sky is falling' "$said")" -eq 1 ] ||
         fail "$said" "an abort of all PEs of $2 is not told once"
-    for test in "${tests[@]}"; do
-        (cd shmem-rt && SHMRUN_LAUNCHER=$1 "${binaries[$test]}" --test-threads=1)
-    done
+    (cd shmem-rt && SHMRUN_LAUNCHER=$1 "$ordered" --test-threads=1 "${modules[@]}")
 }
 under_mpirun() {
     tested "$mpirun" mpirun
@@ -140,16 +138,16 @@ CONF
 }
 
 heat "$work/one-host.png" env SHMEM_NPES=$pes | grep "on $pes PEs"
-jobs=()
+running=()
 for way in mpirun srun; do
     "under_$way" >"$work/$way.out" 2>&1 &
-    jobs+=("$!")
+    running+=("$!")
 done
 under_ssh
 status=0
 for way in mpirun srun; do
-    wait "${jobs[0]}" || status=$?
-    jobs=("${jobs[@]:1}")
+    wait "${running[0]}" || status=$?
+    running=("${running[@]:1}")
     echo "-- $way"
     cat "$work/$way.out"
 done

@@ -25,12 +25,13 @@ search() { # REGULAR-EXPRESSION PATTERN...
 }
 
 search '\b(todo|unimplemented|dbg)!' '*.rs' | rule "nothing is left half done, no traces of debugging"
+search '// SAFETY: (as|see|like) (above|below|in|for|before)\b' '*.rs' | rule "each proof stands by itself"
 search '#\[ignore' '*.rs' | rule "a test that is not run proves nothing"
 search '\b(TODO|FIXME|XXX)\b' '*.rs' '*.sh' '*.toml' '*.md' | rule "what is missing stands in docs/design.md, not in comments"
 
-# A file is one noun, read in one sitting: about 400 lines, with a little room. Tests may be longer, and what
-# ci/bindings.sh makes is read by nobody.
-files '*/src/*.rs' ':!*/tests/*' ':!*/tests.rs' ':!*/bindings.rs' | xargs -r wc -l | awk '$2 != "total" && $1 > 420' | rule "source files have about 400 lines"
+# One thing to a file, and one type in one file: a file that is much longer than others may be two. What ci/bindings.sh
+# makes is read by nobody.
+files '*/src/*.rs' ':!*/tests/*' ':!*/tests.rs' ':!*/bindings.rs' | xargs -r wc -l | awk '$2 != "total" && $1 > 800' | rule "source files have at most 800 lines"
 files '*utils*' '*helpers*' '*common*' | rule "modules are named after what they hold"
 
 # Text that only some readers can follow: paths of one machine, numbers of a tracker.
@@ -38,5 +39,11 @@ search '(^|[^A-Za-z0-9_.}$)-])/(work|home|root|tmp)/[A-Za-z]' '*.rs' '*.toml' '*
     rule "paths that exist on one machine only"
 search '\b([Ii]ssue|[Tt]icket|[Tt]ask|[Ss]ession|[Ss]eed) #?[0-9]' '*.rs' '*.toml' '*.sh' '*.md' |
     rule "references that only some readers can follow"
+
+# What design.md says of where things are.
+# shellcheck disable=SC2016
+grep -oE '`[a-z-]+(/[a-z_.-]+)+`' docs/design.md | tr -d '`' | grep -E '^(shmem-|tools/|ui-tests/|docs/|ci/|examples/)' | sort -u |
+    while read -r path; do [ -e "$path" ] || printf '%s\n' "$path"; done |
+    rule "paths in docs/design.md that lead nowhere"
 
 exit "$failed"

@@ -9,7 +9,7 @@ export RUSTFLAGS="--cfg loom"
 export RUST_BACKTRACE=0
 
 models() {
-    timeout 120 cargo test --quiet --release -p shmem-core --test loom -- "$@"
+    timeout 600 cargo test --quiet --release -p shmem-core --test loom -- "$@"
 }
 
 cargo test --quiet --release -p shmem-core --test loom --no-run

@@ -11,17 +11,18 @@ logs="${CARGO_TARGET_DIR:-target}/mutants"
 mkdir -p "$logs"
 
 tests() {
-    timeout 120 cargo test --quiet -p shmem-rt --test "$@"
+    # --workspace, as in unit.sh: what the library depends on is not built twice.
+    timeout "${limit-120}" cargo test --quiet --workspace --test ordered --test racing -- "$@"
 }
 
-cargo test --quiet -p shmem-rt --test linearizability --test litmus --test nonblocking --test signal --no-run
+limit=0 tests --list >/dev/null
 failed=0
-while read -r mutant transport suite name; do
-    log="$logs/$mutant-$transport-$name.log"
+while read -r mutant transport name; do
+    log="$logs/$mutant-$transport-${name##*::}.log"
     # What a fault breaks is a matter of luck, which a loaded machine has less of: some runs are allowed.
     for _ in 1 2 3 4 5; do
         status=0
-        SHMEM_TRANSPORT=$transport MUTANT=$mutant tests "$suite" -- --exact "$name" >"$log" 2>&1 </dev/null || status=$?
+        SHMEM_TRANSPORT=$transport MUTANT=$mutant tests --exact "$name" >"$log" 2>&1 </dev/null || status=$?
         [ "$status" -eq 0 ] || break
     done
     # 101 is a failed test. Anything else, a fault that keeps it from ending among them, is no answer.
@@ -32,25 +33,25 @@ while read -r mutant transport suite name; do
         failed=1
     fi
 done <<'TABLE'
-add-in-two-steps shm linearizability atomic_operations_are_linearizable
-add-in-two-steps loopback linearizability atomic_operations_are_linearizable
-target-adds-in-two-steps loopback linearizability atomic_operations_of_two_nodes_on_one_word_are_linearizable
-quiet-forgotten loopback litmus put_quiet_get_on_both_sides
-quiet-forgotten loopback litmus put_quiet_flag_across_contexts
-quiet-forgotten loopback litmus quiet_is_visible_to_third_parties
-quiet-of-one-pe-forgotten loopback litmus put_quiet_of_one_pe_flag_across_contexts
-quiet-of-every-channel loopback litmus streams_are_independent
-fence-forgotten loopback litmus put_fence_flag
-fence-forgotten loopback litmus puts_of_two_nodes_counted_in_one_word
-fence-forgotten loopback litmus put_fence_flag_in_a_scope
-fence-forgotten loopback litmus put_fence_put_with_signal
-fence-forgotten loopback litmus put_fence_put_with_signal_in_a_scope
-signal-first shm signal whoever_sees_the_signal_sees_the_data
-signal-first loopback signal whoever_sees_the_signal_sees_the_data
-signal-first shm litmus put_fence_put_with_signal
-signal-first loopback litmus put_fence_put_with_signal_in_a_scope
-scope-without-quiet loopback litmus scope_flag_across_contexts
-scope-without-quiet loopback nonblocking what_a_scope_starts_is_complete_behind_it
-scope-without-quiet loopback nonblocking a_scope_that_panics_is_complete
+add-in-two-steps shm histories::linearizability::atomic_operations_are_linearizable
+add-in-two-steps loopback histories::linearizability::atomic_operations_are_linearizable
+target-adds-in-two-steps loopback histories::linearizability::atomic_operations_of_two_nodes_on_one_word_are_linearizable
+quiet-forgotten loopback histories::litmus::put_quiet_get_on_both_sides
+quiet-forgotten loopback histories::litmus::put_quiet_flag_across_contexts
+quiet-forgotten loopback histories::litmus::quiet_is_visible_to_third_parties
+quiet-of-one-pe-forgotten loopback histories::litmus::put_quiet_of_one_pe_flag_across_contexts
+quiet-of-every-channel loopback histories::litmus::streams_are_independent
+fence-forgotten loopback histories::litmus::put_fence_flag
+fence-forgotten loopback histories::litmus::puts_of_two_nodes_counted_in_one_word
+fence-forgotten loopback histories::litmus::put_fence_flag_in_a_scope
+fence-forgotten loopback histories::litmus::put_fence_put_with_signal
+fence-forgotten loopback histories::litmus::put_fence_put_with_signal_in_a_scope
+signal-first shm basic::signal::whoever_sees_the_signal_sees_the_data
+signal-first loopback basic::signal::whoever_sees_the_signal_sees_the_data
+signal-first shm histories::litmus::put_fence_put_with_signal
+signal-first loopback histories::litmus::put_fence_put_with_signal_in_a_scope
+scope-without-quiet loopback histories::litmus::scope_flag_across_contexts
+scope-without-quiet loopback nonblocking::what_a_scope_starts_is_complete_behind_it
+scope-without-quiet loopback nonblocking::a_scope_that_panics_is_complete
 TABLE
 exit "$failed"

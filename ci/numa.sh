@@ -42,7 +42,8 @@ test_binary() { # PACKAGE KIND..., as `cargo test` takes them; prints the path o
     printf '%s\n' "$work/${path##*/}"
 }
 guest() { # OPTIONS... -- COMMAND; the output stays in $log
-    ci/numa-vm --timeout 300 "$@" 2>&1 | tee "$log"
+    # An emulated machine takes ten times as long: it has a limit as a whole, its tests have none of their own.
+    ci/numa-vm --timeout 300 --env SHMEM_TEST_TIMEOUT=600 "$@" 2>&1 | tee "$log"
 }
 # Writes a script for the inside of a guest, from the standard input, and prints its path. In it,
 # `run NAME COMMAND` marks what the command prints, and its status, for `expect`.

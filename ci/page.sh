@@ -59,4 +59,11 @@ only=lookup,strided,arrays
 check "$work/report" "$only"
 if [ -d docs/report ]; then
     check docs/report "$sections" whole
+    # The page is made of the files beside it, and of nothing else.
+    cp -r docs/report "$work/sample"
+    "${CARGO_TARGET_DIR:-target}/debug/shmem-perf" report --out "$work/sample" --redraw
+    if ! cmp "$work/sample/index.html" docs/report/index.html; then
+        echo "FAILED: docs/report/index.html is not what its files make: shmem-perf report --out docs/report --redraw"
+        exit 1
+    fi
 fi

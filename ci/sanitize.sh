@@ -1,11 +1,18 @@
-#!/bin/sh
+#!/bin/bash
 # Tests under AddressSanitizer: those of shmem-core, and those of several PEs as threads of one process,
 # where every access of every PE is seen. Tests of mappings are left out: they count what is mapped.
-# What it does not see: instructions written as assembly, and where one object of a heap ends and the
-# next begins. The tests of the kernels have pages that fault around their memory for that.
+# Then threads of one PE, and PEs as threads, under ThreadSanitizer: no plain access may be left among those that race.
 #
-# Needs a nightly toolchain with the sanitizer's runtime; says so where there is none.
-set -eu
+# Both are told to copy by words (`shmem_words`), since they see no instructions that are written as assembly. What the
+# assembly touches is looked at by the tests of the kernels, one of which is the copy of `shared`, with pages that fault
+# around their memory.
+# Where one object of a heap ends and the next begins neither sees.
+#
+# Needs a nightly toolchain with the sanitizers' runtimes, and for ThreadSanitizer the source of the standard library
+# (`rust-src`), whose locks it must see, too; says so where something is missing.
+#
+# usage: ci/sanitize.sh [random]     only random programs under AddressSanitizer (see random.sh)
+set -euo pipefail
 cd "$(dirname "$0")/.."
 
 host=$(rustc -vV | sed -n 's/^host: //p')
@@ -14,19 +21,63 @@ if ! ls "$root/lib/rustlib/$host/lib/"*_rt.asan.a >/dev/null 2>&1; then
     echo 'skipped: no nightly toolchain with AddressSanitizer here'
     exit 0
 fi
-export RUSTFLAGS='-Zsanitizer=address' CARGO_TARGET_DIR=target/sanitize
+# Builds programs of tests, to be run more than once. Sets `built`.
+build() { # ARGUMENT...
+    local directory=$CARGO_TARGET_DIR/.programs
+    mkdir -p "$CARGO_TARGET_DIR"
+    cargo +nightly test "$@" --target "$host" --no-run --message-format=json-render-diagnostics >"$directory"
+    built=$(sed -n 's/.*"name":"\([^"]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' "$directory")
+}
+# As under cargo, in the directory of the package.
+run() { # PACKAGE NAME ARGUMENT...
+    local program
+    program=$(awk -v name="$2" '$1 == name { print $2 }' <<<"$built")
+    printf '%s: ' "$2"
+    (cd "$1" && "$program" --quiet "${@:3}")
+}
+
+export RUSTFLAGS='-Zsanitizer=address --cfg shmem_words' CARGO_TARGET_DIR=$PWD/target/sanitize
+# Programs forget what they like: leaks are no mistakes there.
+random() {
+    SHMEM_TRANSPORT=loopback ASAN_OPTIONS=detect_leaks=0 run shmem-rt random
+}
+if [ "${1-}" = random ]; then
+    build -p shmem-rt --test random
+    random
+    exit
+fi
+
 # A quarter of the random cases: unit.sh runs all, this looks at where they read and write. libfabric is looked at by others.
 export PROPTEST_CASES=64
+build -p shmem-core --lib
 leaks=a_buffer_whose_transfer_cannot_be_completed_is_not_freed
-cargo +nightly test --target "$host" -p shmem-core --lib -- --skip memory:: --skip ofi::domain --skip "$leaks"
+run shmem-core shmem_core --skip memory:: --skip ofi::domain --skip "$leaks"
 # Leaks a buffer, which is what it is about.
-ASAN_OPTIONS=detect_leaks=0 cargo +nightly test --target "$host" -p shmem-core --lib -- "$leaks"
+ASAN_OPTIONS=detect_leaks=0 run shmem-core shmem_core "$leaks"
+build -p shmem-rt --test ordered --test racing --test random
 export SHMEM_TRANSPORT=loopback
-forgets=a_forgotten_context_is_quieted_by_a_phase
-cargo +nightly test --target "$host" -p shmem-rt \
-    --test collective --test context --test halo --test heap --test iput --test nonblocking --test padded \
-    --test rma --test signal --test strided --test team -- --skip "$forgets" \
-    --skip owned_buffers_come_back --skip indexes_run_out
 # They leak a world, a buffer and a team, which is what they are about.
-ASAN_OPTIONS=detect_leaks=0 cargo +nightly test --target "$host" -p shmem-rt --test context --test nonblocking --test team -- \
-    "$forgets" owned_buffers_come_back indexes_run_out
+leaks=(a_forgotten_context_is_quieted_by_a_phase owned_buffers_come_back indexes_run_out)
+ordered=(collective:: halo:: heap:: padded:: rma:: signal::)
+run shmem-rt ordered "${ordered[@]}"
+run shmem-rt racing context:: iput:: nonblocking:: strided:: team:: "${leaks[@]/#/--skip=}"
+ASAN_OPTIONS=detect_leaks=0 run shmem-rt racing "${leaks[@]}"
+RANDOM_PROGRAMS=6 random
+
+if ! ls "$root/lib/rustlib/$host/lib/"*_rt.tsan.a "$root/lib/rustlib/src/rust/library/Cargo.lock" >/dev/null 2>&1; then
+    echo 'skipped: the nightly toolchain here lacks ThreadSanitizer, or rust-src'
+    exit 0
+fi
+export RUSTFLAGS='-Zsanitizer=thread --cfg shmem_words' CARGO_TARGET_DIR=$PWD/target/thread
+# Where there is no network, cargo may lack what the standard library is made of.
+if ! cargo +nightly fetch -q --manifest-path "$root/lib/rustlib/src/rust/library/Cargo.toml" --locked 2>/dev/null; then
+    echo 'skipped: what the standard library is built from cannot be fetched'
+    exit 0
+fi
+build -Zbuild-std -p shmem-rt --test ordered --test racing
+# Threads of one PE first; then PEs as threads, each on a node of its own, and two on each.
+(unset SHMEM_TRANSPORT && run shmem-rt racing races:: threads::)
+export PROPTEST_CASES=16
+run shmem-rt ordered "${ordered[@]}"
+run shmem-rt racing context:: litmus:: nonblocking:: races:: strided:: team:: threads::
+SHMRUN_HOSTS_AS='*x2' run shmem-rt racing races:: threads::

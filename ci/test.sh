@@ -2,6 +2,9 @@
 # Everything that must hold before a change is merged: each step with its time, up to the first that fails.
 # Every step is a script of its own and can be run alone.
 #
+# usage: ci/test.sh [--tested]
+#   --tested  `cargo test --workspace` has passed and is not run again (unit)
+#
 # Needs Rust and nothing else. Steps that can use more (a second toolchain, libraries to compare with,
 # a virtual machine with huge pages, several hosts) fetch it where they may, and say what they leave out where
 # they may not.
@@ -9,14 +12,20 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # From the cheapest to the dearest, so that most mistakes are found within a minute.
-first=(hygiene fmt lint unit)
+first=(hygiene fmt deny lint)
 # Then two lanes: what runs the programs that are built by now, or others in their place, and waits for networks and
 # other PEs most of the time; beside it what is built elsewhere: for a compiler, an interpreter or a sanitizer, which
-# seldom use more than one core.
-built=(peers loopback fabric hosts faults shim check devshm page numa optional mutants)
-elsewhere=(builds loom miri doc msrv sanitize)
+# seldom use more than one core. (All but loom, so that both lanes take about as long.)
+built=(peers loom loopback random fabric hosts faults shim check devshm page numa optional mutants)
+# Last who reads README: libraries that the other lane installs are there by then.
+elsewhere=(assembly miri doc surface compilers sanitize stranger)
 # What has to have the machine for itself.
 alone=(guard)
+case ${1-} in
+--tested) ;;
+'') first+=(unit) ;;
+*) sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2 ;;
+esac
 
 # Everything is built once: what would help a second build only takes time.
 export CARGO_INCREMENTAL=0

@@ -5,14 +5,14 @@
 #
 # No step of ci/test.sh, because it fetches 20 MB. Needs apt-get and root; says what it could not have.
 #
-# usage: ci/versions.sh [TEST...]     tests of shmem-rt over libfabric, instead of those below
+# usage: ci/versions.sh [MODULE...]   other tests of shmem-rt/tests/ordered over libfabric, instead of those below
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=ci/pretend.sh
 . ci/pretend.sh
 
-tests=("$@")
-[ $# -gt 0 ] || tests=(rma signal sync)
+modules=("$@")
+[ $# -gt 0 ] || modules=(rma:: signal:: sync::)
 suite=trixie
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 packages=(libc6 libgcc-s1 zlib1g
@@ -53,7 +53,7 @@ if [ -z "${VERSIONS_INSIDE:-}" ]; then
     # --workspace, as in unit.sh: nothing is built twice.
     cargo build --quiet --workspace --bins
     files=()
-    for test in bindings pmix "${tests[@]}"; do files+=("$(binary "$test")"); done
+    for test in bindings jobs ordered; do files+=("$(binary "$test")"); done
     # A mount in front of what it shows must not be inside of it.
     status=0
     # shellcheck disable=SC2016
@@ -61,15 +61,15 @@ if [ -z "${VERSIONS_INSIDE:-}" ]; then
         layer=$1 && shift && root=/mnt && mount -t tmpfs tmpfs $root && mkdir $root/layer $root/all &&
             cp -a "$layer/." $root/layer && mount -t overlay overlay -o "lowerdir=$root/layer:/" $root/all || exit 77
         for at in /proc /sys /dev /tmp "$PWD"; do mount --rbind "$at" "$root/all$at"; done
-        VERSIONS_INSIDE=$PWD exec chroot $root/all "$0" "$@"' "$PWD/ci/versions.sh" "$work/layer" "${files[@]}" || status=$?
+        VERSIONS_INSIDE=$PWD exec chroot $root/all "$0" "$@"' "$PWD/ci/versions.sh" "$work/layer" "${files[@]}" "${modules[@]}" || status=$?
     [ "$status" -ne 77 ] || skip "nothing may be mounted in front of this system"
     exit "$status"
 fi
 
 cd "$VERSIONS_INSIDE"
 bin=$PWD/${CARGO_TARGET_DIR:-target}/debug
-bindings=$1 pmix=$2
-shift 2
+bindings=$1 jobs=$2 ordered=$3
+shift 3
 part() { # WHAT COMMAND...
     local what=$1 before=$SECONDS said
     said=$(timeout 300 "${@:2}" 2>&1) || { printf '%s\n' "$said"; echo "FAILED: $what"; exit 1; }
@@ -83,15 +83,13 @@ export HFI_NO_BACKTRACE=1 IPATH_NO_BACKTRACE=1
 fabric=(env SHMEM_TRANSPORT=ofi "SHMEM_OFI_PROVIDER=tcp;ofi_rxm")
 "${fabric[@]}" "$bin/shmem-info" transports
 part "layouts of libfabric" "$bindings" --nocapture
-for test in "$@"; do
-    part "$(basename "${test%-*}") over libfabric" "${fabric[@]}" "$test"
-done
+part "$* over libfabric" "${fabric[@]}" "$ordered" "$@"
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpirun --version | head -n 1
-echo "not tried: MPI_Init in a PE, which Open MPI 5.0.7 does not survive (see tests/pmix.rs)"
-part "PMIx" "$pmix" --nocapture --skip mpi_starts_in_processes_that_are_pes_already
+echo "not tried: MPI_Init in a PE, which Open MPI 5.0.7 does not survive (see tests/jobs/pmix.rs)"
+part "PMIx" "$jobs" pmix:: --nocapture --skip mpi_starts_in_processes_that_are_pes_already
 picture=$(mktemp)
 trap 'rm -f "$picture"' EXIT
 for launcher in "mpirun --oversubscribe" "prterun --map-by :oversubscribe"; do

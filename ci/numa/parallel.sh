@@ -2,13 +2,13 @@
 
 # As in unit.sh: nothing is built twice.
 features=$(ci/features)
-parallel=$(cargo test --workspace --features "$features" --test array_parallel --no-run --message-format=json |
-    sed -n 's/.*"name":"array_parallel".*"executable":"\([^"]*\)".*/\1/p')
+pools=$(cargo test --workspace --features "$features" --test pools --no-run --message-format=json |
+    sed -n 's/.*"name":"pools".*"executable":"\([^"]*\)".*/\1/p')
 script=$(inside <<EOG
-run 'threads and chunks' $parallel
+run 'threads and chunks' $pools array_parallel::
 EOG
 )
 for nodes in dram,dram dram,cpu,dram,dram; do
-    guest --nodes "$nodes" --add "$parallel" -- "$script"
+    guest --nodes "$nodes" --add "$pools" -- "$script"
     succeeds 'threads and chunks' '^test result: ok'
 done

@@ -40,6 +40,7 @@ pub unsafe trait SymmetricData: Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be moved by put or get",
     label = "not plain data",
+    note = "it is copied byte for byte between PEs: no pointers, no padding, no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`); for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`",
     note = "`Atomic` and `Signal` words are changed by atomic and signal operations only: `fetch_add`, `set`, `wait_until`"
 )]
 pub trait PlainData: SymmetricData + Pod {}
@@ -114,6 +115,17 @@ impl fmt::Display for MemoryHints {
         f.write_str(&names.join("|"))
     }
 }
+
+/// What plain transfers can move: a value of plain data, or a slice of such.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither plain data nor a slice of it",
+    label = "not what can be moved",
+    note = "of a `Vec` or a `Box` take the slice: `&values[..]`, `&mut values[..]`"
+)]
+pub trait Movable: Contents<Item: PlainData> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Contents<Item: PlainData> + ?Sized> Movable for T {}
 
 /// What a place in symmetric memory can denote: a value, or a slice of values.
 ///

@@ -15,16 +15,17 @@
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
 //! observe      the table of operations, and who is told of them
 //! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
-//! libfabric    the network's library, found when the program runs: bindings and calls
+//! libfabric    the network's library, found when the program runs: bindings, calls, and its objects as types
 //! strided      regions, plans and kernels: which blocks a transfer moves, and how
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
-//! memory       memfds, page sizes, the arena in which every on-node PE has its place
+//! memory       memfds, page sizes, the arena in which every on-node PE has its slot
 //! topology     NUMA nodes: which memory there is, of which kind, how near
-//! segment      which part of a PE's place belongs to which partition
+//! segment      which part of a PE's slot belongs to which partition
 //! partition    what a partition is asked to be, and what it was granted
 //! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
 //! sync         waiting, meeting and exchanging: algorithms that are checked with loom
 //! data         what may live in symmetric memory
+//! shared       loads, stores and copies of memory that others access at the same time
 //! fingerprint  a number for what must be equal on all PEs
 //! pe           the number of a PE, and its slot on this node
 //! message      messages put together while compiling
@@ -32,6 +33,8 @@
 //! ranges       lists of numbers: `0-3,8`
 //! text         short texts of fixed size, for records that others read
 //! primitive    atomics, and what loom puts in their place
+//! loader       libraries of C, found when the program runs
+//! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
 
 pub mod array;
@@ -39,10 +42,12 @@ pub mod columns;
 pub mod context;
 pub mod data;
 pub mod endpoint;
+pub mod exclusion;
 pub mod fingerprint;
 pub mod halo;
 pub mod heap;
 pub mod libfabric;
+pub mod loader;
 pub mod memory;
 pub mod message;
 pub mod object;
@@ -50,12 +55,13 @@ pub mod observe;
 pub mod padded;
 pub mod partition;
 pub mod pe;
-#[cfg(test)]
-mod places;
 pub mod primitive;
 pub mod ranges;
 pub mod section;
 pub mod segment;
+pub mod shared;
+#[cfg(test)]
+mod slots;
 pub mod strided;
 pub mod sync;
 pub mod system;

@@ -174,6 +174,7 @@ unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> Symmetric
 // (`FITS`).
 unsafe impl<T: Shaped, const LENGTH: usize, const PITCH: usize> Shaped for Padded<T, LENGTH, PITCH> {
     type Element = T::Element;
+    type Names = T::Names;
     const SHAPE: Shape = {
         let () = Self::FITS;
         Shape::slice_of::<T>(LENGTH)

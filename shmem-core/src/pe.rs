@@ -2,6 +2,29 @@
 
 use core::fmt;
 
+/// What places are on: a [`Pe`], and nothing else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a PE",
+    label = "expected a `Pe`",
+    note = "ask the world for a PE: `world.pe(1)?` for one by its number, `world.me()` for this one"
+)]
+pub trait OnPe: sealed::Sealed {
+    #[doc(hidden)]
+    fn pe(self) -> Pe;
+}
+
+impl OnPe for Pe {
+    #[inline(always)]
+    fn pe(self) -> Pe {
+        self
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Pe {}
+}
+
 /// A validated PE of this job.
 ///
 /// Made only by `World::pe` and its relatives, so that no operation has to check it again. Besides
@@ -11,7 +34,8 @@ use core::fmt;
 /// side of that branch as the network's.
 ///
 /// The slot is meaningful in this process only. To send a PE to another one, send
-/// [`number`](Pe::number) and come back through `World::pe`.
+/// [`number`](Pe::number) and come back through `World::pe`. Where PEs are threads of one process, each has slots of its
+/// own, and a PE carries whose they are: operations of another one refuse it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pe {
     number: u32,
@@ -25,19 +49,59 @@ impl Pe {
     /// The mark of a slot that operations do not use straight away.
     const OBSERVED: u32 = 1 << 31;
 
+    /// The bits of the slot itself; all of them: it is not on this node.
+    const SLOT: u32 = 0xffff;
+
     /// # Safety
     ///
-    /// `number` must be a PE of the running job, and `slot` its slot in this node's arena, below 2^31, or
+    /// `number` must be a PE of the running job, and `slot` its slot in this node's arena, or
     /// [`OFF_NODE`](Self::OFF_NODE).
+    ///
+    /// # Panics
+    ///
+    /// If the slot is 65535 or more.
     #[doc(hidden)]
     pub const unsafe fn new(number: u32, slot: u32) -> Self {
+        if slot == Self::OFF_NODE {
+            return Self { number, slot: Self::OBSERVED | Self::SLOT };
+        }
+        assert!(slot < Self::SLOT, "a node has fewer than 65535 PEs");
         Self { number, slot }
     }
 
-    /// The same PE, of which every operation is to be told to an observer.
+    /// The same PE, as the thread that is PE `viewer` has it, where PEs are threads of one process. No operation uses
+    /// its slot without a look at who asks.
+    ///
+    /// # Safety
+    ///
+    /// As [`observed`](Self::observed).
+    ///
+    /// # Panics
+    ///
+    /// If a process has so many PEs that they cannot be told from each other.
     #[doc(hidden)]
     #[must_use]
-    pub const fn observed(self) -> Self {
+    pub const unsafe fn seen_by(self, viewer: u32) -> Self {
+        assert!(viewer < 0x7fff, "one process has fewer than 32767 PEs");
+        Self { number: self.number, slot: self.slot & Self::SLOT | (viewer + 1) << 16 | Self::OBSERVED }
+    }
+
+    /// Whether both are PEs as one PE has them.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn is_seen_with(self, other: Self) -> bool {
+        (self.slot ^ other.slot) & !(Self::OBSERVED | Self::SLOT) == 0
+    }
+
+    /// The same PE, of which every operation is to be told to an observer.
+    ///
+    /// # Safety
+    ///
+    /// All PEs of a job are marked, before any of them is given out, or none is: marked and unmarked, a PE is
+    /// not equal to itself.
+    #[doc(hidden)]
+    #[must_use]
+    pub const unsafe fn observed(self) -> Self {
         Self { number: self.number, slot: self.slot | Self::OBSERVED }
     }
 
@@ -57,7 +121,15 @@ impl Pe {
     /// Its slot in this node's arena, if it is on this node.
     #[inline(always)]
     pub const fn on_node(self) -> Option<usize> {
-        if self.slot == Self::OFF_NODE { None } else { Some((self.slot & !Self::OBSERVED) as usize) }
+        let slot = self.slot & Self::SLOT;
+        if slot == Self::SLOT { None } else { Some(slot as usize) }
+    }
+
+    /// Whether its slot is that of `near`, which is on this node; marks do not count.
+    #[inline(always)]
+    pub(crate) const fn shares_slot(self, near: Self) -> bool {
+        // That of a PE that is not on this node is above all others.
+        (self.slot ^ near.slot) & Self::SLOT == 0
     }
 }
 
@@ -82,10 +154,48 @@ mod tests {
         // SAFETY: nothing is issued to it.
         let near = unsafe { Pe::new(3, 2) };
         assert_eq!((near.slot(), near.on_node()), (Some(2), Some(2)));
-        assert_eq!((near.observed().slot(), near.observed().on_node()), (None, Some(2)));
-        // SAFETY: as above.
+        // SAFETY: nothing is issued to it, nor is it compared with those of a job.
+        let marked = unsafe { near.observed() };
+        assert_eq!((marked.slot(), marked.on_node()), (None, Some(2)));
+        // SAFETY: nothing is issued to it.
         let far = unsafe { Pe::new(3, Pe::OFF_NODE) };
         assert_eq!((far.slot(), far.on_node()), (None, None));
-        assert_eq!(far.observed(), far);
+        // SAFETY: nothing is issued to it, nor is it compared with those of a job.
+        assert_eq!(unsafe { far.observed() }, far);
+    }
+
+    #[test]
+    fn a_pe_carries_whose_it_is() {
+        // SAFETY: nothing is issued to any of them.
+        let [near, far] = [2, Pe::OFF_NODE].map(|slot| unsafe { Pe::new(3, slot) });
+        for pe in [near, far] {
+            // SAFETY: nothing is issued to them, nor are they compared with those of a job.
+            let seen = [0, 1, 0x7ffe].map(|viewer| unsafe { pe.seen_by(viewer) });
+            for (one, viewer) in seen.iter().zip(0..) {
+                assert_eq!((one.number(), one.slot(), one.on_node()), (3, None, pe.on_node()));
+                // SAFETY: nothing is issued to them, nor are they compared with those of a job.
+                assert_eq!(unsafe { one.observed() }, *one);
+                for (other, another) in seen.iter().zip(0..) {
+                    assert_eq!(
+                        (one.is_seen_with(*other), one == other),
+                        (viewer == another, viewer == another)
+                    );
+                }
+                assert!(!one.is_seen_with(near) && !one.is_seen_with(far));
+            }
+        }
+        assert!(near.is_seen_with(far));
+    }
+
+    #[test]
+    fn a_slot_is_shared_whatever_the_marks() {
+        // SAFETY: nothing is issued to any of them.
+        let [me, other, far] =
+            [(3, 2), (4, 1), (5, Pe::OFF_NODE)].map(|(n, slot)| unsafe { Pe::new(n, slot) });
+        // SAFETY: nothing is issued to them, nor are they compared with those of a job.
+        let marked = [me, other, far].map(|pe| unsafe { pe.observed() });
+        for (pe, shares) in [me, other, far].iter().chain(&marked).zip([true, false, false].repeat(2)) {
+            assert_eq!((pe.shares_slot(me), pe.shares_slot(marked[0])), (shares, shares), "{pe:?}");
+        }
     }
 }

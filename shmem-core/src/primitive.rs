@@ -3,15 +3,25 @@
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-#[cfg(loom)]
-pub(crate) use loom::sync::{Mutex, MutexGuard};
 
+#[cfg(not(loom))]
+pub(crate) use crate::exclusion::Mutex;
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-#[cfg(not(loom))]
-pub(crate) use std::sync::{Mutex, MutexGuard};
 
 use std::time::Duration;
+
+/// [`exclusion::Mutex`](crate::exclusion::Mutex) in a model.
+#[cfg(loom)]
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Mutex<T> {
+    pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
 
 /// Whether the fault `name` is switched on: each model, and each test that watches over an order, must fail when
 /// its fault is (`ci/loom.sh`, `ci/mutants.sh`). Faults exist in builds for that only; in every other build

@@ -9,7 +9,7 @@
 use core::mem::offset_of;
 
 use crate::heap::statics::StaticEntry;
-use crate::object::Descriptor;
+use crate::object::{Descriptor, Library};
 use crate::partition::Declaration;
 use crate::text::Text;
 
@@ -35,6 +35,11 @@ pub enum SectionError {
         /// The magic word of this version.
         expected: Text<8>,
     },
+    /// A record of another copy of the library.
+    #[error(
+        "the program has symmetric statics of another copy of this library, which cannot be placed by this one: it was built from two versions of shmem-rt, or from one twice; let all crates of the program depend on one (`cargo tree -d` shows duplicates)"
+    )]
+    Copy,
     /// The section ends inside a record.
     #[error("section `{section}` ends inside the record at byte {at}: the binary is damaged")]
     Cut {
@@ -49,20 +54,25 @@ pub enum SectionError {
 ///
 /// # Errors
 ///
-/// If the program was linked from several versions of this crate.
+/// If the program was linked from several versions of this crate, or from several copies of it.
 pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
-    let found = static_records(stop.addr() - start.addr(), |at| {
+    let word = |at| {
         // SAFETY: `at + 8` bytes lie between the linker's bounds, in memory that is never written
         // after relocation; `at` is a multiple of 8, and the section is aligned for its records.
         unsafe { start.wrapping_byte_add(at).cast::<u64>().read() }
-    })?;
-    let record = |at| {
-        // SAFETY: only `#[symmetric]` writes records with this magic (`Descriptor::new` is unsafe),
-        // the record lies wholly in the section, and is neither written nor unmapped later.
-        unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() }
     };
-    Ok(found.into_iter().map(record).collect())
+    let found = static_records(stop.addr() - start.addr(), word)?;
+    let record = |at| {
+        if word(at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
+            return Err(SectionError::Copy);
+        }
+        // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this
+        // `Library`, so it is one of this very type; it lies wholly in the section (`records`), and is neither written
+        // nor unmapped later.
+        Ok(unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() })
+    };
+    found.into_iter().map(record).collect()
 }
 
 /// Declarations of all partitions of the running program, in no particular order.
@@ -73,7 +83,8 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
 pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
     let found = partition_records(stop.addr() - start.addr(), |at| {
-        // SAFETY: as in `descriptors`.
+        // SAFETY: `at + 8` bytes lie between the linker's bounds, in memory that is never written after
+        // relocation; `at` is a multiple of 8, and the section is aligned for its records.
         unsafe { start.wrapping_byte_add(at).cast::<u64>().read() }
     })?;
     let record = |at| {
@@ -167,6 +178,7 @@ static NO_STATICS: [Descriptor; 0] = [];
 static NO_PARTITIONS: [Declaration; 0] = [];
 
 const _: () = assert!(size_of::<Descriptor>().is_multiple_of(8) && align_of::<Descriptor>() == 8);
+const _: () = assert!(offset_of!(Descriptor, library) == 8, "as in all versions");
 const _: () = assert!(size_of::<Declaration>().is_multiple_of(8) && align_of::<Declaration>() == 8);
 
 mod bounds {
@@ -209,7 +221,7 @@ fn static_entry(record: &[u8]) -> StaticEntry {
 }
 
 fn declaration(record: &[u8]) -> Declaration {
-    let none = crate::partition::Traits::NONE;
+    let none = shmem_grammar::Traits::NONE;
     let mut declaration = Declaration::new("", 0, none, "", 0);
     declaration.magic = word(record, offset_of!(Declaration, magic));
     declaration.size = word(record, offset_of!(Declaration, size));

@@ -1,4 +1,4 @@
-//! Which part of a PE's place is which segment.
+//! Which part of a PE's slot is which segment.
 //!
 //! Segment 0 is the system area, segments 1..=127 are the partitions in the order of their IDs,
 //! 128..=254 are slots for what comes after init (partitions made at run time, separately registered
@@ -9,10 +9,12 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
-use crate::partition::show_size;
+use shmem_grammar::show_size;
+
+use crate::exclusion::Mutex;
 use crate::text::Text;
 
-/// Number of segments of a place.
+/// Number of segments of a slot.
 pub const MAX_SEGMENTS: usize = 255;
 
 /// The segment that holds the words of the runtime.
@@ -23,10 +25,10 @@ pub const FIRST_LATER: u32 = 128;
 
 const NONE: u8 = u8::MAX;
 
-/// A segment: bytes at one offset in every PE's place.
+/// A segment: bytes at one offset in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Bytes from the start of a place.
+    /// Bytes from the start of a slot.
     pub start: usize,
     /// Bytes.
     pub bytes: usize,
@@ -36,32 +38,32 @@ pub struct Segment {
     pub name: Text<32>,
 }
 
-/// The segments of a place, and the table that finds them.
+/// The segments of a slot, and the table that finds them.
 pub struct Segments {
     shift: u32,
     table: Box<[AtomicU8]>,
     starts: [AtomicUsize; MAX_SEGMENTS],
     lengths: [AtomicUsize; MAX_SEGMENTS],
     generations: [AtomicU32; MAX_SEGMENTS],
-    names: std::sync::Mutex<Vec<(u32, Segment)>>,
+    names: Mutex<Vec<(u32, Segment)>>,
 }
 
 impl Segments {
-    /// An empty table for places of `place` bytes, in granules of `1 << shift`.
+    /// An empty table for slots of `bytes` bytes, in granules of `1 << shift`.
     ///
     /// # Panics
     ///
     /// If the granule is not a power of two of at least a page.
-    pub fn new(place: usize, shift: u32) -> Self {
+    pub fn new(bytes: usize, shift: u32) -> Self {
         assert!((12..usize::BITS).contains(&shift), "a granule is at least a page");
-        let granules = place.div_ceil(1 << shift);
+        let granules = bytes.div_ceil(1 << shift);
         Self {
             shift,
             table: (0..granules).map(|_| AtomicU8::new(NONE)).collect(),
             starts: [const { AtomicUsize::new(0) }; MAX_SEGMENTS],
             lengths: [const { AtomicUsize::new(0) }; MAX_SEGMENTS],
             generations: [const { AtomicU32::new(0) }; MAX_SEGMENTS],
-            names: std::sync::Mutex::default(),
+            names: Mutex::default(),
         }
     }
 
@@ -74,19 +76,31 @@ impl Segments {
     ///
     /// # Panics
     ///
-    /// If the slot is taken, or the segment does not start on a granule, lies outside the place, or
+    /// If the number is taken, or the segment does not start on a granule, lies outside the slot, or
     /// overlaps another.
-    pub fn insert(&self, index: u32, segment: Segment) -> u32 {
+    ///
+    /// # Safety
+    ///
+    /// If the table is, or will be, that of an [`Endpoint`](crate::endpoint::Endpoint): until the segment is
+    /// [removed](Self::remove), its bytes must be memory of every PE of the job, reached by this index, and
+    /// operations on raw addresses must be allowed to read and write them. So nobody may be lent references
+    /// to them, but by a phase that all PEs open.
+    pub unsafe fn insert(&self, index: u32, segment: Segment) -> u32 {
         self.enter(index, segment, index)
     }
 
     /// As [`insert`](Self::insert), for a segment that no raw address finds, as none finds the system's:
-    /// it is reached by handles alone.
+    /// it is reached by handles alone. Whatever may be removed while others look for addresses must be hidden: what
+    /// [`find`](Self::find) has found stays memory for as long as its caller may use it.
     ///
     /// # Panics
     ///
     /// As [`insert`](Self::insert).
-    pub fn insert_hidden(&self, index: u32, segment: Segment) -> u32 {
+    ///
+    /// # Safety
+    ///
+    /// As [`insert`](Self::insert), but for operations on raw addresses, which do not find it.
+    pub unsafe fn insert_hidden(&self, index: u32, segment: Segment) -> u32 {
         self.enter(index, segment, SYSTEM)
     }
 
@@ -112,7 +126,12 @@ impl Segments {
     /// # Panics
     ///
     /// If there is none.
-    pub fn remove(&self, index: u32) -> Segment {
+    ///
+    /// # Safety
+    ///
+    /// Nobody may use handles of objects in it any more, nor be inside an operation on a raw address that was
+    /// found in it.
+    pub unsafe fn remove(&self, index: u32) -> Segment {
         let mut names = self.lock();
         let at = names
             .iter()
@@ -136,13 +155,14 @@ impl Segments {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(u32, Segment)>> {
-        self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.names.lock()
     }
 
     /// The segment that holds all of `bytes` bytes at `offset`; never the system's, nor a hidden one.
     #[inline(always)]
     pub fn find(&self, offset: usize, bytes: usize) -> Option<u32> {
-        let index = self.table.get(offset >> self.shift)?.load(Ordering::Relaxed);
+        // Acquire: what is entered before it, `enter` has written before it.
+        let index = self.table.get(offset >> self.shift)?.load(Ordering::Acquire);
         if index == NONE || u32::from(index) == SYSTEM {
             return None;
         }
@@ -166,13 +186,18 @@ impl Segments {
 
     /// Why a range was not found.
     pub fn miss(&self, operation: &'static str, address: usize, offset: usize, bytes: usize) -> Miss {
+        let (segments, hidden): (Vec<_>, Vec<_>) =
+            self.list().into_iter().partition(|(_, segment)| self.is_found(segment));
         Miss {
             operation,
             address,
             offset,
             bytes,
             origin: address.wrapping_sub(offset),
-            segments: self.list().into_iter().filter(|(_, segment)| self.is_found(segment)).collect(),
+            owned: hidden
+                .iter()
+                .any(|(index, s)| *index != SYSTEM && (s.start..s.start + s.bytes).contains(&offset)),
+            segments,
         }
     }
 }
@@ -191,6 +216,8 @@ pub struct Miss {
     offset: usize,
     bytes: usize,
     origin: usize,
+    /// It starts in memory that handles alone reach.
+    owned: bool,
     segments: Vec<(u32, Segment)>,
 }
 
@@ -206,6 +233,12 @@ impl fmt::Display for Miss {
             _ => write!(f, "the {} at {address:#x} are", show_size(*bytes as u64))?,
         }
         write!(f, " not symmetric memory of this PE")?;
+        if self.owned {
+            return write!(
+                f,
+                " that a raw address reaches: it is memory of an array or a halo of its own, which goes when its handle is dropped; name the place by the handle, `ARRAY.on(pe)`, or give the array the storage `Single`, which lies in a heap"
+            );
+        }
         let beyond = self
             .segments
             .iter()
@@ -237,14 +270,23 @@ impl fmt::Display for Miss {
 mod tests {
     use super::*;
 
+    fn insert(segments: &Segments, index: u32, segment: Segment) -> u32 {
+        // SAFETY: the table of no endpoint.
+        unsafe { segments.insert(index, segment) }
+    }
+
+    fn remove(segments: &Segments, index: u32) -> Segment {
+        // SAFETY: the table of no endpoint: there are no handles and no operations.
+        unsafe { segments.remove(index) }
+    }
+
     fn three() -> Segments {
         let segments = Segments::new(64 << 20, 21);
-        segments
-            .insert(SYSTEM, Segment { start: 0, bytes: 2 << 20, partition: 0, name: Text::head("system") });
-        segments
-            .insert(1, Segment { start: 2 << 20, bytes: 3 << 20, partition: 1, name: Text::head("default") });
-        segments
-            .insert(2, Segment { start: 6 << 20, bytes: 2 << 20, partition: 7, name: Text::head("fast") });
+        let named =
+            |start, bytes, partition, name| Segment { start, bytes, partition, name: Text::head(name) };
+        insert(&segments, SYSTEM, named(0, 2 << 20, 0, "system"));
+        insert(&segments, 1, named(2 << 20, 3 << 20, 1, "default"));
+        insert(&segments, 2, named(6 << 20, 2 << 20, 7, "fast"));
         segments
     }
 
@@ -258,7 +300,7 @@ mod tests {
         assert_eq!(s.find(6 << 20, 2 << 20), Some(2));
         assert_eq!(s.find(0, 8), None, "the system area is not addressable");
         assert_eq!(s.find(8 << 20, 1), None, "unused");
-        assert_eq!(s.find(1 << 40, 1), None, "outside the place");
+        assert_eq!(s.find(1 << 40, 1), None, "outside the slot");
         assert_eq!(s.find(usize::MAX, 1), None);
         assert_eq!(s.find((5 << 20) - 8, usize::MAX), None);
     }
@@ -267,35 +309,41 @@ mod tests {
     fn a_slot_counts_its_uses() {
         let s = three();
         let segment = Segment { start: 16 << 20, bytes: 100, partition: 0, name: Text::head("array") };
-        assert_eq!(s.insert(FIRST_LATER, segment), 1);
+        assert_eq!(insert(&s, FIRST_LATER, segment), 1);
         assert_eq!(s.find(16 << 20, 100), Some(FIRST_LATER));
-        assert_eq!(s.remove(FIRST_LATER), segment);
+        assert_eq!(remove(&s, FIRST_LATER), segment);
         assert_eq!(s.find(16 << 20, 1), None);
-        assert_eq!(s.insert(FIRST_LATER, segment), 2);
+        assert_eq!(insert(&s, FIRST_LATER, segment), 2);
     }
 
     #[test]
     fn a_hidden_segment_is_found_by_no_address_and_takes_its_room() {
         let s = three();
         let segment = Segment { start: 16 << 20, bytes: 4096, partition: 0, name: Text::head("halo") };
-        assert_eq!(s.insert_hidden(FIRST_LATER, segment), 1);
+        // SAFETY: the table of no endpoint.
+        assert_eq!(unsafe { s.insert_hidden(FIRST_LATER, segment) }, 1);
         for (offset, bytes) in [(16 << 20, 1), (16 << 20, 0), ((16 << 20) + 4088, 8)] {
             assert_eq!(s.find(offset, bytes), None);
         }
         assert!(s.list().contains(&(FIRST_LATER, segment)));
-        assert!(!s.miss("putmem", 16 << 20, 16 << 20, 8).to_string().contains("halo"));
+        let miss = s.miss("putmem", 16 << 20, 16 << 20, 8).to_string();
+        assert!(miss.contains("not symmetric memory of this PE that a raw address reaches"), "{miss}");
+        assert!(
+            !s.miss("putmem", 0, 0, 8).to_string().contains("raw address reaches"),
+            "the runtime's words"
+        );
         let over = Segment { start: 16 << 20, bytes: 1, partition: 0, name: Text::EMPTY };
-        let insert = std::panic::AssertUnwindSafe(|| s.insert(FIRST_LATER + 1, over));
-        assert!(std::panic::catch_unwind(insert).is_err(), "its addresses are taken");
-        assert_eq!(s.remove(FIRST_LATER), segment);
-        s.insert(FIRST_LATER, over);
+        let overlapping = std::panic::AssertUnwindSafe(|| insert(&s, FIRST_LATER + 1, over));
+        assert!(std::panic::catch_unwind(overlapping).is_err(), "its addresses are taken");
+        assert_eq!(remove(&s, FIRST_LATER), segment);
+        insert(&s, FIRST_LATER, over);
         assert_eq!(s.find(16 << 20, 1), Some(FIRST_LATER));
     }
 
     #[test]
     #[should_panic(expected = "segments overlap")]
     fn segments_may_not_overlap() {
-        three().insert(3, Segment { start: 4 << 20, bytes: 1, partition: 0, name: Text::EMPTY });
+        insert(&three(), 3, Segment { start: 4 << 20, bytes: 1, partition: 0, name: Text::EMPTY });
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The words every PE keeps for the runtime, at the start of its place in the arena.
+//! The words every PE keeps for the runtime, at the start of its slot in the arena.
 //!
 //! ```text
 //! offset 0   Doorbell            rung by whoever changes a word of this PE
@@ -7,12 +7,13 @@
 //! 8M         memory of teams     what members of a team allocate together
 //! ```
 //!
-//! It is the first segment of every place, and memory that no handle and no raw address can name.
+//! It is the first segment of every slot, and memory that no handle and no raw address can name.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::sync::{Doorbell, MeetingLines, NodeBarrier};
+use crate::shared;
+use crate::sync::{Doorbell, MeetingLines, NodeBarrier, Statement};
 use crate::text::Text;
 
 /// Bytes reserved for the system area; only what is touched costs memory. The memory of teams lies behind it.
@@ -56,12 +57,25 @@ pub struct TeamArea {
     pub rounds: [[AtomicU64; ROUNDS]; 2],
     /// What the rounds must show when all agree; for whoever acts for the node.
     pub expected: [[AtomicU64; ROUNDS]; 2],
+    /// What this PE has come for, where all members have to know. Two, used in turn, as `scratch`.
+    pub stated: [Statement; 2],
+    /// What other nodes have come for, on a node's first member: it arrives with the word of each round.
+    pub brought: [[Statement; ROUNDS]; 2],
     /// Contributions to collectives. Two, used in turn: a PE writes one again only after a barrier
     /// behind the last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
     /// What has come to this node for a step of a collective, on the node's first member. Two, used in turn:
     /// as `scratch`.
     pub mirror: [Room<MIRROR_BYTES>; 2],
+}
+
+impl TeamArea {
+    /// Forgets the team that these were the words of, before the first meeting of a new one: what the old one has
+    /// shown and stated is numbered as what the new one will show and state.
+    pub fn clear(&self) {
+        self.lines.clear();
+        self.stated.iter().chain(self.brought.as_flattened()).for_each(Statement::clear);
+    }
 }
 
 /// Room for contributions.
@@ -152,6 +166,14 @@ pub struct PeRecord {
     sequence: AtomicU32,
     waiting_since: AtomicU64,
     collectives: AtomicU64,
+    /// Threads of this PE that sleep now in the low 16 bits; above, how often one has begun or ended to.
+    sleeps: AtomicU64,
+    /// The number of the question whether anybody is left who can act: that of the node's first PE is used.
+    question: AtomicU64,
+    /// The question that was answered last, in 47 bits; whether something here may act; how many threads have.
+    answers: AtomicU64,
+    /// Whether a thread of this PE asks.
+    asking: AtomicU32,
     busy: AtomicU32,
     activity: UnsafeCell<Activity>,
 }
@@ -166,7 +188,7 @@ unsafe impl Send for PeRecord {}
 unsafe impl Sync for SystemArea {}
 
 impl PeRecord {
-    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec01");
+    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec02");
 
     /// Fills the record in, at the start.
     pub fn start(&self, number: u32, pid: u32) {
@@ -220,9 +242,10 @@ impl PeRecord {
             return;
         }
         core::sync::atomic::fence(Ordering::Release);
-        // SAFETY: only the owner writes, and of its threads the one that made the sequence odd;
-        // readers copy by volatile reads and discard what an odd or changed sequence covers.
-        unsafe { self.activity.get().write_volatile(*activity) };
+        let from = core::ptr::from_ref(activity).cast();
+        // SAFETY: only the owner writes, and of its threads the one that made the sequence odd; readers copy
+        // meanwhile, which is no race (`shared`), and discard what an odd or changed sequence covers.
+        unsafe { shared::copy(self.activity.get().cast(), from, size_of::<Activity>()) };
         self.busy.store(1, Ordering::Relaxed);
         self.sequence.store(n.wrapping_add(2), Ordering::Release);
     }
@@ -251,9 +274,12 @@ impl PeRecord {
         }
         for _ in 0..100 {
             let before = self.sequence.load(Ordering::Acquire);
-            // SAFETY: the cell is valid for reads; `Activity` has no invalid bit patterns (texts
-            // check their UTF-8 when shown), and a torn copy is discarded below.
-            let copy = unsafe { self.activity.get().read_volatile() };
+            let mut copy = Activity::NONE;
+            // SAFETY: the cell is valid for reads, and may be written meanwhile (`shared`); `Activity` has no invalid
+            // bit patterns (texts check their UTF-8 when shown), and a torn copy is discarded below.
+            unsafe {
+                shared::copy((&raw mut copy).cast(), self.activity.get().cast(), size_of::<Activity>())
+            };
             core::sync::atomic::fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
                 return Some(copy);
@@ -266,6 +292,62 @@ impl PeRecord {
     /// Marks the PE as asleep since `now` (monotonic nanoseconds, not 0), or as awake (0).
     pub fn set_waiting_since(&self, now: u64) {
         self.waiting_since.store(now, Ordering::Relaxed);
+    }
+
+    /// A thread of this PE begins to sleep.
+    pub(crate) fn begin_sleep(&self) {
+        self.sleeps.fetch_add((1 << 16) + 1, Ordering::AcqRel);
+    }
+
+    /// A thread of this PE goes on.
+    pub(crate) fn end_sleep(&self) {
+        self.sleeps.fetch_add((1 << 16) - 1, Ordering::AcqRel);
+    }
+
+    /// How many of its threads sleep.
+    pub fn sleeping(&self) -> usize {
+        (self.sleeps.load(Ordering::Acquire) & 0xffff) as usize
+    }
+
+    /// How often one has begun or ended to sleep.
+    pub(crate) fn sleeps(&self) -> u64 {
+        self.sleeps.load(Ordering::Acquire) >> 16
+    }
+
+    /// The last question; 0: there was none.
+    pub(crate) fn question(&self) -> u64 {
+        self.question.load(Ordering::Acquire)
+    }
+
+    /// Asks another one.
+    pub(crate) fn raise_question(&self) -> u64 {
+        self.question.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// A thread of this PE has answered a question.
+    pub(crate) fn answer(&self, question: u64, is_closed: bool) {
+        let more = |before: u64| {
+            let same = if before >> 17 == question { before } else { question << 17 };
+            Some((same + 1) | u64::from(!is_closed) << 16)
+        };
+        // It gives a value always.
+        let _ = self.answers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
+    }
+
+    /// How many of its threads have answered a question, and whether all said that nothing here can act.
+    pub(crate) fn answers(&self, question: u64) -> Option<(usize, bool)> {
+        let answers = self.answers.load(Ordering::Acquire);
+        (answers >> 17 == question).then_some(((answers & 0xffff) as usize, answers >> 16 & 1 == 0))
+    }
+
+    /// Whether this thread is the one of its PE that asks from now on.
+    pub(crate) fn begin_asking(&self) -> bool {
+        self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Another thread may ask.
+    pub(crate) fn end_asking(&self) {
+        self.asking.store(0, Ordering::Release);
     }
 
     /// Since when it sleeps; 0: it does not.
@@ -287,7 +369,7 @@ mod tests {
     #[test]
     fn a_second_thread_does_not_write_where_one_is_writing() {
         // SAFETY: all zeroes is the initial state of a record.
-        let record = unsafe { Box::<PeRecord>::new_zeroed().assume_init() };
+        let record = unsafe { Box::<PeRecord>::new(core::mem::zeroed()) };
         let waits = |line| Activity { operation: Text::head("wait_until"), line, ..Activity::NONE };
         record.describe(&waits(1));
         assert_eq!(record.activity(), Some(waits(1)));

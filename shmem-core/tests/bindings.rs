@@ -146,9 +146,9 @@ fn constants() -> Vec<(&'static str, u64)> {
         FI_ATOMIC FI_ATOMIC_READ FI_ATOMIC_WRITE FI_AV_TABLE FI_BAND FI_BOR FI_BUS_PCI FI_BXOR FI_CLASS_AV
         FI_CLASS_CNTR FI_CLASS_CQ FI_CLASS_DOMAIN FI_CLASS_EP FI_CLASS_FABRIC FI_CLASS_MR
         FI_CNTR_EVENTS_COMP FI_COLLECTIVE FI_COMPLETION FI_CONTEXT FI_CONTEXT2 FI_CQ_FORMAT_CONTEXT
-        FI_CQ_FORMAT_DATA FI_CQ_FORMAT_MSG FI_CQ_FORMAT_TAGGED FI_CSWAP FI_DELIVERY_COMPLETE FI_EAGAIN
+        FI_CQ_FORMAT_DATA FI_CQ_FORMAT_MSG FI_CQ_FORMAT_TAGGED FI_CSWAP FI_DATATYPE_LAST FI_DELIVERY_COMPLETE FI_EAGAIN FI_ENOKEY
         FI_EINVAL FI_ENABLE FI_ENODATA FI_ENOMEM FI_ENOSYS FI_EOPNOTSUPP FI_EP_RDM FI_GETWAIT FI_INJECT
-        FI_MR_ALLOCATED FI_MR_ENDPOINT FI_MR_LOCAL FI_MR_PROV_KEY FI_MR_VIRT_ADDR FI_MSG FI_MULTI_RECV
+        FI_MR_ALLOCATED FI_MR_ENDPOINT FI_MR_LOCAL FI_MR_PROV_KEY FI_MR_VIRT_ADDR FI_MSG FI_MSWAP FI_MULTI_RECV
         FI_ORDER_SAS FI_PROGRESS_MANUAL FI_READ FI_RECV FI_REMOTE_CQ_DATA FI_REMOTE_READ FI_REMOTE_WRITE
         FI_RMA FI_RM_DISABLED FI_RM_ENABLED FI_RM_UNSPEC FI_SELECTIVE_COMPLETION FI_SEND FI_SUM FI_TAGGED
         FI_THREAD_SAFE FI_TRANSMIT FI_UINT32 FI_UINT64 FI_WAIT_FD FI_WAIT_NONE FI_WRITE
@@ -265,7 +265,7 @@ fn all_that_is_used_of_the_bindings_is_compared() {
     let crate_directory = Path::new(env!("CARGO_MANIFEST_DIR"));
     let bindings = fs::read_to_string(crate_directory.join("src/libfabric/bindings.rs")).unwrap();
     let mut used = String::new();
-    for directory in ["src/libfabric", "src/transport/ofi", "../fabric-shim/src"] {
+    for directory in ["src/libfabric", "src/transport/ofi", "../tools/fabric-shim/src"] {
         // The shim is no part of the crate that is published.
         let directory = crate_directory.join(directory);
         if directory.is_dir() {

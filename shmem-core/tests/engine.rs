@@ -1,24 +1,27 @@
-//! Messages between PEs allocate nothing per operation: every allocation of this process is counted.
+//! Messages between PEs allocate nothing per operation: every allocation of the thread is counted.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shmem_core::pe::Pe;
 use shmem_core::strided::Pattern;
 use shmem_core::system::SYSTEM_BYTES;
-use shmem_core::transport::ofi::engine::{Engine, Limits, Place, Sent, Slot, Wire};
+use shmem_core::transport::ofi::Secret;
+use shmem_core::transport::ofi::engine::{Engine, Limits, Place, Sent, Slot, TOKEN, Wire};
 use shmem_core::transport::target::Target;
 use shmem_core::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
 
 struct Counting;
 
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Of this thread: the one that runs tests allocates when it likes.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
 
 // SAFETY: the system's allocator, and a counter.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
@@ -78,8 +81,12 @@ impl Wire for End<'_> {
         self.put(pe, None, bytes, write)
     }
 
+    fn reaches(&self, pe: usize) -> bool {
+        pe != self.1
+    }
+
     fn lend(&self, loan: usize) -> Option<Place> {
-        Some(Place { address: loan as u64, key: 0 })
+        Some(Place { address: loan as u64, key: 0, mark: 0 })
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
@@ -99,8 +106,11 @@ impl Wire for End<'_> {
             };
             match bytes {
                 (_, 0) => {}
-                (None, bytes) => self.0.engines[pe].arrived(&message[..bytes]).unwrap(),
-                (Some(slot), bytes) => self.0.engines[pe].landed(slot, &message[..bytes]).unwrap(),
+                (None, bytes) => self.0.engines[pe].arrived(&End(self.0, pe), &message[..bytes]).unwrap(),
+                (Some(slot), bytes) => {
+                    let token = u64::from_le_bytes(message[TOKEN].try_into().unwrap());
+                    self.0.engines[pe].landed(&End(self.0, pe), slot, token, &message[..bytes]).unwrap();
+                }
             }
             self.0.engines[pe].drain(&End(self.0, pe)).unwrap();
         }
@@ -113,14 +123,13 @@ fn remote(offset: usize) -> Remote {
     Remote { pe, segment: 1, offset: SYSTEM_BYTES + offset }
 }
 
-// One test: another thread's allocations would be counted, too.
 #[test]
 fn messages_allocate_nothing() {
     let pages = vec![Page([0; 4096]); (SYSTEM_BYTES + BYTES) / 4096].leak();
     let place = pages.as_mut_ptr().cast::<u8>();
     let queue = || RefCell::new(Queue { buffers: [[0; MESSAGE]; ROOM], lengths: [(None, 0); ROOM], full: 0 });
     let limits = Limits { window: 8, message: MESSAGE, at_once: MESSAGE / 2, loans: 1, slot: MESSAGE };
-    let engines = [0, 1].map(|me| Engine::new(me, 2, limits));
+    let engines = [0, 1].map(|me| Engine::new(me, 2, limits, Secret::of_bytes([9; Secret::BYTES])));
     let wires = Wires { engines, queues: [queue(), queue()], written: Cell::new(0) };
     // SAFETY: a place of that many bytes, all zeroes, which stays.
     wires.engines[1].register(1, unsafe { Target::later(place, SYSTEM_BYTES, BYTES) });
@@ -131,15 +140,15 @@ fn messages_allocate_nothing() {
     let back = Pattern::blocks(96, 100, 300, 200);
     let mut before = [0_u64; 4];
     let mut round = |channel: Channel| {
-        // SAFETY: here and below, both sides hold all blocks until the channel is quiet.
+        // SAFETY: both sides hold all blocks until the channel is quiet.
         unsafe { engine.put(&end, channel, remote(0), source.as_ptr(), &pattern) };
-        // SAFETY: as above.
+        // SAFETY: both sides hold all blocks until the channel is quiet.
         unsafe {
             engine.put_signal(&end, channel, remote(0), source.as_ptr(), 64, remote(128), SignalOp::Add(1))
         };
-        // SAFETY: as above.
+        // SAFETY: both sides hold all blocks until the channel is quiet.
         unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(0), &back) };
-        // SAFETY: as above.
+        // SAFETY: both sides hold all blocks until the channel is quiet.
         unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(0), &back) };
         for before in &mut before {
             engine.update(&end, channel, remote(136), Width::W8, AtomicOp::Add(1));
@@ -155,9 +164,9 @@ fn messages_allocate_nothing() {
     };
     // The tables grow to the window.
     (0..40).for_each(|i| round(Channel(i % 4)));
-    let allocated = ALLOCATIONS.load(Ordering::Relaxed);
+    let allocated = ALLOCATIONS.get();
     (0..400).for_each(|i| round(Channel(i % 4)));
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed), allocated);
+    assert_eq!(ALLOCATIONS.get(), allocated);
     let written = wires.written.get();
     assert!(written > 3 * 400, "{written} messages were written to slots");
     assert_eq!(engine.atomic(&end, Channel(0), remote(136), Width::W8, AtomicOp::Fetch), 4 * 440);

@@ -21,6 +21,9 @@ const TRAITS: [&str; 8] = [
 /// What has a source there and moves nothing: an address of this PE, words to leave out.
 const NO_OPERATIONS: [&str; 2] = ["address", "excluding"];
 
+/// What the lines of macros have that make methods.
+const LINES: [&str; 3] = [" / fetch_", ": put ", ": get "];
+
 /// Where the same routines have forms that go on.
 const GOING_ON: [&str; 3] =
     ["context/nonblocking/mod.rs", "context/nonblocking/owned.rs", "context/nonblocking/scope.rs"];
@@ -34,11 +37,10 @@ fn methods(file: &str) -> Vec<(String, Vec<String>)> {
         if let Some((_, routines)) = line.strip_prefix("/// ").and_then(|doc| doc.split_once("Source: ")) {
             sources = routines.split('`').skip(1).step_by(2).map(str::to_owned).collect();
         }
-        // Of a macro's lines: `and = AtomicAnd / fetch_and = AtomicFetchAnd, And;`
-        let name = line
-            .strip_prefix("fn ")
-            .or_else(|| line.strip_prefix("pub fn "))
-            .or_else(|| line.strip_suffix(';').filter(|line| line.contains(" / fetch_")));
+        // Of macros' lines: `and = AtomicAnd / fetch_and = AtomicFetchAnd, And;` and `iput: put elements, Iput;`
+        let name = line.strip_prefix("fn ").or_else(|| line.strip_prefix("pub fn ")).or_else(|| {
+            line.strip_suffix(';').filter(|line| LINES.iter().any(|of_line| line.contains(of_line)))
+        });
         if let Some(name) = name {
             let name: String = name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
             if !sources.is_empty() && !name.is_empty() {

@@ -228,7 +228,7 @@ impl Inbox {
     fn deliver(&self, turn: Turn, value: u64) {
         let (data, signal) = &self.messages[turn.message()];
         turn.send(
-            // SAFETY: as in `store`.
+            // SAFETY: loom ends the model if another thread uses the cell now.
             || data.with_mut(|data| unsafe { *data = value }),
             |number| _ = signal.swap(number, Ordering::AcqRel),
         );
@@ -241,7 +241,7 @@ impl Inbox {
         while !turn.has_come(signal.load(Ordering::Acquire)) {
             self.bell.sleep(None, || turn.has_come(signal.load(Ordering::Acquire)));
         }
-        // SAFETY: as in `deliver`.
+        // SAFETY: loom ends the model if another thread writes the cell now.
         data.with(|data| unsafe { *data })
     }
 }

@@ -1,5 +1,6 @@
 pub fn smooth(rounds: u32, world: &World) -> Result<()> {
     for _ in 0..rounds {
+        #[allow(unused_assignments)]
         let sums: SymBox<[f64]> = {
             ::shmem::__private::alloc_in(
                 world,

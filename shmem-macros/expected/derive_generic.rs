@@ -1,66 +1,124 @@
 const _: () = {
-    #[diagnostic::on_unimplemented(
-        message = "`Row` holds `{Self}`, which cannot live in symmetric memory",
-        label = "not plain data",
-        note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
-        note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
-        note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
-    )]
-    trait __Holds {
-        const CHECKED: () = ();
-    }
-    #[diagnostic::do_not_recommend]
-    impl<T: ::shmem::__private::PlainData> __Holds for T {}
-    #[allow(clippy::multiple_bound_locations)]
-    const fn __fields<T: Copy, const N: usize>()
-    where
-        T: Default,
-        T: ::shmem::__private::PlainData,
-    {
-        let () = <T as __Holds>::CHECKED;
-        let () = <[T; N] as __Holds>::CHECKED;
+    extern crate shmem;
+    trait __Types {
+        type __Field0;
+        type __Field1;
+        type __Element;
     }
     #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> ::shmem::__private::Zeroable for Row<T, N>
+    impl<T: Copy, const N: usize> __Types for Row<T, N>
     where
         T: Default,
-        T: ::shmem::__private::PlainData,
+        T: shmem::__private::PlainData,
+    {
+        type __Field0 = T;
+        type __Field1 = [T; N];
+        type __Element = T;
+    }
+    #[automatically_derived]
+    unsafe impl<T: Copy, const N: usize> shmem::__private::Derived for Row<T, N>
+    where
+        T: Default,
+        T: shmem::__private::PlainData,
+    {
+        #[allow(clippy::multiple_bound_locations)]
+        fn seen(self) {
+            let () = <<Row<
+                T,
+                N,
+            > as __Types>::__Field0 as shmem::__private::FieldOf<Row<T, N>>>::CHECKED;
+            let () = <<Row<
+                T,
+                N,
+            > as __Types>::__Field1 as shmem::__private::FieldOf<Row<T, N>>>::CHECKED;
+            let Self { head: __field0, rest: __field1 } = self;
+            let __found = shmem::__private::type_of(&__field0);
+            __found.require_seen::<<Row<T, N> as __Types>::__Field0>();
+            let __found = shmem::__private::type_of(&__field1);
+            __found.require_seen::<<Row<T, N> as __Types>::__Field1>();
+            let __element = shmem::__private::type_of(&__field0);
+            __element.require_alike::<<Row<T, N> as __Types>::__Element>();
+            let __element = shmem::__private::item_of(
+                shmem::__private::type_of(&__field1),
+            );
+            __element.require_alike::<<Row<T, N> as __Types>::__Element>();
+        }
+    }
+    #[allow(
+        dead_code,
+        unreachable_pub,
+        private_interfaces,
+        private_bounds,
+        non_camel_case_types,
+        clippy::multiple_bound_locations
+    )]
+    pub struct __NamesOfRow<T: Copy, const N: usize>
+    where
+        T: Default,
+        T: shmem::__private::PlainData,
+    {
+        head: <Row<T, N> as __Types>::__Field0,
+        rest: <Row<T, N> as __Types>::__Field1,
+    }
+    #[automatically_derived]
+    impl<T: Copy, const N: usize> shmem::__private::core::ops::Deref
+    for __NamesOfRow<T, N>
+    where
+        T: Default,
+        T: shmem::__private::PlainData,
+    {
+        type Target = ();
+        fn deref(&self) -> &() {
+            &()
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<T: Copy, const N: usize> shmem::__private::Zeroable for Row<T, N>
+    where
+        T: Default,
+        T: shmem::__private::PlainData,
+        Row<T, N>: shmem::__private::Derived,
     {}
     #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> ::shmem::__private::Pod for Row<T, N>
+    unsafe impl<T: Copy, const N: usize> shmem::__private::Pod for Row<T, N>
     where
         T: Default,
-        T: ::shmem::__private::PlainData,
+        T: shmem::__private::PlainData,
+        Row<T, N>: shmem::__private::Derived,
     {}
     #[allow(unused_imports)]
-    use ::shmem::__private::Undivided as _;
+    use shmem::__private::Undivided as _;
     #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> ::shmem::__private::Shaped for Row<T, N>
+    unsafe impl<T: Copy, const N: usize> shmem::__private::Shaped for Row<T, N>
     where
         T: Default,
-        T: ::shmem::__private::PlainData,
+        T: shmem::__private::PlainData,
+        Row<T, N>: shmem::__private::Derived,
+        __NamesOfRow<T, N>: shmem::__private::core::ops::Deref<Target = ()>,
     {
         type Element = Self;
-        const SHAPE: ::shmem::__private::Shape = ::shmem::__private::Shape::element(
-            ::core::mem::size_of::<Self>(),
+        type Names = __NamesOfRow<T, N>;
+        const SHAPE: shmem::__private::Shape = shmem::__private::Shape::element(
+            shmem::__private::core::mem::size_of::<Self>(),
         );
-        const FIELDS: &'static [::shmem::__private::Field] = &[
-            ::shmem::__private::Field::new(
+        const FIELDS: &'static [shmem::__private::Field] = &[
+            shmem::__private::Field::new(
                 "head",
-                ::core::mem::offset_of!(Self, head),
-                <::shmem::__private::Fields<T>>::CONTENTS,
+                shmem::__private::core::mem::offset_of!(Self, head),
+                <shmem::__private::Fields<<Row<T, N> as __Types>::__Field0>>::CONTENTS,
             ),
-            ::shmem::__private::Field::new(
+            shmem::__private::Field::new(
                 "rest",
-                ::core::mem::offset_of!(Self, rest),
-                <::shmem::__private::Fields<[T; N]>>::CONTENTS,
+                shmem::__private::core::mem::offset_of!(Self, rest),
+                <shmem::__private::Fields<<Row<T, N> as __Types>::__Field1>>::CONTENTS,
             ),
         ];
     }
     #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> ::shmem::__private::SymmetricData for Row<T, N>
+    unsafe impl<T: Copy, const N: usize> shmem::__private::SymmetricData for Row<T, N>
     where
         T: Default,
-        T: ::shmem::__private::PlainData,
+        T: shmem::__private::PlainData,
+        Row<T, N>: shmem::__private::Derived,
     {}
 };

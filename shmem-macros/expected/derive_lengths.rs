@@ -1,50 +1,116 @@
 const _: () = {
-    #[diagnostic::on_unimplemented(
-        message = "`Line` holds `{Self}`, which cannot live in symmetric memory",
-        label = "not plain data",
-        note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
-        note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
-        note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
-    )]
-    trait __Holds {
-        const CHECKED: () = ();
+    extern crate shmem;
+    trait __Types {
+        type __Field0;
+        type __Field1;
     }
-    #[diagnostic::do_not_recommend]
-    impl<T: ::shmem::__private::PlainData> __Holds for T {}
-    #[allow(clippy::multiple_bound_locations)]
-    const fn __fields<const N: usize>() {
-        let () = <u64 as __Holds>::CHECKED;
-        let () = <[f64; N] as __Holds>::CHECKED;
+    #[automatically_derived]
+    impl<const N: usize> __Types for Line<N> {
+        type __Field0 = u64;
+        type __Field1 = [f64; N];
     }
-    ::shmem::__private::require_one_alignment(
+    trait __ElementTypes {
+        type __Field0;
+        type __Field1;
+    }
+    enum __Elements {}
+    #[automatically_derived]
+    impl __ElementTypes for __Elements {
+        type __Field0 = u64;
+        type __Field1 = f64;
+    }
+    shmem::__private::require_one_alignment(
         "Line",
-        &[::core::mem::align_of::<u64>(), ::core::mem::align_of::<f64>()],
+        &[
+            shmem::__private::core::mem::align_of::<
+                <__Elements as __ElementTypes>::__Field0,
+            >(),
+            shmem::__private::core::mem::align_of::<
+                <__Elements as __ElementTypes>::__Field1,
+            >(),
+        ],
     );
     #[automatically_derived]
-    unsafe impl<const N: usize> ::shmem::__private::Zeroable for Line<N> {}
+    unsafe impl<const N: usize> shmem::__private::Derived for Line<N> {
+        #[allow(clippy::multiple_bound_locations)]
+        fn seen(self) {
+            let () = <<Line<
+                N,
+            > as __Types>::__Field0 as shmem::__private::FieldOf<Line<N>>>::CHECKED;
+            let () = <<Line<
+                N,
+            > as __Types>::__Field1 as shmem::__private::FieldOf<Line<N>>>::CHECKED;
+            let Self { 0: __field0, 1: __field1 } = self;
+            let __found = shmem::__private::type_of(&__field0);
+            __found.require_seen::<<Line<N> as __Types>::__Field0>();
+            let __found = shmem::__private::type_of(&__field1);
+            __found.require_seen::<<Line<N> as __Types>::__Field1>();
+            let __element = shmem::__private::type_of(&__field0);
+            __element.require_seen::<<__Elements as __ElementTypes>::__Field0>();
+            let __element = shmem::__private::item_of(
+                shmem::__private::type_of(&__field1),
+            );
+            __element.require_seen::<<__Elements as __ElementTypes>::__Field1>();
+        }
+    }
+    #[allow(
+        dead_code,
+        unreachable_pub,
+        private_interfaces,
+        private_bounds,
+        non_camel_case_types,
+        clippy::multiple_bound_locations
+    )]
+    pub struct __NamesOfLine<const N: usize>(
+        <Line<N> as __Types>::__Field0,
+        <Line<N> as __Types>::__Field1,
+    );
     #[automatically_derived]
-    unsafe impl<const N: usize> ::shmem::__private::Pod for Line<N> {}
+    impl<const N: usize> shmem::__private::core::ops::Deref for __NamesOfLine<N> {
+        type Target = ();
+        fn deref(&self) -> &() {
+            &()
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<const N: usize> shmem::__private::Zeroable for Line<N>
+    where
+        Line<N>: shmem::__private::Derived,
+    {}
+    #[automatically_derived]
+    unsafe impl<const N: usize> shmem::__private::Pod for Line<N>
+    where
+        Line<N>: shmem::__private::Derived,
+    {}
     #[allow(unused_imports)]
-    use ::shmem::__private::Undivided as _;
+    use shmem::__private::Undivided as _;
     #[automatically_derived]
-    unsafe impl<const N: usize> ::shmem::__private::Shaped for Line<N> {
+    unsafe impl<const N: usize> shmem::__private::Shaped for Line<N>
+    where
+        Line<N>: shmem::__private::Derived,
+        __NamesOfLine<N>: shmem::__private::core::ops::Deref<Target = ()>,
+    {
         type Element = Self;
-        const SHAPE: ::shmem::__private::Shape = ::shmem::__private::Shape::element(
-            ::core::mem::size_of::<Self>(),
+        type Names = __NamesOfLine<N>;
+        const SHAPE: shmem::__private::Shape = shmem::__private::Shape::element(
+            shmem::__private::core::mem::size_of::<Self>(),
         );
-        const FIELDS: &'static [::shmem::__private::Field] = &[
-            ::shmem::__private::Field::new(
+        const FIELDS: &'static [shmem::__private::Field] = &[
+            shmem::__private::Field::new(
                 "0",
-                ::core::mem::offset_of!(Self, 0),
-                <::shmem::__private::Fields<u64>>::CONTENTS,
+                shmem::__private::core::mem::offset_of!(Self, 0),
+                <shmem::__private::Fields<<Line<N> as __Types>::__Field0>>::CONTENTS,
             ),
-            ::shmem::__private::Field::new(
+            shmem::__private::Field::new(
                 "1",
-                ::core::mem::offset_of!(Self, 1),
-                <::shmem::__private::Fields<[f64; N]>>::CONTENTS,
+                shmem::__private::core::mem::offset_of!(Self, 1),
+                <shmem::__private::Fields<<Line<N> as __Types>::__Field1>>::CONTENTS,
             ),
         ];
     }
     #[automatically_derived]
-    unsafe impl<const N: usize> ::shmem::__private::SymmetricData for Line<N> {}
+    unsafe impl<const N: usize> shmem::__private::SymmetricData for Line<N>
+    where
+        Line<N>: shmem::__private::Derived,
+    {}
 };

@@ -1,5 +1,6 @@
 fn main() -> ::std::process::ExitCode {
     fn __body(world: &mut World<::shmem::__private::Multiple>) -> Result<()> {
+        #[allow(unused_assignments)]
         let mut scratch: SymBox<[f64]> = {
             const __PARTITION: ::shmem::__private::Declaration = <fast as ::shmem::__private::Partition>::DECLARATION;
             const _: () = ::shmem::__private::require_pages(&__PARTITION, 4096u64);

@@ -17,9 +17,10 @@ impl ::shmem::__private::Partition for fast {
     );
 }
 const _: () = {
+    extern crate shmem;
     #[used]
     #[unsafe(link_section = "shmem_par")]
-    static __DECLARATION: ::shmem::__private::Declaration = <fast as ::shmem::__private::Partition>::DECLARATION;
+    static __DECLARATION: shmem::__private::Declaration = <fast as shmem::__private::Partition>::DECLARATION;
 };
 #[allow(non_camel_case_types)]
 #[derive(::core::fmt::Debug)]
@@ -39,7 +40,8 @@ impl ::shmem::__private::Partition for bulk {
     );
 }
 const _: () = {
+    extern crate shmem;
     #[used]
     #[unsafe(link_section = "shmem_par")]
-    static __DECLARATION: ::shmem::__private::Declaration = <bulk as ::shmem::__private::Partition>::DECLARATION;
+    static __DECLARATION: shmem::__private::Declaration = <bulk as shmem::__private::Partition>::DECLARATION;
 };

@@ -6,34 +6,57 @@ static NEXT: ::shmem::__private::Symmetric<u64> = unsafe {
 };
 #[cfg(all())]
 const _: () = {
-    #[diagnostic::on_unimplemented(
-        message = "`NEXT` holds `{Self}`, which cannot live in symmetric memory",
-        label = "not plain data",
-        note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
-        note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
-    )]
-    trait __Holds {
-        const CHECKED: () = ();
-    }
-    #[diagnostic::do_not_recommend]
-    impl<T: ::shmem::__private::SymmetricData> __Holds for T {}
-    let () = <u64 as __Holds>::CHECKED;
-    const __PARTITION: ::shmem::__private::Declaration = <::shmem::partition::fast as ::shmem::__private::Partition>::DECLARATION;
-    ::shmem::__private::require_pages(&__PARTITION, 2097152u64);
-    ::shmem::__private::require_room(&__PARTITION, "NEXT", &NEXT);
     static __IMAGE: u64 = 6 * 7;
-    #[used]
-    #[unsafe(link_section = "shmem_sym")]
-    static __DESCRIPTOR: ::shmem::__private::Descriptor = unsafe {
-        ::shmem::__private::Descriptor::new(
-            &NEXT,
-            ::core::option::Option::Some(&__IMAGE),
-            __PARTITION,
-            2097152u64,
-            "NEXT",
-            ::core::module_path!(),
-            ::core::file!(),
-            ::core::line!(),
-        )
+    const _: () = {
+        extern crate shmem;
+        trait __Named {
+            type Name;
+        }
+        #[allow(
+            non_camel_case_types,
+            non_local_definitions,
+            clippy::upper_case_acronyms
+        )]
+        const _: () = {
+            pub enum NEXT {}
+            impl __Named for () {
+                type Name = NEXT;
+            }
+        };
+        type __Contents<T> = T;
+        let _ = [
+            shmem::__private::contents_of(&NEXT),
+            <__Contents<
+                _,
+            > as shmem::__private::ContentsOf<<() as __Named>::Name>>::CHECKED,
+        ];
+        const __PARTITION: shmem::__private::Declaration = <::shmem::partition::fast as shmem::__private::Partition>::DECLARATION;
+        shmem::__private::require_pages(&__PARTITION, 2097152u64);
+        shmem::__private::require_room(&__PARTITION, "NEXT", &NEXT);
+        #[used]
+        #[unsafe(link_section = "shmem_sym")]
+        static __DESCRIPTOR: shmem::__private::Descriptor = {
+            let (__object, __image) = (
+                &NEXT,
+                shmem::__private::core::option::Option::Some(&__IMAGE),
+            );
+            let (__module, __file, __line) = (
+                shmem::__private::core::module_path!(),
+                shmem::__private::core::file!(),
+                shmem::__private::core::line!(),
+            );
+            unsafe {
+                shmem::__private::Descriptor::new(
+                    __object,
+                    __image,
+                    __PARTITION,
+                    2097152u64,
+                    "NEXT",
+                    __module,
+                    __file,
+                    __line,
+                )
+            }
+        };
     };
 };

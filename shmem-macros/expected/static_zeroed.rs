@@ -2,32 +2,44 @@ pub static GRID: ::shmem::__private::Symmetric<[[f64; 4]; 2]> = unsafe {
     ::shmem::__private::Symmetric::__new()
 };
 const _: () = {
-    #[diagnostic::on_unimplemented(
-        message = "`GRID` holds `{Self}`, which cannot live in symmetric memory",
-        label = "not plain data",
-        note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
-        note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
-    )]
-    trait __Holds {
-        const CHECKED: () = ();
+    extern crate shmem;
+    trait __Named {
+        type Name;
     }
-    #[diagnostic::do_not_recommend]
-    impl<T: ::shmem::__private::SymmetricData> __Holds for T {}
-    let () = <[[f64; 4]; 2] as __Holds>::CHECKED;
-    const __PARTITION: ::shmem::__private::Declaration = <::shmem::__private::default as ::shmem::__private::Partition>::DECLARATION;
-    ::shmem::__private::require_room(&__PARTITION, "GRID", &GRID);
+    #[allow(non_camel_case_types, non_local_definitions, clippy::upper_case_acronyms)]
+    const _: () = {
+        pub enum GRID {}
+        impl __Named for () {
+            type Name = GRID;
+        }
+    };
+    type __Contents<T> = T;
+    let _ = [
+        shmem::__private::contents_of(&GRID),
+        <__Contents<_> as shmem::__private::ContentsOf<<() as __Named>::Name>>::CHECKED,
+    ];
+    const __PARTITION: shmem::__private::Declaration = <::shmem::__private::default as shmem::__private::Partition>::DECLARATION;
+    shmem::__private::require_room(&__PARTITION, "GRID", &GRID);
     #[used]
     #[unsafe(link_section = "shmem_sym")]
-    static __DESCRIPTOR: ::shmem::__private::Descriptor = unsafe {
-        ::shmem::__private::Descriptor::new(
-            &GRID,
-            ::core::option::Option::None,
-            __PARTITION,
-            0u64,
-            "GRID",
-            ::core::module_path!(),
-            ::core::file!(),
-            ::core::line!(),
-        )
+    static __DESCRIPTOR: shmem::__private::Descriptor = {
+        let (__object, __image) = (&GRID, shmem::__private::core::option::Option::None);
+        let (__module, __file, __line) = (
+            shmem::__private::core::module_path!(),
+            shmem::__private::core::file!(),
+            shmem::__private::core::line!(),
+        );
+        unsafe {
+            shmem::__private::Descriptor::new(
+                __object,
+                __image,
+                __PARTITION,
+                0u64,
+                "GRID",
+                __module,
+                __file,
+                __line,
+            )
+        }
     };
 };

@@ -1,35 +1,22 @@
 fn fields(world: &World, pe: Pe) {
     {
-        struct __Transfer;
-        impl ::shmem::__private::strided::Written for __Transfer {
-            const TO: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
-                "CELLS",
-                &[::shmem::__private::strided::Axis::all()],
-                &[&["mass", "velocity"]],
-            );
-            const FROM: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
-                "CELLS",
-                &[::shmem::__private::strided::Axis::all().step(1)],
-                &[&["mass", "velocity"]],
-            );
-            const ALGORITHM: ::core::option::Option<
-                ::shmem::__private::strided::Algorithm,
-            > = ::core::option::Option::None;
-        }
+        const __TO: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
+            "CELLS",
+            &[::shmem::__private::strided::Axis::all()],
+            &[&["mass", "velocity"]],
+        );
+        const __FROM: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
+            "CELLS",
+            &[::shmem::__private::strided::Axis::all().step(1)],
+            &[&["mass", "velocity"]],
+        );
         const __REGION: () = {
             let () = ::shmem::__private::strided::agree(
-                ::shmem::__private::strided::region(
-                    &<__Transfer as ::shmem::__private::strided::Written>::TO,
-                    &CELLS,
-                ),
-                ::shmem::__private::strided::region(
-                    &<__Transfer as ::shmem::__private::strided::Written>::FROM,
-                    &CELLS,
-                ),
+                ::shmem::__private::strided::region(&__TO, &CELLS),
+                ::shmem::__private::strided::region(&__FROM, &CELLS),
             );
         };
         ::shmem::__private::strided::put::<
-            __Transfer,
             _,
             _,
             _,
@@ -41,10 +28,17 @@ fn fields(world: &World, pe: Pe) {
         >(
             ::shmem::__private::strided::storing(&world),
             &CELLS,
-            pe,
+            ::shmem::__private::strided::on(pe),
             &CELLS,
             [],
             [],
+            &const {
+                ::shmem::__private::strided::Constant::new(
+                    ::shmem::__private::strided::remote::<_>(__TO),
+                    ::shmem::__private::strided::source::<_>(__FROM),
+                    ::core::option::Option::None,
+                )
+            },
             |__element| {
                 let __of = __element;
                 ::shmem::__private::strided::run((

@@ -1,34 +1,19 @@
 impl Solver<'_> {
     fn get(&mut self, i: usize) {
         {
-            struct __Transfer;
-            impl ::shmem::__private::strided::Written for __Transfer {
-                const TO: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
-                    "self.row",
-                    &[::shmem::__private::strided::Axis::range(0, N).step(4).block(2)],
-                    &[],
-                );
-                const FROM: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
-                    "FIELD",
-                    &[
-                        ::shmem::__private::strided::Axis::later(),
-                        ::shmem::__private::strided::Axis::range(0, 8),
-                    ],
-                    &[],
-                );
-                const ALGORITHM: ::core::option::Option<
-                    ::shmem::__private::strided::Algorithm,
-                > = ::core::option::Option::None;
-            }
+            const __FROM: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
+                "FIELD",
+                &[
+                    ::shmem::__private::strided::Axis::dynamic(),
+                    ::shmem::__private::strided::Axis::range(0, 8),
+                ],
+                &[],
+            );
             const __REGION: () = {
-                let _ = ::shmem::__private::strided::region(
-                    &<__Transfer as ::shmem::__private::strided::Written>::FROM,
-                    &FIELD,
-                );
+                let _ = ::shmem::__private::strided::region(&__FROM, &FIELD);
             };
             use ::shmem::__private::strided::Lend as _;
             ::shmem::__private::strided::get::<
-                __Transfer,
                 _,
                 _,
                 _,
@@ -41,9 +26,30 @@ impl Solver<'_> {
                 ::shmem::__private::strided::loading(&self.world),
                 self.row.__strided_into(),
                 &FIELD,
-                self.west,
+                ::shmem::__private::strided::on(self.west),
                 [],
                 [i],
+                &const {
+                    ::shmem::__private::strided::Constant::new(
+                        ::shmem::__private::strided::destination::<
+                            _,
+                        >(
+                            ::shmem::__private::strided::Region::new(
+                                "self.row",
+                                &const {
+                                    [
+                                        ::shmem::__private::strided::Axis::range(0, N)
+                                            .step(4)
+                                            .block(2),
+                                    ]
+                                },
+                                &[],
+                            ),
+                        ),
+                        ::shmem::__private::strided::remote::<_>(__FROM),
+                        ::core::option::Option::None,
+                    )
+                },
                 |__element| __element,
                 |__element| __element,
             );

@@ -1,43 +1,28 @@
 fn published(world: &World, pe: Pe) {
     {
-        struct __Transfer;
-        impl ::shmem::__private::strided::Written for __Transfer {
-            const TO: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
-                "PANEL",
-                &[
-                    ::shmem::__private::strided::Axis::all(),
-                    ::shmem::__private::strided::Axis::range(0, 32),
-                ],
-                &[],
-            );
-            const FROM: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
-                "PANEL",
-                &[
-                    ::shmem::__private::strided::Axis::all(),
-                    ::shmem::__private::strided::Axis::range(36, 68),
-                ],
-                &[],
-            );
-            const ALGORITHM: ::core::option::Option<
-                ::shmem::__private::strided::Algorithm,
-            > = ::core::option::Option::Some(
-                ::shmem::__private::strided::Algorithm::Three,
-            );
-        }
+        const __TO: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
+            "PANEL",
+            &[
+                ::shmem::__private::strided::Axis::all(),
+                ::shmem::__private::strided::Axis::range(0, 32),
+            ],
+            &[],
+        );
+        const __FROM: ::shmem::__private::strided::Region<'static> = ::shmem::__private::strided::Region::new(
+            "PANEL",
+            &[
+                ::shmem::__private::strided::Axis::all(),
+                ::shmem::__private::strided::Axis::range(36, 68),
+            ],
+            &[],
+        );
         const __REGION: () = {
             let () = ::shmem::__private::strided::agree(
-                ::shmem::__private::strided::region(
-                    &<__Transfer as ::shmem::__private::strided::Written>::TO,
-                    &PANEL,
-                ),
-                ::shmem::__private::strided::region(
-                    &<__Transfer as ::shmem::__private::strided::Written>::FROM,
-                    &PANEL,
-                ),
+                ::shmem::__private::strided::region(&__TO, &PANEL),
+                ::shmem::__private::strided::region(&__FROM, &PANEL),
             );
         };
         ::shmem::__private::strided::put::<
-            __Transfer,
             _,
             _,
             _,
@@ -49,10 +34,19 @@ fn published(world: &World, pe: Pe) {
         >(
             ::shmem::__private::strided::storing(&world),
             &PANEL,
-            pe,
+            ::shmem::__private::strided::on(pe),
             &PANEL,
             [],
             [],
+            &const {
+                ::shmem::__private::strided::Constant::new(
+                    ::shmem::__private::strided::remote::<_>(__TO),
+                    ::shmem::__private::strided::source::<_>(__FROM),
+                    ::core::option::Option::Some(
+                        ::shmem::__private::strided::Algorithm::Three,
+                    ),
+                )
+            },
             |__element| __element,
             |__element| __element,
         );

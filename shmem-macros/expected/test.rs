@@ -6,6 +6,7 @@ fn arrives() {
     ::shmem::__private::test(
         ::core::concat!(::core::module_path!(), "::arrives"),
         3usize,
+        ::core::option::Option::Some(::core::time::Duration::from_millis(90000u64)),
         &[("SHMEM_INFO", "1")],
         ::core::option::Option::Some("three PEs"),
         __body,

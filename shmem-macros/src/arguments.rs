@@ -3,8 +3,10 @@
 //! Every macro of this crate takes such a list. Unknown and repeated names are refused here, with
 //! the names that are allowed; what remains is taken out by name.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Lit, Path, Token};
@@ -43,11 +45,15 @@ impl Value {
 }
 
 /// The arguments of one macro.
-pub(crate) struct Arguments(Vec<Argument>);
+pub(crate) struct Arguments {
+    list: Vec<Argument>,
+    /// The `unsafe` of `unsafe(crate = path)`.
+    promise: Option<Span>,
+}
 
-struct Argument {
+pub(crate) struct Argument {
     key: Ident,
-    value: Option<Value>,
+    pub(crate) value: Option<Value>,
 }
 
 impl Parse for Argument {
@@ -74,9 +80,17 @@ impl Parse for Argument {
 impl Arguments {
     /// Reads the arguments of `owner`, which takes those in `allowed` (and `crate`).
     pub(crate) fn parse(tokens: TokenStream, owner: &str, allowed: &[&str], errors: &mut Errors) -> Self {
+        let mut promise = None;
         let list = |input: ParseStream| {
             let mut arguments: Vec<Argument> = Vec::new();
             while !input.is_empty() {
+                if input.peek(Token![unsafe]) {
+                    let (argument, at) = promised(input)?;
+                    arguments.push(argument);
+                    promise = Some(at);
+                    input.parse::<Option<Token![,]>>()?;
+                    continue;
+                }
                 if !input.peek(Ident::peek_any) {
                     return Err(input.error(diag::not_an_argument(owner, allowed)));
                 }
@@ -103,18 +117,23 @@ impl Arguments {
                 kept.push(argument);
             }
         }
-        Self(kept)
+        Self { list: kept, promise }
     }
 
     /// Whether an argument is there.
     pub(crate) fn contains(&self, key: &str) -> bool {
-        self.0.iter().any(|argument| argument.key == key)
+        self.list.iter().any(|argument| argument.key == key)
     }
 
     /// Takes an argument out.
     pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
-        let at = self.0.iter().position(|argument| argument.key == key)?;
-        self.0.swap_remove(at).value
+        let at = self.list.iter().position(|argument| argument.key == key)?;
+        self.list.swap_remove(at).value
+    }
+
+    /// Where it is promised that the path of this library leads to this library.
+    pub(crate) fn promise(&self) -> Option<Span> {
+        self.promise
     }
 
     /// The path of this library: `::shmem`, or what `crate = ..` says.
@@ -130,7 +149,145 @@ impl Arguments {
     }
 }
 
-/// The path of this library, unless a program says otherwise.
+/// `unsafe(crate = path)`, and where the `unsafe` stands.
+pub(crate) fn promised(input: ParseStream) -> syn::Result<(Argument, Span)> {
+    let at = input.parse::<Token![unsafe]>()?.span;
+    let list;
+    syn::parenthesized!(list in input);
+    let argument: Argument = list.parse()?;
+    if argument.key != "crate" || !list.is_empty() {
+        return Err(syn::Error::new_spanned(argument.key, diag::UNSAFE));
+    }
+    Ok((argument, at))
+}
+
+/// The path of this library, unless a program says otherwise: `::shmem`, or the name that a program gave to its
+/// dependency.
 pub(crate) fn root() -> TokenStream {
-    quote!(::shmem)
+    let name = renamed(std::env::args()).and_then(|name| syn::parse_str::<Ident>(&name).ok());
+    match name {
+        Some(name) => quote!(::#name),
+        None => quote!(::shmem),
+    }
+}
+
+/// This library, as the expansions that rest on `unsafe` name it.
+pub(crate) struct Sealed {
+    /// What a block begins with in which it is named.
+    pub(crate) begin: TokenStream,
+    /// What stands in one of them: somebody's promise.
+    pub(crate) promise: TokenStream,
+    /// The path, behind that.
+    pub(crate) root: TokenStream,
+}
+
+/// This library, at `root`. Nothing, if it is not there, which was reported.
+///
+/// Whoever can say what a path means can take the checks out of an expansion: a program may call itself `shmem`
+/// (`extern crate self as shmem`), or `core`. An `extern crate` inside a block asks the compiler for the crate that it
+/// was given, whatever the program calls its own. For a path that the program has given somebody must answer, because
+/// there may be anything at its end. So the word `unsafe` must stand there, `unsafe(crate = path)`: `forbid(unsafe_code)`
+/// refuses it, and where rustc does not look, in macros of other crates, a reader finds it.
+pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Errors) -> Option<Sealed> {
+    let default = self::root();
+    if let Some(span) = promise {
+        let promise = quote_spanned!(span=> #[allow(unused_unsafe)] const _: () = unsafe {};);
+        return Some(Sealed { begin: TokenStream::new(), promise, root: root.clone() });
+    }
+    if let Some(confusion) = confusion(std::env::args()) {
+        errors.push_error(syn::Error::new(Span::call_site(), confusion));
+        return None;
+    }
+    if root.to_string() != default.to_string() {
+        // It goes on with the library itself.
+        errors.push(root, diag::unsafe_crate(&root.to_string().replace(' ', "")));
+    }
+    // Under its own name, which rustc prints from then on.
+    let name = default.into_iter().last();
+    Some(Sealed { begin: quote!(extern crate #name;), promise: TokenStream::new(), root: quote!(#name) })
+}
+
+/// What is wrong if the compiler was given another library under this one's name and this one under none, or two
+/// files that are called as this library's.
+fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
+    let dependencies = dependencies(arguments);
+    let files: BTreeSet<&str> = dependencies.iter().filter_map(|one| one.library.as_deref()).collect();
+    let is_taken = dependencies.iter().any(|one| one.name == "shmem");
+    match files.len() {
+        0 if is_taken => Some(diag::OTHER_LIBRARY),
+        0 | 1 => None,
+        _ => Some(diag::TWO_LIBRARIES),
+    }
+}
+
+/// The name under which the compiler was given this library, if it is another one than its own.
+fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
+    let mut dependencies = dependencies(arguments);
+    dependencies.retain(|one| one.library.is_some());
+    let is_itself = dependencies.iter().any(|one| one.name == "shmem");
+    dependencies.pop().filter(|_| !is_itself).map(|one| one.name)
+}
+
+/// What a compiler was given under a name.
+struct Dependency {
+    name: String,
+    /// Its file, if that is called as this library's. Without a file it is looked for by its name.
+    library: Option<String>,
+}
+
+/// All dependencies: Cargo passes `--extern name=path/libshmem-0123456789abcdef.rmeta` for each. (Macros run inside the
+/// compiler.)
+fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<Dependency> {
+    let mut found = Vec::new();
+    let mut is_value = false;
+    for argument in arguments {
+        let value = match argument.strip_prefix("--extern=") {
+            Some(value) => value,
+            None if std::mem::replace(&mut is_value, argument == "--extern") => &argument,
+            None => continue,
+        };
+        let (name, path) = value.split_once('=').unwrap_or((value, ""));
+        let name = name.rsplit(':').next().unwrap_or(name);
+        let file = path.rsplit('/').next().unwrap_or(path);
+        let is_library = file.starts_with("libshmem-") || file.starts_with("libshmem.");
+        let is_looked_for = path.is_empty() && name == "shmem";
+        found.push(Dependency {
+            name: name.to_owned(),
+            library: (is_library || is_looked_for).then(|| path.to_owned()),
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{confusion, renamed};
+
+    fn name(arguments: &str) -> Option<String> {
+        renamed(arguments.split(' ').map(str::to_owned))
+    }
+
+    #[test]
+    fn the_name_of_a_dependency_is_that_of_the_compiler() {
+        assert_eq!(name("rustc --extern syn=a/libsyn-0.rmeta --edition=2024"), None);
+        assert_eq!(name("rustc --extern shmem=a/libshmem-0.rmeta"), None);
+        assert_eq!(name("rustc --extern pgas=a/libshmem-0.rmeta --extern b=a/libb-0.rlib").unwrap(), "pgas");
+        assert_eq!(name("rustc --extern=priv:pgas=a/libshmem-0.rlib").unwrap(), "pgas");
+        // Under both names, one of them is the usual one.
+        assert_eq!(name("rustc --extern pgas=a/libshmem-0.rlib --extern shmem=a/libshmem-0.rlib"), None);
+        assert_eq!(name("rustc --extern pgas=a/libshmem_core-0.rlib --extern c"), None);
+    }
+
+    #[test]
+    fn a_name_alone_is_not_the_library() {
+        let both = "rustc --extern pgas=a/libshmem-0.rlib --extern shmem=a/libfacade-0.rlib";
+        assert_eq!(name(both).unwrap(), "pgas");
+        let confused = |arguments: &str| confusion(arguments.split(' ').map(str::to_owned)).is_some();
+        assert!(!confused(both));
+        assert!(confused("rustc --extern shmem=a/libfacade-0.rlib"));
+        assert!(confused("rustc --extern shmem=a/libshmem-0.rlib --extern pgas=a/libshmem-1.rlib"));
+        assert!(!confused("rustc --extern shmem=a/libshmem-0.rmeta"));
+        assert!(!confused("rustc --extern shmem"));
+        assert!(!confused("rustc --extern facade=a/libfacade-0.rlib"));
+    }
 }

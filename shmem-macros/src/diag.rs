@@ -1,4 +1,4 @@
-//! Errors, and every sentence that the macros can say.
+//! Every sentence that the macros can say.
 //!
 //! Rules that hold for all of them:
 //!
@@ -11,50 +11,14 @@
 //! * User tokens go into the expansion once where possible, or rustc repeats what it has to say
 //!   about them.
 
-use std::fmt::Display;
-
-use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+use shmem_grammar::{MAX_PARTITION_ID, MAX_PARTITION_NAME, did_you_mean};
 
-/// The errors of one expansion, reported together.
-#[derive(Default)]
-pub(crate) struct Errors(Vec<syn::Error>);
+pub(crate) use crate::errors::{Errors, ends, respanned};
 
-impl Errors {
-    /// Adds an error at `tokens`.
-    pub(crate) fn push(&mut self, tokens: impl ToTokens, message: impl Display) {
-        self.0.push(syn::Error::new_spanned(tokens, message));
-    }
-
-    /// Adds an error of the parser.
-    pub(crate) fn push_error(&mut self, error: syn::Error) {
-        self.0.push(error);
-    }
-
-    /// Adds errors, each at its tokens.
-    pub(crate) fn extend<T: ToTokens>(&mut self, errors: impl IntoIterator<Item = (String, T)>) {
-        errors.into_iter().for_each(|(message, tokens)| self.push(tokens, message));
-    }
-
-    /// Whether there is any.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The errors, as `compile_error!`s.
-    pub(crate) fn into_tokens(self) -> TokenStream {
-        self.0.iter().map(syn::Error::to_compile_error).collect()
-    }
-}
-
-/// `path` at another place: a panic in a constant is shown where the called path begins.
-pub(crate) fn respanned(path: TokenStream, span: Span) -> TokenStream {
-    path.into_iter()
-        .map(|mut token| {
-            token.set_span(span);
-            token
-        })
-        .collect()
+/// A path as it is written.
+pub(crate) fn path(path: &syn::Path) -> String {
+    path.to_token_stream().to_string().replace(' ', "")
 }
 
 /// "`a`", "`a` and `b`", "`a`, `b` and `c`".
@@ -71,12 +35,8 @@ pub(crate) fn list(names: &[&str], last: &str) -> String {
 
 /// "; did you mean `partition`?", if a name is near.
 fn nearest(found: &str, allowed: &[&str]) -> String {
-    let near = |name: &&&str| strsim::jaro_winkler(&found.to_lowercase(), &name.to_lowercase());
-    allowed
-        .iter()
-        .max_by(|a, b| near(a).total_cmp(&near(b)))
-        .filter(|name| near(name) > 0.8)
-        .map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+    let near = shmem_grammar::nearest(found, allowed.iter().copied()).map(|name| format!("`{name}`"));
+    did_you_mean(near.as_deref())
 }
 
 // -- arguments --
@@ -109,33 +69,22 @@ pub(crate) fn missing_value(key: &str) -> String {
 
 pub(crate) const CRATE: &str = "`crate` takes the path of this library: `crate = my::shmem`";
 
+pub(crate) const UNSAFE: &str = "only the path of this library can be `unsafe`: `unsafe(crate = my::shmem)`";
+
+pub(crate) const TWO_LIBRARIES: &str = "this program has two libraries called `shmem`, of which one may be another one; give them to different crates, or say which one is meant by `unsafe(crate = ..)`";
+
+pub(crate) const OTHER_LIBRARY: &str = "the dependency `shmem` of this program is another library; add this one, under any name, as in `pgas = { package = \"shmem-rt\", .. }`, or, if `shmem` re-exports it whole and unchanged, write `unsafe(crate = ::shmem)`";
+
+pub(crate) fn unsafe_crate(path: &str) -> String {
+    format!(
+        "what stands at `{path}` decides whether this is sound, and nothing can check it; if it is this library, whole and unchanged, write `unsafe(crate = {path})`"
+    )
+}
+
 // -- sizes --
 
 pub(crate) const SIZE: &str =
     "expected a size: a number and one of `K`, `M`, `G` and `T` (powers of 1024), such as `\"64M\"`";
-
-pub(crate) fn not_a_size(found: &str) -> String {
-    format!(
-        "`{found}` is not a size; write a number and one of `K`, `M`, `G` and `T` (powers of 1024), such as `\"64M\"`"
-    )
-}
-
-pub(crate) fn unknown_unit(unit: &str) -> String {
-    format!("unknown size unit `{unit}`; use `K`, `M`, `G` or `T` (powers of 1024)")
-}
-
-pub(crate) fn size_too_large(found: &str) -> String {
-    format!("`{found}` is more than 64 bits can count")
-}
-
-pub(crate) fn page_size_not_a_power_of_two(found: &str) -> String {
-    format!("page size `{found}` is not a power of two")
-}
-
-pub(crate) const PAGE_SIZE_ZERO: &str =
-    "a page has at least one byte; leave `pgsize` out to take the pages that the partition has";
-
-pub(crate) const SIZE_ZERO: &str = "a partition has at least one byte; leave `size` out to take the default";
 
 // -- partitions by name --
 
@@ -161,6 +110,12 @@ pub(crate) fn wrong_item(found: &str) -> String {
 pub(crate) const CONST: &str =
     "write `static`: a symmetric object has one place in memory, and a `const` has none";
 
+pub(crate) fn attribute_of_static(attribute: &str) -> String {
+    format!(
+        "`#[{attribute}]` could change or repeat the handle of this object, and each handle has one object: write an attribute macro above `#[symmetric]`"
+    )
+}
+
 pub(crate) fn already_wrapped(contents: &str) -> String {
     format!("write the type of the contents, `{contents}`: `#[symmetric]` wraps it in `Symmetric`")
 }
@@ -169,21 +124,15 @@ pub(crate) fn unsized_contents(name: &str, item: &str) -> String {
     format!("`{name}` has no fixed size; give it one, as in `[{item}; N]`, or allocate a `SymBox<[{item}]>`")
 }
 
+pub(crate) fn not_an_atomic_value(found: &str) -> String {
+    format!(
+        "`{found}` cannot be changed atomically; `Atomic` takes u32, i32, u64, i64, usize, isize, f32 and f64"
+    )
+}
+
 pub(crate) fn unsized_text(name: &str) -> String {
     format!("`{name}` has no fixed size; use an array of bytes, as in `[u8; N]`")
 }
-
-pub(crate) fn holds(name: &str) -> String {
-    format!("`{name}` holds `{{Self}}`, which cannot live in symmetric memory")
-}
-
-pub(crate) const HOLDS_LABEL: &str = "not plain data";
-
-pub(crate) const HOLDS_NOTE: &str = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)";
-
-pub(crate) const HOLDS_WORDS_NOTE: &str = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own";
-
-pub(crate) const HOLDS_DERIVE_NOTE: &str = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`";
 
 // -- #[symmetric] let --
 
@@ -208,8 +157,8 @@ pub(crate) const LET_WORLD: &str =
 
 pub(crate) const PARTITION_ENTRY: &str = "expected a partition, as in `pub fast { id = 2, size = \"256M\" }`";
 
-pub(crate) fn partition_name_too_long(max: usize) -> String {
-    format!("the name of a partition has at most {max} bytes")
+pub(crate) fn partition_name_too_long() -> String {
+    format!("the name of a partition has at most {MAX_PARTITION_NAME} bytes")
 }
 
 pub(crate) fn partition_declared_twice(name: &str) -> String {
@@ -220,12 +169,19 @@ pub(crate) fn id_declared_twice(id: u32, name: &str) -> String {
     format!("ID {id} belongs to partition `{name}` already")
 }
 
-pub(crate) const ID: &str = "the ID of a partition is a number in 1..=255; leave `id` out to have one chosen";
+pub(crate) fn not_an_id() -> String {
+    format!("the ID of a partition is a number in 1..={MAX_PARTITION_ID}; leave `id` out to have one chosen")
+}
 
 pub(crate) fn unknown_value(trait_name: &str, found: &str, allowed: &[&str]) -> String {
     let near = nearest(found, allowed);
     let joint = if near.is_empty() { "; " } else { " " };
     format!("unknown {trait_name} `{found}`{near}{joint}a {trait_name} is {}", list(allowed, "or"))
+}
+
+/// As [`unknown_value`], of names that may be cut short.
+pub(crate) fn unknown_trait(trait_name: &str, found: &str, allowed: &[&str]) -> String {
+    unknown_value(trait_name, found, allowed) + ", or a beginning of one"
 }
 
 pub(crate) fn kind_needs_policy(kind: &str, policies: &[&str]) -> String {
@@ -262,6 +218,12 @@ pub(crate) fn generic_padding(name: &str) -> String {
     )
 }
 
+pub(crate) fn attribute_of_generic(attribute: &str, name: &str) -> String {
+    format!(
+        "`#[{attribute}]` could still change `{name}`, and a generic struct is judged by what is written: write an attribute macro above `#[derive(Symmetric)]`; attributes of other derives stand at structs without parameters only"
+    )
+}
+
 // -- #[shmem::main], #[shmem::test], #[shmem::collective] --
 
 pub(crate) fn not_a_function(owner: &str) -> String {
@@ -292,7 +254,15 @@ pub(crate) fn unknown_level(found: &str, allowed: &[&str]) -> String {
 pub(crate) const LEVEL_TWICE: &str =
     "the thread level is given twice; write `&mut World` and leave it to `threads`, or leave `threads` out";
 
+pub(crate) fn phase_inside_a_phase(outer: &str, inner: &str) -> String {
+    format!(
+        "`{inner}` inside `{outer}`: in a phase the world can do nothing else; open all objects together, as in `world.local((&A, &B), |(a, b)| ..)`, or one phase behind the other"
+    )
+}
+
 pub(crate) const PES: &str = "`pes` is the number of PEs the test runs on, 1 or more";
+
+pub(crate) const TIMEOUT: &str = "`timeout` is how long the test may run: seconds, as `30` or `0.5`, or a text with a unit, as `\"30s\"`, `\"500ms\"` or `\"2min\"`; `SHMEM_TEST_TIMEOUT=0` runs tests without a limit";
 
 pub(crate) const ENV: &str = "`env` takes variables and their values: `env(\"SHMEM_INFO\" = \"1\")`";
 
@@ -319,6 +289,10 @@ pub(crate) const STRIDED_AXIS: &str = "an axis is an index, or a range with a st
 pub(crate) const STRIDED_INDEX_STEP: &str =
     "an index takes one element and has no stride; write a range, as in `0..64; 16`";
 
+pub(crate) const STRIDED_NEGATIVE_STEP: &str = "a stride is at least 1: regions keep the order of their elements; to turn it round, turn the array that is copied from or to, as with `row.reverse()`";
+
+pub(crate) const STRIDED_NEGATIVE_INDEX: &str = "elements are counted from 0; the last one of `n` is `n - 1`";
+
 pub(crate) const STRIDED_BOTH_REMOTE: &str = "both sides name a PE; a transfer has one local side";
 
 pub(crate) const STRIDED_NO_REMOTE: &str =
@@ -329,12 +303,6 @@ pub(crate) const STRIDED_NO_FIELD: &str = "name the fields, as in `.{velocity, m
 pub(crate) fn not_a_constant(name: &str, value: &str) -> String {
     format!(
         "`{name}` is a variable, and the counts and strides of a transfer are constants; what only the run knows is marked `dyn`: `dyn {value}`"
-    )
-}
-
-pub(crate) fn own_constant(value: &str) -> String {
-    format!(
-        "the constants of a transfer are items of their own, which do not know this `Self`; write `dyn {value}`"
     )
 }
 

@@ -90,7 +90,7 @@ fn table() -> Vec<(&'static str, TokenStream)> {
         (
             "test",
             entry::test::expand(
-                quote!(pes = 3, env("SHMEM_INFO" = "1")),
+                quote!(pes = 3, timeout = "90s", env("SHMEM_INFO" = "1")),
                 quote! {
                     #[should_panic(expected = "three PEs")]
                     fn arrives(world: &mut World) {
@@ -133,9 +133,9 @@ fn transfers() -> Vec<(&'static str, TokenStream)> {
         ("strided_get", quote!(impl Solver<'_> { fn get(&mut self, i: usize) { #get } })),
         ("strided_fields", quote!(fn fields(world: &World, pe: Pe) { #fields })),
         (
-            "strided_later",
+            "strided_dyn",
             quote! {
-                fn later(world: &World, column: &[f64], a: usize, b: usize, s: usize) -> Result<()> {
+                fn dynamic(world: &World, column: &[f64], a: usize, b: usize, s: usize) -> Result<()> {
                     #later
                     Ok(())
                 }

@@ -6,18 +6,25 @@
 //! (`emit.rs`); meaning lives in traits and constant functions that need no macro to be tested.
 //! Expansions name nothing but `::shmem::__private` (or the path that `crate = ..` gives).
 
+#[cfg(test)]
+mod agreement;
 mod arguments;
 mod derive;
 mod diag;
 mod entry;
+mod errors;
 #[cfg(test)]
 mod expected;
+mod groups;
+mod inert;
 mod partitions;
 mod size;
 mod strided;
 mod symmetric;
 
 use proc_macro::TokenStream;
+
+use groups::visible;
 
 /// Declares a symmetric object: one that exists on every PE, at the same place, so that every PE
 /// can name every other PE's copy.
@@ -40,10 +47,13 @@ use proc_macro::TokenStream;
 ///
 /// * `partition`: where the object lies. A path to a type made by [`partitions!`] or to one of
 ///   `shmem::partition`, as a string or bare.
-/// * `pgsize`: the smallest page the object wants to lie on: a power of two. If the partition
+/// * `pgsize`: the smallest page the object wants to lie on: a power of two of at least 4K. If the partition
 ///   declares smaller pages, that is a compile error; what the machine gave is checked at init.
-/// * `crate`: the path of this library, where it is re-exported. It must be this library: the expansion
-///   relies on what it finds there as it does on its own `unsafe`.
+/// * `unsafe(crate = my::shmem)`: the path of this library, where it is re-exported. It must be this library, whole and
+///   unchanged, for which the program answers. (On a `let`, and for the macros that do not ask for `unsafe`, it is
+///   `crate = my::shmem`.)
+///
+/// Attributes below it must be rustc's own: others could repeat the static, and each has one object.
 ///
 /// # On `let`
 ///
@@ -67,7 +77,7 @@ use proc_macro::TokenStream;
 /// arguments of other macros and into functions inside the function.
 #[proc_macro_attribute]
 pub fn symmetric(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    symmetric::expand(arguments.into(), item.into()).into()
+    symmetric::expand(visible(arguments), visible(item)).into()
 }
 
 /// Declares partitions of symmetric memory, as types.
@@ -84,16 +94,17 @@ pub fn symmetric(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// * `id`: 1 to 255, by which `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits; chosen at init
 ///   if left out.
 /// * `size`: bytes of the heap, with K, M, G or T (powers of 1024); the default size if left out.
-/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`.
+/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`. As in the environment, a kind and a policy
+///   may be written in any case, and cut short to a beginning that no other has.
 /// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`. Kinds that a machine may
 ///   lack (`FastMem`, `LargeMem`, `Pmem`) need one.
-/// * `pgsize`: the smallest page, a power of two.
+/// * `pgsize`: the smallest page, a power of two of at least 4K.
 ///
-/// `crate = my::shmem;` in front of the list gives the path of this library, where it is
+/// `unsafe(crate = my::shmem);` in front of the list gives the path of this library, where it is
 /// re-exported; see [`macro@symmetric`].
 #[proc_macro]
 pub fn partitions(body: TokenStream) -> TokenStream {
-    partitions::expand(body.into()).into()
+    partitions::expand(visible(body)).into()
 }
 
 /// Makes a struct plain data that may live in symmetric memory and be moved by put and get.
@@ -114,13 +125,15 @@ pub fn partitions(body: TokenStream) -> TokenStream {
 /// ```
 ///
 /// A generic struct must be built from elements of one type (`{ head: T, rest: [T; N] }`) or, if
-/// only lengths are generic, of one alignment: then it has no padding whatever the parameters are.
+/// only lengths are generic, of one alignment: then it has no padding whatever the parameters are. None of its fields may
+/// be of a type with `#[repr(align(..))]` (an array of such a type may, `[Line; 1]`), and the attributes below the derive
+/// must be rustc's own.
 ///
-/// `#[shmem(crate = my::shmem)]` gives the path of this library, where it is re-exported; see
+/// `#[shmem(unsafe(crate = my::shmem))]` gives the path of this library, where it is re-exported; see
 /// [`macro@symmetric`].
 #[proc_macro_derive(Symmetric, attributes(shmem))]
 pub fn derive_symmetric(item: TokenStream) -> TokenStream {
-    derive::expand(item.into()).into()
+    derive::expand(visible(item)).into()
 }
 
 /// Starts the job, calls the function with the world, and ends the job with its result.
@@ -138,7 +151,7 @@ pub fn derive_symmetric(item: TokenStream) -> TokenStream {
 /// parameter is then a `World` of that level.
 #[proc_macro_attribute]
 pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::main::expand(arguments.into(), item.into()).into()
+    entry::main::expand(visible(arguments), visible(item)).into()
 }
 
 /// A test that runs on several PEs, each a process of its own.
@@ -154,12 +167,17 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// * `pes`: how many; 1 if left out.
 /// * `env`: variables that the PEs find in their environment.
 /// * `threads`: as for [`main`](macro@main).
+/// * `timeout`: how long it may run: `"30s"`, `"500ms"`, `"2min"`, or seconds as a number. If left out, as
+///   `SHMEM_TEST_TIMEOUT` says, or 60 seconds. `SHMEM_TEST_TIMEOUT=0` takes all limits away, as a debugger needs it.
+///
+/// A test that has run for so long fails with what each PE did then: where it waits, and since when. One whose PEs all
+/// wait for each other fails as soon as that is sure.
 ///
 /// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it
 /// passes if a PE panics, which ends all; with `expected = ".."`, if a panic's message has that text.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::test::expand(arguments.into(), item.into()).into()
+    entry::test::expand(visible(arguments), visible(item)).into()
 }
 
 /// Lets `#[symmetric] let` be used in a function that all PEs call together and that has the world
@@ -176,11 +194,11 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::collective::expand(arguments.into(), item.into()).into()
+    entry::collective::expand(visible(arguments), visible(item)).into()
 }
 
 #[doc = include_str!("strided/strided.md")]
 #[proc_macro]
 pub fn strided(body: TokenStream) -> TokenStream {
-    strided::expand(body.into()).into()
+    strided::expand(visible(body)).into()
 }

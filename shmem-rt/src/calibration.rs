@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use shmem_core::strided::{self, Thresholds};
 use shmem_core::transport::ofi;
 use shmem_core::transport::ofi::strided::Row;
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::env::Settings;
+use shmem_launch::say::say;
 
-use crate::bootstrap::Bootstrap;
-use crate::env::Settings;
-use crate::info::Root;
-use crate::report;
+use crate::root::Root;
 
 pub use machine::machine;
 pub use table::{Fault, Table};
@@ -95,7 +95,7 @@ pub(crate) fn install(settings: &Settings, bootstrap: &dyn Bootstrap) -> std::io
     if first == Some(bootstrap.number()) {
         let (Measured { thresholds, rows }, warning) = load(settings.strided_table.as_deref());
         if let Some(warning) = warning {
-            report::say(&format!("shmem: warning: {warning}"));
+            say(&format!("shmem: warning: {warning}"));
         }
         let table = Table::new(String::new(), thresholds);
         let table = rows.iter().fold(table, |table, (provider, row)| table.with_row(provider, row));

@@ -1,11 +1,28 @@
 //! The one right of a process to a world, and how many worlds live in it.
+//!
+//! A program can hold this library twice: in two versions, or one built in two ways. Two worlds would be in each other's
+//! way, in memory and in the sections of the binary. Cargo refuses two packages that claim to be `shmem` (`links` in
+//! `Cargo.toml`). Where no Cargo is asked, the mark of the world has one name for all copies: a linker that meets two
+//! says so, by a name that tells what is wrong, or gives both the same. And copies that no linker sees together, such as
+//! that of a plugin, find each other by a file of the process.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::{fs, mem};
 
+use rustix::fs::MemfdFlags;
+
+use self::shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one as WORLD;
 use crate::error::{Error, Result};
 
-/// Whether this process has had its world: 0 never, 1 has or had.
-static WORLD: AtomicU8 = AtomicU8::new(0);
+/// Whether this process has had its world: 0 never, 1 has or had. Another copy of the library that is linked into the
+/// program has one of the same name.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "what a linker prints")]
+static shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one: AtomicU8 = AtomicU8::new(0);
+
+/// The name of a file without contents that a process has open from its first world on.
+const MARK: &str = "shmem-rt: this process has its world";
 
 /// Worlds that live in this process: one at most, or one for each PE over loopback.
 static WORLDS: AtomicUsize = AtomicUsize::new(0);
@@ -16,16 +33,16 @@ pub(crate) fn worlds() -> usize {
 }
 
 /// Counts a world while it lives.
-pub(crate) struct Counted(());
+pub(crate) struct LivingWorld(());
 
-impl Counted {
+impl LivingWorld {
     pub(crate) fn new() -> Self {
         WORLDS.fetch_add(1, Ordering::Relaxed);
         Self(())
     }
 }
 
-impl Drop for Counted {
+impl Drop for LivingWorld {
     fn drop(&mut self) {
         WORLDS.fetch_sub(1, Ordering::Relaxed);
     }
@@ -33,5 +50,21 @@ impl Drop for Counted {
 
 /// Takes the one right to a world of this process.
 pub(crate) fn claim() -> Result<()> {
-    if WORLD.swap(1, Ordering::Relaxed) == 0 { Ok(()) } else { Err(Error::SecondWorld) }
+    if WORLD.swap(1, Ordering::Relaxed) != 0 {
+        return Err(Error::SecondWorld);
+    }
+    if marks().is_some_and(|marks| marks > 1) { Err(Error::SecondCopy) } else { Ok(()) }
+}
+
+/// Leaves the mark of this copy of the library, and counts those that the process has; nothing where the system does not
+/// say. Of two copies at once, both find two.
+fn marks() -> Option<usize> {
+    // Open for as long as the process lives.
+    mem::forget(rustix::fs::memfd_create(MARK, MemfdFlags::CLOEXEC).ok()?);
+    let is_mark = |file: PathBuf| {
+        let name = fs::read_link(file).ok()?;
+        name.to_str()?.strip_prefix("/memfd:")?.starts_with(MARK).then_some(())
+    };
+    let open = fs::read_dir("/proc/self/fd").ok()?;
+    Some(open.filter_map(|file| is_mark(file.ok()?.path())).count())
 }

@@ -7,9 +7,10 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use crate::bootstrap::{self, Connection};
+use shmem_launch::bootstrap::{self, Connection};
+use shmem_launch::env::{Settings, TransportChoice};
+
 use crate::claim;
-use crate::env::{Settings, TransportChoice};
 use crate::error::{Error, Result};
 use crate::loopback;
 use crate::start;
@@ -51,7 +52,10 @@ enum Joined<L: ThreadLevel> {
 fn join<L: ThreadLevel>() -> Result<Joined<L>> {
     let settings = Settings::from_process()?;
     claim::claim()?;
-    match bootstrap::connect(&settings).map_err(|error| Error::Launcher(error.to_string()))? {
+    // SAFETY: the claim was taken just now, by which there is one world in a process; who sets the environment of a PE
+    // names its libpmix.
+    let connected = unsafe { bootstrap::connect(&settings) };
+    match connected.map_err(|error| Error::Launcher(error.to_string()))? {
         Connection::Joined(bootstrap) => {
             if settings.attach_wait {
                 bootstrap::attach_wait(bootstrap.number());
@@ -89,7 +93,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
     let joined = Settings::from_process().map_err(Error::from).and_then(|settings| {
         if settings.transport == TransportChoice::Loopback {
             claim::claim()?;
-            loopback::run(settings.npes.unwrap_or(1), body)?;
+            loopback::run(settings.npes.unwrap_or(1), None, |world| run_body(world, body))?;
             return Ok(None);
         }
         join::<L>().map(Some)

@@ -5,13 +5,15 @@ use std::panic::Location;
 use shmem_core::array::{Keep, NumaArray, Storage};
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, SymmetricData};
+use shmem_core::heap::{Allocation, HeapError, Owner};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
-use crate::collective::{Operation, Purpose};
+use crate::collective::Agreed;
 use crate::error::Result;
-use crate::team::Collective;
+use crate::group::{Operation, Purpose};
+use crate::segments;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -48,23 +50,25 @@ impl<L: ThreadLevel> World<L> {
             subject: &subject,
             location: Some(location),
         };
-        let collective = self.team().enter(self.endpoint());
-        if let Block::Array(keep) = block {
-            // Dropped by all, it is reclaimed at once.
-            drop(keep);
-            self.reclaim_for(&collective, &purpose);
-            // Who returns may count on the memory being free: all have let go of it.
-            collective.meet(&purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        if let Block::At(_) = block {
+            self.job().memory.ledger.lock().free_at(arguments[1] as usize)?;
             return Ok(());
         }
-        self.job().quiet_all();
-        collective.meet(&purpose);
-        let mut ledger = self.job().ledger();
-        match block {
-            Block::Id(id) => drop(ledger.free(id)?),
-            _ => drop(ledger.free_at(arguments[1] as usize)?),
+        // The handle is gone. If all PEs have given up theirs, the memory is reclaimed now, and not while an object that
+        // had a name has another handle.
+        if let Block::Array(keep) = block {
+            drop(keep);
         }
-        Ok(())
+        self.reclaim_for(&agreed);
+        // Who returns may count on the memory being free: all have let go of it.
+        agreed.again();
+        match self.job().memory.ledger.lock().get(arguments[1]) {
+            Some(Allocation { owner: Owner::Name, id, .. }) => {
+                Err(HeapError::OwnedByName { operation: "free", id: *id }.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes the memory of handles that all PEs have dropped usable again. Collective; also part of
@@ -79,29 +83,27 @@ impl<L: ThreadLevel> World<L> {
             subject: &String::new,
             location: Some(location),
         };
-        self.reclaim_for(&self.team().enter(self.endpoint()), &purpose);
+        self.reclaim_for(&self.team().agree_on(self.endpoint(), &purpose));
     }
 
-    /// Meets for `purpose`, and frees what all PEs have dropped.
-    pub(crate) fn reclaim_for(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) {
-        let (mut first, mut words) = (0, self.job().ledger().words());
-        if words == 0 {
-            self.job().quiet_all();
-            collective.meet(purpose);
-            return;
-        }
-        loop {
-            let mut window = self.job().ledger().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
+    /// Frees what all PEs have dropped, as each of them tells.
+    pub(crate) fn reclaim_for(&self, agreed: &Agreed<'_>) {
+        let (mut first, mut words) = (0, self.job().memory.ledger.lock().words());
+        while words > 0 {
+            let mut window =
+                self.job().memory.ledger.lock().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
             // Not before: another thread may have written an object and dropped it just now.
             self.job().quiet_all();
             let bytes = bytemuck::cast_slice_mut(&mut window);
-            collective.reduce_for(purpose, bytes, |a: u64, b| a & b);
-            let reclaimed = self.job().ledger().reclaim(first, &window).unwrap_or_else(|error| {
+            agreed.reduce(bytes, |a: u64, b| a & b);
+            let reclaimed = self.job().memory.ledger.lock().reclaim(first, &window).unwrap_or_else(|error| {
                 self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
             });
-            self.job().settle(&reclaimed.freed);
+            // SAFETY: these have been dropped on all PEs, as each has told in this agreed collective (`Agreed`, 2), and
+            // was quiet before it told that.
+            unsafe { segments::settle(self.job(), &reclaimed.freed) };
             words = words.saturating_sub(window.len());
-            if reclaimed.next == 0 || words == 0 {
+            if reclaimed.next == 0 {
                 return;
             }
             first = reclaimed.next;
@@ -117,6 +119,7 @@ pub trait Free: sealed::Sealed {
 
 #[doc(hidden)]
 pub enum Block {
+    /// The number of an object whose handle was dropped.
     Id(u64),
     At(SymAddr),
     Array(Box<dyn Keep>),
@@ -147,7 +150,9 @@ impl<T: SymmetricData, const D: usize, S: Storage> Free for NumaArray<T, D, S> {
 
 impl<T: Contents + ?Sized> Free for SymBox<T> {
     fn into_block(self) -> Block {
-        Block::Id(self.__into_id())
+        let id = self.id();
+        drop(self);
+        Block::Id(id)
     }
 }
 

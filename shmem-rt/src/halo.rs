@@ -17,12 +17,12 @@ use shmem_core::observe::Family;
 use shmem_core::partition::{Traits, show_size};
 use shmem_core::text::Text;
 
-use crate::array::End;
-use crate::collective::{Operation, Purpose};
+use crate::collective::Agreed;
 use crate::error::Result;
+use crate::group::{Operation, Purpose};
 use crate::job::Job;
-use crate::segments::Wanted;
-use crate::team::Collective;
+use crate::segments::{self, Wanted};
+use crate::state::later::End;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -88,57 +88,51 @@ impl<L: ThreadLevel> World<L> {
             location: Some(location),
         };
         let (job, me) = (self.job(), self.me());
-        let collective = self.team().enter(self.endpoint());
-        collective.compare(&purpose);
-        self.reclaim_for(&collective, &purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        self.reclaim_for(&agreed);
 
-        let tables: Vec<_> = collective.gather(&purpose, &Edge::encode(edges));
+        let tables: Vec<_> = agreed.gather(&Edge::encode(edges));
         let tables: Vec<_> = tables.iter().map(|table| Edge::decode(table)).collect();
         let plan = Plan::new(me.number(), &tables, size_of::<T>(), align_of::<T>())?;
         if plan.align > MAX_ALIGN {
             return Err(HeapError::Alignment { align: plan.align }.into());
         }
-        let memory = job.halo_memory(&collective, &purpose, &plan, location)?;
-        let links = plan.links(memory.segment(), memory.offset(), |number| job.pes[number]);
-        // SAFETY: all PEs have made the same plan from the same tables; the segment is hidden, fresh, thus
-        // zeroed, and starts on a multiple of `MAX_ALIGN`; the box keeps it until all PEs have dropped theirs,
-        // and was given to nobody else.
+        let memory = memory_of(job, &agreed, &plan, location)?;
+        let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes[number]);
+        // SAFETY: all PEs are in this call for cells of this size and alignment (`Agreed`, 1), and have made the same
+        // plan from the tables that each has told in it (`Agreed`, 2). The segment was made in this call, on all of them,
+        // with room for that plan (`segments::make` compares its bytes); it is hidden, fresh, thus zeroed, and starts on a
+        // multiple of `MAX_ALIGN`, which the plan's alignment divides. The box keeps it until all PEs have dropped
+        // theirs, and was given to nobody else.
         Ok(unsafe { Halo::__new(memory, me, links) })
     }
 }
 
-impl Job {
-    /// The memory of a halo: a hidden segment, and one object that takes all of it.
-    fn halo_memory(
-        &self,
-        collective: &Collective<'_>,
-        purpose: &Purpose<'_>,
-        plan: &Plan,
-        location: &Location<'_>,
-    ) -> Result<SymBox<[u64]>> {
-        let page = self.base_page();
-        // A multiple of pages that is a number of bytes, however much is asked.
-        let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
-        let request = Request {
-            what: format!("halo at {}:{}", location.file(), location.line()),
-            bytes,
-            traits: Traits::NONE,
-            placement: Placement::system(),
-            // By the PE that reads them: next to it.
-            populate: true,
-        };
-        let name = Text::head("halo");
-        let wanted = Wanted { request, partition: 0, name, taken: Vec::new(), hidden: true };
-        let made = self.make_segment(collective, purpose, Ok(wanted), |_| Ok(Vec::new()))?;
-        let mut ledger = self.ledger();
-        ledger.add_heap(made.index, Allocator::new(0, name, made.offset..made.offset + bytes));
-        let block = ledger.allocate(made.index, bytes, plan.align, Owner::Handle)?;
-        drop(ledger);
-        self.later().ends.insert(block.id, End::Segment(made.index));
-        let words = bytes / size_of::<u64>();
-        let released = Arc::clone(&self.released);
-        // SAFETY: the ledger has just reserved the words under this number on every PE, in fresh memory,
-        // which is zeroed; the number is queued by the box alone.
-        Ok(unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) })
-    }
+/// The memory of a halo: a hidden segment, and one object that takes all of it.
+fn memory_of(job: &Job, agreed: &Agreed<'_>, plan: &Plan, location: &Location<'_>) -> Result<SymBox<[u64]>> {
+    let page = job.site.base_page();
+    // A multiple of pages that is a number of bytes, however much is asked.
+    let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
+    let request = Request {
+        what: format!("halo at {}:{}", location.file(), location.line()),
+        bytes,
+        traits: Traits::NONE,
+        placement: Placement::system(),
+        // By the PE that reads them: next to it.
+        populate: true,
+    };
+    let name = Text::head("halo");
+    let wanted = Wanted { request, partition: 0, name, taken: Vec::new(), hidden: true };
+    let made = segments::make(job, agreed, Ok(wanted), |_| Ok(Vec::new()))?;
+    let mut ledger = job.memory.ledger.lock();
+    ledger.add_heap(made.index, Allocator::new(0, name, made.offset..made.offset + bytes));
+    let block = ledger.allocate(made.index, bytes, plan.align, Owner::Handle)?;
+    drop(ledger);
+    job.memory.later.lock().ends.insert(block.id, End::Segment(made.index));
+    let words = bytes / size_of::<u64>();
+    let released = Arc::clone(&job.memory.released);
+    // SAFETY: the ledger of this PE has just reserved the words under this number, in fresh memory, which is zeroed.
+    // So have those of all others: they have made the same calls before, each of them agreed on, and are in
+    // this one (`Agreed`, 1 and 2). The number is queued by the box alone.
+    Ok(unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) })
 }

@@ -1,7 +1,7 @@
 //! Symmetric heaps: collective allocation, one heap per partition.
 //!
-//! Every call here is collective: all PEs make it in the same order with the same arguments, which
-//! the barrier inside checks. The allocator is deterministic, so all PEs come to the same offset, or
+//! Every call here is collective: all PEs make it in the same order with the same arguments, on which they
+//! [agree](crate::collective::Agreed) word for word. The allocator is deterministic, so all PEs come to the same offset, or
 //! to the same error, without exchanging anything. Dropping a [`SymBox`] is the exception: it is
 //! local, and the memory is used again after the next collective here that finds it dropped by all.
 
@@ -10,23 +10,26 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, MemoryHints, SymmetricData};
-use shmem_core::heap::{Grown, MIN_ALIGN, Owner, Usage};
+use shmem_core::heap::{Dropped, Grown, HeapError, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::observe::Family;
 use shmem_core::partition::{Declaration, Partition, default, show_size};
+use shmem_core::shared;
 use shmem_core::text::Text;
 
-use crate::collective::{Operation, Purpose};
+use crate::collective::Agreed;
 use crate::error::Result;
+use crate::group::{Operation, Purpose};
 use crate::initial::Initial;
-use crate::partitions::Partitions;
+use crate::segments;
+use crate::state::partitions::Partitions;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 /// The heap of one partition. From [`World::heap`] and [`World::partition`].
 pub struct Heap<'w, L: ThreadLevel> {
-    pub(crate) world: &'w World<L>,
-    pub(crate) segment: u32,
+    world: &'w World<L>,
+    segment: u32,
     id: u32,
     name: Text<32>,
     /// Bytes of the pages that the calling PE was given.
@@ -44,7 +47,7 @@ impl<L: ThreadLevel> World<L> {
     }
 
     pub(crate) fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
-        let partitions = self.job().partitions();
+        let partitions = self.job().memory.partitions.read();
         let index = partitions.table().position_of_name(partition.name.as_str())?;
         Ok(self.heap_at(&partitions, index))
     }
@@ -65,7 +68,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
     pub fn partition(&self, id: u32) -> Result<Heap<'_, L>> {
-        let partitions = self.job().partitions();
+        let partitions = self.job().memory.partitions.read();
         let index = partitions.table().position_of(id)?;
         Ok(self.heap_at(&partitions, index))
     }
@@ -148,7 +151,7 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn hints(&self, address: SymAddr) -> Option<MemoryHints> {
         let offset = self.offset_of("hints", address);
-        self.job().ledger().find(offset).map(|allocation| allocation.hints)
+        self.job().memory.ledger.lock().find(offset).map(|allocation| allocation.hints)
     }
 
     /// Resizes a block in its partition, whichever that is; contents are kept up to the smaller
@@ -177,42 +180,30 @@ impl<L: ThreadLevel> World<L> {
             subject: &subject,
             location: Some(location),
         };
-        self.job().quiet_all();
-        let collective = self.team().enter(self.endpoint());
-        collective.meet(&purpose);
-        let before = self.job().ledger().find(offset).map_or(0, |a| a.bytes);
-        let (allocation, grown) = self.job().ledger().reallocate_at(offset, bytes)?;
+        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        let (before, segment) =
+            self.job().memory.ledger.lock().find(offset).map_or((0, 0), |found| (found.bytes, found.segment));
+        let grown = self.job().memory.ledger.lock().reallocate_at(offset, bytes);
+        let (allocation, grown) = grown.map_err(|error| agreed.explain(error, segment))?;
         let to = self.endpoint().mine(allocation.offset);
         self.renew_pages(allocation.segment, allocation.offset..allocation.offset + bytes);
         if grown != Grown::InPlace {
             let from = self.endpoint().mine(offset);
-            // SAFETY: both blocks lie in this PE's heap and hold that many bytes; nobody else uses
-            // either: all PEs are between the two meetings of this call.
-            unsafe { core::ptr::copy(from, to, before.min(bytes)) };
+            // SAFETY: both blocks lie in this PE's heap and hold that many bytes. Who still writes to the old block
+            // changes which of the bytes are kept, not whose they are.
+            unsafe { shared::copy(to, from, before.min(bytes)) };
         }
-        collective.meet(&purpose);
+        agreed.again();
         Ok(SymAddr::assume(to))
     }
 
     /// Sees to it that pages of a new block of a heap lie where the heap's partition wants them.
     fn renew_pages(&self, segment: u32, block: Range<usize>) {
-        self.job().renew_pages(&block, || {
-            let partitions = self.job().partitions();
+        segments::renew_pages(self.job(), &block, || {
+            let partitions = self.job().memory.partitions.read();
             let at = partitions.segments().iter().position(|index| *index == segment);
             at.is_some_and(|at| partitions.grants()[self.my_pe()][at].populated)
         });
-    }
-
-    /// Where an address lies in the calling PE's place.
-    ///
-    /// An address outside it is another one on each PE: as the argument of a collective it would
-    /// look like a disagreement between them.
-    #[track_caller]
-    pub(crate) fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
-        let (segments, address) = (self.endpoint().segments(), address.as_ptr() as usize);
-        let offset = address.wrapping_sub(self.endpoint().mine(0) as usize);
-        assert!(segments.find(offset, 1).is_some(), "{}", segments.miss(operation, address, offset, 1));
-        offset
     }
 }
 
@@ -243,7 +234,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
 
     /// Bytes used, free and used at most, on this PE's heap; the same on every PE.
     pub fn usage(&self) -> Usage {
-        let usage = self.world.job().ledger().usage(self.segment);
+        let usage = self.world.job().memory.ledger.lock().usage(self.segment);
         usage.unwrap_or_else(|| unreachable!("every partition has a heap"))
     }
 
@@ -260,14 +251,17 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
         let hints = <<I::Contents as Contents>::Item as SymmetricData>::HINTS;
-        let wish = Wish { operation: "alloc", bytes, align, owner: Owner::Handle, hints };
+        let wish = Wish { operation: "alloc", bytes, item, align, owner: Owner::Handle, hints };
         let made = self.allocate(wish, location, |to| {
             // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
             unsafe { initial.write(to.cast()) };
         })?;
-        let released = std::sync::Arc::clone(&self.world.job().released);
-        // SAFETY: the ledger has just reserved `len` items under this number on every PE, and
-        // `allocate` has initialised them on all; the number is queued by the box alone.
+        let released = std::sync::Arc::clone(&self.world.job().memory.released);
+        // SAFETY: this PE's ledger has just reserved `bytes` bytes, `len` items, of this alignment under this number. So have
+        // those of all others: they are in this call with these arguments, and have made the same agreed calls before
+        // (`Agreed`, 1), from which a ledger follows; where their items are of another type, of as many bytes,
+        // any bytes are a value of both. `allocate` has come back from `again`, so all have initialised theirs. The number is queued by
+        // the box alone.
         Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, len, released) })
     }
 
@@ -308,7 +302,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let bytes = count.saturating_mul(bytes);
         self.block(Wish::new("calloc", bytes), location, |to| {
             // SAFETY: a fresh block of `bytes` bytes of this PE.
-            unsafe { to.write_bytes(0, bytes) };
+            unsafe { shared::zero(to, bytes) };
         })
     }
 
@@ -345,10 +339,14 @@ impl<L: ThreadLevel> Heap<'_, L> {
         initialise: impl FnOnce(*mut u8),
     ) -> Result<shmem_core::heap::Allocation> {
         let Self { world, segment, .. } = *self;
-        let Wish { operation, bytes, align, owner, hints } = wish;
-        let arguments = [u64::from(segment), bytes as u64, align as u64, hints.bits()];
+        let Wish { operation, bytes, item, align, owner, hints } = wish;
+        let arguments = [u64::from(segment), bytes as u64, item as u64, align as u64, hints.bits()];
         let subject = || {
-            let told = if hints == MemoryHints::NONE { String::new() } else { format!(", hints {hints}") };
+            let mut told =
+                if hints == MemoryHints::NONE { String::new() } else { format!(", hints {hints}") };
+            if item > 1 && item != bytes {
+                told += &format!(", {item} for each item");
+            }
             format!("{} in partition `{}`{told}", show_size(bytes as u64), self.name())
         };
         let purpose = Purpose {
@@ -358,14 +356,30 @@ impl<L: ThreadLevel> Heap<'_, L> {
             subject: &subject,
             location: Some(location),
         };
-        let collective = world.team().enter(world.endpoint());
-        world.reclaim_for(&collective, &purpose);
-        let made = world.job().ledger().allocate(segment, bytes, align, owner)?;
-        world.job().ledger().hint(made.id, hints);
+        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        world.reclaim_for(&agreed);
+        let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner);
+        let made = made.map_err(|error| agreed.explain(error, segment))?;
+        world.job().memory.ledger.lock().hint(made.id, hints);
         world.renew_pages(segment, made.offset..made.offset + bytes);
         initialise(world.endpoint().mine(made.offset));
-        collective.meet(&purpose);
+        agreed.again();
         Ok(made)
+    }
+}
+
+impl Agreed<'_> {
+    /// Says of a heap without room, which is so on all PEs, which of them has dropped most of what is not free.
+    pub(crate) fn explain(&self, mut error: HeapError, segment: u32) -> HeapError {
+        if let HeapError::Exhausted { dropped, .. } = &mut error {
+            let team = self.collective.team;
+            let mine = team.job.memory.ledger.lock().dropped_bytes(segment);
+            let all = self.tell([mine as u64]);
+            let most = (0..all.len()).rev().max_by_key(|rank| all[*rank][0]).unwrap_or_default();
+            let (pe, bytes) = (team.members()[most].number(), all[most][0] as usize);
+            *dropped = (bytes > 0).then_some(Dropped { pe, bytes });
+        }
+        error
     }
 }
 
@@ -373,6 +387,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
 struct Wish {
     operation: &'static str,
     bytes: usize,
+    /// Bytes of each item: words of several sizes at one place are accesses that no model of memory has.
+    item: usize,
     align: usize,
     owner: Owner,
     hints: MemoryHints,
@@ -381,6 +397,6 @@ struct Wish {
 impl Wish {
     /// Bytes on a cache line, given back by their address.
     fn new(operation: &'static str, bytes: usize) -> Self {
-        Self { operation, bytes, align: MIN_ALIGN, owner: Owner::Address, hints: MemoryHints::NONE }
+        Self { operation, bytes, item: 1, align: MIN_ALIGN, owner: Owner::Address, hints: MemoryHints::NONE }
     }
 }

@@ -1,13 +1,17 @@
 //! What a heap object begins as.
+//!
+//! Its memory is new to its owner, but a raw address may lead there: it is written as all symmetric memory is
+//! (`shmem_core::shared`).
 
 use shmem_core::data::{Contents, PlainData, SymmetricData};
+use shmem_core::shared;
 
 /// The initial contents of a heap object: an array, a vector or a slice gives a slice of its length;
 /// [`filled`] and [`zeroed`] give one of any length; [`value`] gives a single value.
 ///
 /// # Safety
 ///
-/// `write` must initialise all `items`.
+/// `write` must initialise all `items`, by the functions of `shmem_core::shared`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a symmetric object begins as",
     note = "allocate `[0.0; N]`, a `Vec`, `shmem::filled(0.0, n)`, `shmem::zeroed(n)`, or `shmem::value(x)` for a single value"
@@ -19,7 +23,7 @@ pub unsafe trait Initial {
     /// Number of items.
     fn items(&self) -> usize;
 
-    /// Writes the items.
+    /// Writes the items, at the same time as others may access them.
     ///
     /// # Safety
     ///
@@ -64,7 +68,7 @@ unsafe impl<T: SymmetricData, const N: usize> Initial for [T; N] {
 
     unsafe fn write(self, to: *mut T) {
         // SAFETY: aligned and writable for `N` elements (caller).
-        unsafe { to.cast::<Self>().write(self) };
+        unsafe { shared::write(to.cast(), self) };
     }
 }
 
@@ -78,11 +82,11 @@ unsafe impl<T: PlainData> Initial for &[T] {
 
     unsafe fn write(self, to: *mut T) {
         // SAFETY: aligned and writable for the slice's length (caller); the slice is private memory.
-        unsafe { core::ptr::copy_nonoverlapping(self.as_ptr(), to, <[T]>::len(self)) };
+        unsafe { shared::copy(to.cast(), self.as_ptr().cast(), size_of_val(self)) };
     }
 }
 
-// SAFETY: as the slice.
+// SAFETY: copies all elements.
 unsafe impl<T: PlainData> Initial for Vec<T> {
     type Contents = [T];
 
@@ -107,7 +111,7 @@ unsafe impl<T: PlainData> Initial for Filled<T> {
     unsafe fn write(self, to: *mut T) {
         for i in 0..self.1 {
             // SAFETY: below the length for which `to` is writable (caller).
-            unsafe { to.wrapping_add(i).write(self.0) };
+            unsafe { shared::store(to.wrapping_add(i), self.0) };
         }
     }
 }
@@ -122,7 +126,7 @@ unsafe impl<T: SymmetricData> Initial for Zeroed<T> {
 
     unsafe fn write(self, to: *mut T) {
         // SAFETY: writable for `n` elements (caller).
-        unsafe { to.write_bytes(0, self.0) };
+        unsafe { shared::zero(to.cast(), self.0 * size_of::<T>()) };
     }
 }
 
@@ -136,6 +140,6 @@ unsafe impl<T: SymmetricData> Initial for Value<T> {
 
     unsafe fn write(self, to: *mut T) {
         // SAFETY: aligned and writable (caller).
-        unsafe { to.write(self.0) };
+        unsafe { shared::write(to, self.0) };
     }
 }

@@ -1,67 +1,102 @@
 #![doc = include_str!("../../README.md")]
 
+// Imports point downwards in this order (`tests/layers.rs` holds them to that); docs/design.md says what each layer is for.
+//
+// ```text
+// __private                                                        what expansions of the macros may name
+// prelude, partition, mapping, strided, launch, bootstrap, env     faces of what lies elsewhere
+// testing                                                          how a test becomes PEs
+// entry                                                            how a program becomes PEs
+// info                                                             what `shmem-info` tells
+// loopback                                                         a job inside one process
+// start                                                            bringing a job up and down
+// scoped                                                           what `#[symmetric] let` does
+// array, halo, partitions, persistent                              kinds of memory
+// heap                                                             symmetric heaps
+// free                                                             giving memory back
+// segments                                                         memory that comes after the start
+// team                                                             what the members of a team do by themselves
+// phase, context                                                   references, and further streams of operations
+// lock, reach, observing, rayon, ndarray                           small views of a world
+// collective                                                       what members do together
+// world                                                            the token
+// group                                                            who meets, and for what
+// job                                                              what a PE knows of its job
+// setup                                                            what a job is to look like
+// standstill                                                       what happens when no PE can go on
+// observe                                                          who is told of operations
+// state                                                            what features keep of a running job
+// calibration                                                      what was measured of this machine
+// claim                                                            the one right of a process to a world
+// error                                                            what can go wrong
+// report                                                           what the runtime says on its own
+// grants, held, initial, nearness, process, root, thread, version  ground
+// ```
+
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
-mod agreement;
 pub mod array;
-pub mod bootstrap;
 pub mod calibration;
 mod claim;
 mod collective;
 mod context;
-mod cpus;
 mod entry;
-pub mod env;
 mod error;
-mod fabric;
 mod free;
 mod grants;
+mod group;
 mod halo;
 mod heap;
+mod held;
 pub mod info;
 mod initial;
 mod job;
-pub mod launch;
 mod lock;
 mod loopback;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod nearness;
 mod observe;
+mod observing;
 mod partitions;
 mod persistent;
 mod phase;
+mod process;
 #[cfg(feature = "rayon")]
 mod rayon;
 mod reach;
 mod report;
+mod root;
 mod scoped;
 mod segments;
+mod setup;
+mod standstill;
 mod start;
+mod state;
 mod team;
 mod testing;
 pub mod thread;
 pub mod version;
 mod world;
 
-pub use collective::{BitNumber, Number, Reducible};
-pub use context::{
-    Context, ContextError, ContextTeam, Ctx, Domain, Granted, HintScope, Registration, Resources, Turn,
-};
+pub use collective::{BitNumber, BitOperands, Number, Operands, Reducible};
+pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
-pub use error::{Error, Result};
+pub use error::{ContextError, Error, Result, TeamError};
 pub use free::Free;
-pub use grants::PartitionReport;
+pub use group::Team;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
+pub use partitions::PartitionReport;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
     Amo, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
     Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
-pub use shmem_core::data::{Contents, MemoryHints, PlainData, SymmetricData};
+pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{
@@ -70,11 +105,13 @@ pub use shmem_core::object::{
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
-pub use shmem_core::pe::Pe;
+pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment::Miss;
 pub use shmem_core::transport::{SessionOptions, Traffic};
 pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
-pub use team::{Team, TeamBox, TeamConfig, TeamError, TeamObjects};
+pub use state::config::TeamConfig;
+pub use state::granted::{Granted, Resources};
+pub use team::{TeamBox, TeamObjects};
 pub use world::World;
 
 /// `Symmetric`: the type of a symmetric static, and the derive for structs that may live in one.
@@ -86,6 +123,34 @@ pub mod partition {
     pub use shmem_core::partition::{
         FileGrant, Grant, Kind, MAX_PARTITION_ID, MAX_PARTITIONS, NewPartition, Pages, Partition, Policy,
         default, fast, normal,
+    };
+}
+
+/// Starting the PEs of a job, on this host and others: the library behind `shmrun`, behind a program that launches
+/// itself, and behind tests with several PEs.
+pub mod launch {
+    #[doc(inline)]
+    pub use shmem_launch::launch::{
+        Bind, DEPUTY, Failure, HostList, HostListError, HostsAs, HostsError, Interface, Launch, LaunchError,
+        Outcome, Printed, deputy, itself,
+    };
+}
+
+/// Bringing a job together: who am I, how many are we, who else is on this host, and a way to tell
+/// each other small things until there is memory.
+pub mod bootstrap {
+    #[doc(inline)]
+    pub use shmem_launch::bootstrap::{
+        Bootstrap, Connection, Exchanged, Local, Pmix, Singleton, attach_wait, connect,
+    };
+}
+
+/// The environment variables that the product reads, in one table.
+pub mod env {
+    #[doc(inline)]
+    pub use shmem_launch::env::{
+        BarrierChoice, CheckChoice, EnvError, Row, Settings, TransportChoice, VARIABLES, ValueKind, Variable,
+        process, rows, unknown,
     };
 }
 

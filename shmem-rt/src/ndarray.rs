@@ -96,8 +96,9 @@ impl<T: Nested> AsNdarray for [T] {
 
     fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
         let first = self.as_mut_ptr().cast();
-        // SAFETY: as in `view`, exclusively; each element has one index, since each is a value of its own
-        // in one of the values that the slice is made of.
+        // SAFETY: `extents` names elements of the slice only (`Shaped`), which is borrowed exclusively for as long
+        // as the view; each element has one index, since each is a value of its own in one of the values
+        // that the slice is made of.
         unsafe { ArrayViewMut::from_shape_ptr(extents::<T, _>(self.len()), first) }
     }
 }

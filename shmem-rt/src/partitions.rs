@@ -6,75 +6,62 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator as _;
-use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::{Allocation, Allocator, statics};
 use shmem_core::memory::Request;
 use shmem_core::observe::Family;
 use shmem_core::partition::{
-    Grant, NewPartition, Origin, PartitionError, PartitionSpec, Table, TraitError, downgrades, show_size,
+    Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError, downgrades, show_size,
 };
 use shmem_core::segment::FIRST_LATER;
 use shmem_core::text::Text;
+use shmem_launch::say::say;
 
-use crate::collective::{Operation, Purpose};
 use crate::error::{Error, Result};
 use crate::grants;
+use crate::group::{Operation, Purpose, words_of};
 use crate::heap::Heap;
-use crate::report;
-use crate::segments::{Own, Wanted};
+use crate::segments::{self, Own, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 /// How many allocations an error names.
 const NAMED: usize = 4;
 
-/// The partitions there are, in the order of their IDs.
-pub(crate) struct Partitions {
-    table: Table,
-    /// The segment of each.
-    segments: Vec<u32>,
-    /// What was granted: per PE, per partition.
-    grants: Vec<Vec<Grant>>,
-}
-
-impl Partitions {
-    /// Those from the start.
-    pub(crate) fn new(table: Table, grants: Vec<Vec<Grant>>) -> Self {
-        let segments = (1..=table.specs().len() as u32).collect();
-        Self { table, segments, grants }
-    }
-
-    pub(crate) fn table(&self) -> &Table {
-        &self.table
-    }
-
-    /// The segments, in the order of the table.
-    pub(crate) fn segments(&self) -> &[u32] {
-        &self.segments
-    }
-
-    pub(crate) fn grants(&self) -> &[Vec<Grant>] {
-        &self.grants
-    }
-
-    fn insert(&mut self, spec: PartitionSpec, segment: u32, grants: Vec<Grant>) {
-        let at = self.table.insert(spec);
-        self.segments.insert(at, segment);
-        for (all, grant) in self.grants.iter_mut().zip(grants) {
-            all.insert(at, grant);
-        }
-    }
-
-    fn remove(&mut self, at: usize) {
-        self.table.remove(at);
-        self.segments.remove(at);
-        for all in &mut self.grants {
-            all.remove(at);
-        }
-    }
+/// One partition of the job: what was asked, and what each PE was given.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PartitionReport {
+    /// What was asked.
+    pub spec: PartitionSpec,
+    /// What was given, by the PE's number.
+    pub grants: Vec<Grant>,
 }
 
 impl<L: ThreadLevel> World<L> {
+    /// The partitions of the job in order of their IDs: what was asked, and what each PE was given.
+    ///
+    /// Of partitions whose pages exist from the start ([`Grant::populated`]), it says on which NUMA nodes
+    /// these lie ([`Grant::nodes`]): as the kernel told after they were made, not as was asked. Of pages
+    /// that come later, [`Heap::pages_per_node`](crate::Heap::pages_per_node) tells.
+    ///
+    /// ```
+    /// fn largest_node(world: &shmem::World) -> Option<u32> {
+    ///     let fast = world.partitions().into_iter().find(|partition| partition.spec.id == 2)?;
+    ///     let nodes = &fast.grants[world.my_pe()].nodes;
+    ///     nodes.iter().max_by_key(|(_, pages)| *pages).map(|(node, _)| *node)
+    /// }
+    /// ```
+    pub fn partitions(&self) -> Vec<PartitionReport> {
+        let partitions = self.job().memory.partitions.read();
+        let specs = partitions.table().specs().iter().enumerate();
+        specs
+            .map(|(index, spec)| PartitionReport {
+                spec: spec.clone(),
+                grants: partitions.grants().iter().map(|grants| grants[index].clone()).collect(),
+            })
+            .collect()
+    }
+
     /// Makes a partition, and gives its heap. Collective.
     ///
     /// It is described by a [`NewPartition`], or as the environment describes one, and lasts until the end
@@ -118,21 +105,22 @@ impl<L: ThreadLevel> World<L> {
             Ok(new) => format!("{new:?}"),
             Err(error) => error.to_string(),
         };
-        let subject = || new.as_ref().map_or_else(|_| String::new(), |new| new.traits().to_string());
+        let arguments: Vec<u64> = [u64::from(new.is_ok())].into_iter().chain(words_of(&text)).collect();
+        let subject = || new.as_ref().map_or_else(|_| String::new(), NewPartition::to_string);
         let purpose = Purpose {
             operation: Operation::named(Family::Memory, "create_partition"),
             opens: false,
-            arguments: &[fingerprint(text.bytes())],
+            arguments: &arguments,
             subject: &subject,
             location: Some(location),
         };
         let job = self.job();
-        let collective = self.team().enter(self.endpoint());
-        self.reclaim_for(&collective, &purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        self.reclaim_for(&agreed);
         let new = new.as_ref().map_err(Clone::clone)?;
-        let spec = new.clone().resolve(job.partitions().table(), origin)?;
+        let spec = new.clone().resolve(job.memory.partitions.read().table(), origin)?;
 
-        let wanted = Request::partition(&spec, job.topology())
+        let wanted = Request::partition(&spec, job.site.topology())
             .map(|request| Wanted {
                 request,
                 partition: spec.id,
@@ -142,23 +130,23 @@ impl<L: ThreadLevel> World<L> {
             })
             .map_err(Error::from);
         let grant = |own: Own<'_>| Ok(grants::encode(std::slice::from_ref(own.grant)));
-        let made = job.make_segment(&collective, &purpose, wanted, grant)?;
+        let made = segments::make(job, &agreed, wanted, grant)?;
         let granted: Option<Vec<Grant>> = made.said.iter().map(|said| grants::decode(said)?.pop()).collect();
         let granted = granted.unwrap_or_else(|| job.abort(1, "a PE's grant is garbled"));
 
         let (start, size) = (made.offset, spec.size as usize);
         let colour = statics::colour(made.index, spec.size) as usize;
         let heap = Allocator::new(spec.id, spec.name, start + colour..start + size);
-        job.ledger().add_heap(made.index, heap);
+        job.memory.ledger.lock().add_heap(made.index, heap);
         if self.my_pe() == 0 {
             let each: Vec<_> = granted.iter().map(|grant| vec![grant.clone()]).collect();
             for warning in downgrades(std::slice::from_ref(&spec), &each) {
-                report::say(&format!("shmem: warning: {warning}"));
+                say(&format!("shmem: warning: {warning}"));
             }
         }
         let id = spec.id;
-        job.partitions_mut().insert(spec, made.index, granted);
-        drop(collective);
+        job.memory.partitions.write().insert(spec, made.index, granted);
+        drop(agreed);
         self.partition(id)
     }
 
@@ -181,27 +169,53 @@ impl<L: ThreadLevel> World<L> {
             location: Some(location),
         };
         let job = self.job();
-        let collective = self.team().enter(self.endpoint());
-        self.reclaim_for(&collective, &purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &purpose);
+        self.reclaim_for(&agreed);
         let (at, segment) = {
-            let partitions = job.partitions();
+            let partitions = job.memory.partitions.read();
             let at = partitions.table().position_of(id)?;
             let (spec, segment) = (&partitions.table().specs()[at], partitions.segments()[at]);
             if segment < FIRST_LATER {
                 let (partition, origin) = (spec.title(), spec.origin.to_string());
                 return Err(PartitionError::Permanent { partition, origin }.into());
             }
-            if let Some(allocations) = allocated(job.ledger().allocations(), segment) {
+            if let Some(allocations) = allocated(job.memory.ledger.lock().allocations(), segment) {
                 return Err(PartitionError::InUse { partition: spec.title(), allocations }.into());
             }
             (at, segment)
         };
-        job.ledger().remove_heap(segment);
-        job.partitions_mut().remove(at);
-        job.remove_segment(segment);
+        job.memory.ledger.lock().remove_heap(segment);
+        job.memory.partitions.write().remove(at);
+        // SAFETY: nothing is allocated there, in the ledgers of all PEs alike; the world is borrowed exclusively, so no
+        // token is left that could use an address; and each PE was quiet when it came to this agreed collective.
+        unsafe { segments::remove(job, segment) };
         // Who returns may count on the memory being free: all have let go of it.
-        collective.meet(&purpose);
+        agreed.again();
         Ok(())
+    }
+}
+
+impl<L: ThreadLevel> Heap<'_, L> {
+    /// Pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers, as
+    /// the kernel says now. Pages have the size that was granted; those that nobody has touched yet are
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    ///
+    /// ```
+    /// fn pages(world: &shmem::World) -> shmem::Result<u64> {
+    ///     let nodes = world.heap::<shmem::partition::fast>()?.pages_per_node()?;
+    ///     Ok(nodes.iter().map(|(_node, pages)| pages).sum())
+    /// }
+    /// ```
+    pub fn pages_per_node(&self) -> Result<Vec<(u32, u64)>> {
+        let (job, page) = (self.world().job(), self.page_bytes() as usize);
+        let segment = job.memory.segments.list().into_iter().find(|(index, _)| *index == self.segment());
+        let (_, segment) = segment.unwrap_or_else(|| unreachable!("every partition is a segment"));
+        let range = segment.start..segment.start + segment.bytes.next_multiple_of(page);
+        Ok(job.memory.arena.pages_per_node(job.site.slot, range, page)?)
     }
 }
 

@@ -9,19 +9,24 @@
 //!    context borrows the world that the context was made from.
 //! 2. `local` takes the world by `&mut`. So during the body no thread of this PE holds a token, no
 //!    operation of this PE is under way, and none can start. There is one world per PE, ever, so no
-//!    second one can be used instead.
+//!    second one can be used instead. Nor does a borrow have to end for the world to be had again: a body may end the
+//!    process, and then the destructors of this thread's thread-locals run, one of which may own the world. So the world
+//!    gives its stream away for the time of the body ([`World::shut`]): an address that it gives then faults, and contexts
+//!    refuse to be bound.
 //! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
 //!    earlier arrives later.
 //! 4. The barrier in front of the body is checked: all PEs must come to open a phase, or the job ends.
-//!    That is certain, and no matter of hashes: the barrier counts those who do, or each PE sees of each
-//!    other that it does. So when it opens, every
+//!    That is certain, and no matter of hashes: a word of the barrier has bits in which it counts those who do
+//!    (`NodeBarrier`), or each PE sees that bit in the line of each other (`MeetingLines`), and words between nodes,
+//!    each written by one node, carry it and are compared whole. So when it opens, every
 //!    PE is in (2) and (3), and none can leave before all have come to the barrier behind the body,
-//!    which is the only thing a PE in a phase can come to. (That all come for the same objects is
-//!    checked, too, by a hash. It finds mistakes; nothing here rests on it.)
+//!    which is the only thing a PE in a phase can come to. That all come for the same objects is
+//!    checked, too, by a hash. It finds mistakes, and nothing here rests on it: a PE opens its own copies, and what
+//!    excludes others is that they have no token, whatever they have opened.
 //! 5. Hence nobody writes any object during the body, except the body through its reference to this
 //!    PE's own copy.
 //! 6. The objects of one call do not overlap (tested before the barrier), so their references do not
-//!    alias; each lies in memory that only its handle was given, aligned for its type. The references
+//!    alias; each lies in bytes that this PE's own books have given to its handle, aligned for its type. The references
 //!    live for one call: the body is generic over their lifetime, so no reference escapes, not even one
 //!    into a static, and the handles are borrowed for as long.
 //! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
@@ -43,9 +48,8 @@ use shmem_core::halo::OpenPhase;
 use shmem_core::object::{Extent, Objects};
 use shmem_core::observe::Family;
 
-use crate::collective::{Operation, Purpose};
+use crate::group::{Operation, Purpose, Team};
 use crate::job::Job;
-use crate::team::Team;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -64,12 +68,14 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
+        let endpoint = self.shut();
         // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
         // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
-        // PE's place.
-        let opened = unsafe { objects.open(self.endpoint().mine(0)) };
+        // PE's slot.
+        let opened = unsafe { objects.open(endpoint.mine(0)) };
         let result = body(opened);
-        phase.leave(self.team(), self.endpoint());
+        phase.leave(self.team(), &endpoint);
+        self.open(endpoint);
         result
     }
 
@@ -116,12 +122,16 @@ impl<L: ThreadLevel> World<L> {
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
-        // SAFETY: as in `local`.
-        let opened = unsafe { objects.open(self.endpoint().mine(0)) };
+        let endpoint = self.shut();
+        // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
+        // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
+        // PE's slot.
+        let opened = unsafe { objects.open(endpoint.mine(0)) };
         // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
-        let open = unsafe { OpenPhase::__new(self.endpoint()) };
+        let open = unsafe { OpenPhase::__new(&endpoint) };
         let result = body(opened, &open);
-        phase.leave(self.team(), self.endpoint());
+        phase.leave(self.team(), &endpoint);
+        self.open(endpoint);
         result
     }
 
@@ -134,10 +144,13 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects, Location::caller());
-        // SAFETY: as in `local`, for shared references: nobody writes until `leave`.
-        let opened = unsafe { objects.freeze(self.endpoint().mine(0)) };
+        let endpoint = self.shut();
+        // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
+        // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+        let opened = unsafe { objects.freeze(endpoint.mine(0)) };
         let result = body(opened);
-        phase.leave(self.team(), self.endpoint());
+        phase.leave(self.team(), &endpoint);
+        self.open(endpoint);
         result
     }
 }
@@ -205,7 +218,7 @@ impl Phase {
         let subject = || self.subject.clone();
         let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
         let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
-        team.enter(endpoint).meet(&purpose);
+        team.enter(endpoint, location).meet(&purpose);
     }
 }
 

@@ -1,14 +1,18 @@
 //! What the macros may name. Not for use by hand, and outside every promise of compatibility.
 //!
 //! Expansions say `::shmem::__private::X` and nothing else of this crate, so that a program may
-//! shadow or re-export whatever it likes. The macros are syntax only: what they require of a
+//! shadow or re-export whatever it likes. Those that contain `unsafe` ask the compiler for the crate
+//! itself (`extern crate`), because a program may call anything `shmem`. The macros are syntax only: what they require of a
 //! program beyond syntax is a trait bound or one of the `require_*` functions here, evaluated in a
 //! constant at the user's token. Each panics with one sentence.
+
+use std::marker::PhantomData;
 
 use shmem_core::heap::MAX_ALIGN;
 use shmem_core::message::Message;
 
 pub use crate::entry::main;
+pub use crate::held::{Alike, ContentsOf, Derived, FieldOf, Seen, TypeOf, item_of, type_of};
 use crate::initial::Initial;
 pub use crate::scoped::alloc_in;
 pub use crate::testing::test;
@@ -28,6 +32,8 @@ pub mod strided {
 pub use shmem_core::strided::{Field, Fields, Shape, Shaped, Undivided};
 
 pub use bytemuck::{Pod, Zeroable};
+/// What sizes and offsets are asked of: a program may call something else `core`.
+pub use core;
 
 /// Stands for the allocation of a `#[symmetric] let` that was refused at compile time, so that the
 /// rest of the function is still typed as if it were there, and the partition `P` is still used.
@@ -125,6 +131,11 @@ pub const fn require_no_padding(name: &str, size: usize, fields: &[usize]) {
     }
 }
 
+/// The type of what a symmetric object holds.
+pub const fn contents_of<T>(_: &Symmetric<T>) -> PhantomData<T> {
+    PhantomData
+}
+
 /// Requires that the elements of all fields have one alignment: then a struct whose sizes depend
 /// on constant parameters has no padding, whatever the parameters are.
 ///
@@ -177,7 +188,7 @@ mod tests {
     fn an_object_must_fit_into_its_partition() {
         // SAFETY: never placed and never used: the size is all that is looked at.
         static FITS: Symmetric<[u8; 64]> = unsafe { Symmetric::__new() };
-        // SAFETY: as above.
+        // SAFETY: never placed and never used: the size is all that is looked at.
         static LARGE: Symmetric<[u8; 65]> = unsafe { Symmetric::__new() };
         assert_eq!(refusal(|| require_room(&SMALL, "FITS", &FITS)), None);
         assert_eq!(refusal(|| require_room(&OPEN, "LARGE", &LARGE)), None);
@@ -187,7 +198,7 @@ mod tests {
         );
         #[repr(align(4194304))]
         struct Boulder;
-        // SAFETY: as above.
+        // SAFETY: never placed and never used: the size is all that is looked at.
         static ALIGNED: Symmetric<Boulder> = unsafe { Symmetric::__new() };
         assert_eq!(
             refusal(|| require_room(&OPEN, "ALIGNED", &ALIGNED)).unwrap(),

@@ -41,4 +41,16 @@ impl<L: ThreadLevel> World<L> {
         let offset = self.offset_of("ptr", address);
         self.endpoint().mapped(pe, offset)
     }
+
+    /// Where an address lies in the calling PE's slot.
+    ///
+    /// An address outside it is another one on each PE: as the argument of a collective it would
+    /// look like a disagreement between them.
+    #[track_caller]
+    pub(crate) fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
+        let (segments, address) = (self.endpoint().segments(), address.as_ptr() as usize);
+        let offset = address.wrapping_sub(self.endpoint().mine(0) as usize);
+        assert!(segments.find(offset, 1).is_some(), "{}", segments.miss(operation, address, offset, 1));
+        offset
+    }
 }

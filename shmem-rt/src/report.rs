@@ -1,94 +1,20 @@
-//! What the runtime says on its own: at the start, at the end, and when a wait takes long.
+//! What the runtime says on its own, and how it names places, PEs and what they do.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::panic::Location;
 
-use shmem_core::context::{Initiator as _, WaitReport};
+use shmem_core::context::WaitReport;
 use shmem_core::object::Extent;
-use shmem_core::partition::{downgrades, report, show_size};
+use shmem_core::partition::show_size;
 use shmem_core::strided::Advice;
 use shmem_core::system::{PeRecord, Stage};
-
-use crate::launch::report::numbers;
-use crate::thread::ThreadLevel;
-use crate::version;
-use crate::world::World;
-
-impl<L: ThreadLevel> World<L> {
-    /// What is said at the start. By PE 0: warnings always, the table of partitions when asked for.
-    /// By every PE when debugging: where it is.
-    pub(crate) fn introduce(&self) {
-        let job = self.job();
-        if job.settings.debug {
-            let (me, pid) = (self.my_pe(), std::process::id());
-            let place = self.endpoint().mine(0) as usize;
-            say(&format!("shmem: PE {me} is process {pid}, with its symmetric memory from {place:#x}"));
-        }
-        if self.my_pe() != 0 {
-            return;
-        }
-        if job.settings.version {
-            say(&format!("shmem: {}, after OpenSHMEM {}", version::NAME, version::OPENSHMEM));
-        }
-        let unknown = crate::env::unknown(crate::env::process());
-        let partitions = job.partitions();
-        let (table, grants) = (partitions.table(), partitions.grants());
-        let downgrades = downgrades(table.specs(), grants);
-        let settings = job.settings.warnings.iter();
-        for warning in unknown.iter().chain(settings).chain(table.warnings()).chain(&downgrades) {
-            say(&format!("shmem: warning: {warning}"));
-        }
-        if job.settings.info || job.settings.debug {
-            let (pes, name) = (counted(self.n_pes()), job.bootstrap.name());
-            let fabric = job.fabric.as_ref().map_or_else(String::new, |fabric| format!(": {fabric}"));
-            let transport = job.transport;
-            let mut text =
-                format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
-            text.push_str(&report(table.specs(), grants));
-            let _ = writeln!(text, "shmem: {}", job.holdings().report());
-            for row in crate::env::rows(crate::env::process()) {
-                let value = row.current.as_deref().unwrap_or(row.default);
-                let _ = writeln!(text, "shmem: {}={value}", row.name);
-            }
-            say(text.trim_end());
-        }
-    }
-
-    /// What every PE says at the end when debugging: what its heaps have held, and hold still.
-    pub(crate) fn take_leave(&self) {
-        let job = self.job();
-        if !job.settings.debug {
-            return;
-        }
-        let mut text = format!("shmem: PE {} has reached the end", self.my_pe());
-        let partitions = job.partitions();
-        for (spec, segment) in partitions.table().specs().iter().zip(partitions.segments()) {
-            let usage = job.ledger().usage(*segment);
-            if let Some(usage) = usage.filter(|usage| usage.peak > 0) {
-                let (peak, used) = (show_size(usage.peak as u64), show_size(usage.used as u64));
-                let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);
-            }
-        }
-        say(&text);
-    }
-}
-
-/// Prints lines in one piece: several PEs write to the same place.
-pub(crate) fn say(text: &str) {
-    // If nobody reads messages any more, nobody can be told.
-    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
-}
+use shmem_launch::say::say;
+use shmem_launch::text::numbers;
 
 /// Says what a program's arrays make slow.
 pub(crate) fn advise(advice: &Advice, location: &Location<'_>) {
     let (file, line) = (location.file(), location.line());
     say(&format!("shmem: advice: {file}:{line}: {advice} (SHMEM_STRIDED_ADVICE=0: no advice)"));
-}
-
-/// `1 PE`, `2 PEs`.
-fn counted(pes: usize) -> String {
-    format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
 }
 
 /// What lies at an offset, for people: a static, if one does.
@@ -141,6 +67,49 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
     text
 }
 
+/// Says that no PE of the job can go on, and who waits where and for whom.
+pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for Peer { number, record } in peers.clone() {
+        let threads = record.sleeping();
+        let doing = match record.activity().filter(|_| record.stage() != Stage::Finished) {
+            None if record.stage() == Stage::Finished => "left the job".to_owned(),
+            None => "does not say where it waits".to_owned(),
+            Some(activity) => {
+                let mut doing = format!("waits {activity}");
+                // Of other teams' collectives the records say only what each PE is in now.
+                if activity.count != 0 && activity.team == 0 {
+                    let is_missing = |peer: &Peer<'_>| peer.record.collectives() < activity.count;
+                    let missing: Vec<_> = peers.clone().filter(is_missing).map(|peer| peer.number).collect();
+                    if !missing.is_empty() {
+                        let _ = write!(doing, " for {}", numbers(&missing));
+                    }
+                }
+                if threads > 1 {
+                    let _ = write!(doing, " (one of {threads} threads, all of which wait)");
+                }
+                doing
+            }
+        };
+        match groups.iter_mut().find(|group| group.0 == doing) {
+            Some(group) => group.1.push(number),
+            None => groups.push((doing, vec![number])),
+        }
+    }
+    let list = groups.iter().map(|(doing, pes)| {
+        let doing = match doing.strip_prefix("waits ") {
+            Some(rest) if pes.len() > 1 => format!("wait {rest}"),
+            _ => doing.clone(),
+        };
+        format!("\n  {} {doing}", numbers(pes))
+    });
+    let list: String = list.collect();
+    format!(
+        "no PE can go on: all of them wait, and no thread of the job is left that could wake one \
+         (SHMEM_STANDSTILL=0: they wait){list}"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -152,7 +121,7 @@ mod tests {
 
     fn record() -> Box<PeRecord> {
         // SAFETY: all zeroes is the initial state of a record.
-        unsafe { Box::<PeRecord>::new_zeroed().assume_init() }
+        unsafe { Box::<PeRecord>::new(core::mem::zeroed()) }
     }
 
     #[test]
@@ -190,6 +159,28 @@ mod tests {
             long_wait(0, &report, peers),
             "shmem: PE 0 has waited 5.1 s in `barrier` at src/main.rs:12 for PEs 2, 4 (in their own code); \
              PE 3 (in `wait_until` at src/main.rs:30)"
+        );
+    }
+
+    #[test]
+    fn a_standstill_names_who_waits_where_and_for_whom() {
+        let (here, too, missing, gone) = (record(), record(), record(), record());
+        for record in [&here, &too] {
+            record.enter_collective(7);
+            record.describe(&at("barrier", 12, 7));
+        }
+        missing.describe(&at("wait_until", 30, 0));
+        gone.enter_collective(9);
+        gone.set_stage(Stage::Finished);
+        let peers = [&here, &missing, &too, &gone];
+        let peers = peers.iter().enumerate().map(|(number, record)| Peer { number, record });
+        assert_eq!(
+            standstill(peers),
+            "no PE can go on: all of them wait, and no thread of the job is left that could wake one \
+             (SHMEM_STANDSTILL=0: they wait)\
+             \n  PEs 0, 2 wait in `barrier` at src/main.rs:12 for PE 1\
+             \n  PE 1 waits in `wait_until` at src/main.rs:30\
+             \n  PE 3 left the job"
         );
     }
 

@@ -4,10 +4,10 @@ use std::panic::Location;
 
 use shmem_core::object::SymBox;
 use shmem_core::partition::{Declaration, show_size};
+use shmem_launch::say::say;
 
 use crate::error::Result;
 use crate::initial::Initial;
-use crate::report;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -35,7 +35,7 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
         let granted = heap.page_bytes();
         if pgsize > granted && self.job().first_time_at(Location::caller()) {
             let (id, name, location) = (heap.id(), heap.name(), Location::caller());
-            report::say(&format!(
+            say(&format!(
                 "shmem: warning: PE {}: {}:{} asks for pages of {}, but partition `{name}` has pages of {}; \
                  ask for them with SHMEM_SYMMETRIC_PARTITION{id}=SIZE=..:PGSIZE={}",
                 self.me(),

@@ -11,16 +11,20 @@
 //! the message when the test fails. `#[should_panic]` is answered here and not by the harness: that
 //! of a PE would take its panic for success and leave the others alone.
 
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use shmem_core::libfabric::Library;
+use shmem_launch::env::{
+    EnvError, LIBFABRIC, NPES, Settings, TEST_TIMEOUT, TRANSPORT, TransportChoice, WAIT_WARN,
+};
+use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch};
 
 use crate::claim;
 use crate::entry::{Outcome, init, run_body};
-use crate::env::{LIBFABRIC, NPES, Settings, TRANSPORT, TransportChoice};
 use crate::error::Error;
-use crate::launch::{self, HOSTS_AS, HostsAs, Launch};
 use crate::loopback;
+use crate::process;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -30,40 +34,50 @@ const TEST: &str = "SHMRUN_TEST";
 /// Variable with the command of another launcher.
 const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 
-/// How long a test may run before it counts as hanging.
-const TIME: Duration = Duration::from_secs(300);
+/// How much longer than it may run a test is waited for whose process ends itself.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Exit code of a process that panicked.
 const PANICKED: u8 = 101;
 
 /// Runs a test: what `#[shmem::test]` makes of its function.
 ///
-/// With `panics`, some PE must panic, with a message that contains the text.
+/// With `panics`, some PE must panic, with a message that contains the text. `timeout` is how long it may run, if not
+/// as long as `SHMEM_TEST_TIMEOUT` says.
 ///
 /// # Panics
 ///
-/// If a PE fails, or does not panic as it should; the message holds what the PEs printed.
+/// If a PE fails, does not panic as it should, or the test takes too long; the message holds what the PEs printed,
+/// and what they did when the time was over.
 #[track_caller]
 pub fn test<L: ThreadLevel, R: Outcome>(
     name: &str,
     pes: usize,
+    timeout: Option<Duration>,
     environment: &[(&str, &str)],
     panics: Option<&str>,
     body: fn(&mut World<L>) -> R,
 ) {
+    let limit = limit(timeout, environment).unwrap_or_else(|error| panic!("{name} cannot run: {error}"));
     if std::env::var(TEST).is_ok_and(|running| running == name) {
-        return as_pe(body);
+        return as_pe(limit, body);
     }
     if let Some(why) = skipped(environment) {
         println!("skipped: {why}");
         return;
     }
     let path = name.split_once("::").map_or(name, |(_, path)| path);
-    let outcome = match job(name, path, pes, environment) {
+    let outcome = match job(name, path, pes, limit, environment) {
         Ok(outcome) => outcome,
         Err(error) => panic!("{name} could not be started: {error}"),
     };
     let printed = printed(&outcome, path);
+    if let (Some(Failure::TimedOut), Some(limit)) = (&outcome.failure, limit) {
+        panic!(
+            "{name} has run for {limit:?}, its limit (`timeout = ..` of the test, or {}), and was ended: {}{printed}",
+            TEST_TIMEOUT.name, outcome.report
+        );
+    }
     assert!(
         outcome.code != 0 || outcome.outputs.iter().any(|output| text(&output.out).contains("1 passed")),
         "{name} did not run in the test binary:\n{printed}"
@@ -87,10 +101,20 @@ pub fn test<L: ThreadLevel, R: Outcome>(
     }
 }
 
+/// How long a test may run that says so, or not, itself.
+fn limit(own: Option<Duration>, environment: &[(&str, &str)]) -> Result<Option<Duration>, EnvError> {
+    let said = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    let all = shmem_launch::env::process().chain(environment.iter().map(said));
+    // Others may be wrong on purpose.
+    let default = Settings::from_env(all.filter(|(key, _)| key == TEST_TIMEOUT.name))?.test_timeout;
+    Ok(default.map(|default| own.unwrap_or(default)))
+}
+
 fn job(
     name: &str,
     path: &str,
     pes: usize,
+    limit: Option<Duration>,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
     // What the test says counts more than what is said of all tests.
@@ -103,13 +127,14 @@ fn job(
     let arguments = ["--exact", path, "--nocapture", "--test-threads=1", "--include-ignored"];
     if let Ok(launcher) = std::env::var(LAUNCHER) {
         let words = launcher.split_whitespace().map(|word| word.replace("{pes}", &pes.to_string()));
-        return launched(words.collect(), &arguments, name, environment);
+        return launched(words.collect(), &arguments, name, limit, environment);
     }
-    let mut job = Launch::new(std::env::current_exe()?, processes)
-        .args(arguments)
-        .env(TEST, name)
-        .capture_output()
-        .timeout(TIME);
+    let mut job =
+        Launch::new(std::env::current_exe()?, processes).args(arguments).env(TEST, name).capture_output();
+    if let Some(limit) = limit {
+        // PEs that are threads know better than the launcher what they do.
+        job = job.timeout(if threads { limit.saturating_add(GRACE) } else { limit });
+    }
     job = if threads { job.env(NPES.name, pes.to_string()) } else { job.env_remove(NPES.name) };
     for (key, value) in environment {
         job = job.env(key, value);
@@ -117,28 +142,67 @@ fn job(
     if let Some(pattern) = said(HOSTS_AS).filter(|_| !threads) {
         job = job.hosts_as(pattern.parse::<HostsAs>()?);
     }
-    Ok(job.run()?)
+    let mut outcome = job.run()?;
+    if threads && outcome.code == loopback::TIMED_OUT {
+        outcome.failure = Some(Failure::TimedOut);
+    }
+    Ok(outcome)
 }
 
-/// A job of another launcher: what its PEs print is one text.
+/// A job of another launcher: what its PEs print is one text. It cannot be asked what they do when their time is
+/// over, so they say where they wait before.
 fn launched(
     launcher: Vec<String>,
     arguments: &[&str],
     name: &str,
+    limit: Option<Duration>,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
     let (program, words) = launcher.split_first().ok_or("SHMRUN_LAUNCHER has no command")?;
-    let output = std::process::Command::new(program)
+    let mut command = std::process::Command::new(program);
+    command
         .args(words)
         .arg(std::env::current_exe()?)
         .args(arguments)
         .env(TEST, name)
-        .envs(environment.iter().copied())
         .stdin(std::process::Stdio::null())
-        .output()?;
-    let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
-    let printed = launch::Printed { out: output.stdout, err: output.stderr };
-    Ok(launch::Outcome { code, failure: None, report: String::new(), outputs: vec![printed] })
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    if let Some(limit) = limit {
+        command.env(WAIT_WARN.name, (limit / 2).min(Duration::from_secs(5)).as_secs_f64().to_string());
+    }
+    let mut child = command.envs(environment.iter().copied()).spawn()?;
+    let process = rustix::process::Pid::from_child(&child);
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let (over, is_over) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        let Some(limit) = limit else { return false };
+        let ends = is_over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+        if ends {
+            // A launcher ends its PEs, and it is not waited for before its output is closed.
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+            if is_over.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
+                let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+            }
+        }
+        ends
+    });
+    let err = std::thread::spawn(move || read_all(err));
+    let printed = launch::Printed { out: read_all(out), err: err.join().unwrap_or_default() };
+    // It has closed its output, and is reaped only when nobody can send it a signal any more.
+    drop(over);
+    let ended = watch.join().unwrap_or_default();
+    let status = child.wait()?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
+    let failure = ended.then_some(Failure::TimedOut);
+    Ok(launch::Outcome { code, failure, report: String::new(), outputs: vec![printed] })
+}
+
+fn read_all(pipe: Option<impl std::io::Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What there is until it fails.
+    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+    bytes
 }
 
 /// Why a test cannot run here: it is to run over libfabric, and there is none.
@@ -148,11 +212,13 @@ fn skipped(environment: &[(&str, &str)]) -> Option<String> {
         given.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(variable).ok())
     };
     let asks = asked(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("ofi"));
-    let library = asked(LIBFABRIC.name).filter(|name| !name.is_empty());
-    if !asks {
+    // A library that the test itself names is for its PEs alone.
+    if !asks || environment.iter().any(|(name, _)| *name == LIBFABRIC.name) {
         return None;
     }
-    Library::load(library.as_deref()).err().map(|error| error.to_string())
+    let library = std::env::var(LIBFABRIC.name).ok().filter(|name| !name.is_empty());
+    // SAFETY: who sets the environment of this process names its libfabric, as its other libraries.
+    unsafe { Library::load(library.as_deref()) }.err().map(|error| error.to_string())
 }
 
 fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
@@ -188,13 +254,16 @@ fn panicked_with(err: &str, expected: &str) -> bool {
 }
 
 /// The test in a process that was started for it.
-fn as_pe<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) {
+fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut World<L>) -> R) {
     let ready = |error: Error| -> ! { panic!("{error}") };
     let settings = Settings::from_process().unwrap_or_else(|error| ready(error.into()));
     if settings.transport == TransportChoice::Loopback {
         claim::claim().unwrap_or_else(|error| ready(error));
-        return loopback::run(settings.npes.unwrap_or(1), body).unwrap_or_else(|error| ready(error));
+        let pes = settings.npes.unwrap_or(1);
+        return loopback::run(pes, limit, |world| run_body(world, body)).unwrap_or_else(|error| ready(error));
     }
+    // The harness waits for this thread, and runs nothing else.
+    process::stand_for_all();
     let mut world = init::<L>().unwrap_or_else(|error| ready(error));
     run_body(&mut world, body);
 }

@@ -6,22 +6,24 @@
 //!
 //! Source: OpenSHMEM 1.6, `shmem_init_thread`.
 
-use std::cell::Cell;
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use shmem_core::context::mapping::Level;
 
 /// One thread, the one that started.
 #[derive(Debug)]
-pub struct Single(PhantomData<*mut ()>);
+pub struct Single(PhantomData<dyn kept::World_of_level_single__other_threads_need_threads_multiple>);
 
 /// Several threads, of which the one that started communicates.
 #[derive(Debug)]
-pub struct Funneled(PhantomData<*mut ()>);
+pub struct Funneled(PhantomData<dyn kept::World_of_level_funneled__other_threads_need_threads_multiple>);
 
 /// Several threads, one of which communicates at a time.
 #[derive(Debug)]
-pub struct Serialized(PhantomData<Cell<()>>);
+pub struct Serialized(
+    PhantomData<dyn kept::Level_serialized__one_thread_at_a_time__sharing_needs_multiple + Send>,
+);
 
 /// Any thread, any time.
 #[derive(Debug)]
@@ -29,17 +31,56 @@ pub struct Multiple(());
 
 /// A context for the thread that made it.
 #[derive(Debug)]
-pub struct Private(PhantomData<*mut ()>);
+pub struct Private(PhantomData<dyn kept::Context_of_one_thread__create_one_on_each_thread>);
 
 /// A context of a [`Serialized`] domain, whose contexts are used in turn: one [`Turn`](crate::Turn) at a time.
 #[derive(Debug)]
-pub struct InTurn(PhantomData<Cell<()>>);
+pub struct InTurn(PhantomData<dyn kept::Context_used_in_turn__bind_it_in_a_turn_on_each_thread + Send>);
+
+/// A lock that a thread holds: the same thread leaves it.
+#[derive(Debug)]
+pub(crate) struct HeldLock(PhantomData<dyn kept::Lock_held_by_a_thread__drop_the_guard_on_that_thread>);
+
+/// The turn of a thread with a domain. It stands for the reference to the world as well, which of a serialized world does
+/// not leave the thread.
+#[derive(Debug)]
+pub(crate) struct OneTurn(PhantomData<dyn kept::Turn_of_one_thread__take_a_turn_on_each_thread>);
+
+impl HeldLock {
+    pub(crate) const HERE: Self = Self(PhantomData);
+}
+
+impl OneTurn {
+    pub(crate) const HERE: Self = Self(PhantomData);
+}
 
 /// A context of kind `K` that only reads: puts, signals and updates through it do not compile.
 ///
 /// Source: OpenSHMEM 1.6, `SHMEM_CTX_NOSTORE`.
 #[derive(Debug)]
 pub struct NoStore<K>(PhantomData<K>);
+
+/// Why a value stays on its thread. A trait object is neither `Send` nor `Sync` unless it says so, and in what rustc
+/// says of a value on another thread the name of its trait stands first: these are the words for it.
+#[allow(non_camel_case_types, reason = "they are read as sentences")]
+mod kept {
+    pub(super) trait World_of_level_single__other_threads_need_threads_multiple {}
+    pub(super) trait World_of_level_funneled__other_threads_need_threads_multiple {}
+    pub(super) trait Level_serialized__one_thread_at_a_time__sharing_needs_multiple {}
+    pub(super) trait Context_of_one_thread__create_one_on_each_thread {}
+    pub(super) trait Context_used_in_turn__bind_it_in_a_turn_on_each_thread {}
+    pub(super) trait Lock_held_by_a_thread__drop_the_guard_on_that_thread {}
+    pub(super) trait Turn_of_one_thread__take_a_turn_on_each_thread {}
+}
+
+macro_rules! plain_markers {
+    ($($marker:ty)*) => {$(
+        impl Unpin for $marker {}
+        impl UnwindSafe for $marker {}
+        impl RefUnwindSafe for $marker {}
+    )*};
+}
+plain_markers!(Single Funneled Serialized Private InTurn HeldLock OneTurn);
 
 mod sealed {
     pub trait Sealed {}

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use shmem_core::context::{Endpoint, Initiator, Stores};
 use shmem_core::pe::Pe;
 
-use crate::claim::Counted;
+use crate::claim::LivingWorld;
 use crate::error::{Error, Result};
+use crate::group::Team;
 use crate::job::Job;
-use crate::team::Team;
 use crate::thread::{Single, ThreadLevel};
 
 /// The job, and the token that proves that it runs.
@@ -31,7 +31,7 @@ struct Inner {
     job: Arc<Job>,
     team: Team,
     node: Team,
-    _counted: Counted,
+    _living: LivingWorld,
 }
 
 // SAFETY: the endpoint is lent by a borrow of the world only, and the world is handed out by the
@@ -48,8 +48,20 @@ impl<L: ThreadLevel> Stores for World<L> {}
 impl<L: ThreadLevel> World<L> {
     /// `teams` are that of all PEs, and that of the node.
     pub(crate) fn new(job: Arc<Job>, teams: (Team, Team), endpoint: Endpoint) -> Self {
-        let ((team, node), _counted) = (teams, Counted::new());
-        Self { endpoint, inner: Box::new(Inner { job, team, node, _counted }), _level: PhantomData }
+        let ((team, node), _living) = (teams, LivingWorld::new());
+        Self { endpoint, inner: Box::new(Inner { job, team, node, _living }), _level: PhantomData }
+    }
+
+    /// Takes the stream away for a phase: until [`open`](Self::open) nothing can be reached by this world, whoever comes to
+    /// hold it.
+    pub(crate) fn shut(&mut self) -> Endpoint {
+        let shut = self.endpoint.shut();
+        std::mem::replace(&mut self.endpoint, shut)
+    }
+
+    /// Gives back what [`shut`](Self::shut) took.
+    pub(crate) fn open(&mut self, endpoint: Endpoint) {
+        self.endpoint = endpoint;
     }
 
     pub(crate) fn job(&self) -> &Arc<Job> {
@@ -73,7 +85,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_n_pes`.
     pub fn n_pes(&self) -> usize {
-        self.inner.job.pes.len()
+        self.inner.job.site.pes.len()
     }
 
     /// The PE with a number.
@@ -83,18 +95,18 @@ impl<L: ThreadLevel> World<L> {
     /// [`Error::NoSuchPe`] if the number is not below [`n_pes`](Self::n_pes).
     #[inline]
     pub fn pe(&self, number: usize) -> Result<Pe> {
-        let pes = &self.inner.job.pes;
+        let pes = &self.inner.job.site.pes;
         pes.get(number).copied().ok_or(Error::NoSuchPe { number, count: pes.len() })
     }
 
     /// All PEs, in the order of their numbers.
     pub fn pes(&self) -> impl ExactSizeIterator<Item = Pe> + '_ {
-        self.inner.job.pes.iter().copied()
+        self.inner.job.site.pes.iter().copied()
     }
 
     /// The PEs before and behind this one in a ring.
     pub fn ring_neighbours(&self) -> (Pe, Pe) {
-        let pes = &self.inner.job.pes;
+        let pes = &self.inner.job.site.pes;
         let (me, last) = (self.my_pe(), pes.len() - 1);
         let west = pes[if me == 0 { last } else { me - 1 }];
         let east = pes[if me == last { 0 } else { me + 1 }];
@@ -104,7 +116,7 @@ impl<L: ThreadLevel> World<L> {
     /// How many CPUs there are for each PE of this node: all that its PEs may run on, shared out evenly; at
     /// least 1. For the size of a program's own pool of threads.
     pub fn cpus_per_pe(&self) -> usize {
-        self.inner.job.cpus_per_pe
+        self.inner.job.site.cpus_per_pe
     }
 
     /// The team of all PEs.
@@ -121,47 +133,11 @@ impl<L: ThreadLevel> World<L> {
         &self.inner.node
     }
 
-    /// Waits until all PEs are here, and all they have done is visible to all.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_barrier_all`.
-    #[track_caller]
-    pub fn barrier_all(&self) {
-        self.team().barrier(self);
-    }
-
-    /// Waits until all PEs are here. Stores to this node are visible, transfers to other nodes may
-    /// still be on their way.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_sync_all`.
-    #[track_caller]
-    pub fn sync_all(&self) {
-        self.team().sync(self);
-    }
-
     /// Ends the job on all PEs.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_global_exit`.
     pub fn global_exit(&self, code: i32) -> ! {
         self.inner.job.abort(code, &format!("global_exit({code})"))
-    }
-}
-
-impl<L: ThreadLevel> Drop for World<L> {
-    /// Leaves the job together with all PEs. A PE that is panicking leaves alone; its exit ends the
-    /// job.
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            return;
-        }
-        let (Inner { job, team, .. }, endpoint) = (&*self.inner, &self.endpoint);
-        job.quiet_all();
-        self.take_leave();
-        team.part(endpoint);
-        if let Some(observers) = &job.observers {
-            observers.conclude(job);
-        }
-        job.close_files();
-        job.finish(endpoint);
     }
 }
 

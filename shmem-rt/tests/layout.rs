@@ -4,20 +4,40 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
-/// Builds the program in `tests/layout`, apart from the workspace.
+/// Builds the program in `tests/layout`, apart from the workspace: a copy of it, with the versions that the workspace
+/// has. Once: tests that come together wait for the first.
 fn program() -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("layout");
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layout/Cargo.toml");
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(build).clone()
+}
+
+fn build() -> PathBuf {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (source, copy) =
+        (library.join("tests/layout"), Path::new(env!("CARGO_TARGET_TMPDIR")).join("layout"));
+    let lines = |file: &Path| std::fs::read_to_string(file).unwrap();
+    for file in ["Cargo.toml", "app/Cargo.toml", "app/src/main.rs", "fields/Cargo.toml", "fields/src/lib.rs"]
+    {
+        let (from, to) = (source.join(file), copy.join(file));
+        let text = lines(&from).replace("\"../../..\"", &format!("{:?}", library.display().to_string()));
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        // What stays as it is is not built again.
+        if std::fs::read_to_string(&to).ok().as_ref() != Some(&text) {
+            std::fs::write(to, text).unwrap();
+        }
+    }
+    std::fs::write(copy.join("Cargo.lock"), lines(&library.join("../Cargo.lock"))).unwrap();
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--release", "--manifest-path"])
-        .arg(manifest)
+        .arg(copy.join("Cargo.toml"))
         .arg("--target-dir")
-        .arg(&target)
+        .arg(copy.join("target"))
         .status()
         .unwrap();
     assert!(built.success(), "the program does not build");
-    target.join("release/app")
+    copy.join("target/release/app")
 }
 
 fn info(arguments: &[&str], program: &Path, environment: Option<(&str, &str)>) -> Output {

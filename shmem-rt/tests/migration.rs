@@ -5,9 +5,9 @@ mod names;
 #[path = "migration/page.rs"]
 mod page;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use shmem::env::VARIABLES;
@@ -111,16 +111,17 @@ fn every_path_in_the_page_leads_somewhere() {
 }
 
 /// Those of the paths that lead nowhere, in order.
-fn unresolved(paths: &[String], library: &Path) -> Vec<String> {
+fn unresolved(paths: &[String], library: &Library) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("paths.rs");
     let links = paths.iter().fold(String::new(), |links, path| format!("{links}//! [{}]\n//!\n", link(path)));
     let head = "#![deny(rustdoc::broken_intra_doc_links)]\n";
     std::fs::write(&file, format!("{head}{links}extern crate shmem;\n")).unwrap();
-    let dependencies = format!("dependency={}", library.with_file_name("deps").display());
+    let dependencies = library.dependencies.iter().map(|place| format!("-Ldependency={}", place.display()));
     let output = Command::new(std::env::var_os("RUSTDOC").unwrap_or("rustdoc".into()))
-        .args(["--edition", "2024", "--crate-name", "paths", "-L", &dependencies, "--error-format", "short"])
-        .args(["--extern", &format!("shmem={}", library.display()), "--out-dir"])
+        .args(["--edition", "2024", "--crate-name", "paths", "--error-format", "short"])
+        .args(dependencies)
+        .args(["--extern", &format!("shmem={}", library.file.display()), "--out-dir"])
         .args([directory.path(), &file])
         .output()
         .unwrap();
@@ -142,16 +143,28 @@ fn link(path: &str) -> String {
     }
 }
 
-/// The compiled library: the one that cargo has built for these tests, or builds now.
-fn library() -> PathBuf {
+/// A compiled library.
+struct Library {
+    file: PathBuf,
+    /// Where what it depends on lies: in one directory or in many, by the version of cargo.
+    dependencies: BTreeSet<PathBuf>,
+}
+
+/// The one that cargo has built for these tests, or builds now.
+fn library() -> Library {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--lib", "-p", "shmem-rt", "--message-format=json", "--offline"]);
     let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).stderr(Stdio::inherit()).output().unwrap();
     let messages = String::from_utf8(output.stdout).unwrap();
+    let files = |line: &str| -> Vec<PathBuf> {
+        let message: serde_json::Value = serde_json::from_str(line).unwrap();
+        let files = message["filenames"].as_array().into_iter().flatten();
+        files.filter_map(|file| file.as_str()).map(PathBuf::from).collect()
+    };
     let artifact = messages.lines().rfind(|line| line.contains("\"name\":\"shmem\"")).unwrap();
-    let artifact: serde_json::Value = serde_json::from_str(artifact).unwrap();
-    let files = artifact["filenames"].as_array().unwrap().iter().filter_map(|file| file.as_str());
-    files.filter(|file| file.ends_with(".rlib")).map(PathBuf::from).next().unwrap()
+    let file = files(artifact).into_iter().find(|file| file.extension().is_some_and(|end| end == "rlib"));
+    let dependencies = messages.lines().flat_map(files).filter_map(|file| Some(file.parent()?.to_path_buf()));
+    Library { file: file.unwrap(), dependencies: dependencies.collect() }
 }
 
 /// What the documentation gives as its source is a name of the specification.

@@ -11,6 +11,7 @@ use shmem::array::StorageKind;
 use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::Single;
+use shmem_core::fingerprint::fingerprint;
 
 shmem::partitions! {
     /// Outlives the job, if the environment says so.
@@ -84,6 +85,26 @@ fn run(name: &str, world: &mut World) {
             }
             assert_eq!(blocks(), before, "the file keeps its blocks");
             world.persist().unwrap();
+        }
+        "stray" => {
+            let heap = world.heap::<keep>().unwrap();
+            let numbers = heap.named("numbers", vec![me as u64; 1000]).unwrap();
+            // The list of names lies in front of the first object.
+            let list = numbers.here(world).index(0).addr().as_ptr().wrapping_sub(4096);
+            let list = world.address(list).unwrap();
+            let mut magic = [0; 8];
+            world.getmem(&mut magic, list, next);
+            assert_eq!(&magic, b"shmnames");
+            if me == 0 {
+                world.putmem(list.add(100), &[0xee; 50], next);
+            }
+            assert_eq!(world.persist().unwrap(), 1);
+        }
+        "behind stray" => {
+            let heap = world.heap::<keep>().unwrap();
+            assert_eq!(heap.file().unwrap().generation, 1);
+            let numbers = heap.named("numbers", shmem::zeroed::<u64>(1000)).unwrap();
+            assert_eq!(loaded(world, &numbers), vec![me as u64; 1000]);
         }
         "write" => {
             let heap = world.heap::<keep>().unwrap();
@@ -216,11 +237,48 @@ fn names_are_refused(world: &World) {
     );
     assert!(error.contains("and 999 x i32 (4 bytes each, alignment 4) is asked for"), "{error}");
     assert!(heap.named("numbers", [0_f32; 1000]).is_err());
+    let words = heap.named("words", [0_u64; 8]).unwrap();
+    let error = heap.named("words", shmem::zeroed::<Atomic<u64>>(8)).unwrap_err().to_string();
+    assert!(error.contains("is 8 x u64") && error.contains("Atomic<u64>"), "{error}");
+    heap.remove("words").unwrap();
+    world.free(words).unwrap();
+    let words = heap.named("words", shmem::zeroed::<Atomic<u64>>(8)).unwrap();
+    let error = heap.named("words", [0_u64; 8]).unwrap_err().to_string();
+    assert!(error.contains("Atomic<u64>") && error.contains("8 x u64"), "{error}");
+    let point = {
+        #[derive(Clone, Copy, Symmetric)]
+        #[repr(C)]
+        struct Point(u64);
+        heap.named("point", [Point(1)]).unwrap()
+    };
+    {
+        #[derive(Clone, Copy, Symmetric)]
+        #[repr(C)]
+        struct Point(f64);
+        let error = heap.named("point", [Point(1.0)]).map(drop).unwrap_err().to_string();
+        assert!(error.contains("is 1 x another ") && error.contains("Point"), "{error}");
+    }
+    heap.remove("point").unwrap();
+    world.free(point).unwrap();
+    heap.remove("words").unwrap();
+    world.free(words).unwrap();
     assert!(heap.named("", [0_i32; 10]).is_err());
     let error = heap.remove("nunbers").unwrap_err().to_string();
     assert!(error.ends_with("no object `nunbers`; did you mean `numbers`?"), "{error}");
     let error = world.free(heap.named("one", shmem::value(0.0_f64)).unwrap()).unwrap_err().to_string();
     assert!(error.contains("remove the name"), "{error}");
+    // Without its name, an object is there until its last handle is gone.
+    let [first, second] = [1, 2].map(|_| heap.named("pair", [5_i64; 8]).unwrap());
+    heap.remove("pair").unwrap();
+    let before = heap.usage().blocks;
+    world.free(first).unwrap();
+    assert_eq!(heap.usage().blocks, before, "another handle has it");
+    let other = heap.alloc([0_i64; 8]).unwrap();
+    assert_ne!(other.offset(), second.offset());
+    assert_eq!(loaded(world, &second), [5; 8]);
+    drop(other);
+    world.free(second).unwrap();
+    assert_eq!(heap.usage().blocks, before - 1);
     let error = world.heap::<fast>().unwrap().named("numbers", [0_i32; 10]).unwrap_err().to_string();
     assert!(error.contains("give it KIND=PMEM"), "{error}");
 }
@@ -239,15 +297,17 @@ fn written_in_a_loop(world: &mut World) {
     assert!(statics.iter().all(|&one| one == least || least == 0), "statics are of the same round");
     let generation = world.heap::<keep>().unwrap().file().unwrap().generation;
     println!("round {least} generation {generation}");
-    if let Ok(ready) = std::env::var(STOP) {
-        std::fs::write(ready, "").unwrap();
-    }
+    let mut ready = std::env::var(STOP).ok();
     for round in least + 1.. {
         world.local((&data, &SEVENS), |(data, sevens)| {
             data.fill(round);
             sevens.fill(round);
         });
         world.persist().unwrap();
+        // From now on it may be killed: this job has brought a round.
+        if let Some(ready) = ready.take() {
+            std::fs::write(ready, "").unwrap();
+        }
     }
 }
 
@@ -305,6 +365,125 @@ fn a_later_job_finds_what_was_persisted() {
         3,
         "a file for each PE, and nothing else"
     );
+}
+
+#[test]
+fn names_that_a_raw_transfer_destroys_are_written_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let partition = partition(directory.path());
+    let said = succeeds("stray", 2, &partition);
+    let warning = "shmem: warning: PE 1: the list of names of partition 4 `keep`";
+    assert_eq!(said.matches(warning).count(), 1, "{said}");
+    assert!(said.contains("written again at shmem-rt/tests/persistent.rs:"), "{said}");
+    assert!(!succeeds("behind stray", 2, &partition).contains("list of names"));
+}
+
+/// The headers of a file, of which the one with the greater number counts: where it stands, then where the other does.
+fn headers(file: &[u8]) -> [usize; 2] {
+    const SLOT: usize = 4096;
+    let number = |at: usize| u64::from_le_bytes(*file[at + 32..].first_chunk().unwrap());
+    if number(0) > number(SLOT) { [0, SLOT] } else { [SLOT, 0] }
+}
+
+#[test]
+fn a_header_that_was_cut_short_is_said_and_a_damaged_one_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let partition = partition(directory.path());
+    succeeds("write", 2, &partition);
+    let path = directory.path().join("heap.1");
+    let whole = std::fs::read(&path).unwrap();
+    let [newest, other] = headers(&whole);
+    // It was written over the first words of what stood there, and no further.
+    let mut torn = whole.clone();
+    torn.copy_within(other + 40..other + 200, newest + 40);
+    std::fs::write(&path, torn).unwrap();
+    let said = succeeds("read", 2, &partition);
+    let remark = format!("{}: one of its two headers cannot be read, as after a crash", path.display());
+    assert_eq!(said.matches(&remark).count(), 1, "{said}");
+    assert!(said.contains("the other one counts, and the contents are those of persist 2"), "{said}");
+    // The next job finds both.
+    assert!(!succeeds("read again", 2, &partition).contains("cannot be read"));
+    // Something that no header of this file has: what it said is not known.
+    let mut damaged = whole;
+    damaged[newest + 9 * 8] ^= 1;
+    std::fs::write(&path, damaged).unwrap();
+    refused("nothing", 2, &partition, &["/heap.1 is damaged: one of its two headers cannot be read"]);
+}
+
+/// Whoever may write the file can write any list of names, with its checksum: each ends in one error, before anything is
+/// made of it.
+#[test]
+fn a_list_of_names_that_somebody_made_up_is_refused() {
+    const ENTRY: usize = 128;
+    const HEAD: usize = 24;
+    let directory = tempfile::tempdir().unwrap();
+    let partition = partition(directory.path());
+    succeeds("write", 1, &partition);
+    let path = directory.path().join("heap.0");
+    let whole = std::fs::read(&path).unwrap();
+    let lists: Vec<usize> =
+        (0..whole.len()).step_by(64).filter(|&at| whole[at..].starts_with(b"shmnames")).collect();
+    assert_eq!(lists.len(), 2, "in the working area and in the copy");
+    let word =
+        |at: usize, with: u64| move |list: &mut [u8]| list[at..at + 8].copy_from_slice(&with.to_le_bytes());
+    // The working area begins at 2M. `numbers` is the first object, `gone` the second one.
+    let (offset, items, sizes) = (ENTRY + 64, ENTRY + 72, ENTRY + 80);
+    let there = |at: usize| u64::from_le_bytes(*whole[lists[0] + at..].first_chunk().unwrap());
+    let (numbers, gone) = (there(offset), there(offset + ENTRY));
+    let text =
+        |with: &'static [u8]| move |list: &mut [u8]| list[ENTRY..ENTRY + with.len()].copy_from_slice(with);
+    type Change<'c> = Box<dyn Fn(&mut [u8]) + 'c>;
+    let changes: Vec<(&str, Change<'_>)> = vec![
+        ("not free", Box::new(word(offset, 0))),
+        ("not free", Box::new(word(offset, lists[0] as u64 - (2 << 20)))),
+        ("not free", Box::new(word(offset, gone))),
+        ("not free", Box::new(word(offset, numbers + 1))),
+        ("not free", Box::new(word(offset, numbers + 8))),
+        ("not free", Box::new(word(offset, 4 << 20))),
+        ("not free", Box::new(word(offset, (4 << 20) - 64))),
+        ("not free", Box::new(word(offset, 1 << 40))),
+        ("not free", Box::new(word(offset, u64::MAX - 63))),
+        ("not free", Box::new(word(items, 1 << 20))),
+        ("not free", Box::new(word(items, (u64::MAX >> 2) - 15))),
+        ("no name", Box::new(word(items, u64::MAX >> 1))),
+        ("not free", Box::new(word(sizes, 8192 << 32 | 8192))),
+        ("alignment", Box::new(word(sizes, 1 << 62 | 1 << 30))),
+        ("no name", Box::new(word(sizes, 4 << 32))),
+        ("no name", Box::new(word(sizes, 3 << 32 | 3))),
+        ("no name", Box::new(word(sizes, 4 << 32 | 8))),
+        ("no name", Box::new(text(b"\0"))),
+        ("no name", Box::new(text(b"\x1b[2J"))),
+        ("no name", Box::new(text(b"\xff"))),
+        ("the name `gone` twice", Box::new(text(b"gone\0"))),
+        ("more names than there is room for", Box::new(word(16, 32))),
+        ("more names than there is room for", Box::new(word(16, u64::MAX))),
+        ("leads to itself", Box::new(word(8, lists[0] as u64 - (2 << 20)))),
+        ("leads out of the heap", Box::new(word(8, 64))),
+        ("leads out of the heap", Box::new(word(8, numbers + 1))),
+        ("leads out of the heap", Box::new(word(8, (4 << 20) - 64))),
+        ("leads out of the heap", Box::new(word(8, u64::MAX - 63))),
+        ("is not what was written", Box::new(word(8, numbers))),
+    ];
+    for (number, (says, change)) in changes.iter().enumerate() {
+        let mut made_up = whole.clone();
+        for &at in &lists {
+            let list = &mut made_up[at..at + 4096];
+            change(list);
+            let sum = fingerprint(list[..HEAD].iter().chain(&list[HEAD + 8..]).copied());
+            list[HEAD..HEAD + 8].copy_from_slice(&sum.to_le_bytes());
+        }
+        std::fs::write(&path, made_up).unwrap();
+        let outcome = job("nothing", 1, &partition);
+        let said = said(&outcome);
+        assert_eq!(outcome.code, 1, "{number}: {says}: {said}");
+        assert!(
+            said.contains(&format!("{}: ", path.display())) && said.contains(says),
+            "{number}: {says}: {said}"
+        );
+        assert!(!said.contains("panicked") && !said.contains('\x1b'), "{number}: {said}");
+    }
+    std::fs::write(&path, whole).unwrap();
+    succeeds("nothing", 1, &partition);
 }
 
 #[test]
@@ -541,7 +720,8 @@ fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) 
         // SAFETY: only this process, which is about to become the program, gets other mounts.
         call(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
         let (root, flags) = (c"/", libc::MS_REC | libc::MS_PRIVATE);
-        // SAFETY: as above; nothing is mounted, only the mounts there are no longer told to others.
+        // SAFETY: only this process, which is about to become the program, gets other mounts; nothing is
+        // mounted, only the mounts there are no longer told to others.
         call(unsafe { libc::mount(root.as_ptr(), root.as_ptr(), root.as_ptr(), flags, std::ptr::null()) })?;
         match mounted {
             Mounted::Small(_) => mount(c"none", c"tmpfs", 0, &options),

@@ -1,6 +1,7 @@
 //! The expansions that `shmem-macros` is compared with compile.
 #![allow(
     dead_code,
+    non_camel_case_types,
     unreachable_pub,
     clippy::undocumented_unsafe_blocks,
     reason = "expansions in a user's crate are seen by these lints only here, where they are source"
@@ -61,7 +62,7 @@ mod collective {
 mod strided {
     use shmem::prelude::*;
 
-    const N: usize = 8;
+    const N: usize = 16;
 
     #[derive(Clone, Copy, Symmetric)]
     #[repr(C)]
@@ -87,6 +88,6 @@ mod strided {
     include!("../../shmem-macros/expected/strided_put.rs");
     include!("../../shmem-macros/expected/strided_get.rs");
     include!("../../shmem-macros/expected/strided_fields.rs");
-    include!("../../shmem-macros/expected/strided_later.rs");
+    include!("../../shmem-macros/expected/strided_dyn.rs");
     include!("../../shmem-macros/expected/strided_published.rs");
 }

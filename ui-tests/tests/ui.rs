@@ -1,39 +1,66 @@
 //! Every misuse that must not compile, with its message; and uses that must.
 //!
-//! Each `.rs` file is one mistake, named after it; the `.stderr` file beside it is all that rustc
-//! may say. `TRYBUILD=overwrite cargo test -p ui-tests` rewrites the messages. Their wording
-//! belongs to one compiler version: `ci/` runs this on the pinned one only.
+//! `BLESS=1 cargo test -p ui-tests` rewrites the messages.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::thread;
+
+use ui_tests::{Case, Compiler, Product, Verdict, cases};
+
+static COMPILER: LazyLock<Compiler> = LazyLock::new(Compiler::of_this_test);
+
+/// Judges all of them, on all processors.
+fn judge(cases: &[Case]) {
+    let (compiler, verdict) = (&*COMPILER, Verdict::of(&COMPILER));
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(differs) = case.judge(compiler, verdict) {
+                        wrong.lock().unwrap().push(differs);
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} of {} cases\n\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));
+}
 
 #[test]
 fn misuse_is_one_readable_error() {
-    let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/symmetric/*.rs");
-    cases.compile_fail("tests/partitions/*.rs");
-    cases.compile_fail("tests/derive/*.rs");
-    cases.compile_fail("tests/entry/*.rs");
-    cases.compile_fail("tests/phase/*.rs");
-    cases.compile_fail("tests/context/*.rs");
-    cases.compile_fail("tests/halo/*.rs");
-    cases.compile_fail("tests/array/*.rs");
-    cases.compile_fail("tests/scope/*.rs");
-    cases.compile_fail("tests/team/*.rs");
-    cases.compile_fail("tests/lock/*.rs");
-    // Not built, only checked: what is wrong with a region is shown while one writes.
-    cases.compile_fail("tests/strided/*.rs");
+    let directories = [
+        "symmetric",
+        "partitions",
+        "derive",
+        "entry",
+        "phase",
+        "context",
+        "halo",
+        "array",
+        "scope",
+        "team",
+        "lock",
+        // These compile, with one warning.
+        "warned",
+        // Not built, only checked: what is wrong with a region is shown while one writes.
+        "strided",
+    ];
+    judge(&cases(&directories, Product::Check));
 }
 
 /// What a constant cannot name, such as a heap object, is refused by the same functions, but only where
-/// code is made for it. One case that compiles makes the others of its list be built.
+/// code is made for it.
 #[test]
 fn misuse_that_only_a_build_finds() {
-    let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/strided_build/*.rs");
-    cases.pass("tests/pass/strided.rs");
+    judge(&cases(&["strided_build"], Product::Code));
 }
 
 #[test]
 fn good_use_compiles_and_runs() {
-    trybuild::TestCases::new().pass("tests/pass/*.rs");
+    judge(&cases(&["pass", "renamed"], Product::Program));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::geometry::{Entry, Geometry, Side};
+use super::geometry::{Entry, Geometry, Steps};
 
 /// How a view finds an element.
 ///
@@ -15,7 +15,7 @@ pub unsafe trait Addressing<'x, const D: usize>: Copy {
     /// Whether the elements are one range; `None`: known when the program runs.
     const ONE_RANGE: Option<bool>;
 
-    /// For the array that lies behind `mine`, the start of a place.
+    /// For the array that lies behind `mine`, the start of a slot.
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self;
 
     /// The address of an element.
@@ -79,7 +79,7 @@ struct Near<const D: usize> {
     count: usize,
     /// Where the element of index 0 would be.
     origin: *mut u8,
-    side: Side<D>,
+    steps: Steps<D>,
 }
 
 impl<const D: usize> Chunked<'_, D> {
@@ -109,8 +109,8 @@ impl<const D: usize> Chunked<'_, D> {
     }
 }
 
-// SAFETY: the table was made from the parts: the side of the entry that belongs to the index has the
-// biased start of its chunk, and the chunk's own distances. What is near is a side, and the indices for which
+// SAFETY: the table was made from the parts: the steps of the entry that belong to the index have the
+// biased start of its chunk, and the chunk's own distances. What is near are steps, and the indices for which
 // it is the right one.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
@@ -118,7 +118,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     #[inline(always)]
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
         let (entries, shift) = geometry.table();
-        let near = Near { first: 0, count: 0, origin: mine, side: [0; D] };
+        let near = Near { first: 0, count: 0, origin: mine, steps: [0; D] };
         let axis = geometry.chunking().axis();
         Self { mine, entries, shift, axis, length: geometry.chunking().shape()[axis], near }
     }
@@ -127,8 +127,8 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         let along = self.along(shape, index)?;
         let entry = self.entry(along)?;
-        let side = &entry.sides[usize::from(along >= entry.boundary)];
-        Some(element(self.mine.wrapping_add(side[0]), side, index))
+        let steps = &entry.steps[usize::from(along >= entry.boundary)];
+        Some(element(self.mine.wrapping_add(steps[0]), steps, index))
     }
 
     #[inline(always)]
@@ -138,7 +138,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
             // By value: a view whose address was known elsewhere could not stay in registers.
             self.near = find(self.mine, self.entries, self.shift, self.length, along)?;
         }
-        Some(element(self.near.origin, &self.near.side, index))
+        Some(element(self.near.origin, &self.near.steps, index))
     }
 }
 
@@ -160,16 +160,16 @@ fn find<const D: usize>(
     let first = if second { entry.boundary } else { bucket << shift };
     // The second chunk is as long as a bucket, so it does not end before the bucket does.
     let end = if second { (bucket + 1) << shift } else { entry.boundary };
-    let side = entry.sides[usize::from(second)];
-    Some(Near { first, count: end - first, origin: mine.wrapping_add(side[0]), side })
+    let steps = entry.steps[usize::from(second)];
+    Some(Near { first, count: end - first, origin: mine.wrapping_add(steps[0]), steps })
 }
 
-/// The address of an element, from that of index 0 and the distances of a side.
+/// The address of an element, from that of index 0 and the distances behind it.
 #[inline(always)]
-fn element<T, const D: usize>(origin: *mut u8, side: &Side<D>, index: [usize; D]) -> *mut T {
+fn element<T, const D: usize>(origin: *mut u8, steps: &Steps<D>, index: [usize; D]) -> *mut T {
     let mut number = index[D - 1];
     for d in 0..D - 1 {
-        number = number.wrapping_add(index[d].wrapping_mul(side[d + 1]));
+        number = number.wrapping_add(index[d].wrapping_mul(steps[d + 1]));
     }
     origin.cast::<T>().wrapping_add(number)
 }

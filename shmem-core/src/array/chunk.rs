@@ -30,7 +30,7 @@ impl<T, const D: usize> Clone for Place<T, D> {
 impl<T, const D: usize> Copy for Place<T, D> {}
 
 impl<T, const D: usize> Place<T, D> {
-    /// The place of a chunk of the array that lies behind `mine`, the start of a place.
+    /// The place of a chunk of the array that lies behind `mine`, the start of a slot.
     #[track_caller]
     pub(super) fn new(mine: *mut u8, geometry: &Geometry<D>, number: usize) -> Self {
         let chunking = geometry.chunking();
@@ -100,7 +100,7 @@ pub struct ChunkMut<'x, T, const D: usize> {
 
 // SAFETY: it is to be seen as shared references to its elements.
 unsafe impl<T: Sync, const D: usize> Send for ChunkRef<'_, T, D> {}
-// SAFETY: as above.
+// SAFETY: it is to be seen as shared references to its elements.
 unsafe impl<T: Sync, const D: usize> Sync for ChunkRef<'_, T, D> {}
 // SAFETY: it is to be seen as exclusive references to its elements.
 unsafe impl<T: Send, const D: usize> Send for ChunkMut<'_, T, D> {}
@@ -131,7 +131,7 @@ impl<'x, T, const D: usize> ChunkRef<'x, T, D> {
 
     /// The elements as slices of neighbours, in row-major order.
     pub fn runs(&self) -> ChunkRuns<'x, T> {
-        // SAFETY: as in `iter`.
+        // SAFETY: the elements are lent for `'x` (`new`), and shared.
         unsafe { ChunkRuns::new(self.place.rows) }
     }
 
@@ -183,7 +183,7 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
 
     /// The elements as exclusive slices of neighbours, in row-major order.
     pub fn runs_mut(&mut self) -> ChunkRunsMut<'_, T> {
-        // SAFETY: as in `iter_mut`.
+        // SAFETY: the elements are lent to this chunk (`new`), which is borrowed exclusively.
         unsafe { ChunkRunsMut::new(self.place.rows) }
     }
 

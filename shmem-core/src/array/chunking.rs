@@ -4,6 +4,9 @@ use core::ops::Range;
 
 use super::error::{ArrayError, show_shape};
 
+/// Most chunks of an array, whoever says how many: each has its entry in tables.
+pub const MOST_CHUNKS: usize = 1 << 16;
+
 /// How an array is cut into chunks: along one dimension, into parts whose lengths differ by at most one.
 ///
 /// The dimension is the leftmost that has at least as many indices as there are chunks. If there is none,
@@ -70,12 +73,16 @@ impl<const D: usize> Chunking<D> {
     ///
     /// # Errors
     ///
-    /// As [`at_most`](Self::at_most), and if no dimension has so many indices.
+    /// As [`at_most`](Self::at_most), and if no dimension has so many indices, or there are more than
+    /// [`MOST_CHUNKS`].
     pub fn exactly(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
         let chunking = Self::at_most(shape, chunks)?;
         if chunking.chunks < chunks {
             let (shape, most) = (show_shape(&shape), chunking.chunks);
             return Err(ArrayError::TooManyChunks { shape, chunks, most });
+        }
+        if chunks > MOST_CHUNKS {
+            return Err(ArrayError::ManyChunks { shape: show_shape(&shape), chunks, most: MOST_CHUNKS });
         }
         Ok(chunking)
     }

@@ -82,19 +82,19 @@ macro_rules! elements {
 
         // SAFETY: it is to be seen as an iterator over `$reference`.
         unsafe impl<T: $send, const D: usize, S: Storage> Send for $iter<'_, T, D, S> {}
-        // SAFETY: as above. A shared iterator gives nothing out.
+        // SAFETY: it is to be seen as an iterator over `$reference`. A shared iterator gives nothing out.
         unsafe impl<T: Sync, const D: usize, S: Storage> Sync for $iter<'_, T, D, S> {}
-        // SAFETY: as above.
+        // SAFETY: it is to be seen as an iterator over `$reference`.
         unsafe impl<T: $send, const D: usize, S: Storage> Send for $runs<'_, T, D, S> {}
-        // SAFETY: as above.
+        // SAFETY: it is to be seen as an iterator over `$reference`. A shared iterator gives nothing out.
         unsafe impl<T: Sync, const D: usize, S: Storage> Sync for $runs<'_, T, D, S> {}
-        // SAFETY: as above.
+        // SAFETY: it is to be seen as an iterator over `$reference`.
         unsafe impl<T: $send> Send for $chunk_iter<'_, T> {}
-        // SAFETY: as above.
+        // SAFETY: it is to be seen as an iterator over `$reference`. A shared iterator gives nothing out.
         unsafe impl<T: Sync> Sync for $chunk_iter<'_, T> {}
-        // SAFETY: as above.
+        // SAFETY: it is to be seen as an iterator over `$reference`.
         unsafe impl<T: $send> Send for $chunk_runs<'_, T> {}
-        // SAFETY: as above.
+        // SAFETY: it is to be seen as an iterator over `$reference`. A shared iterator gives nothing out.
         unsafe impl<T: Sync> Sync for $chunk_runs<'_, T> {}
 
         impl<'x, T, const D: usize, S: Storage> $iter<'x, T, D, S> {

@@ -1,6 +1,6 @@
 //! What can be wrong with an array that is asked for.
 
-use crate::partition::show_size;
+use shmem_grammar::show_size;
 
 /// An array cannot be as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +42,18 @@ pub enum ArrayError {
         /// Chunks asked.
         chunks: usize,
         /// Most chunks of that shape.
+        most: usize,
+    },
+    /// More chunks than are kept of an array.
+    #[error(
+        "an array of {shape} is asked for in {chunks} chunks, and an array has at most {most}; ask for a chunk per NUMA node or thread"
+    )]
+    ManyChunks {
+        /// The shape asked.
+        shape: String,
+        /// Chunks asked.
+        chunks: usize,
+        /// Most chunks of any array.
         most: usize,
     },
     /// No storage has this name.

@@ -14,17 +14,16 @@ use core::ops::Range;
 
 use super::chunking::Chunking;
 use super::error::ArrayError;
+use super::kind::StorageKind;
 use super::parts::Parts;
-use super::place;
-use super::storage::StorageKind;
 use crate::strided::Piece;
 
-/// How indices of one chunk become bytes from the start of a PE's place.
+/// How indices of one chunk become bytes from the start of a PE's slot.
 ///
 /// The first number is the offset of index 0, which may lie before the chunk (the sum wraps back). The
 /// others are the distances between neighbours in each dimension but the last, in elements; in the last
 /// it is 1.
-pub(super) type Side<const D: usize> = [usize; D];
+pub(super) type Steps<const D: usize> = [usize; D];
 
 /// A bucket of the table.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +31,7 @@ pub(super) struct Entry<const D: usize> {
     /// The first index along the axis of the second chunk.
     pub(super) boundary: usize,
     /// Of the indices before the boundary, and of the others.
-    pub(super) sides: [Side<D>; 2],
+    pub(super) steps: [Steps<D>; 2],
 }
 
 /// Shape, chunks and places of an array: what its handle and its views share.
@@ -69,7 +68,7 @@ impl<const D: usize> Geometry<D> {
         };
         let inner = chunking.inner();
         let mut geometry = Self { chunking, kind, parts, inner, shift, entries, pieces: Box::default() };
-        geometry.pieces = place::pieces(&geometry, element);
+        geometry.pieces = pieces(&geometry, element);
         geometry
     }
 
@@ -94,7 +93,7 @@ impl<const D: usize> Geometry<D> {
         &self.pieces
     }
 
-    /// Bytes from the start of a place to the first part.
+    /// Bytes from the start of a slot to the first part.
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
         self.parts.list()[0].offset
@@ -106,7 +105,7 @@ impl<const D: usize> Geometry<D> {
         if self.kind.is_one_range() { 1 } else { self.chunking.outer() * self.chunking.chunks() }
     }
 
-    /// A run of neighbours: bytes from the start of a place, and number of elements of `element` bytes. If
+    /// A run of neighbours: bytes from the start of a slot, and number of elements of `element` bytes. If
     /// the array is one range, it is run 0 of chunk 0; otherwise each chunk has as many as there are
     /// indices before the axis.
     #[inline(always)]
@@ -119,7 +118,7 @@ impl<const D: usize> Geometry<D> {
         (part.offset + row * length * element, length)
     }
 
-    /// Where the elements of a chunk lie: ranges of neighbours, in bytes from the start of a place.
+    /// Where the elements of a chunk lie: ranges of neighbours, in bytes from the start of a slot.
     pub(super) fn bytes_of(&self, chunk: usize, element: usize) -> impl Iterator<Item = Range<usize>> {
         let one = self.kind.is_one_range();
         let part = self.parts.list()[if one { 0 } else { chunk }];
@@ -138,6 +137,30 @@ impl<const D: usize> Geometry<D> {
     }
 }
 
+/// The pieces of an array of elements of `element` bytes, in row-major order of the elements.
+fn pieces<const D: usize>(geometry: &Geometry<D>, element: usize) -> Box<[Piece]> {
+    let (chunking, list) = (geometry.chunking(), geometry.parts().list());
+    if geometry.kind().is_one_range() {
+        let bytes = chunking.len() * element;
+        let part = list[0];
+        return Box::new([Piece { start: 0, bytes, segment: part.segment, offset: part.offset }]);
+    }
+    let mut pieces: Vec<Piece> = (0..chunking.chunks())
+        .flat_map(|chunk| {
+            let part = list[chunk];
+            chunking.runs(chunk).enumerate().map(move |(number, run)| Piece {
+                start: run.start * element,
+                bytes: run.len() * element,
+                segment: part.segment,
+                // In the chunk the runs are neighbours.
+                offset: part.offset + number * run.len() * element,
+            })
+        })
+        .collect();
+    pieces.sort_unstable_by_key(|piece| piece.start);
+    pieces.into()
+}
+
 /// The distance between neighbours in each dimension, in elements, of a row-major array.
 pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
     let mut strides = [1; D];
@@ -154,7 +177,7 @@ fn entries<const D: usize>(
     shift: u32,
 ) -> Box<[Entry<D>]> {
     let axis = chunking.axis();
-    let side = |chunk: usize| -> Side<D> {
+    let steps = |chunk: usize| -> Steps<D> {
         let range = chunking.range(chunk);
         let strides = strides(range.each_ref().map(|range| range.len()));
         let before = range[axis].start.wrapping_mul(strides[axis]).wrapping_mul(element);
@@ -165,7 +188,7 @@ fn entries<const D: usize>(
     let entry = |bucket: usize| {
         let chunk = chunking.chunk_of(bucket << shift);
         let second = (chunk + 1).min(chunking.chunks() - 1);
-        Entry { boundary: chunking.span(chunk).end, sides: [side(chunk), side(second)] }
+        Entry { boundary: chunking.span(chunk).end, steps: [steps(chunk), steps(second)] }
     };
     (0..=(length - 1) >> shift).map(entry).collect()
 }

@@ -5,8 +5,9 @@ use core::marker::PhantomData;
 
 use super::chunking::Chunking;
 use super::geometry::Geometry;
+use super::kind::StorageKind;
 use super::parts::Parts;
-use super::storage::{Chosen, Storage, StorageKind};
+use super::storage::{Chosen, Storage};
 use crate::data::SymmetricData;
 use crate::strided::Piece;
 
@@ -36,7 +37,7 @@ type Elements<T, S> = (fn() -> *const T, S);
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// # Safety
     ///
-    /// The parts must be reserved for this array in every PE's place, aligned for `T` and initialised, until
+    /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until
     /// `keep` is dropped; no two of them may overlap. `kind` must be one that `S` stands for.
     ///
     /// # Panics

@@ -26,9 +26,10 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> Objects for &NumaArray
     }
 
     unsafe fn freeze<'x>(self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
-        // SAFETY: as in `open`.
+        // SAFETY: `'x` ends before the handle's borrow does (caller).
         let geometry = unsafe { &*core::ptr::from_ref(self.geometry()) };
-        // SAFETY: as in `open`, for shared references and no writers.
+        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
+        // caller promises that nothing writes them for `'x`.
         unsafe { ArrayRef::new(mine, geometry) }
     }
 }

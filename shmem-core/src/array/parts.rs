@@ -5,7 +5,7 @@
 pub struct Part {
     /// Index of the segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's slot.
     pub offset: usize,
     /// Number of elements.
     pub elements: usize,

@@ -9,8 +9,7 @@ use super::handle::NumaArray;
 use super::storage::{Contiguous, Storage};
 use crate::data::SymmetricData;
 use crate::object::{On, many, one};
-use crate::pe::Pe;
-use crate::strided::Piece;
+use crate::pe::{OnPe, Pe};
 
 /// A symmetric array, or a range of its elements, on one PE.
 ///
@@ -37,7 +36,8 @@ impl<T, const D: usize> Copy for ArrayOn<'_, T, D> {}
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The array on `pe`.
-    pub fn on(&self, pe: Pe) -> ArrayOn<'_, T, D> {
+    pub fn on(&self, pe: impl OnPe) -> ArrayOn<'_, T, D> {
+        let pe = pe.pe();
         ArrayOn { pe, geometry: self.geometry(), first: 0, len: self.len(), _elements: PhantomData }
     }
 }
@@ -57,7 +57,7 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
         self.geometry.parts().list()[0].segment
     }
 
-    /// Bytes from the start of the PE's place to the first element.
+    /// Bytes from the start of the PE's slot to the first element.
     pub(crate) fn offset(&self) -> usize {
         self.geometry.parts().list()[0].offset
     }
@@ -158,30 +158,6 @@ macro_rules! ranges {
     )*};
 }
 ranges!(Range<usize> RangeInclusive<usize> RangeFrom<usize> RangeTo<usize> RangeToInclusive<usize> RangeFull);
-
-/// The pieces of an array of elements of `element` bytes, in row-major order of the elements.
-pub(super) fn pieces<const D: usize>(geometry: &Geometry<D>, element: usize) -> Box<[Piece]> {
-    let (chunking, list) = (geometry.chunking(), geometry.parts().list());
-    if geometry.kind().is_one_range() {
-        let bytes = chunking.len() * element;
-        let part = list[0];
-        return Box::new([Piece { start: 0, bytes, segment: part.segment, offset: part.offset }]);
-    }
-    let mut pieces: Vec<Piece> = (0..chunking.chunks())
-        .flat_map(|chunk| {
-            let part = list[chunk];
-            chunking.runs(chunk).enumerate().map(move |(number, run)| Piece {
-                start: run.start * element,
-                bytes: run.len() * element,
-                segment: part.segment,
-                // In the chunk the runs are neighbours.
-                offset: part.offset + number * run.len() * element,
-            })
-        })
-        .collect();
-    pieces.sort_unstable_by_key(|piece| piece.start);
-    pieces.into()
-}
 
 impl<T: SymmetricData, const D: usize> fmt::Debug for ArrayOn<'_, T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,7 +10,8 @@ use super::elements::{Iter, IterMut, Runs, RunsMut};
 use super::field::Field;
 use super::geometry::Geometry;
 use super::index::{ArrayIndex, Indices, refuse};
-use super::storage::{Chosen, Contiguous, Storage, StorageKind};
+use super::kind::StorageKind;
+use super::storage::{Chosen, Contiguous, Storage};
 
 /// An array, for reading: what `frozen` opens.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
@@ -32,7 +33,7 @@ pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
 
 // SAFETY: it is to be seen as shared references to its elements.
 unsafe impl<T: Sync, const D: usize, S: Storage> Send for ArrayRef<'_, T, D, S> {}
-// SAFETY: as above.
+// SAFETY: it is to be seen as shared references to its elements.
 unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayRef<'_, T, D, S> {}
 // SAFETY: it is to be seen as exclusive references to its elements.
 unsafe impl<T: Send, const D: usize, S: Storage> Send for ArrayMut<'_, T, D, S> {}
@@ -52,7 +53,7 @@ macro_rules! views {
         impl<'x, T, const D: usize, S: Storage> $name<'x, T, D, S> {
             /// # Safety
             ///
-            /// Behind `mine`, the start of a place, the parts of the geometry must hold aligned, initialised
+            /// Behind `mine`, the start of a slot, the parts of the geometry must hold aligned, initialised
             /// elements of type `T`, which nothing else accesses for `'x` (for a view that only reads:
             /// which nothing writes).
             #[inline(always)]
@@ -154,7 +155,7 @@ impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
     /// The elements as slices of neighbours, in row-major order.
     #[inline(always)]
     pub fn runs(&self) -> Runs<'x, T, D, S> {
-        // SAFETY: as in `iter`.
+        // SAFETY: the elements are lent for `'x` (`new`), and shared.
         unsafe { Runs::new(self.field.tour()) }
     }
 
@@ -238,7 +239,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// The elements as exclusive slices of neighbours, in row-major order.
     #[inline(always)]
     pub fn runs_mut(&mut self) -> RunsMut<'_, T, D, S> {
-        // SAFETY: as in `iter_mut`.
+        // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
         unsafe { RunsMut::new(self.field.tour()) }
     }
 

@@ -213,7 +213,7 @@ fn fetching_bits<W: SymmetricData>(
     family: Family,
 ) -> u64 {
     match word.pe().slot() {
-        Some(slot) => on_node(endpoint.place(slot), word.offset(), width, op),
+        Some(slot) => on_node(endpoint.start_of(slot), word.offset(), width, op),
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
             let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
@@ -233,7 +233,7 @@ pub(super) fn update_bits<W: SymmetricData>(
 ) {
     match word.pe().slot() {
         Some(slot) => {
-            on_node(endpoint.place(slot), word.offset(), width, op);
+            on_node(endpoint.start_of(slot), word.offset(), width, op);
         }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
@@ -250,7 +250,7 @@ pub(super) fn update_bits<W: SymmetricData>(
 /// `before` must be writable, and nobody else's, until the endpoint is quiet.
 #[inline(always)]
 #[track_caller]
-pub(super) unsafe fn fetch_later<W: AtomicWord>(
+pub(super) unsafe fn fetch_nbi<W: AtomicWord>(
     endpoint: &Endpoint,
     before: *mut W::Value,
     word: On<'_, W>,
@@ -260,7 +260,7 @@ pub(super) unsafe fn fetch_later<W: AtomicWord>(
     let width = width_of::<W::Value>();
     match word.pe().slot() {
         Some(slot) => {
-            let bits = on_node(endpoint.place(slot), word.offset(), width, op);
+            let bits = on_node(endpoint.start_of(slot), word.offset(), width, op);
             // SAFETY: the caller's promise.
             unsafe { before.write(W::Value::from_bits64(bits)) };
         }
@@ -269,7 +269,7 @@ pub(super) unsafe fn fetch_later<W: AtomicWord>(
             let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
             // SAFETY: the caller's promise; a value is as wide as its word.
             unsafe {
-                fetch_later_slow(
+                fetch_nbi_slow(
                     endpoint,
                     pe,
                     segment,
@@ -293,7 +293,7 @@ pub(super) unsafe fn fetch_later<W: AtomicWord>(
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-unsafe fn fetch_later_slow(
+unsafe fn fetch_nbi_slow(
     endpoint: &Endpoint,
     pe: Pe,
     segment: u32,
@@ -310,8 +310,8 @@ unsafe fn fetch_later_slow(
     let call =
         Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op).with(before);
     endpoint.tell(call, || {
-        if let Some(place) = endpoint.mapped(pe, 0) {
-            let bits = on_node(place, offset, width, op);
+        if let Some(slot) = endpoint.mapped(pe, 0) {
+            let bits = on_node(slot, offset, width, op);
             // SAFETY: the caller's promise.
             return unsafe { width.write(before, bits) };
         }
@@ -341,8 +341,8 @@ macro_rules! slow {
             let op = AtomicOp::from_words((code, a, b));
             let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
             endpoint.tell(call, || {
-                if let Some(place) = endpoint.mapped(pe, 0) {
-                    return ($near)(on_node(place, offset, width, op));
+                if let Some(slot) = endpoint.mapped(pe, 0) {
+                    return ($near)(on_node(slot, offset, width, op));
                 }
                 let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
                 // SAFETY: callers pass an aligned word of that width on every PE: `AtomicWord` is sealed
@@ -357,11 +357,11 @@ slow! {
     update_slow = atomic_update, |_| (), ();
 }
 
-/// `place` is the start of the place of a PE on this node.
+/// `slot` is the start of the slot of a PE on this node.
 #[inline(always)]
-pub(super) fn on_node(place: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
-    // SAFETY: `place` is the start of a place that a `Pe` carries.
-    let bell = unsafe { Endpoint::bell_at(place) };
-    // SAFETY: callers pass the offset of an aligned word of that width in every place.
-    unsafe { shm::atomic(place.wrapping_add(offset), width, op, bell) }
+pub(super) fn on_node(slot: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
+    // SAFETY: `slot` is the start of a slot that a `Pe` carries.
+    let bell = unsafe { Endpoint::bell_at(slot) };
+    // SAFETY: callers pass the offset of an aligned word of that width in every slot.
+    unsafe { shm::atomic(slot.wrapping_add(offset), width, op, bell) }
 }

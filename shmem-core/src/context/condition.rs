@@ -65,6 +65,15 @@ impl<V: AmoValue> Condition<V> {
             Relation::Le => value <= self.value,
         }
     }
+
+    /// The least value for which it holds, as a word of 64 bits, if there is one for whoever counts upwards.
+    pub(super) fn least(self) -> Option<u64> {
+        match self.relation {
+            Relation::Eq | Relation::Ge => Some(self.value.to_bits64()),
+            Relation::Gt => Some(self.value.to_bits64().wrapping_add(1)),
+            Relation::Ne | Relation::Lt | Relation::Le => None,
+        }
+    }
 }
 
 impl<V: AmoValue> core::fmt::Display for Condition<V> {

@@ -18,7 +18,6 @@ mod session;
 mod signal;
 mod slow;
 pub mod strided;
-pub mod tracking;
 mod wait;
 mod wait_set;
 
@@ -35,7 +34,7 @@ pub use signal::PutSignal;
 pub use strided::Strided;
 pub use wait_set::{WaitSet, Words};
 
-pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting};
+pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting, Watch};
 pub use crate::transport::SignalOp;
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use core::panic::Location;
 
 use super::order::fence_through;
-use super::signal::{put_signal_slow, update_signal};
-use super::slow::{get_slow, p_slow, put_slow};
+use super::slow::{get_slow, p_slow, put_signal_slow, put_slow, update_signal};
 use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::Endpoint;
@@ -12,6 +11,7 @@ use crate::object::{On, Signal};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::primitive::mutant;
+use crate::shared;
 use crate::transport::{SignalOp, shm};
 
 /// What put writes to and get reads from: a place on one PE, see [`On`].
@@ -91,8 +91,9 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         let bytes = self.bytes();
         if let Some(to) = endpoint.address(self.pe(), self.offset()) {
             if !T::IS_SLICE && bytes <= 8 {
+                // Not a plain read: it may be symmetric memory of this PE.
                 // SAFETY: the caller's promise, for one item.
-                let value = unsafe { source.read() };
+                let value = unsafe { shared::read(source) };
                 // SAFETY: the place is an aligned `Item` on every PE.
                 unsafe { shm::store(to.cast::<T::Item>(), value) };
             } else {
@@ -102,14 +103,15 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         } else {
             let location = Location::caller();
             if !T::IS_SLICE && bytes <= 8 {
-                // SAFETY: the caller's promise, for one item.
-                let value = unsafe { source.read() };
-                // SAFETY: as for the store.
+                // SAFETY: the caller's promise, for one item, which may be symmetric memory.
+                let value = unsafe { shared::read(source) };
+                // SAFETY: the place is an aligned `Item` on every PE.
                 return unsafe {
                     p_slow(endpoint, self.pe(), self.segment(), self.offset(), value, family, location)
                 };
             }
-            // SAFETY: as for the copy.
+            // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable for as long as the family
+            // says (caller).
             unsafe {
                 put_slow(
                     endpoint,
@@ -133,7 +135,8 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
             unsafe { shm::get(into.cast(), from, bytes) };
         } else {
             let location = Location::caller();
-            // SAFETY: as for the copy.
+            // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable for as long as the family
+            // says (caller).
             unsafe {
                 get_slow(
                     endpoint,
@@ -241,4 +244,19 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
         fence_through(endpoint);
         update_signal(endpoint, signal, op);
     }
+}
+
+#[inline(always)]
+#[track_caller]
+pub(super) fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
+    if T::IS_SLICE && place != local {
+        differ(place, local);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn differ(place: usize, local: usize) -> ! {
+    panic!("the place has {place} elements, the local slice {local}")
 }

@@ -1,4 +1,10 @@
 //! Untyped put and get, on addresses.
+//!
+//! An address borrows nothing: between the search for its segment and the end of the copy, another thread may do
+//! whatever its token allows. So a segment that is found is memory of every PE for as long as any token of this
+//! PE exists, and until what was started is complete. Partitions of the start never go; those made at run time go with the
+//! world borrowed exclusively, when all endpoints of all PEs have been quiet; everything else that comes and goes is hidden
+//! from the search ([`Segments::insert_hidden`](crate::segment::Segments::insert_hidden)).
 
 use core::panic::Location;
 
@@ -19,7 +25,8 @@ pub trait Raw: Initiator {
     ///
     /// # Panics
     ///
-    /// If the range does not lie in one partition; the message lists the segments.
+    /// If the range does not lie in one partition; the message lists the segments. Arrays and halos with memory of their
+    /// own lie in none.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem`.
     #[inline]
@@ -35,7 +42,8 @@ pub trait Raw: Initiator {
     ///
     /// # Panics
     ///
-    /// If the range does not lie in one partition; the message lists the segments.
+    /// If the range does not lie in one partition; the message lists the segments. Arrays and halos with memory of their
+    /// own lie in none.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem`.
     #[inline]
@@ -44,7 +52,8 @@ pub trait Raw: Initiator {
         get_bytes(self.endpoint(), into, from, pe, Family::Getmem);
     }
 
-    /// A pointer as a symmetric address.
+    /// A pointer as a symmetric address. Memory that goes when a handle is dropped (that of arrays whose storage is not
+    /// `Single`, and of halos) has none.
     ///
     /// # Errors
     ///
@@ -71,11 +80,13 @@ impl<I: Initiator + ?Sized> Raw for I {}
 pub(super) fn put_bytes(endpoint: &Endpoint, to: SymAddr, source: &[u8], pe: Pe, family: Family) {
     let (segment, offset) = locate(endpoint, family, to, source.len());
     if let Some(to) = endpoint.address(pe, offset) {
-        // SAFETY: the range lies in a segment, so it is memory of every PE.
+        // SAFETY: `locate` found the range in a segment, which is memory of every PE for as long as the endpoint's token
+        // exists (head of the module); `source` is as long.
         unsafe { shm::put(to, source.as_ptr(), source.len()) };
     } else {
         let (from, bytes, location) = (source.as_ptr(), source.len(), Location::caller());
-        // SAFETY: as for the copy.
+        // SAFETY: `locate` found the range in a segment, which is memory of every PE until the endpoint is quiet (head of
+        // the module); `source` is as long, and borrowed for as long as the family says (caller).
         unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, family, location) };
     }
 }
@@ -86,11 +97,13 @@ pub(super) fn put_bytes(endpoint: &Endpoint, to: SymAddr, source: &[u8], pe: Pe,
 pub(super) fn get_bytes(endpoint: &Endpoint, into: &mut [u8], from: SymAddr, pe: Pe, family: Family) {
     let (segment, offset) = locate(endpoint, family, from, into.len());
     if let Some(from) = endpoint.address(pe, offset) {
-        // SAFETY: the range lies in a segment, so it is memory of every PE.
+        // SAFETY: `locate` found the range in a segment, which is memory of every PE for as long as the endpoint's token
+        // exists (head of the module); `into` is as long.
         unsafe { shm::get(into.as_mut_ptr(), from, into.len()) };
     } else {
         let (to, bytes, location) = (into.as_mut_ptr(), into.len(), Location::caller());
-        // SAFETY: as for the copy.
+        // SAFETY: `locate` found the range in a segment, which is memory of every PE until the endpoint is quiet (head of
+        // the module); `into` is as long, and borrowed exclusively for as long as the family says (caller).
         unsafe { get_slow(endpoint, to, pe, segment, offset, bytes, family, location) };
     }
 }

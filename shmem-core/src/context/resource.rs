@@ -1,15 +1,16 @@
 //! What gives out endpoints.
 //!
 //! A resource has units, of which a node may have few. Which unit an endpoint is to lie on is decided by
-//! the [mapping](super::mapping), whose [`Grant`] is all that the resource is told; endpoints of one unit
-//! share what it consists of, behind a lock where the grant says so.
+//! the [mapping](super::mapping), whose [`Assignment`] is all that the resource is told; endpoints of one unit
+//! share what it consists of, behind a lock where the assignment says so.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
-use super::mapping::{Grant, Tracking};
+use super::mapping::{Assignment, Tracking};
 use crate::endpoint::{Endpoint, Far, Waiting};
+use crate::exclusion::Mutex;
 use crate::observe::Observer;
 use crate::pe::Pe;
 use crate::segment::Segments;
@@ -28,10 +29,14 @@ pub trait Resource: Send + Sync {
     /// # Errors
     ///
     /// Why there is none, in words: what a unit is made of has run out.
-    fn open(&self, grant: Grant) -> Result<Endpoint, String>;
+    fn open(&self, assignment: Assignment) -> Result<Endpoint, String>;
 
-    /// Takes back an endpoint of a unit, which the last one ends. It has been quieted.
-    fn close(&self, endpoint: Endpoint, grant: Grant);
+    /// Takes back an endpoint of a unit, which the last one ends.
+    ///
+    /// # Safety
+    ///
+    /// It was opened here, with this assignment, and has been quieted.
+    unsafe fn close(&self, endpoint: Endpoint, assignment: Assignment);
 
     /// Waits until all that any endpoint has started is visible to every PE, endpoints included
     /// that nobody can reach any more. From any thread, whatever others do.
@@ -39,7 +44,7 @@ pub trait Resource: Send + Sync {
 }
 
 /// Endpoints that cost nothing: stores in shared memory, and channels on the transport to other nodes, if
-/// there are any. No lock stands on the way of a store, whatever the grant says; the transport has its own.
+/// there are any. No lock stands on the way of a store, whatever the assignment says; the transport has its own.
 pub struct Endpoints {
     base: *mut u8,
     stride: usize,
@@ -67,10 +72,10 @@ impl Channels {
     /// The channel for an endpoint: where operations are only counted, those of a unit have one together.
     fn open(
         &mut self,
-        grant: Grant,
+        assignment: Assignment,
         open: impl FnOnce(Lane) -> Result<Channel, String>,
     ) -> Result<Channel, String> {
-        let Grant { unit, locked, tracking } = grant;
+        let Assignment { unit, locked, tracking } = assignment;
         let known = self.of_unit.get(&unit).copied().filter(|_| tracking == Tracking::Counter);
         let channel = match known {
             Some(channel) => channel,
@@ -97,7 +102,7 @@ impl Channels {
 
 // SAFETY: the pointers are addresses only; see `Endpoint`.
 unsafe impl Send for Endpoints {}
-// SAFETY: as above.
+// SAFETY: the pointers are addresses only; see `Endpoint`.
 unsafe impl Sync for Endpoints {}
 
 impl Endpoints {
@@ -125,7 +130,7 @@ impl Endpoints {
     }
 
     fn channels(&self) -> MutexGuard<'_, Channels> {
-        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+        self.channels.lock()
     }
 }
 
@@ -138,10 +143,10 @@ impl Resource for Endpoints {
         self.transport.as_ref()?.units()
     }
 
-    fn open(&self, grant: Grant) -> Result<Endpoint, String> {
+    fn open(&self, assignment: Assignment) -> Result<Endpoint, String> {
         let far = match &self.transport {
             Some(transport) => {
-                let channel = self.channels().open(grant, |lane| transport.open(lane))?;
+                let channel = self.channels().open(assignment, |lane| transport.open(lane))?;
                 Some(Far { transport: Arc::clone(transport), channel })
             }
             None => None,
@@ -154,11 +159,12 @@ impl Resource for Endpoints {
         Ok(endpoint.named(number, self.observer.clone()))
     }
 
-    fn close(&self, endpoint: Endpoint, _: Grant) {
+    unsafe fn close(&self, endpoint: Endpoint, _: Assignment) {
         if let Some(far) = endpoint.far_if_any()
             && self.channels().close(far.channel)
         {
-            far.transport.close(far.channel);
+            // SAFETY: that was the last endpoint on the channel, and it has been quieted (caller).
+            unsafe { far.transport.close(far.channel) };
         }
     }
 
@@ -179,15 +185,15 @@ impl Resource for Endpoints {
 mod tests {
     use super::*;
 
-    fn grant(unit: u32, tracking: Tracking) -> Grant {
-        Grant { unit, locked: true, tracking }
+    fn assignment(unit: u32, tracking: Tracking) -> Assignment {
+        Assignment { unit, locked: true, tracking }
     }
 
     #[test]
     fn what_is_only_counted_is_counted_by_the_unit() {
         let (mut channels, mut next) = (Channels::default(), 0);
         let mut open = |unit, tracking| {
-            let channel = channels.open(grant(unit, tracking), |lane| {
+            let channel = channels.open(assignment(unit, tracking), |lane| {
                 assert_eq!((lane.unit, lane.tracking), (unit, tracking));
                 next += 1;
                 Ok(Channel(next - 1))
@@ -203,7 +209,7 @@ mod tests {
     fn a_channel_is_quieted_until_its_last_endpoint_is_gone() {
         let mut channels = Channels::default();
         let open = |channels: &mut Channels, number| {
-            channels.open(grant(0, Tracking::Counter), |_| Ok(Channel(number))).unwrap()
+            channels.open(assignment(0, Tracking::Counter), |_| Ok(Channel(number))).unwrap()
         };
         let (first, second) = (open(&mut channels, 0), open(&mut channels, 1));
         assert!(!channels.close(first) && channels.used.contains_key(&0));
@@ -214,7 +220,7 @@ mod tests {
     #[test]
     fn a_channel_that_cannot_be_opened_leaves_nothing() {
         let mut channels = Channels::default();
-        let refused = channels.open(grant(0, Tracking::Counter), |_| Err("none is left".to_owned()));
+        let refused = channels.open(assignment(0, Tracking::Counter), |_| Err("none is left".to_owned()));
         assert_eq!(refused, Err("none is left".to_owned()));
         assert!(channels.used.is_empty() && channels.of_unit.is_empty());
     }

@@ -2,7 +2,7 @@
 
 use core::panic::Location;
 
-use super::place::Place;
+use super::place::{Place, check_len};
 use super::slow::{g_slow, p_slow};
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Initiator, Stores};
@@ -34,7 +34,7 @@ pub trait Rma: Initiator {
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::Put) };
     }
 
-    /// Reads a place into `into`; the data is there on return.
+    /// Reads a place into `into`, which for a slice is a slice, a `Vec` or an array; the data is there on return.
     ///
     /// # Panics
     ///
@@ -43,7 +43,8 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_get`.
     #[inline(always)]
     #[track_caller]
-    fn get<P: Place>(&self, into: &mut P::Contents, place: P) {
+    fn get<P: Place>(&self, into: &mut (impl Fill<P::Contents> + ?Sized), place: P) {
+        let into = into.filled();
         check_len::<P::Contents>(place.len_of(), into.len_of());
         // Not by `start_of`: through a pointer from a shared reference nothing may be written.
         let to: *mut <P::Contents as Contents>::Item = core::ptr::from_mut(into).cast();
@@ -66,7 +67,7 @@ pub trait Rma: Initiator {
             unsafe { shm::store(to.cast::<T>(), value) };
         } else {
             let location = Location::caller();
-            // SAFETY: as for the store.
+            // SAFETY: the place is an aligned `T` on every PE.
             unsafe {
                 p_slow(endpoint, place.pe(), place.segment(), place.offset(), value, Family::P, location)
             };
@@ -85,7 +86,7 @@ pub trait Rma: Initiator {
             unsafe { shm::load(from.cast::<T>()) }
         } else {
             let location = Location::caller();
-            // SAFETY: as for the load.
+            // SAFETY: the place is an aligned `T` on every PE.
             unsafe { g_slow(endpoint, place.pe(), place.segment(), place.offset(), location) }
         }
     }
@@ -93,17 +94,35 @@ pub trait Rma: Initiator {
 
 impl<I: Initiator + ?Sized> Rma for I {}
 
-#[inline(always)]
-#[track_caller]
-pub(super) fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
-    if T::IS_SLICE && place != local {
-        differ(place, local);
+/// What [`get`](Rma::get) can fill with what a place holds: the same, and for a slice a `Vec` or an array.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be filled from a place that holds `{C}`",
+    label = "not what the place holds",
+    note = "`get` fills a value from a value, and a slice, a `Vec` or an array from a slice of the same elements"
+)]
+pub trait Fill<C: ?Sized> {
+    /// What is filled.
+    #[doc(hidden)]
+    fn filled(&mut self) -> &mut C;
+}
+
+impl<C: Contents + ?Sized> Fill<C> for C {
+    #[inline(always)]
+    fn filled(&mut self) -> &mut C {
+        self
     }
 }
 
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn differ(place: usize, local: usize) -> ! {
-    panic!("the place has {place} elements, the local slice {local}")
+impl<T: PlainData> Fill<[T]> for Vec<T> {
+    #[inline(always)]
+    fn filled(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+impl<T: PlainData, const N: usize> Fill<[T]> for [T; N] {
+    #[inline(always)]
+    fn filled(&mut self) -> &mut [T] {
+        self
+    }
 }

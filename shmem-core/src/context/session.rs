@@ -59,35 +59,36 @@ impl<I: Initiator + ?Sized> Drop for Session<'_, I> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
     use super::*;
     use crate::endpoint::{Far, Waiting};
+    use crate::exclusion::Mutex;
     use crate::pe::Pe;
-    use crate::places::Places;
     use crate::segment::Segments;
+    use crate::slots::Slots;
     use crate::sync::Patience;
-    use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Width};
+    use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Until, Width};
 
     /// A transport that writes down what it is told.
     #[derive(Default)]
-    struct Told(Mutex<Vec<(&'static str, Channel, SessionOptions)>>);
+    struct Noted(Mutex<Vec<(&'static str, Channel, SessionOptions)>>);
 
     // SAFETY: it reaches no memory, and nobody enters an exclusive phase.
-    unsafe impl Transport for Told {
+    unsafe impl Transport for Noted {
         fn name(&self) -> &'static str {
-            "told"
+            "noted"
         }
 
         fn open(&self, _: Lane) -> Result<Channel, String> {
             Ok(Channel(0))
         }
 
-        unsafe fn put(&self, _: Channel, _: Remote, _: *const u8, _: usize) {
+        unsafe fn put(&self, _: Channel, _: Remote, _: *const u8, _: usize, _: Until) {
             unreachable!("no operation is issued")
         }
 
-        unsafe fn get(&self, _: Channel, _: *mut u8, _: Remote, _: usize) {
+        unsafe fn get(&self, _: Channel, _: *mut u8, _: Remote, _: usize, _: Until) {
             unreachable!("no operation is issued")
         }
 
@@ -106,17 +107,17 @@ mod tests {
         fn progress(&self) {}
 
         fn begin_session(&self, channel: Channel, options: SessionOptions) {
-            self.0.lock().unwrap().push(("begin", channel, options));
+            self.0.lock().push(("begin", channel, options));
         }
 
         fn end_session(&self, channel: Channel, options: SessionOptions) {
-            self.0.lock().unwrap().push(("end", channel, options));
+            self.0.lock().push(("end", channel, options));
         }
     }
 
     struct Token {
         endpoint: Endpoint,
-        _places: Places,
+        _places: Slots,
     }
 
     // SAFETY: there is no exclusive phase in these tests.
@@ -126,9 +127,9 @@ mod tests {
         }
     }
 
-    fn token(transport: &Arc<Told>, channel: Channel) -> Token {
-        let places = Places::new(1, 0);
-        let base = places.place(0);
+    fn token(transport: &Arc<Noted>, channel: Channel) -> Token {
+        let places = Slots::new(1, 0);
+        let base = places.start_of(0);
         // SAFETY: the place exists as long as the token.
         let me = unsafe { Pe::new(0, 0) };
         let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
@@ -158,7 +159,7 @@ mod tests {
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
         assert_eq!(
-            *transport.0.lock().unwrap(),
+            *transport.0.lock(),
             [
                 ("begin", Channel(1), batch),
                 ("begin", Channel(1), counted),

@@ -1,16 +1,12 @@
 //! Put with a signal behind it.
 
-use core::panic::Location;
-
-use super::amo::{on_node, update_bits};
-use super::place::Place;
-use super::rma::check_len;
+use super::place::{Place, check_len};
 use crate::data::Contents;
-use crate::endpoint::{Endpoint, Initiator, Stores};
+use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, Signal};
-use crate::observe::{Call, Family};
+use crate::observe::Family;
 use crate::pe::Pe;
-use crate::transport::{SignalOp, Width, shm};
+use crate::transport::SignalOp;
 
 /// Put that ends in a signal, on which the target can wait.
 ///
@@ -63,57 +59,4 @@ fn apart(place: Pe, signal: Pe) -> ! {
     panic!(
         "the place is on PE {place} and the signal on PE {signal}; a signal follows data on the same PE: name it `.on(..)` that PE"
     )
-}
-
-/// Changes the signal behind data that is there.
-#[inline(always)]
-#[track_caller]
-pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
-    let family = match op {
-        SignalOp::Set(_) => Family::SignalSet,
-        SignalOp::Add(_) => Family::SignalAdd,
-    };
-    update_bits(endpoint, signal, Width::W8, op.into(), family);
-}
-
-/// # Safety
-///
-/// `bytes` bytes must be readable from `from` on, and lie at `offset` in the segment of every PE; the signal
-/// must be one on the same PE.
-#[cold]
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
-pub(super) unsafe fn put_signal_slow(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    from: *const u8,
-    bytes: usize,
-    signal_segment: u32,
-    signal_offset: usize,
-    op: SignalOp,
-    family: Family,
-    location: &'static Location<'static>,
-) {
-    let call = Call::new(family, location).at(pe, segment, offset, bytes).with(from);
-    let call = call.signalled(signal_offset, op.into());
-    endpoint.tell(call, || {
-        if let Some(place) = endpoint.mapped(pe, 0) {
-            // SAFETY: the caller's promise.
-            unsafe { shm::put(place.wrapping_add(offset), from, bytes) };
-            on_node(place, signal_offset, Width::W8, op.into());
-            return;
-        }
-        let (far, channel) = (&endpoint.far().transport, endpoint.far().channel);
-        let to = Endpoint::remote(pe, segment, offset);
-        let signal = Endpoint::remote(pe, signal_segment, signal_offset);
-        if family.is_nonblocking() {
-            // SAFETY: the caller's promise, for as long as the family says.
-            unsafe { far.put_signal_nbi(channel, to, from, bytes, signal, op) };
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { far.put_signal(channel, to, from, bytes, signal, op) };
-        }
-    });
 }

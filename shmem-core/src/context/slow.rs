@@ -1,13 +1,15 @@
-//! Put and get where they cannot go straight to the arena: the observer is told, and they go there after all,
-//! or through the transport. What a family calls non-blocking may then go on.
+//! Put, get and put with a signal where they cannot go straight to the arena: the observer is told, and they go there after
+//! all, or through the transport. What a family calls non-blocking may then go on.
 
 use core::panic::Location;
 
+use super::amo::{on_node, update_bits};
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
+use crate::object::{On, Signal};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::transport::shm;
+use crate::transport::{SignalOp, Width, shm};
 
 /// Where a put cannot go straight to the arena: it is told to the observer, and goes there or through the
 /// transport. By value: a reference to `value` would keep it in memory on the way to the store, too.
@@ -31,7 +33,7 @@ pub(super) unsafe fn p_slow<T: PlainData>(
     endpoint.tell(call, || match endpoint.mapped(pe, offset) {
         // SAFETY: the caller's promise.
         Some(to) => unsafe { shm::store(to.cast::<T>(), value) },
-        // SAFETY: as above.
+        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`; a `p` is over when it returns.
         None => unsafe { send(endpoint, pe, segment, offset, from, size_of::<T>(), Family::P) },
     });
 }
@@ -55,7 +57,7 @@ pub(super) unsafe fn g_slow<T: PlainData>(
             return unsafe { shm::load(from.cast::<T>()) };
         }
         let mut value = T::zeroed();
-        // SAFETY: as above; `value` has as many bytes.
+        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`; a `g` is over when it returns.
         unsafe { fetch(endpoint, (&raw mut value).cast(), pe, segment, offset, size_of::<T>(), Family::G) };
         value
     })
@@ -81,7 +83,7 @@ pub(super) unsafe fn put_slow(
     endpoint.tell(call, || match endpoint.mapped(pe, offset) {
         // SAFETY: the caller's promise.
         Some(to) => unsafe { shm::put(to, from, bytes) },
-        // SAFETY: as above.
+        // SAFETY: the caller's promise.
         None => unsafe { send(endpoint, pe, segment, offset, from, bytes, family) },
     });
 }
@@ -106,9 +108,57 @@ pub(super) unsafe fn get_slow(
     endpoint.tell(call, || match endpoint.mapped(pe, offset) {
         // SAFETY: the caller's promise.
         Some(from) => unsafe { shm::get(to, from, bytes) },
-        // SAFETY: as above.
+        // SAFETY: the caller's promise.
         None => unsafe { fetch(endpoint, to, pe, segment, offset, bytes, family) },
     });
+}
+
+/// # Safety
+///
+/// `bytes` bytes must be readable from `from` on, and lie at `offset` in the segment of every PE; the signal
+/// must be one on the same PE.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
+pub(super) unsafe fn put_signal_slow(
+    endpoint: &Endpoint,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    from: *const u8,
+    bytes: usize,
+    signal_segment: u32,
+    signal_offset: usize,
+    op: SignalOp,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    let call = Call::new(family, location).at(pe, segment, offset, bytes).with(from);
+    let call = call.signalled(signal_offset, op.into());
+    endpoint.tell(call, || {
+        if let Some(slot) = endpoint.mapped(pe, 0) {
+            // SAFETY: the caller's promise.
+            unsafe { shm::put(slot.wrapping_add(offset), from, bytes) };
+            on_node(slot, signal_offset, Width::W8, op.into());
+            return;
+        }
+        let (far, channel) = (&endpoint.far().transport, endpoint.far().channel);
+        let to = Endpoint::remote(pe, segment, offset);
+        let signal = Endpoint::remote(pe, signal_segment, signal_offset);
+        // SAFETY: the caller's promise, for as long as the family says.
+        unsafe { far.put_signal(channel, to, from, bytes, signal, op, family.until()) };
+    });
+}
+
+/// Changes the signal behind data that is there.
+#[inline(always)]
+#[track_caller]
+pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
+    let family = match op {
+        SignalOp::Set(_) => Family::SignalSet,
+        SignalOp::Add(_) => Family::SignalAdd,
+    };
+    update_bits(endpoint, signal, Width::W8, op.into(), family);
 }
 
 /// # Safety
@@ -124,13 +174,8 @@ unsafe fn send(
     family: Family,
 ) {
     let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-    if family.is_nonblocking() {
-        // SAFETY: the caller's promise.
-        unsafe { far.transport.put_nbi(far.channel, to, from, bytes) };
-    } else {
-        // SAFETY: as above.
-        unsafe { far.transport.put(far.channel, to, from, bytes) };
-    }
+    // SAFETY: the caller's promise, for as long as the family says.
+    unsafe { far.transport.put(far.channel, to, from, bytes, family.until()) };
 }
 
 /// # Safety
@@ -146,11 +191,6 @@ unsafe fn fetch(
     family: Family,
 ) {
     let (far, from) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-    if family.is_nonblocking() {
-        // SAFETY: the caller's promise.
-        unsafe { far.transport.get_nbi(far.channel, to, from, bytes) };
-    } else {
-        // SAFETY: as above.
-        unsafe { far.transport.get(far.channel, to, from, bytes) };
-    }
+    // SAFETY: the caller's promise, for as long as the family says.
+    unsafe { far.transport.get(far.channel, to, from, bytes, family.until()) };
 }

@@ -1,14 +1,15 @@
 //! Handles, places and operations on an arena of the test's own: two PEs, no processes. Also run
 //! under AddressSanitizer.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::*;
+use crate::exclusion::Mutex;
 use crate::object::{Atomic, Signal, SymBox, Symmetric};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
-use crate::places::Places;
 use crate::segment::{Segment, Segments};
+use crate::slots::Slots;
 use crate::sync::Patience;
 use crate::system::SYSTEM_BYTES;
 use crate::text::Text;
@@ -18,7 +19,7 @@ const HEAP: usize = 4096;
 /// PE 0 of two.
 struct Pair {
     endpoint: crate::endpoint::Endpoint,
-    _places: Places,
+    _places: Slots,
 }
 
 // SAFETY: no exclusive phase exists in these tests.
@@ -40,11 +41,12 @@ fn pair() -> Pair {
 }
 
 fn observed_pair(observer: Option<Arc<dyn Observer>>) -> Pair {
-    let places = Places::new(2, 2 << 20);
-    let (base, stride) = (places.place(0), places.stride());
+    let places = Slots::new(2, 2 << 20);
+    let (base, stride) = (places.start_of(0), places.stride());
     let segments = Segments::new(stride, 21);
     let segment = Segment { start: SYSTEM_BYTES, bytes: HEAP, partition: 1, name: Text::head("default") };
-    segments.insert(1, segment);
+    // SAFETY: the bytes are memory of both PEs, of which nobody is lent references.
+    unsafe { segments.insert(1, segment) };
     let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
     // SAFETY: two places of `stride` bytes, all zeroes, which live as long as the endpoint.
     let endpoint = unsafe {
@@ -176,13 +178,13 @@ impl Observer for Record {
         assert!(call.location.file().ends_with("context/tests.rs"), "{}", call.location);
         assert_eq!(call.endpoint, 7);
         let to = call.pe.map_or_else(String::new, |pe| format!(" {pe}+{}", call.offset - SYSTEM_BYTES));
-        let mut told = self.0.lock().unwrap();
+        let mut told = self.0.lock();
         told.push(format!("{}:{}{to}", call.family, call.bytes));
         told.len() as u64
     }
 
     fn end(&self, call: &Call<'_>, begun: u64) {
-        let told = self.0.lock().unwrap();
+        let told = self.0.lock();
         assert_eq!(told.len() as u64, begun);
         assert!(told.last().unwrap().starts_with(&format!("{}:", call.family)), "{told:?}, then {call:?}");
     }
@@ -192,7 +194,8 @@ impl Observer for Record {
 fn an_observer_is_told_of_every_operation_and_it_is_carried_out() {
     let record = Arc::new(Record::default());
     let pair = observed_pair(Some(Arc::clone(&record) as _));
-    let to = pe(1).observed();
+    // SAFETY: nobody compares it with one that is not marked.
+    let to = unsafe { pe(1).observed() };
     let row = boxed::<[u64]>(0, 16);
     let counter = boxed::<Atomic<u32>>(512, 1);
     pair.put(row.on(to).index(2..4), &[1, 2]);
@@ -209,12 +212,14 @@ fn an_observer_is_told_of_every_operation_and_it_is_carried_out() {
     pair.getmem(&mut [0; 4], end, to);
     pair.inc(counter.on(to));
     assert_eq!(pair.fetch_or(counter.on(to), 6), 1);
-    pair.set(counter.on(pe(0).observed()), 3);
+    // SAFETY: nobody compares it with one that is not marked.
+    let own = unsafe { pe(0).observed() };
+    pair.set(counter.on(own), 3);
     counter.wait_until(&pair, ge(3));
     assert!(counter.test(&pair, eq(3)));
     pair.fence();
     pair.quiet();
-    let told = record.0.lock().unwrap().join(", ");
+    let told = record.0.lock().join(", ");
     let expected = "put:16 1+16, put:8 1+32, p:8 1+40, get:32 1+16, g:8 1+40, iput:16 1+0, ibget:32 1+0, \
                     putmem:8 1+120, getmem:4 1+120, inc:4 1+512, fetch_or:4 1+512, set:4 0+512, \
                     wait_until:4 0+512, test:4 0+512, fence:0, quiet:0";

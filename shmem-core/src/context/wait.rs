@@ -1,16 +1,18 @@
 //! Waiting for a word to change.
 
 use std::panic::Location;
+use std::sync::atomic::AtomicU64;
 
 use super::condition::Condition;
+use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
-use crate::observe::{Call, Family};
+use crate::observe::{Call, Family, Wait};
 use crate::system::Activity;
 use crate::text::Text;
-use crate::transport::{AtomicOp, Width, target};
+use crate::transport::{AtomicOp, Width, atomic};
 
-impl<T: Waitable> Here<'_, T> {
+impl<'a, T: Waitable> Here<'a, T> {
     /// Whether the word is what `condition` says, now.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test`, `shmem_signal_fetch`.
@@ -21,7 +23,7 @@ impl<T: Waitable> Here<'_, T> {
         if endpoint.is_plain() {
             return condition.holds(self.now());
         }
-        endpoint.tell(self.call(Family::Test, Location::caller()), || {
+        endpoint.tell(self.call(Family::Test, Location::caller(), condition), || {
             progress(endpoint);
             condition.holds(self.now())
         })
@@ -38,7 +40,8 @@ impl<T: Waitable> Here<'_, T> {
         if self.endpoint().observer().is_none() {
             return self.wait(condition, location);
         }
-        self.endpoint().tell(self.call(Family::WaitUntil, location), || self.wait(condition, location))
+        let call = self.call(Family::WaitUntil, location, condition);
+        self.endpoint().tell(call, || self.wait(condition, location))
     }
 
     #[inline]
@@ -55,23 +58,35 @@ impl<T: Waitable> Here<'_, T> {
         value
     }
 
-    /// The call of an operation on this word. Words lie in no segment that an observer would ask for.
+    /// The call of a wait for this word. Words lie in no segment that an observer would ask for.
     #[cold]
-    fn call(self, family: Family, location: &'static Location<'static>) -> Call<'static> {
+    fn call(
+        self,
+        family: Family,
+        location: &'static Location<'static>,
+        condition: Condition<T::Value>,
+    ) -> Call<'a> {
         let me = self.endpoint().me();
+        let wait = condition.least().filter(|_| Self::WIDTH == Width::W8).map(|least| {
+            // SAFETY: the word is an aligned one of 8 bytes in the calling PE's own slot, which holds it for as long as
+            // the reference (`Waitable` is sealed to words that are laid out as their number), and is shared by atomics.
+            let number = unsafe { AtomicU64::from_ptr(self.as_ptr().cast()) };
+            Wait { number, least }
+        });
         Call::new(family, location)
             .at(me, 0, self.offset(), size_of::<T>())
             .word(Self::WIDTH, AtomicOp::Fetch)
+            .waits(wait)
     }
 
     const WIDTH: Width = if size_of::<T>() == 8 { Width::W8 } else { Width::W4 };
 
     #[inline(always)]
     pub(super) fn now(self) -> T::Value {
-        // SAFETY: the word is an aligned `T` of that width in the calling PE's own place (`Waitable` is
+        // SAFETY: the word is an aligned `T` of that width in the calling PE's own slot (`Waitable` is
         // sealed to words that are laid out as their number), and typed transfers do not take it. One
         // that `putmem` overwrites has a mixed value, as everything in the shared phase.
-        let bits = unsafe { target::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
+        let bits = unsafe { atomic::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }
 }
@@ -106,30 +121,46 @@ pub(super) fn progress(endpoint: &Endpoint) {
     }
 }
 
-impl<T: Waitable> Symmetric<T> {
+// What is asked of the word stands at the methods, and not in the types of their arguments: there it is told in its own
+// words.
+impl<T: SymmetricData> Symmetric<T> {
     /// Waits for the calling PE's own word; see [`Here::wait_until`].
     #[track_caller]
-    pub fn wait_until(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> T::Value {
+    pub fn wait_until<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> V
+    where
+        T: Waitable<Value = V>,
+    {
         self.here(token).wait_until(condition)
     }
 
     /// Tests the calling PE's own word; see [`Here::test`].
     #[track_caller]
-    pub fn test(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> bool {
+    pub fn test<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> bool
+    where
+        T: Waitable<Value = V>,
+    {
         self.here(token).test(condition)
     }
 }
 
-impl<T: Waitable> SymBox<T> {
+// What is asked of the word stands at the methods, and not in the types of their arguments: there it is told in its own
+// words.
+impl<T: SymmetricData> SymBox<T> {
     /// Waits for the calling PE's own word; see [`Here::wait_until`].
     #[track_caller]
-    pub fn wait_until(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> T::Value {
+    pub fn wait_until<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> V
+    where
+        T: Waitable<Value = V>,
+    {
         self.here(token).wait_until(condition)
     }
 
     /// Tests the calling PE's own word; see [`Here::test`].
     #[track_caller]
-    pub fn test(&self, token: &(impl Initiator + ?Sized), condition: Condition<T::Value>) -> bool {
+    pub fn test<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> bool
+    where
+        T: Waitable<Value = V>,
+    {
         self.here(token).test(condition)
     }
 }

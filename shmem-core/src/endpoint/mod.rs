@@ -5,11 +5,13 @@
 //! of something that holds one: the world, a context. Handles need a token to do anything, so this lies
 //! below them; the operations themselves are traits over tokens, in [`context`](crate::context).
 
+mod standstill;
 mod stores;
 mod waiting;
 
 use std::sync::Arc;
 
+pub use standstill::Watch;
 pub use stores::Stores;
 pub use waiting::{WaitReport, Waiting};
 
@@ -19,6 +21,12 @@ use crate::segment::Segments;
 use crate::sync::Doorbell;
 use crate::system::SystemArea;
 use crate::transport::{Channel, Remote, Transport};
+
+/// An offset that no arena contains: adding it to any user-space base gives an address that no
+/// program has on the machines we run on, so a use before there is memory, or while it is lent away, faults instead of
+/// hitting an object.
+/// Two bits, because some processors ignore the upper byte of an address (bit 62), but none bit 55.
+pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
 /// The way to PEs that are not on this node.
 #[derive(Clone)]
@@ -43,11 +51,14 @@ pub struct Endpoint {
     is_plain: bool,
 }
 
-// SAFETY: the pointers are addresses of the arena, which outlives the endpoint (`new`); every access
-// through them is an atomic, or a copy whose races the phase rules bound. Which threads may use an
-// endpoint is decided by the marker of the context that holds it.
+// SAFETY: the pointers are addresses of the arena, which outlives the endpoint (`new`), and no thread is special to them.
+// Everything else in it is `Send`: transports, segments and observers are shared by all threads of a PE.
 unsafe impl Send for Endpoint {}
-// SAFETY: as above; an endpoint has no interior state of its own.
+// SAFETY: an endpoint does not change, and what several threads reach through it at the same time they access without a
+// data race: symmetric memory by atomics and assembly (`shared`), the words of the runtime by atomics, transports and
+// observers by methods for many threads. That nobody else has a reference to symmetric memory meanwhile is what a token
+// proves ([`Initiator`]). Which threads may use an endpoint at the same time, as far as its stream of operations is
+// concerned, is decided by the marker of the context that holds it.
 unsafe impl Sync for Endpoint {}
 
 impl Endpoint {
@@ -55,7 +66,7 @@ impl Endpoint {
     ///
     /// `base` must be the start of an arena in which slot `s` is mapped at `base + s * stride` for
     /// every slot that a [`Pe`] of the job carries, each starting with a
-    /// [`SystemArea`]; `mine` the start of the calling PE's place. All for as long as the endpoint
+    /// [`SystemArea`]; `mine` the start of the calling PE's slot. All for as long as the endpoint
     /// exists.
     /// If any PE has no slot, `far` must be given and reach it.
     pub unsafe fn new(
@@ -78,6 +89,26 @@ impl Endpoint {
         Self { number, observer, is_plain, ..self }
     }
 
+    /// What stands where this one was lent away: through it nothing is reached. Every address that it gives faults, and
+    /// there is no way to other nodes.
+    #[must_use]
+    pub fn shut(&self) -> Self {
+        Self {
+            base: self.base.wrapping_add(POISON),
+            mine: self.mine.wrapping_add(POISON),
+            far: None,
+            segments: Arc::clone(&self.segments),
+            waiting: Arc::clone(&self.waiting),
+            observer: self.observer.clone(),
+            ..*self
+        }
+    }
+
+    /// Whether it is [`shut`](Self::shut).
+    pub fn is_shut(&self) -> bool {
+        self.mine.addr() & POISON == POISON
+    }
+
     /// Its number among the endpoints of this PE. The world's is 0.
     pub fn number(&self) -> u32 {
         self.number
@@ -89,29 +120,36 @@ impl Endpoint {
         self.me
     }
 
-    /// The address of `offset` in the place of `pe`, if an operation may use it straight away: if the PE is
+    /// The address of `offset` in the slot of `pe`, if an operation may use it straight away: if the PE is
     /// on this node, and nobody observes. Otherwise the operation goes on in a cold function, which tells
     /// the observer and asks [`mapped`](Self::mapped).
     #[inline(always)]
     pub fn address(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
         let slot = pe.slot()?;
-        Some(self.place(slot).wrapping_add(offset))
+        Some(self.start_of(slot).wrapping_add(offset))
     }
 
-    /// The address of `offset` in the place of `pe`, if it is on this node.
+    /// The address of `offset` in the slot of `pe`, if it is on this node.
+    ///
+    /// # Panics
+    ///
+    /// If that is a PE as another PE has it. Only PEs that are threads of one process can come to that.
     #[inline]
     pub fn mapped(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
+        if !pe.is_seen_with(self.me) {
+            self.refuse(pe);
+        }
         let slot = pe.on_node()?;
-        Some(self.place(slot).wrapping_add(offset))
+        Some(self.start_of(slot).wrapping_add(offset))
     }
 
-    /// The address of `offset` in the calling PE's place.
+    /// The address of `offset` in the calling PE's slot.
     #[inline(always)]
     pub fn mine(&self, offset: usize) -> *mut u8 {
         self.mine.wrapping_add(offset)
     }
 
-    /// Which parts of a place are memory.
+    /// Which parts of a slot are memory.
     pub fn segments(&self) -> &Arc<Segments> {
         &self.segments
     }
@@ -136,7 +174,7 @@ impl Endpoint {
     /// Carries out an operation, and tells the observer, if there is one, before and behind it.
     pub fn tell<R>(&self, call: Call<'_>, operation: impl FnOnce() -> R) -> R {
         let call = Call { endpoint: self.number, ..call };
-        let _told = self.observer().map(|observer| Told::begin(observer, call));
+        let _observed = self.observer().map(|observer| Observed::begin(observer, call));
         operation()
     }
 
@@ -149,8 +187,30 @@ impl Endpoint {
     }
 
     /// The way to PEs off this node, if there are any.
-    pub fn far_if_any(&self) -> Option<&Far> {
+    #[inline(always)]
+    pub(crate) fn far_if_any(&self) -> Option<&Far> {
         self.far.as_ref()
+    }
+
+    /// The way to PEs off this node, if there are any, for the runtime's own protocols.
+    ///
+    /// # Safety
+    ///
+    /// Whoever uses the transport keeps the promises of its operations, and takes part in a protocol that all
+    /// PEs keep: what is sent arrives at whatever a PE does meanwhile, phases included.
+    pub unsafe fn far_of_runtime(&self) -> Option<&Far> {
+        self.far.as_ref()
+    }
+
+    /// Name of the transport to PEs off this node, if there are any.
+    pub fn transport_name(&self) -> Option<&'static str> {
+        Some(self.far.as_ref()?.transport.name())
+    }
+
+    /// Whether operations on `pe` reach the calling PE's own memory, observed or not.
+    #[inline(always)]
+    pub(crate) fn is_mine(&self, pe: Pe) -> bool {
+        pe.shares_slot(self.me)
     }
 
     /// The system area of the calling PE.
@@ -161,7 +221,7 @@ impl Endpoint {
     /// and record, on which exclusive phases rest.
     #[inline]
     pub unsafe fn system(&self) -> &SystemArea {
-        // SAFETY: every place starts with a system area (`new`), which all zeroes initialise and
+        // SAFETY: every slot starts with a system area (`new`), which all zeroes initialise and
         // which is shared by atomics only.
         unsafe { &*self.mine.cast() }
     }
@@ -174,35 +234,45 @@ impl Endpoint {
     #[inline]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
         let area = self.mapped(pe, 0)?;
-        // SAFETY: as in `system`.
+        // SAFETY: every slot starts with a system area (`new`), which all zeroes initialise and which is
+        // shared by atomics only.
         Some(unsafe { &*area.cast() })
     }
 
     /// The bell of the calling PE.
     #[inline(always)]
     pub(crate) fn bell(&self) -> &Doorbell {
-        // SAFETY: `mine` is the start of a mapped place (`new`).
+        // SAFETY: `mine` is the start of a mapped slot (`new`).
         unsafe { Self::bell_at(self.mine) }
     }
 
-    /// The bell of the place that starts at `place`.
+    /// The bell of the slot that starts at `slot`.
     ///
     /// # Safety
     ///
-    /// `place` must be the start of a mapped place.
+    /// `slot` must be the start of a mapped slot.
     #[inline(always)]
-    pub(crate) unsafe fn bell_at<'a>(place: *mut u8) -> &'a Doorbell {
+    pub(crate) unsafe fn bell_at<'a>(slot: *mut u8) -> &'a Doorbell {
         // SAFETY: the caller's promise; the bell is the first field of the system area.
-        unsafe { &*place.cast::<Doorbell>() }
+        unsafe { &*slot.cast::<Doorbell>() }
     }
 
-    /// The start of a slot's place.
+    #[cold]
+    fn refuse(&self, pe: Pe) -> ! {
+        panic!(
+            "PE {} was given PE {pe} by another PE of this process, which has slots of its own: send the number, and \
+             ask `world.pe(number)` here",
+            self.me
+        )
+    }
+
+    /// The start of a slot.
     #[inline(always)]
-    pub(crate) fn place(&self, slot: usize) -> *mut u8 {
+    pub(crate) fn start_of(&self, slot: usize) -> *mut u8 {
         self.base.wrapping_add(slot * self.stride)
     }
 
-    /// A part of a place, for a transport.
+    /// A part of a slot, for a transport.
     #[inline(always)]
     pub(crate) fn remote(pe: Pe, segment: u32, offset: usize) -> Remote {
         Remote { pe, segment, offset }
@@ -210,19 +280,19 @@ impl Endpoint {
 }
 
 /// A call that an observer was told of, and will be told the end of, also when it is unwound.
-struct Told<'a> {
+struct Observed<'a> {
     observer: &'a dyn Observer,
     call: Call<'a>,
     begun: u64,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Observed<'a> {
     fn begin(observer: &'a dyn Observer, call: Call<'a>) -> Self {
         Self { observer, call, begun: observer.begin(&call) }
     }
 }
 
-impl Drop for Told<'_> {
+impl Drop for Observed<'_> {
     fn drop(&mut self) {
         self.observer.end(&self.call, self.begun);
     }
@@ -253,7 +323,7 @@ unsafe impl<I: Initiator + ?Sized> Initiator for &I {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: a mutable reference to a token lives no longer than the token.
 unsafe impl<I: Initiator + ?Sized> Initiator for &mut I {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {

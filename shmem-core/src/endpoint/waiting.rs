@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::Endpoint;
+use super::standstill::{LOOK, Vigil, Watch};
 use crate::sync::Patience;
 use crate::system::{Activity, monotonic_now};
 
@@ -21,6 +22,7 @@ pub struct Waiting {
     warn_after: Option<Duration>,
     name: Box<dyn Fn(usize) -> String + Send + Sync>,
     report: Box<dyn Fn(&WaitReport) + Send + Sync>,
+    watch: Option<Box<dyn Watch>>,
 }
 
 impl Waiting {
@@ -32,7 +34,13 @@ impl Waiting {
         name: impl Fn(usize) -> String + Send + Sync + 'static,
         report: impl Fn(&WaitReport) + Send + Sync + 'static,
     ) -> Self {
-        Self { patience, warn_after, name: Box::new(name), report: Box::new(report) }
+        Self { patience, warn_after, name: Box::new(name), report: Box::new(report), watch: None }
+    }
+
+    /// The same, and threads that sleep look whether anybody is left who could wake them.
+    #[must_use]
+    pub fn watched(self, watch: Option<Box<dyn Watch>>) -> Self {
+        Self { watch, ..self }
     }
 
     /// Whether a PE spins before it sleeps: the same on all PEs of a node.
@@ -79,10 +87,17 @@ impl Waiting {
         let record = &unsafe { endpoint.system() }.record;
         record.describe(&activity());
         record.set_waiting_since(monotonic_now());
-        let start = Instant::now();
+        let mut vigil = self.watch.as_deref().map(Vigil::begin);
+        let (start, mut looked) = (Instant::now(), Duration::ZERO);
         let mut warn_after = self.warn_after;
         while !done() {
             let waited = start.elapsed();
+            if let Some(vigil) = &mut vigil
+                && waited >= looked + LOOK
+            {
+                looked = waited;
+                vigil.look(done, &|| record.describe(&activity()));
+            }
             if let Some(limit) = warn_after
                 && waited >= limit
             {
@@ -91,13 +106,16 @@ impl Waiting {
                 (self.report)(&WaitReport { activity, waited });
                 warn_after = Some(limit * 2);
             }
-            let mut timeout = warn_after.map(|limit| limit.saturating_sub(waited));
+            let look = vigil.is_some().then(|| (looked + LOOK).saturating_sub(waited));
+            let mut timeout =
+                warn_after.map(|limit| limit.saturating_sub(waited)).into_iter().chain(look).min();
             if let Some(far) = endpoint.far_if_any() {
                 let limit = far.transport.sleeps();
                 timeout = Some(timeout.map_or(limit, |t| t.min(limit)));
             }
             sleep(timeout, done);
         }
+        drop(vigil);
         record.set_waiting_since(0);
         record.done();
     }

@@ -17,7 +17,31 @@ use crate::observe::{Call, Family};
 use crate::sync::{Doorbell, Turn};
 use crate::system::Activity;
 use crate::text::Text;
-use crate::transport::{AtomicOp, Width, shm, target};
+use crate::transport::{AtomicOp, Width, atomic, shm};
+
+impl<T: PlainData> Halo<T> {
+    /// Begins an exchange. All PEs do so equally often, but not at the same time: a PE may be one exchange
+    /// ahead of its neighbours.
+    ///
+    /// The halo is borrowed as long as the flight lives and, behind it, the ghost cells; the token as well.
+    ///
+    /// # Panics
+    ///
+    /// If the exchange before was not finished, or the halo is that of another PE. Only PEs that are threads of
+    /// one process can come to the latter.
+    #[inline]
+    #[track_caller]
+    pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> Flight<'h, T, I> {
+        assert!(self.me == token.__endpoint().me(), "this is the halo of PE {}: make one here", self.me);
+        match self.turns.begin() {
+            Some(turn) => {
+                self.begun = Some(Location::caller());
+                Flight::new(self, token, turn)
+            }
+            None => self.refuse(),
+        }
+    }
+}
 
 /// An exchange under way: each edge is sent once, in any order, and then the ghost cells are waited for.
 ///
@@ -36,9 +60,9 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     pub(super) fn new(halo: &'h mut Halo<T>, token: &'h I, turn: Turn) -> Self {
         let endpoint = token.__endpoint();
         for link in halo.links.iter().flatten() {
-            if let Some(place) = endpoint.address(link.pe, 0) {
+            if let Some(slot) = endpoint.address(link.pe, 0) {
                 let lines = link.theirs.first_lines(turn.message());
-                lines.for_each(|line| shm::expect_write(place.wrapping_add(line)));
+                lines.for_each(|line| shm::expect_write(slot.wrapping_add(line)));
             }
         }
         Self { halo, token, turn }
@@ -60,7 +84,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
             turn.send(|| token.put(place, cells), |number| signal.store(number, Ordering::Release));
             bell.ring();
         } else {
-            // SAFETY: as above.
+            // SAFETY: `T` is the type of the halo, which is borrowed, as for its cells.
             let signal = unsafe { link.signal(turn.message()) };
             token.put_signal(place, cells, signal, SignalOp::Set(turn.number()));
         }
@@ -93,14 +117,14 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(expected) = self.halo.link(edge).as_ref().map(|link| link.theirs.cells) else { return };
         let count = if expected == 0 { 0 } else { expected.checked_div(block).unwrap_or(0) };
         let Some(link) = self.claim(edge, count * block) else { return };
-        // SAFETY: as in `send`.
+        // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
         let place = unsafe { link.cells(turn.message()) };
         let put = || token.ibput(place, cells, block, stride, block, count);
         if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
             turn.send(put, |number| signal.store(number, Ordering::Release));
             bell.ring();
         } else {
-            // SAFETY: as in `send`.
+            // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
             let signal = unsafe { link.signal(turn.message()) };
             turn.send(put, |number| {
                 token.fence();
@@ -122,7 +146,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let mut staged = core::mem::take(&mut self.halo.staged);
         staged.clear();
         // One too many is enough to find that they are.
-        staged.extend(cells.into_iter().take(expected + 1));
+        staged.extend(cells.into_iter().take(expected.saturating_add(1)));
         self.send(edge, &staged);
         self.halo.staged = staged;
     }
@@ -224,9 +248,9 @@ fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
     let endpoint = token.__endpoint();
     turn.settle();
     for link in links.iter().flatten() {
-        if let Some(place) = endpoint.address(link.pe, 0) {
-            // SAFETY: the start of a place on this node.
-            unsafe { Endpoint::bell_at(place) }.ring();
+        if let Some(slot) = endpoint.address(link.pe, 0) {
+            // SAFETY: the start of a slot on this node.
+            unsafe { Endpoint::bell_at(slot) }.ring();
         }
     }
 }
@@ -239,21 +263,21 @@ fn signal_on_node<'a>(
     turn: Turn,
     link: &Link,
 ) -> Option<(&'a AtomicU64, &'a Doorbell)> {
-    let place = endpoint.address(link.pe, 0)?;
-    let word = place.wrapping_add(link.theirs.signal_of(turn.message())).cast();
+    let slot = endpoint.address(link.pe, 0)?;
+    let word = slot.wrapping_add(link.theirs.signal_of(turn.message())).cast();
     // SAFETY: the plan has an aligned word there, which is shared by atomics only, and mapped while the halo
     // lives.
     let signal = unsafe { AtomicU64::from_ptr(word) };
-    // SAFETY: the start of a place on this node.
-    Some((signal, unsafe { Endpoint::bell_at(place) }))
+    // SAFETY: the start of a slot on this node.
+    Some((signal, unsafe { Endpoint::bell_at(slot) }))
 }
 
 /// Whether the cells of a neighbour are there; what it wrote is visible then.
 #[inline(always)]
 fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
     let signal = endpoint.mine(link.ours.signal_of(turn.message()));
-    // SAFETY: the plan has an aligned word there, in this PE's place, which flights of the neighbour change.
-    turn.has_come(unsafe { target::apply(signal, Width::W8, AtomicOp::Fetch) })
+    // SAFETY: the plan has an aligned word there, in this PE's slot, which flights of the neighbour change.
+    turn.has_come(unsafe { atomic::apply(signal, Width::W8, AtomicOp::Fetch) })
 }
 
 #[inline(never)]

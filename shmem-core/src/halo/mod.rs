@@ -11,8 +11,10 @@
 //! 1. Messages lie in a segment of their own that no raw address finds
 //!    ([`insert_hidden`](crate::segment::Segments::insert_hidden)), behind a handle that stays in the halo. So
 //!    on every PE flights write them, and nothing else does.
-//! 2. All PEs have agreed that edges come in pairs ([`Plan`]) and how large cells are, to the bit and not by a
-//!    hash: each message has one PE that writes it, and waits for this one in turn.
+//! 2. Whoever makes a halo makes it with all PEs, knows that they all make one of such cells, which they have stated
+//!    word for word, and has the edges that each of them has told in that very call (`__new` demands it). From these
+//!    every PE makes the same [`Plan`], in which edges come in pairs and messages lie apart: each message has one PE
+//!    that writes it, and waits for this one in turn.
 //! 3. A flight writes a message of a neighbour once, behind the `begin` of its exchange; before the next
 //!    one all neighbours' signals have been seen (a flight that did not get so far is never followed by
 //!    another). That is the protocol of [`sync::Turns`](crate::sync::Turns), whose head shows that nobody
@@ -67,28 +69,6 @@ impl<T: PlainData> Halo<T> {
     #[doc(hidden)]
     pub unsafe fn __new(memory: SymBox<[u64]>, me: Pe, links: Vec<Option<Link>>) -> Self {
         Self { memory, me, links, turns: Turns::default(), begun: None, staged: Vec::new() }
-    }
-
-    /// Begins an exchange. All PEs do so equally often, but not at the same time: a PE may be one exchange
-    /// ahead of its neighbours.
-    ///
-    /// The halo is borrowed as long as the flight lives and, behind it, the ghost cells; the token as well.
-    ///
-    /// # Panics
-    ///
-    /// If the exchange before was not finished, or the halo is that of another PE. Only PEs that are threads of
-    /// one process can come to the latter.
-    #[inline]
-    #[track_caller]
-    pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> Flight<'h, T, I> {
-        assert!(self.me == token.__endpoint().me(), "this is the halo of PE {}: make one here", self.me);
-        match self.turns.begin() {
-            Some(turn) => {
-                self.begun = Some(Location::caller());
-                Flight::new(self, token, turn)
-            }
-            None => self.refuse(),
-        }
     }
 
     /// How many edges it has, those without a neighbour included.

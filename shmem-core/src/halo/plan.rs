@@ -30,7 +30,7 @@ pub struct Plan {
 /// The two messages of an edge: cells and their signal in each, next to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Messages {
-    /// Bytes to the first message: in the plan from the start of the memory, in a link from that of a place.
+    /// Bytes to the first message: in the plan from the start of the memory, in a link from that of a slot.
     first: usize,
     /// Bytes from one message to the other.
     step: usize,
@@ -46,7 +46,7 @@ pub struct Link {
     segment: u32,
     /// What comes.
     pub(super) ours: Messages,
-    /// What goes, in the place of the neighbour.
+    /// What goes, in the slot of the neighbour.
     pub(super) theirs: Messages,
     /// The last exchange in which it was sent.
     pub(super) sent: u64,
@@ -175,7 +175,8 @@ impl Link {
     #[inline(always)]
     pub(super) unsafe fn signal<'a>(&self, message: usize) -> On<'a, Signal> {
         let Self { pe, segment, theirs, .. } = *self;
-        // SAFETY: as in `cells`; the plan puts it at a multiple of its size.
+        // SAFETY: the plan has reserved it in the segment, at a multiple of its size, and all PEs have the segment
+        // while a halo lives.
         unsafe { On::new(pe, segment, theirs.signal_of(message), 1) }
     }
 }

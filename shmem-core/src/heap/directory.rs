@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use shmem_grammar::show_size;
+
 use crate::fingerprint::fingerprint;
 use crate::text::Text;
 
@@ -53,6 +55,17 @@ pub enum NameError {
         name: String,
         /// What is wrong.
         fault: &'static str,
+    },
+    /// Items larger than the file says of any.
+    #[error(
+        "`{name}` cannot name an object whose items have {} each: they may have less than 4G; take more items that are smaller",
+        show_size(*.item_bytes as u64)
+    )]
+    Large {
+        /// The name.
+        name: String,
+        /// Bytes of an item.
+        item_bytes: usize,
     },
     /// An object of another length or type has the name.
     #[error(
@@ -106,6 +119,10 @@ impl Named {
             "" => "it is empty",
             _ if name.len() > MAX_NAME => "it is too long",
             _ if name.chars().any(char::is_control) => "it contains a character that does not print",
+            // As much as there is room for.
+            _ if item_bytes > u32::MAX as usize => {
+                return Err(NameError::Large { name: name.into(), item_bytes });
+            }
             _ => {
                 let kind = Text::<40>::head(kind).as_str().to_owned();
                 return Ok(Self { name: name.into(), kind, items, item_bytes, align, offset: 0 });
@@ -155,7 +172,11 @@ impl Named {
         let (item_bytes, align) = (sizes >> 32, sizes & 0xffff_ffff);
         let items = word(8)?;
         items.checked_mul(item_bytes)?;
-        Some(Self { name, kind, items, item_bytes, align, offset: word(0)? })
+        // Whoever knows the checksum can write anything; where an object lies is for the ledger to judge.
+        let is_type = align.is_power_of_two() && item_bytes.is_multiple_of(align);
+        let is_text = !kind.chars().any(char::is_control);
+        let named = Self::new(&name, &kind, items, item_bytes, align).ok().filter(|_| is_type && is_text)?;
+        Some(Self { offset: word(0)?, ..named })
     }
 }
 
@@ -183,20 +204,24 @@ impl Directory {
         mut read: impl FnMut(usize) -> Option<[u8; CHUNK_BYTES]>,
     ) -> Result<Self, String> {
         let mut directory = Self { objects: Vec::new(), chunks: Vec::new() };
+        let mut seen = BTreeSet::new();
         let mut next = chunk;
         while directory.chunks.is_empty() || next != 0 {
             let wrong = |what| Err(format!("its list of names {what} at {next:#x}"));
             let Some(bytes) = read(next) else { return wrong("leads out of the heap") };
-            if directory.chunks.contains(&next) {
+            if !seen.insert(next) {
                 return wrong("leads to itself");
             }
             if word(&bytes) != MAGIC || word(&bytes[HEAD..]) != sum(&bytes) {
                 return wrong("is not what was written");
             }
-            let count = word(&bytes[16..]) as usize;
-            let entries = bytes[ENTRY..].chunks_exact(ENTRY).take(count);
+            let count = word(&bytes[16..]);
+            if count > PER_CHUNK as u64 {
+                return wrong("has more names than there is room for");
+            }
+            let entries = bytes[ENTRY..].chunks_exact(ENTRY).take(count as usize);
             for object in entries.map(Named::decode) {
-                let Some(object) = object else { return wrong("has no name") };
+                let Some(object) = object else { return wrong("has what is no name of an object") };
                 directory.objects.push(object);
             }
             directory.chunks.push(next);

@@ -3,13 +3,15 @@
 use core::fmt;
 use core::ops::Range;
 
-use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE, show_size};
+use shmem_grammar::show_size;
+
+use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE};
 use crate::text::Text;
 
 /// A block of a heap, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's slot.
     pub offset: usize,
     /// Bytes, as they were asked for.
     pub bytes: usize,
@@ -50,8 +52,17 @@ pub struct HeapRange {
     pub partition: u32,
     /// The partition's name.
     pub name: Text<32>,
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's slot.
     pub offsets: Range<usize>,
+}
+
+/// What a PE has dropped, and others still hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The PE's number.
+    pub pe: usize,
+    /// Bytes.
+    pub bytes: usize,
 }
 
 /// A heap has no room, or what was given back is not one of its blocks.
@@ -60,9 +71,9 @@ pub struct HeapRange {
 pub enum HeapError {
     /// No free piece is large enough.
     #[error(
-        "no room for {} aligned to {align} in partition `{name}`: its heap has {}, of which {} are free, {} of them in one piece; raise {} by at least {}",
+        "no room for {} aligned to {align} in partition `{name}`: its heap has {}, of which {} are free, {} of them in one piece{}; raise by at least {} the size that the program gives it (`partitions!`, `create_partition`), or {}",
         show_size(*.bytes as u64), show_size(*.size as u64), show_size(*.free as u64),
-        show_size(*.largest_free as u64), variable(*.partition), show_size(*.short as u64)
+        show_size(*.largest_free as u64), still_held(*.dropped), show_size(*.short as u64), variable(*.partition)
     )]
     Exhausted {
         /// The partition's ID.
@@ -81,6 +92,8 @@ pub enum HeapError {
         largest_free: usize,
         /// How many more bytes at the heap's end would have done.
         short: usize,
+        /// The PE that has dropped most of what others still hold; the same on all PEs.
+        dropped: Option<Dropped>,
     },
     /// The alignment is not a power of two, or more than an address can have.
     #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
@@ -191,6 +204,16 @@ pub(super) fn variable(partition: u32) -> String {
         1 => format!("{SIZE_VARIABLE} (or {PARTITION_VARIABLE}1=SIZE=..)"),
         id => format!("{PARTITION_VARIABLE}{id}=SIZE=.."),
     }
+}
+
+fn still_held(dropped: Option<Dropped>) -> String {
+    dropped.map_or_else(String::new, |Dropped { pe, bytes }| {
+        format!(
+            "; PE {pe} has dropped {} more that other PEs still hold: they are free when all PEs have dropped the same \
+             objects",
+            show_size(bytes as u64)
+        )
+    })
 }
 
 struct Heaps<'a>(&'a [HeapRange]);

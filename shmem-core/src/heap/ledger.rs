@@ -41,7 +41,7 @@ pub struct Allocation {
     pub id: u64,
     /// Index of the segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's slot.
     pub offset: usize,
     /// Bytes asked.
     pub bytes: usize,
@@ -328,6 +328,14 @@ impl Ledger {
     /// The heap of a segment in numbers.
     pub fn usage(&self, segment: u32) -> Option<Usage> {
         self.heaps.get(&segment).map(Allocator::usage)
+    }
+
+    /// Bytes in a segment that this PE has dropped, and that are not free yet, because others hold them.
+    pub fn dropped_bytes(&self, segment: u32) -> usize {
+        let dropped =
+            |id: u64| self.groups.get(&(id / 64)).is_some_and(|group| group.pending >> (id % 64) & 1 == 1);
+        let there = self.live.values().filter(|a| a.segment == segment && dropped(a.id));
+        there.map(|a| a.bytes).sum()
     }
 
     fn owned_by_address(&self, operation: &'static str, offset: usize) -> Result<u64, HeapError> {

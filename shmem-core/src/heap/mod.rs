@@ -14,6 +14,6 @@ pub mod statics;
 
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
 pub use directory::{CHUNK_BYTES, Directory, MAX_NAME, NameError, Named};
-pub use error::{Block, HeapError, HeapRange, Neighbours};
+pub use error::{Block, Dropped, HeapError, HeapRange, Neighbours};
 pub use ledger::{Allocation, Ledger, Owner, Reclaimed};
 pub use released::Released;

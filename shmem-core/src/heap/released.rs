@@ -11,20 +11,16 @@ pub struct Released(Mutex<Vec<u64>>);
 impl Released {
     /// Queues an allocation.
     pub fn push(&self, id: u64) {
-        self.lock().push(id);
+        self.0.lock().push(id);
     }
 
     /// Takes out all that is queued.
     pub fn take(&self) -> Vec<u64> {
         if mutant("released-two-steps") {
-            let copy = self.lock().clone();
-            self.lock().clear();
+            let copy = self.0.lock().clone();
+            self.0.lock().clear();
             return copy;
         }
-        core::mem::take(&mut *self.lock())
-    }
-
-    fn lock(&self) -> crate::primitive::MutexGuard<'_, Vec<u64>> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        core::mem::take(&mut *self.0.lock())
     }
 }

@@ -13,8 +13,10 @@
 
 use core::fmt;
 
+use shmem_grammar::show_size;
+
 use crate::fingerprint::fingerprint;
-use crate::partition::{Declaration, ObjectWish, PartitionSpec, show_size};
+use crate::partition::{Declaration, ObjectWish, PartitionSpec};
 use crate::text::Text;
 
 use super::error::variable;

@@ -22,7 +22,7 @@ macro_rules! calls {
         pub unsafe fn $name($object: *mut $type $(, $argument: $of)*) -> $result {
             // SAFETY: an open object (caller), whose tables libfabric has filled in.
             let table = unsafe { (*$object).$($table).+ };
-            // SAFETY: as above.
+            // SAFETY: an open object (caller), whose tables libfabric has filled in.
             match unsafe { (*table).$entry } {
                 // SAFETY: the caller's promise.
                 Some(call) => unsafe { call($object.cast() $(, $argument)*) },
@@ -78,7 +78,7 @@ pub unsafe fn av_straddr(
 ) -> *const c_char {
     // SAFETY: an open object (caller), whose tables libfabric has filled in.
     let table = unsafe { (*av).ops };
-    // SAFETY: as above.
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
     match unsafe { (*table).straddr } {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(av, addr, buf, len) },
@@ -100,7 +100,7 @@ pub unsafe fn cq_strerror(
 ) -> *const c_char {
     // SAFETY: an open object (caller), whose tables libfabric has filled in.
     let table = unsafe { (*cq).ops };
-    // SAFETY: as above.
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
     match unsafe { (*table).strerror } {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(cq, prov_errno, err_data, buf, len) },
@@ -116,7 +116,7 @@ pub unsafe fn cq_strerror(
 pub unsafe fn close(object: *mut fid) -> c_int {
     // SAFETY: an open object (caller), whose tables libfabric has filled in.
     let table = unsafe { (*object).ops };
-    // SAFETY: as above.
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
     match unsafe { (*table).close } {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(object) },
@@ -132,7 +132,7 @@ pub unsafe fn close(object: *mut fid) -> c_int {
 pub unsafe fn bind(object: *mut fid, to: *mut fid, flags: u64) -> c_int {
     // SAFETY: an open object (caller), whose tables libfabric has filled in.
     let table = unsafe { (*object).ops };
-    // SAFETY: as above.
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
     match unsafe { (*table).bind } {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(object, to, flags) },
@@ -148,7 +148,7 @@ pub unsafe fn bind(object: *mut fid, to: *mut fid, flags: u64) -> c_int {
 pub unsafe fn control(object: *mut fid, command: u32, argument: *mut c_void) -> c_int {
     // SAFETY: an open object (caller), whose tables libfabric has filled in.
     let table = unsafe { (*object).ops };
-    // SAFETY: as above.
+    // SAFETY: an open object (caller), whose tables libfabric has filled in.
     match unsafe { (*table).control } {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(object, command.cast_signed(), argument) },

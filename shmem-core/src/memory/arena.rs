@@ -1,4 +1,4 @@
-//! The addresses in which every PE of the node has its place.
+//! The addresses in which every PE of the node has its slot.
 //!
 //! The memory of PE `slot` starts at `base + slot * stride`, in every process of the node, so that
 //! the address of anything on the node is one multiplication and two additions away. The addresses
@@ -8,41 +8,29 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use super::error::MemoryError;
-use super::layout::PlaceLayout;
+use super::file_part;
+use super::layout::SlotLayout;
 use super::limits;
 use super::machine::Machine;
 use super::map::Reservation;
-use super::piece;
 use super::placement::Placement;
 use super::pmem::Backing;
-use super::provide::{Site, provide, system};
+use super::provide::{Mine, Site, provide, system};
 use super::request::Request;
-use crate::partition::Grant;
+use crate::exclusion::Mutex;
 
-/// The places of all PEs of the node.
+/// The slots of all PEs of the node.
 #[derive(Debug)]
 pub struct Arena {
-    layout: PlaceLayout,
+    layout: SlotLayout,
     slots: usize,
     pub(super) machine: Machine,
     pub(super) reservation: Reservation,
     /// What is mapped, or being mapped: the end, by slot and start.
     mapped: Mutex<BTreeMap<(usize, usize), usize>>,
-}
-
-/// Memory that this process made.
-#[derive(Debug)]
-pub struct Mine {
-    /// The files that hold it, for the peers. The first one holds the system area, at its start.
-    /// This process needs them no longer.
-    pub descriptors: Vec<OwnedFd>,
-    /// Which bytes are in which file, for the peers: goes with the descriptors.
-    pub pieces: Vec<u8>,
-    /// What the segments were given, in the order of the requests.
-    pub grants: Vec<Grant>,
 }
 
 impl Arena {
@@ -55,13 +43,13 @@ impl Arena {
     /// # Errors
     ///
     /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
-    pub fn reserve(layout: PlaceLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
+    pub fn reserve(layout: SlotLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
         let alike = layout.requests().iter().map(|request| request.placement.clone()).collect();
         let arena = Self::addresses(layout, slots, machine)?;
         arena.check(&vec![alike; slots])
     }
 
-    /// As [`reserve`](Self::reserve), for PEs whose memory comes from different nodes: `places` says for
+    /// As [`reserve`](Self::reserve), for PEs whose memory comes from different nodes: `placements` says for
     /// each PE of the node where its partitions come from, in the order of the slots.
     ///
     /// # Errors
@@ -72,21 +60,24 @@ impl Arena {
     ///
     /// If a PE has another number of partitions.
     pub fn reserve_among(
-        layout: PlaceLayout,
-        places: &[Vec<Placement>],
+        layout: SlotLayout,
+        placements: &[Vec<Placement>],
         machine: Machine,
     ) -> Result<Self, MemoryError> {
         let partitions = layout.requests().len();
-        assert!(places.iter().all(|places| places.len() == partitions), "PEs have the same partitions");
-        Self::addresses(layout, places.len(), machine)?.check(places)
+        assert!(
+            placements.iter().all(|placements| placements.len() == partitions),
+            "PEs have the same partitions"
+        );
+        Self::addresses(layout, placements.len(), machine)?.check(placements)
     }
 
-    fn check(self, places: &[Vec<Placement>]) -> Result<Self, MemoryError> {
-        limits::check_all(&self.layout, places, &self.machine)?;
+    fn check(self, placements: &[Vec<Placement>]) -> Result<Self, MemoryError> {
+        limits::check_all(&self.layout, placements, &self.machine)?;
         Ok(self)
     }
 
-    fn addresses(layout: PlaceLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
+    fn addresses(layout: SlotLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
         let reservation = layout
             .stride()
@@ -96,35 +87,35 @@ impl Arena {
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 
-    /// The layout of each place.
-    pub fn layout(&self) -> &PlaceLayout {
+    /// The layout of each slot.
+    pub fn layout(&self) -> &SlotLayout {
         &self.layout
     }
 
-    /// Number of places.
+    /// Number of slots.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Start of the first place.
+    /// Start of the first slot.
     pub fn base(&self) -> *mut u8 {
         self.reservation.start().as_ptr()
     }
 
-    /// Bytes from one place to the next.
+    /// Bytes from one slot to the next.
     pub fn stride(&self) -> usize {
         self.layout.stride()
     }
 
-    /// Start of a place. It can be read and written once the memory there was created or attached,
+    /// Start of a slot. It can be read and written once the memory there was created or attached,
     /// until the arena is dropped.
     ///
     /// # Panics
     ///
     /// If there is no such slot.
-    pub fn place(&self, slot: usize) -> *mut u8 {
+    pub fn start_of(&self, slot: usize) -> *mut u8 {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
-        // SAFETY: the reservation has `slots` places of `stride` bytes.
+        // SAFETY: the reservation has `slots` slots of `stride` bytes.
         unsafe { self.base().add(slot * self.stride()) }
     }
 
@@ -195,7 +186,7 @@ impl Arena {
     }
 
     /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its
-    /// place, and maps it. The offset comes from a [`LaterRange`](super::LaterRange).
+    /// slot, and maps it. The offset comes from a [`LaterRange`](super::LaterRange).
     ///
     /// # Errors
     ///
@@ -203,7 +194,7 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If there is no such slot, the range is not in [`PlaceLayout::later`], or something is mapped
+    /// If there is no such slot, the range is not in [`SlotLayout::later`], or something is mapped
     /// there already.
     pub fn create_later(&self, slot: usize, offset: usize, request: &Request) -> Result<Mine, MemoryError> {
         self.mapping(slot, self.later_area(offset, request), |site| {
@@ -256,7 +247,7 @@ impl Arena {
         unsafe { self.reservation.clear(origin + offset..origin + end) };
     }
 
-    /// The parts of a place that may lie in files that survive the job.
+    /// The parts of a slot that may lie in files that survive the job.
     fn named(&self) -> Vec<Range<u64>> {
         let requests = self.layout.requests().iter().enumerate();
         let named = requests.filter(|(_, request)| request.is_in_file());
@@ -268,7 +259,7 @@ impl Arena {
             .collect()
     }
 
-    /// The part of a place that a later segment takes up.
+    /// The part of a slot that a later segment takes up.
     fn later_area(&self, offset: usize, request: &Request) -> Range<usize> {
         let (later, granule) = (self.layout.later(), self.layout.granule());
         let room = request.room().max(granule);
@@ -279,7 +270,7 @@ impl Arena {
     }
 
     fn mapped(&self) -> MutexGuard<'_, BTreeMap<(usize, usize), usize>> {
-        self.mapped.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mapped.lock()
     }
 
     /// Runs what maps an area of a slot in which nothing is mapped, and leaves nothing there after an
@@ -334,9 +325,9 @@ unsafe fn map_pieces(
     let refused = |reason| MemoryError::Peer { slot, reason };
     let (start, end) = (site.area.start as u64, site.area.end as u64);
     let pieces =
-        piece::decode(pieces, start, start + least as u64..=end, descriptors.len()).map_err(refused)?;
+        file_part::decode(pieces, start, start + least as u64..=end, descriptors.len()).map_err(refused)?;
     for (number, file) in descriptors.iter().enumerate() {
-        piece::check_file(number, file, &pieces, named).map_err(refused)?;
+        file_part::check_file(number, file, &pieces, named).map_err(refused)?;
     }
     for piece in &pieces {
         let range = site.origin + piece.offset as usize..site.origin + piece.end() as usize;

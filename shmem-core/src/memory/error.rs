@@ -1,12 +1,13 @@
-//! What can go wrong, and how sizes are written in messages.
+//! What can go wrong.
 
 use core::fmt;
 
 use rustix::io::Errno;
+use shmem_grammar::Kind;
 
 use super::placement::PlacementError;
 use super::pmem::PmemError;
-use crate::partition::{Kind, round_size, show_size};
+use super::size::Size;
 use crate::ranges;
 
 /// Memory could not be reserved, mapped or populated.
@@ -14,12 +15,17 @@ use crate::ranges;
 #[non_exhaustive]
 pub enum MemoryError {
     /// The sizes asked for do not fit into any address space.
-    #[error("{what}: {asked} are asked for, more than any address space has; lower it", asked = Size(*asked))]
+    #[error(
+        "{what}: {asked} are asked for, and a process has {most} of addresses for all PEs of its node; lower it",
+        asked = Size(*asked), most = Size(*most)
+    )]
     TooLarge {
         /// The partition and where it was asked for, or what else it is.
         what: String,
         /// Bytes asked for.
         asked: u64,
+        /// Bytes of addresses that a process has.
+        most: u64,
     },
     /// The process may not reserve that many addresses.
     #[error(
@@ -250,40 +256,5 @@ impl fmt::Display for Reserve<'_> {
             [] => f.write_str("vm.nr_hugepages"),
             [node, ..] => write!(f, "/sys/devices/system/node/node{node}/hugepages/*/nr_hugepages"),
         }
-    }
-}
-
-/// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Size(pub(super) u64);
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(bytes) = *self;
-        const SHORT: usize = "16256G".len();
-        let exact = show_size(bytes);
-        if exact.len() > SHORT && bytes >> 10 > 0 {
-            return write!(f, "about {}", round_size(bytes));
-        }
-        f.write_str(&exact)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_short_and_say_when_they_are_rounded() {
-        let text = |n: u64| Size(n).to_string();
-        assert_eq!(text(0), "0 bytes");
-        assert_eq!(text(1023), "1023 bytes");
-        assert_eq!(text(4096), "4K");
-        assert_eq!(text(2 << 20), "2M");
-        assert_eq!(text((3 << 30) / 2), "1.5G");
-        assert_eq!(text((1 << 30) + 1), "about 1G");
-        assert_eq!(text(23_683_808 << 10), "about 22.6G");
-        assert_eq!(text(2032 << 30), "2032G");
-        assert_eq!(text(u64::MAX), "about 16777216T");
     }
 }

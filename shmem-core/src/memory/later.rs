@@ -1,4 +1,4 @@
-//! Which part of a place belongs to which segment that comes after init.
+//! Which part of a slot belongs to which segment that comes after init.
 //!
 //! First fit, on granules, with the lowest free segment: the same calls in the same order give the
 //! same answers, so all PEs agree without talking.
@@ -6,18 +6,18 @@
 use core::ops::Range;
 
 use super::error::MemoryError;
-use super::layout::PlaceLayout;
+use super::layout::SlotLayout;
 use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
 
 /// Most later segments.
 const MOST: usize = MAX_SEGMENTS - FIRST_LATER as usize;
 
-/// A later segment's place: its index and where it lies.
+/// A later segment: its index, and where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaterPlace {
+pub struct LaterSegment {
     /// Index of the segment.
     pub index: u32,
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's slot.
     pub offset: usize,
 }
 
@@ -32,11 +32,11 @@ pub struct LaterRange {
 
 impl LaterRange {
     /// The empty range of a layout.
-    pub fn new(layout: &PlaceLayout) -> Self {
+    pub fn new(layout: &SlotLayout) -> Self {
         Self { range: layout.later(), granule: layout.granule(), used: Vec::new() }
     }
 
-    /// Finds a place for `bytes` bytes, at a multiple of `room`
+    /// Finds room for `bytes` bytes, at a multiple of `room`
     /// ([`Request::room`](super::Request::room)).
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl LaterRange {
     /// # Panics
     ///
     /// If `bytes` is 0 or `room` is not a power of two.
-    pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterPlace, MemoryError> {
+    pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterSegment, MemoryError> {
         assert!(bytes > 0, "a segment has bytes");
         assert!(room.is_power_of_two(), "pages have sizes that are powers of two");
         let room = room.max(self.granule);
@@ -67,7 +67,7 @@ impl LaterRange {
         };
         let offset = range.start;
         self.used.insert(at, (range, index));
-        Ok(LaterPlace { index, offset })
+        Ok(LaterSegment { index, offset })
     }
 
     /// Bytes of the largest range that is free.
@@ -75,17 +75,19 @@ impl LaterRange {
         self.gaps().map(|gap| gap.len()).max().unwrap_or(0)
     }
 
-    /// Gives a place back.
+    /// Gives a segment back.
     ///
     /// # Panics
     ///
     /// If it is not in use.
-    pub fn release(&mut self, place: LaterPlace) {
+    pub fn release(&mut self, segment: LaterSegment) {
         let at = self
             .used
             .iter()
-            .position(|(range, index)| range.start == place.offset && *index == place.index)
-            .unwrap_or_else(|| panic!("there is no later segment {} at {:#x}", place.index, place.offset));
+            .position(|(range, index)| range.start == segment.offset && *index == segment.index)
+            .unwrap_or_else(|| {
+                panic!("there is no later segment {} at {:#x}", segment.index, segment.offset)
+            });
         self.used.remove(at);
     }
 

@@ -1,10 +1,10 @@
-//! How one PE's place is divided.
+//! How one PE's slot is divided.
 //!
 //! ```text
 //! 0          system area, memory of teams
 //! granule    partition, partition, ..      in the order of their IDs
 //!            later segments                 run-time partitions, registered arrays, halos
-//! stride     the next PE's place
+//! stride     the next PE's slot
 //! ```
 //!
 //! The layout follows from what is *requested* alone, never from what a machine grants, so every PE
@@ -13,15 +13,16 @@
 //! - Starts are multiples of 2 MiB (of the page size, if a larger one is asked for): otherwise
 //!   merging pages into huge ones fails without a word.
 //! - The stride is an *odd* multiple of that, so that equal offsets on all PEs do not meet in the
-//!   same cache set. (Inside a place, the [colour](crate::heap::statics::colour) of each partition
+//!   same cache set. (Inside a slot, the [colour](crate::heap::statics::colour) of each partition
 //!   does the same.)
-//! - The granule grows with the place, so that the byte table of [`Segments`] stays at about a
+//! - The granule grows with the slot, so that the byte table of [`Segments`] stays at about a
 //!   thousand entries.
 
 use core::ops::Range;
 
+use super::alignment::HUGE;
 use super::error::MemoryError;
-use super::request::{HUGE, Request};
+use super::request::Request;
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment::{SYSTEM, Segment, Segments};
 use crate::system::SYSTEM_BYTES;
@@ -31,9 +32,12 @@ use crate::topology::Topology;
 /// Most entries of the table that finds segments.
 const MOST_GRANULES: usize = 1024;
 
-/// The layout of a PE's place.
+/// Bytes of addresses that a process has at most, for the slots of all PEs of its node.
+pub(super) const ADDRESSES: u64 = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
+
+/// The layout of a PE's slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlaceLayout {
+pub struct SlotLayout {
     granule: usize,
     unit: usize,
     requests: Vec<Request>,
@@ -41,12 +45,14 @@ pub struct PlaceLayout {
     system: usize,
     starts: Vec<usize>,
     bytes: usize,
-    place: usize,
+    slot_bytes: usize,
     stride: usize,
+    /// Bytes of addresses that were asked for later segments.
+    later: usize,
 }
 
-impl PlaceLayout {
-    /// The layout of a place for `partitions` in the order of their IDs, with at least `later_bytes`
+impl SlotLayout {
+    /// The layout of a slot for `partitions` in the order of their IDs, with at least `later_bytes`
     /// bytes of addresses for later segments, whose memory comes from the nodes of `topology`. Only what is asked
     /// decides where anything lies, not the topology.
     ///
@@ -88,17 +94,31 @@ impl PlaceLayout {
             .map(|spec| Request::partition(spec, topology))
             .collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
-        let system = SYSTEM_BYTES.checked_add(team_bytes).ok_or_else(|| MemoryError::TooLarge {
-            what: "memory of teams".into(),
-            asked: team_bytes as u64,
-        })?;
+        let too_large = || {
+            let Claim { what, bytes } = Claim::largest(&requests, team_bytes, later_bytes);
+            MemoryError::TooLarge { what, asked: bytes, most: ADDRESSES }
+        };
+        let system = SYSTEM_BYTES.checked_add(team_bytes).ok_or_else(too_large)?;
         let mut granule = HUGE;
         loop {
-            let (starts, bytes, place) = arrange(system, &requests, later_bytes, granule)?;
-            if place.div_ceil(granule) <= MOST_GRANULES {
-                let stride = odd_multiple(place, unit).ok_or_else(|| too_large(&requests))?;
+            let arranged = arrange(system, &requests, later_bytes, granule);
+            let (starts, bytes, slot_bytes) = arranged.ok_or_else(too_large)?;
+            if slot_bytes.div_ceil(granule) <= MOST_GRANULES {
+                let stride = odd_multiple(slot_bytes, unit).ok_or_else(too_large)?;
                 let names = partitions.iter().map(|spec| (spec.id, spec.name)).collect();
-                return Ok(Self { granule, unit, requests, names, system, starts, bytes, place, stride });
+                let later = later_bytes;
+                return Ok(Self {
+                    granule,
+                    unit,
+                    requests,
+                    names,
+                    system,
+                    starts,
+                    bytes,
+                    slot_bytes,
+                    stride,
+                    later,
+                });
             }
             granule *= 2;
         }
@@ -106,12 +126,16 @@ impl PlaceLayout {
 
     /// The table of segments, with the system area and all partitions entered.
     pub fn segments(&self) -> Segments {
-        let segments = Segments::new(self.place, self.granule.trailing_zeros());
+        let segments = Segments::new(self.slot_bytes, self.granule.trailing_zeros());
         let system = Segment { start: 0, bytes: self.system, partition: 0, name: Text::head("system") };
-        segments.insert(SYSTEM, system);
+        // SAFETY: the arena maps it in every slot before anybody can issue operations, and no raw address is found
+        // in it.
+        unsafe { segments.insert(SYSTEM, system) };
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
             let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };
-            segments.insert(1 + k as u32, segment);
+            // SAFETY: the arena maps every partition in every slot before anybody can issue operations, and
+            // references into them are lent by phases alone.
+            unsafe { segments.insert(1 + k as u32, segment) };
         }
         segments
     }
@@ -122,7 +146,7 @@ impl PlaceLayout {
     }
 
     /// Where partition number `k` (from 0, in the order of IDs) starts: bytes from the start of a
-    /// place.
+    /// slot.
     ///
     /// # Panics
     ///
@@ -131,7 +155,7 @@ impl PlaceLayout {
         self.starts[k]
     }
 
-    /// Where partition number `k` lies: bytes from the start of a place.
+    /// Where partition number `k` lies: bytes from the start of a slot.
     ///
     /// # Panics
     ///
@@ -140,7 +164,7 @@ impl PlaceLayout {
         self.starts[k]..self.starts[k] + self.requests[k].bytes
     }
 
-    /// The memory of teams: bytes from the start of a place. Part of the segment of the system, so that no
+    /// The memory of teams: bytes from the start of a slot. Part of the segment of the system, so that no
     /// address names it.
     pub fn teams(&self) -> Range<usize> {
         SYSTEM_BYTES..self.system
@@ -151,17 +175,22 @@ impl PlaceLayout {
         self.bytes
     }
 
-    /// Where later segments lie: bytes from the start of a place.
+    /// Where later segments lie: bytes from the start of a slot.
     pub fn later(&self) -> Range<usize> {
-        self.bytes..self.place
+        self.bytes..self.slot_bytes
     }
 
-    /// Bytes of addresses of a place.
-    pub fn place_bytes(&self) -> usize {
-        self.place
+    /// Bytes of addresses of a slot.
+    pub fn slot_bytes(&self) -> usize {
+        self.slot_bytes
     }
 
-    /// Bytes from one PE's place to the next.
+    /// The part of a slot that asks for the most addresses.
+    pub(super) fn largest_claim(&self) -> Claim {
+        Claim::largest(&self.requests, self.system - SYSTEM_BYTES, self.later)
+    }
+
+    /// Bytes from one PE's slot to the next.
     pub fn stride(&self) -> usize {
         self.stride
     }
@@ -177,13 +206,13 @@ impl PlaceLayout {
     }
 }
 
-/// Starts of the partitions, the end of the last one, and the end of the place.
+/// Starts of the partitions, the end of the last one, and the end of the slot.
 fn arrange(
     system: usize,
     requests: &[Request],
     later: usize,
     granule: usize,
-) -> Result<(Vec<usize>, usize, usize), MemoryError> {
+) -> Option<(Vec<usize>, usize, usize)> {
     let mut end = Some(system);
     let mut starts = Vec::with_capacity(requests.len());
     for request in requests {
@@ -192,30 +221,34 @@ fn arrange(
         end = start
             .and_then(|start| start.checked_add(request.bytes))
             .and_then(|end| end.checked_next_multiple_of(room));
-        starts.push(start.ok_or_else(|| too_large(requests))?);
+        starts.push(start?);
     }
     // A later segment may have pages as large as any.
     let room = requests.iter().map(Request::room).max().unwrap_or(HUGE).max(granule);
-    let bytes = end.and_then(|end| end.checked_next_multiple_of(room));
-    let place = bytes.and_then(|bytes| bytes.checked_add(later)?.checked_next_multiple_of(granule));
-    match (bytes, place) {
-        (Some(bytes), Some(place)) if isize::try_from(place).is_ok() => Ok((starts, bytes, place)),
-        _ => Err(too_large(requests)),
-    }
+    let bytes = end?.checked_next_multiple_of(room)?;
+    let slot_bytes = bytes.checked_add(later)?.checked_next_multiple_of(granule)?;
+    isize::try_from(slot_bytes).is_ok().then_some((starts, bytes, slot_bytes))
 }
 
 fn odd_multiple(bytes: usize, unit: usize) -> Option<usize> {
     (bytes.div_ceil(unit) | 1).checked_mul(unit)
 }
 
-fn too_large(requests: &[Request]) -> MemoryError {
-    match largest(requests) {
-        Some(request) => MemoryError::TooLarge { what: request.what.clone(), asked: request.bytes as u64 },
-        None => MemoryError::TooLarge { what: "later segments".into(), asked: u64::MAX },
-    }
+/// Addresses that are asked for.
+pub(super) struct Claim {
+    /// For what, with the variable that says how many.
+    pub(super) what: String,
+    pub(super) bytes: u64,
 }
 
-/// The largest of the requests: what to lower first.
-pub(super) fn largest(requests: &[Request]) -> Option<&Request> {
-    requests.iter().max_by_key(|request| request.bytes)
+impl Claim {
+    /// The largest one: what to lower first.
+    pub(super) fn largest(requests: &[Request], teams: usize, later: usize) -> Self {
+        let of = |what: &str, bytes: usize| Self { what: what.into(), bytes: bytes as u64 };
+        let claims = requests.iter().map(|request| of(&request.what, request.bytes)).chain([
+            of("SHMEM_TEAM_SIZE, the memory of teams", teams),
+            of("SHMEM_LATER_SIZE, the addresses for memory that is made after the start", later),
+        ]);
+        claims.max_by_key(|claim| claim.bytes).unwrap_or_else(|| unreachable!("two claims are always there"))
+    }
 }

@@ -7,31 +7,33 @@
 use std::collections::BTreeMap;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use shmem_grammar::Kind;
 
-use super::error::{MemoryError, Size};
-use super::layout::{PlaceLayout, largest};
+use super::error::MemoryError;
+use super::layout::{ADDRESSES, Claim, SlotLayout};
 use super::machine::{Limit, Machine};
 use super::placement::{Placement, Spread};
 use super::request::Request;
-use crate::partition::{Kind, Pages};
+use super::size::Size;
+use crate::partition::Pages;
 
 /// Checks what each partition alone asks of the machine.
-pub(super) fn check_each(layout: &PlaceLayout, machine: &Machine) -> Result<(), MemoryError> {
+pub(super) fn check_each(layout: &SlotLayout, machine: &Machine) -> Result<(), MemoryError> {
     let memory = machine.memory();
     let mut in_memory = layout.requests().iter().filter(|request| !request.is_in_file());
     in_memory.try_for_each(|request| fits(request, &memory))
 }
 
-/// Checks what all PEs of the node ask of the machine together. `places` says for each of them where its
+/// Checks what all PEs of the node ask of the machine together. `placements` says for each of them where its
 /// partitions come from.
 pub(super) fn check_all(
-    layout: &PlaceLayout,
-    places: &[Vec<Placement>],
+    layout: &SlotLayout,
+    placements: &[Vec<Placement>],
     machine: &Machine,
 ) -> Result<(), MemoryError> {
-    populated(layout.requests(), places, machine)?;
+    populated(layout.requests(), placements, machine)?;
     file_size(layout.bytes() as u64)?;
-    descriptors(layout.requests(), places.len(), machine)
+    descriptors(layout.requests(), placements.len(), machine)
 }
 
 /// Checks one segment that `slots` running PEs ask for at the same time: `alike` of them place theirs as this
@@ -43,9 +45,9 @@ pub(super) fn check_later(
     machine: &Machine,
 ) -> Result<(), MemoryError> {
     fits(request, &machine.memory())?;
-    let mut places = vec![vec![request.placement.clone()]; alike.clamp(1, slots)];
-    places.resize(slots, vec![Placement::system()]);
-    populated(core::slice::from_ref(request), &places, machine)?;
+    let mut placements = vec![vec![request.placement.clone()]; alike.clamp(1, slots)];
+    placements.resize(slots, vec![Placement::system()]);
+    populated(core::slice::from_ref(request), &placements, machine)?;
     file_size(request.bytes as u64)
 }
 
@@ -58,14 +60,18 @@ fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
 }
 
 /// Plays through what the PEs will do, one after the other, on the pages there are now.
-fn populated(requests: &[Request], places: &[Vec<Placement>], machine: &Machine) -> Result<(), MemoryError> {
-    let of_pe = |places: &Vec<Placement>| {
-        let all = requests.iter().zip(places);
+fn populated(
+    requests: &[Request],
+    placements: &[Vec<Placement>],
+    machine: &Machine,
+) -> Result<(), MemoryError> {
+    let of_pe = |placements: &Vec<Placement>| {
+        let all = requests.iter().zip(placements);
         let placed = all.map(|(request, place)| Request { placement: place.clone(), ..request.clone() });
         placed.filter(|request| request.populate).collect::<Vec<_>>()
     };
-    let populated: Vec<_> = places.iter().map(of_pe).collect();
-    let slots = places.len();
+    let populated: Vec<_> = placements.iter().map(of_pe).collect();
+    let slots = placements.len();
     let Some(first) = populated.first().filter(|requests| !requests.is_empty()) else { return Ok(()) };
     let sizes = machine.page_sizes();
     let mut left = sizes.clone();
@@ -183,28 +189,20 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
 }
 
 /// The error for addresses that cannot be reserved.
-pub(super) fn address_space(layout: &PlaceLayout, slots: usize) -> MemoryError {
+pub(super) fn address_space(layout: &SlotLayout, slots: usize) -> MemoryError {
     let limit = match getrlimit(Resource::As).current {
         Some(bytes) => format!(
             "the limit on addresses (ulimit -v, RLIMIT_AS) is {}, what the program uses included",
             Size(bytes)
         ),
-        None => "the address space of a process does not have that much left".into(),
-    };
-    let later = layout.later().len() as u64;
-    let lower = match largest(layout.requests()) {
-        Some(request) if request.bytes as u64 > later => format!(
-            "the sizes of the partitions, the largest of which is {} with {}",
-            request.what,
-            Size(request.bytes as u64)
-        ),
-        _ => format!(
-            "SHMEM_LATER_SIZE, the addresses for memory that is made after the start ({} of these)",
-            Size(later)
+        None => format!(
+            "the address space of a process, {} at most, does not have that much left",
+            Size(ADDRESSES)
         ),
     };
+    let Claim { what, bytes } = layout.largest_claim();
     let raise = if getrlimit(Resource::As).current.is_some() { "raise the limit, " } else { "" };
-    let hint = format!("{raise}lower {lower}, or start fewer PEs on a node");
+    let hint = format!("{raise}lower {what} ({} of these), or start fewer PEs on a node", Size(bytes));
     MemoryError::AddressSpace {
         slots,
         asked: (layout.stride() as u64).saturating_mul(slots as u64),

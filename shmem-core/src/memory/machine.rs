@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::error::Size;
 use super::pages::PageSizes;
+use super::size::Size;
+use super::sysfs::{field, number};
 use crate::topology::Topology;
 
 /// Where to read what the machine has. Tests invent machines by giving another root.
@@ -170,19 +171,6 @@ impl Group {
         let stat = fs::read_to_string(self.directory.join("memory.stat")).unwrap_or_default();
         used.saturating_sub(field(&stat, key).unwrap_or(0))
     }
-}
-
-/// The number in a file of one number.
-pub(super) fn number(file: &Path) -> Option<u64> {
-    fs::read_to_string(file).ok()?.trim().parse().ok()
-}
-
-/// The number behind `key` in a file of lines `key number ..`.
-fn field(text: &str, key: &str) -> Option<u64> {
-    text.lines().find_map(|line| {
-        let mut words = line.split_whitespace();
-        (words.next() == Some(key)).then(|| words.next()?.parse().ok())?
-    })
 }
 
 #[cfg(test)]

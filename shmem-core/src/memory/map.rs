@@ -9,8 +9,8 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-use super::error::Size;
-use super::request::HUGE;
+use super::alignment::HUGE;
+use super::size::Size;
 
 /// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
 const COLLAPSE: libc::c_int = 25;
@@ -60,7 +60,8 @@ pub(super) struct Reservation {
 // SAFETY: a reservation is a range of addresses; whoever reads or writes there goes through raw
 // pointers and answers for it.
 unsafe impl Send for Reservation {}
-// SAFETY: as above; the methods that change mappings are system calls on disjoint ranges.
+// SAFETY: a reservation is a range of addresses; whoever reads or writes there goes through raw pointers and
+// answers for it; the methods that change mappings are system calls on disjoint ranges.
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
@@ -143,7 +144,7 @@ impl Reservation {
         let result = unsafe { rustix::mm::mmap(start, range.len(), protection, flags, memfd, offset) };
         if result.is_err() {
             // The kernel may have removed what was there before it failed.
-            // SAFETY: as above.
+            // SAFETY: the range is ours (`at`), and nothing refers to what was there (caller).
             unsafe { self.clear(range) };
         }
         result.map(drop)

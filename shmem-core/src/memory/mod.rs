@@ -6,22 +6,25 @@
 //! later     who has which addresses behind the partitions
 //! limits    what is checked beforehand
 //! pages     page sizes and the choice among them
-//! placement which NUMA nodes          layout  how a place is divided
-//! placed    pages on these nodes      residence where the pages of a place are
-//! piece     what peers are told
+//! placement which NUMA nodes          layout  how a slot is divided
+//! placed    pages on these nodes      residence where the pages of a slot are
+//! file_part what peers are told
 //! machine   what /proc and /sys say  request what is asked of one piece of memory
 //! map       system calls                numa    system calls for nodes
+//! sysfs     numbers in files            alignment what addresses are multiples of
 //! pmem      partitions in files, which survive the job
 //! ```
 //!
-//! The order in which a PE comes to its memory: lay out ([`PlaceLayout`]), reserve
+//! The order in which a PE comes to its memory: lay out ([`SlotLayout`]), reserve
 //! ([`Arena::reserve`]), create ([`Arena::create`]), hand descriptors and pieces over, attach the
 //! peers' ([`Arena::attach`]). There is one file per PE and class of page sizes, not per partition,
 //! so descriptors and mappings grow with the PEs only. Files have no name anywhere: the kernel
 //! removes them with the last process that has them.
 
+mod alignment;
 mod arena;
 mod error;
+mod file_part;
 mod later;
 mod layout;
 mod limits;
@@ -29,27 +32,26 @@ mod machine;
 mod map;
 mod numa;
 mod pages;
-mod piece;
 mod placed;
 mod placement;
 mod pmem;
 mod provide;
 mod request;
 mod residence;
+mod size;
+mod sysfs;
 
 #[cfg(test)]
 mod tests;
 
-pub use arena::{Arena, Mine};
+pub use alignment::ADDRESS_ALIGN;
+pub use arena::Arena;
 pub use error::MemoryError;
-pub use later::{LaterPlace, LaterRange};
-pub use layout::PlaceLayout;
+pub use later::{LaterRange, LaterSegment};
+pub use layout::SlotLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
 pub use placement::{Placement, PlacementError, Spread, placement};
 pub use pmem::{Backing, Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
+pub use provide::Mine;
 pub use request::Request;
-
-/// What the addresses of places and segments are multiples of, on every machine. An offset that is a
-/// multiple of more says nothing about the address.
-pub const ADDRESS_ALIGN: usize = request::HUGE;

@@ -15,10 +15,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::error::Size;
-use super::machine::number;
+use shmem_grammar::Policy;
+
 use super::request::Request;
-use crate::partition::{Pages, Policy};
+use super::size::Size;
+use super::sysfs::number;
+use crate::partition::Pages;
 
 /// A pool of huge pages.
 #[derive(Clone, Debug, PartialEq, Eq)]

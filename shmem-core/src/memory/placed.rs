@@ -4,11 +4,12 @@
 
 use rustix::io::Errno;
 
+use super::alignment::HUGE;
 use super::error::{MemoryError, NodeList};
 use super::machine::Machine;
 use super::numa;
 use super::placement::Spread;
-use super::request::{HUGE, Request};
+use super::request::Request;
 
 /// Has the pages of a request come from its nodes: `bind` sets a policy. What cannot be had, in words.
 pub(super) fn apply(

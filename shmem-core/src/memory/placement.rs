@@ -11,7 +11,9 @@
 
 use core::fmt;
 
-use crate::partition::{Kind, PartitionSpec, Policy};
+use shmem_grammar::{Kind, Policy};
+
+use crate::partition::PartitionSpec;
 use crate::topology::Topology;
 
 /// Where the memory of a partition is to come from.

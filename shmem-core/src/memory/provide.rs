@@ -13,22 +13,35 @@ use core::ops::Range;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
+use shmem_grammar::{Kind, Policy};
 
-use super::arena::Mine;
-use super::error::{MemoryError, NodeList, Size};
+use super::error::{MemoryError, NodeList};
+use super::file_part::{FilePart, encode, push};
 use super::limits::{check_later, no_pages};
 use super::machine::Machine;
 use super::map::{self, Reservation};
 use super::numa;
 use super::pages::{Choice, PageSizes};
-use super::piece::{Piece, encode, push};
 use super::placed::{Found, apply, compare};
 use super::placement::{Placement, Spread};
 use super::pmem::{Backing, PmemFile};
 use super::request::Request;
-use crate::partition::{FileGrant, Grant, Kind, Pages, Policy};
+use super::size::Size;
+use crate::partition::{FileGrant, Grant, Pages};
 
-/// Where memory is made: `area` of the place that starts at `origin` in the reservation.
+/// Memory that this process made.
+#[derive(Debug)]
+pub struct Mine {
+    /// The files that hold it, for the peers. The first one holds the system area, at its start.
+    /// This process needs them no longer.
+    pub descriptors: Vec<OwnedFd>,
+    /// Which bytes are in which file, for the peers: goes with the descriptors.
+    pub pieces: Vec<u8>,
+    /// What the segments were given, in the order of the requests.
+    pub grants: Vec<Grant>,
+}
+
+/// Where memory is made: `area` of the slot that starts at `origin` in the reservation.
 pub(super) struct Site<'a> {
     pub(super) reservation: &'a Reservation,
     pub(super) machine: &'a Machine,
@@ -52,7 +65,7 @@ struct Provider<'a> {
     base: OwnedFd,
     huge: Vec<HugeFile>,
     /// Parts of `huge`, with their index there, in the order of their offsets.
-    overlays: Vec<Piece>,
+    overlays: Vec<FilePart>,
 }
 
 /// Makes and maps the memory of an area with segments that start where `wanted` says.
@@ -86,7 +99,7 @@ pub(super) unsafe fn provide(
 }
 
 impl Site<'_> {
-    /// A range of the place, in the reservation.
+    /// A range of the slot, in the reservation.
     fn inside(&self, range: &Range<usize>) -> Range<usize> {
         self.origin + range.start..self.origin + range.end
     }
@@ -150,7 +163,7 @@ impl Provider<'_> {
             .map_err(system("fcntl", "duplicating the descriptor of a file"))?;
         let number = self.huge.len() as u64;
         self.huge.push(HugeFile { file: descriptor, page, bytes, named: true });
-        push(&mut self.overlays, Piece { offset: start as u64, bytes, file: number, at, page });
+        push(&mut self.overlays, FilePart { offset: start as u64, bytes, file: number, at, page });
         let larger =
             asked.map(|asked| format!("PGSIZE={}: the pages of a file have {}", Size(asked), Size(page)));
         Ok(Grant {
@@ -251,7 +264,10 @@ impl Provider<'_> {
         };
         if tried.is_ok() {
             huge.bytes += bytes;
-            push(&mut self.overlays, Piece { offset: part.start as u64, bytes, file: file as u64, at, page });
+            push(
+                &mut self.overlays,
+                FilePart { offset: part.start as u64, bytes, file: file as u64, at, page },
+            );
         } else {
             // Without its pages, the file may be as long as it likes.
             _ = map::resize(&huge.file, at);
@@ -342,11 +358,11 @@ impl Provider<'_> {
         let mut pieces = Vec::new();
         let mut end = start;
         let rest =
-            |from: u64, to: u64| Piece { offset: from, bytes: to - from, file: 0, at: from - start, page };
+            |from: u64, to: u64| FilePart { offset: from, bytes: to - from, file: 0, at: from - start, page };
         for piece in overlays {
             push(&mut pieces, rest(end, piece.offset));
             end = piece.end();
-            push(&mut pieces, Piece { file: piece.file + 1, ..piece });
+            push(&mut pieces, FilePart { file: piece.file + 1, ..piece });
         }
         push(&mut pieces, rest(end, site.area.end as u64));
         let used: Vec<_> = (0..files.len()).filter(|&f| pieces.iter().any(|p| p.file == f as u64)).collect();

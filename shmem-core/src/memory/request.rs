@@ -1,13 +1,12 @@
 //! What is asked of one piece of memory: a partition, or an array registered later.
 
+use shmem_grammar::{Kind, Traits};
+
+use super::alignment::HUGE;
 use super::error::MemoryError;
 use super::placement::{Placement, Spread, placement};
-use crate::partition::{Kind, Origin, PartitionSpec, Traits};
+use crate::partition::{Origin, PartitionSpec};
 use crate::topology::Topology;
-
-/// The granule of everything here: places, segments and file offsets are multiples of it, because
-/// `MADV_COLLAPSE` refuses memory whose address and file offset differ modulo 2 MiB.
-pub(super) const HUGE: usize = 2 << 20;
 
 /// The largest huge page any machine has; asking for more does not move a partition further.
 const LARGEST_PAGE: u64 = 16 << 30;

@@ -1,4 +1,4 @@
-//! Where the pages of a place are, and where those that come later shall be.
+//! Where the pages of a slot are, and where those that come later shall be.
 //!
 //! For memory of base pages, merged ones included. Pages of a pool exist from the start and stay where
 //! they are.
@@ -12,8 +12,8 @@ use super::placement::Spread;
 use super::provide::system;
 
 impl Arena {
-    /// Has the pages of ranges of a place, which are bytes from its start and ascending, come from the nodes that stand behind
-    /// each: also those that a peer touches first. With [`Spread::System`] or no nodes, the place has no
+    /// Has the pages of ranges of a slot, which are bytes from its start and ascending, come from the nodes that stand behind
+    /// each: also those that a peer touches first. With [`Spread::System`] or no nodes, the slot has no
     /// say any more. The mapping stays one, however many ranges there are.
     ///
     /// Pages that exist stay where they are, but for those that `move_existing` can move: that no other
@@ -27,7 +27,7 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If a range is outside the place, or not of base pages.
+    /// If a range is outside the slot, or not of base pages.
     pub fn place_ranges(
         &self,
         slot: usize,
@@ -75,7 +75,7 @@ impl Arena {
         self.place_ranges(slot, &[(range, nodes)], spread, move_existing)
     }
 
-    /// The node of each page of `page` bytes in a range of a place, as the kernel says; `None`: there is
+    /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is
     /// no such page yet. Pages that only a peer has touched count as well.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If the range is outside the place, or not of such pages.
+    /// If the range is outside the slot, or not of such pages.
     pub fn nodes_of(
         &self,
         slot: usize,
@@ -98,7 +98,7 @@ impl Arena {
             .map_err(system("move_pages", "asking for the nodes of pages"))
     }
 
-    /// Pages of `page` bytes on each node in a range of a place, in the order of the nodes' numbers. Those
+    /// Pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers. Those
     /// that do not exist yet are left out.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Arena {
         self.nodes_of(slot, range, page).map(numa::count)
     }
 
-    /// Makes the pages of a range of a place, from several threads if it is large. What is in them stays.
+    /// Makes the pages of a range of a slot, from several threads if it is large. What is in them stays.
     ///
     /// # Errors
     ///
@@ -125,14 +125,14 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If the range is outside the place, or not of pages.
+    /// If the range is outside the slot, or not of pages.
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         let page = self.machine.base_page() as usize;
         self.reservation.populate(inside, page).map_err(system("madvise", "populating memory"))
     }
 
-    /// Gives the pages of a range of a place back to the system. It is zero afterwards, and pages come
+    /// Gives the pages of a range of a slot back to the system. It is zero afterwards, and pages come
     /// again when they are touched.
     ///
     /// # Errors
@@ -145,20 +145,20 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If the range is outside the place, or not of pages.
+    /// If the range is outside the slot, or not of pages.
     pub unsafe fn discard(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         // SAFETY: the caller's promise.
         unsafe { self.reservation.discard(&inside) }.map_err(system("madvise", "giving pages back"))
     }
 
-    /// A range of a place, in the reservation.
+    /// A range of a slot, in the reservation.
     fn within(&self, slot: usize, range: &Range<usize>) -> Range<usize> {
-        let (place, page) = (self.layout().place_bytes(), self.machine.base_page() as usize);
+        let (slot_bytes, page) = (self.layout().slot_bytes(), self.machine.base_page() as usize);
         assert!(slot < self.slots(), "slot {slot} of {}", self.slots());
         assert!(
-            range.start <= range.end && range.end <= place && range.start.is_multiple_of(page),
-            "{range:x?} is no range of pages in a place of {place:#x} bytes"
+            range.start <= range.end && range.end <= slot_bytes && range.start.is_multiple_of(page),
+            "{range:x?} is no range of pages in a slot of {slot_bytes:#x} bytes"
         );
         let origin = slot * self.stride();
         origin + range.start..origin + range.end

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::On;
 use crate::data::Contents;
 use crate::heap::Released;
-use crate::pe::Pe;
+use crate::pe::OnPe;
 
 /// An object on a symmetric heap: the same offset on every PE.
 ///
@@ -28,7 +28,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
     /// # Safety
     ///
     /// Allocation `id` must have reserved `len` items of `T`, aligned for them, at `offset` in
-    /// `segment` of every PE's place, initialised, and must not be released before `id` is queued
+    /// `segment` of every PE's slot, initialised, and must not be released before `id` is queued
     /// on `released`. There must be one box per allocation; only one with a name may have several, each of
     /// which the ledger has counted.
     #[doc(hidden)]
@@ -38,7 +38,8 @@ impl<T: Contents + ?Sized> SymBox<T> {
 
     /// The object on `pe`.
     #[inline(always)]
-    pub fn on(&self, pe: Pe) -> On<'_, T> {
+    pub fn on(&self, pe: impl OnPe) -> On<'_, T> {
+        let pe = pe.pe();
         // SAFETY: `__new` was promised the object; it is reserved until this box is dropped or
         // consumed, which `'_` excludes.
         unsafe { On::new(pe, self.segment, self.offset, self.len) }
@@ -50,7 +51,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
         self.segment
     }
 
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's slot.
     #[inline(always)]
     pub fn offset(&self) -> usize {
         self.offset
@@ -64,15 +65,6 @@ impl<T: Contents + ?Sized> SymBox<T> {
     #[inline(always)]
     pub(crate) fn item_count(&self) -> usize {
         self.len
-    }
-
-    /// Gives the allocation's number up without queueing it: for a collective free.
-    #[doc(hidden)]
-    pub fn __into_id(self) -> u64 {
-        let mut this = core::mem::ManuallyDrop::new(self);
-        // SAFETY: `this` is never used again nor dropped, so the field is dropped exactly once.
-        unsafe { core::ptr::drop_in_place(&mut this.released) };
-        this.id
     }
 }
 

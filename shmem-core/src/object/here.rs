@@ -1,8 +1,9 @@
 //! The calling PE's own copy of an object, in the shared phase: by value.
 //!
-//! Other PEs may write it at any time, so there is no reference to it. Values of up to 8 bytes are
-//! read and written in one access and are never torn; larger ones and slices are copied byte by
-//! byte and may mix bytes of two writers (each of them still a value, since every bit pattern is).
+//! Other PEs, and other threads of this one, may write it at any time, so there is no reference to it. Numbers of up to
+//! 8 bytes are read and written in one access and are never torn; larger values and slices may mix bytes of two
+//! writers (each of them still a value, since every bit pattern is). That is no data race: see
+//! [`shared`](crate::shared).
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -78,8 +79,8 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         SymAddr::new(self.start.cast())
     }
 
-    /// A pointer to the contents of `len` items. Reading or writing through it races with every PE
-    /// that may write; see `World::local` for references.
+    /// A pointer to the contents of `len` items. Reading or writing through it races with every PE and every thread
+    /// that may write, which is undefined behaviour; see `World::local` for references.
     #[inline(always)]
     pub fn as_ptr(self) -> *mut T {
         T::from_raw(self.start, self.len)
@@ -97,7 +98,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         unsafe { &*self.as_ptr() }
     }
 
-    /// Bytes from the start of the PE's place.
+    /// Bytes from the start of the PE's slot.
     pub(crate) fn offset(self) -> usize {
         self.start as usize - self.token.mine(0) as usize
     }
@@ -139,7 +140,7 @@ impl<T: PlainData> Here<'_, T> {
         if cfg!(debug_assertions) {
             self.tell(Family::HereStore, Location::caller(), || ());
         }
-        // SAFETY: as for `load`.
+        // SAFETY: `start` is an aligned `T` in the mapped arena of the token.
         unsafe { shm::store(self.start, value) }
     }
 }
@@ -154,7 +155,7 @@ impl<T: PlainData> Here<'_, [T]> {
     pub fn copy_to(self, to: &mut [T]) {
         assert_eq!(self.len, to.len(), "the place has {} elements, the destination {}", self.len, to.len());
         self.tell(Family::HereLoad, Location::caller(), || {
-            // SAFETY: both sides have `len` elements; `to` is private memory, so they do not overlap.
+            // SAFETY: both sides have `len` elements, the place in the mapped arena of the token.
             unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
         });
     }
@@ -168,7 +169,7 @@ impl<T: PlainData> Here<'_, [T]> {
     pub fn copy_from(self, from: &[T]) {
         assert_eq!(self.len, from.len(), "the place has {} elements, the source {}", self.len, from.len());
         self.tell(Family::HereStore, Location::caller(), || {
-            // SAFETY: both sides have `len` elements; `from` is private memory, so they do not overlap.
+            // SAFETY: both sides have `len` elements, the place in the mapped arena of the token.
             unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }
         });
     }

@@ -28,6 +28,7 @@ unsafe impl SymmetricData for Lock {}
 // SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
 unsafe impl Shaped for Lock {
     type Element = Self;
+    type Names = ();
     const SHAPE: Shape = Shape::element(size_of::<Self>());
 }
 
@@ -91,7 +92,7 @@ impl<'a> On<'a, Lock> {
     #[doc(hidden)]
     pub unsafe fn __file(self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
         let offset = self.offset() + core::mem::offset_of!(Lock, file);
-        // SAFETY: as above, for the bytes behind the words.
+        // SAFETY: the lock lies at this offset on the PE for `'a` (caller), and the name is its field.
         unsafe { On::new(pe, self.segment(), offset, 1) }
     }
 }

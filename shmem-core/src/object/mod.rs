@@ -21,6 +21,7 @@ mod lock;
 mod objects;
 mod on;
 mod statics;
+mod subscript;
 mod word;
 
 pub use address::SymAddr;
@@ -31,5 +32,6 @@ pub(crate) use index::{many, one};
 pub use lock::{LOCK_FILE_BYTES, Lock, LockWord};
 pub use objects::{Extent, Objects};
 pub use on::On;
-pub use statics::{Descriptor, Position, Symmetric};
+pub use statics::{Descriptor, Library, Position, Symmetric};
+pub use subscript::Subscript;
 pub use word::{AmoValue, Atomic, AtomicWord, BitValue, NumberValue, Signal, Waitable};

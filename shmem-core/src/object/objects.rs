@@ -4,10 +4,10 @@ use super::{SymBox, Symmetric};
 use crate::data::{Contents, SymmetricData};
 use crate::endpoint::Endpoint;
 
-/// Bytes of one object in every PE's place.
+/// Bytes of one object in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes from the start of a PE's place.
+    /// Bytes from the start of a PE's slot.
     pub offset: usize,
     /// Bytes.
     pub bytes: usize,
@@ -45,13 +45,13 @@ pub unsafe trait Objects: Copy {
 
     /// # Safety
     ///
-    /// `mine` must be the start of this PE's place, the extents must not overlap, and nothing else
+    /// `mine` must be the start of this PE's slot, the extents must not overlap, and nothing else
     /// may read or write them for `'x`, which must end before the handles' borrow does.
     unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x>;
 
     /// # Safety
     ///
-    /// `mine` must be the start of this PE's place, and nothing may write the extents for `'x`, which must
+    /// `mine` must be the start of this PE's slot, and nothing may write the extents for `'x`, which must
     /// end before the handles' borrow does.
     unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x>;
 }
@@ -72,7 +72,8 @@ unsafe impl<T: SymmetricData> Objects for &Symmetric<T> {
     }
 
     unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
-        // SAFETY: as in `open`, for a shared reference and no writers.
+        // SAFETY: `position` was reserved for a `T`, aligned and initialised (zeroes or an image); the caller
+        // promises that nothing writes it for `'x`.
         unsafe { &*mine.wrapping_add(self.position().offset()).cast() }
     }
 }
@@ -95,7 +96,8 @@ unsafe impl<T: Contents + ?Sized + 'static> Objects for &SymBox<T> {
 
     unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
         let start = mine.wrapping_add(self.offset()).cast();
-        // SAFETY: as in `open`, for a shared reference and no writers.
+        // SAFETY: the allocation holds `item_count` aligned, initialised items; the caller promises that
+        // nothing writes them for `'x`.
         unsafe { &*T::from_raw(start, self.item_count()) }
     }
 }

@@ -39,7 +39,7 @@ impl<T: Contents + ?Sized> Copy for On<'_, T> {}
 impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// # Safety
     ///
-    /// `len` items of `T` must lie at `offset` in segment `segment` of every PE's place, aligned
+    /// `len` items of `T` must lie at `offset` in segment `segment` of every PE's slot, aligned
     /// for the item, reserved for it for all of `'a`.
     #[doc(hidden)]
     #[inline(always)]
@@ -59,7 +59,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.segment
     }
 
-    /// Bytes from the start of the PE's place.
+    /// Bytes from the start of the PE's slot.
     #[inline(always)]
     pub fn offset(&self) -> usize {
         self.offset

@@ -11,13 +11,14 @@ use core::marker::PhantomData;
 
 use super::On;
 use crate::data::SymmetricData;
+use crate::endpoint::POISON;
 use crate::partition::Declaration;
-use crate::pe::Pe;
+use crate::pe::OnPe;
 use crate::text::Text;
 
-/// Where an object lies in every PE's place: written once, at init.
+/// Where an object lies in every PE's slot: written once, at init.
 ///
-/// Plain cells, not atomics: every reader has a [`Pe`] or a token, which exist only after the
+/// Plain cells, not atomics: every reader has a [`Pe`](crate::pe::Pe) or a token, which exist only after the
 /// position was written.
 #[derive(Debug)]
 #[repr(C)]
@@ -29,11 +30,6 @@ pub struct Position {
 // SAFETY: written by `place` before any reader can exist (its contract), never afterwards.
 unsafe impl Sync for Position {}
 
-/// An offset that no arena contains: adding it to any user-space base gives an address that no
-/// program has on the machines we run on, so a use before init faults instead of hitting an object.
-/// Two bits, because some processors ignore the upper byte of an address (bit 62), but none bit 55.
-pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
-
 impl Position {
     const fn poison() -> Self {
         Self { offset: UnsafeCell::new(POISON), segment: UnsafeCell::new(u32::MAX) }
@@ -44,16 +40,16 @@ impl Position {
     /// # Safety
     ///
     /// Before any thread of this process has a token or a [`Pe`], and the bytes of the object there
-    /// must be reserved for it in every PE's place and hold its initial image.
+    /// must be reserved for it in every PE's slot and hold its initial image.
     #[doc(hidden)]
     pub unsafe fn place(&self, segment: u32, offset: usize) {
         // SAFETY: nobody reads yet (caller).
         unsafe { self.segment.get().write(segment) };
-        // SAFETY: as above.
+        // SAFETY: nobody reads yet (caller).
         unsafe { self.offset.get().write(offset) };
     }
 
-    /// Bytes from the start of a PE's place. For callers that were given a `Pe` or a token.
+    /// Bytes from the start of a PE's slot. For callers that were given a `Pe` or a token.
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
         // SAFETY: written before the caller's `Pe` or token came to be, never afterwards.
@@ -63,7 +59,7 @@ impl Position {
     /// Index of the segment. For callers that were given a `Pe` or a token.
     #[inline(always)]
     fn segment(&self) -> u32 {
-        // SAFETY: as in `offset`.
+        // SAFETY: written before the caller's `Pe` or token came to be, never afterwards.
         unsafe { self.segment.get().read() }
     }
 }
@@ -102,20 +98,74 @@ impl<T: SymmetricData> Symmetric<T> {
 
     /// The object on `pe`.
     #[inline(always)]
-    pub fn on(&self, pe: Pe) -> On<'_, T> {
+    pub fn on(&self, pe: impl OnPe) -> On<'_, T> {
+        let pe = pe.pe();
         // SAFETY: the descriptor of this static reserved `size_of::<T>()` bytes at the position,
         // aligned for `T`; `'_` keeps nothing alive that could end earlier: statics never do.
         unsafe { On::new(pe, self.position.segment(), self.position.offset(), 1) }
     }
 }
 
-/// What the binary says about one symmetric static. Fixed size and without pointers up to
-/// `position`, so that `shmem-info layout` reads it from a file.
+/// Stands for this copy of the library: that of another one in the program, of another version or built in another way,
+/// lies elsewhere.
+///
+/// It can be named only within the file, program or shared library, that holds the library: the section of the
+/// statics is that of one file, and those in another one would never be given memory. Linkers say so, by its name.
+#[derive(Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Library(u8);
+
+impl Library {
+    /// This one.
+    pub const fn this() -> &'static Self {
+        // SAFETY: a byte that lies there for as long as the program, and is never written.
+        unsafe {
+            &here::symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib
+        }
+    }
+
+    /// Its place in memory, which no other one has.
+    pub fn address(&self) -> usize {
+        core::ptr::from_ref(self).addr()
+    }
+}
+
+#[cfg(not(miri))]
+mod here {
+    // Rust has no word for a symbol that ends at the file.
+    core::arch::global_asm!(
+        ".pushsection .rodata.shmem_library, \"a\", %progbits",
+        ".globl symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib",
+        ".hidden symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib",
+        ".type symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib, %object",
+        ".size symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib, 1",
+        "symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib: .byte 1",
+        ".popsection",
+    );
+
+    unsafe extern "C" {
+        pub(super) static symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib:
+            super::Library;
+    }
+}
+
+/// Miri knows no assembly, and no linkers.
+#[cfg(miri)]
+mod here {
+    #[expect(non_upper_case_globals, reason = "as linkers show it")]
+    pub(super) static symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib:
+        super::Library = super::Library(1);
+}
+
+/// What the binary says about one symmetric static. Fixed size, and what `shmem-info layout` reads from a file without
+/// pointers.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Descriptor {
     /// [`Descriptor::MAGIC`].
     pub magic: u64,
+    /// The library that wrote it. In all versions behind the magic word: whatever follows is looked at by that one only.
+    pub library: &'static Library,
     /// Bytes.
     pub size: u64,
     /// Alignment asked, in bytes; at least [`Descriptor::MIN_ALIGN`].
@@ -147,12 +197,12 @@ pub struct ImagePointer(pub *const u8);
 
 // SAFETY: it points to an immutable static or to nothing.
 unsafe impl Sync for ImagePointer {}
-// SAFETY: as above.
+// SAFETY: it points to an immutable static or to nothing.
 unsafe impl Send for ImagePointer {}
 
 impl Descriptor {
     /// Marks a descriptor and its version.
-    pub const MAGIC: u64 = u64::from_le_bytes(*b"shmsym01");
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"shmsym02");
 
     /// Every object starts on a cache line, so that predicates about alignment depend on
     /// constants only.
@@ -179,6 +229,7 @@ impl Descriptor {
         let align = align_of::<T>() as u64;
         Self {
             magic: Self::MAGIC,
+            library: Library::this(),
             size: size_of::<T>() as u64,
             align: if align < Self::MIN_ALIGN { Self::MIN_ALIGN } else { align },
             pgsize,

@@ -68,12 +68,14 @@ unsafe impl SymmetricData for Signal {
 // SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
 unsafe impl<T: AmoValue> Shaped for Atomic<T> {
     type Element = Self;
+    type Names = ();
     const SHAPE: Shape = Shape::element(size_of::<Self>());
 }
 
-// SAFETY: as above.
+// SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
 unsafe impl Shaped for Signal {
     type Element = Self;
+    type Names = ();
     const SHAPE: Shape = Shape::element(size_of::<Self>());
 }
 

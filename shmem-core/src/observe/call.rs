@@ -1,6 +1,7 @@
 //! One operation, as an observer is told of it.
 
 use core::panic::Location;
+use core::sync::atomic::AtomicU64;
 
 use super::Family;
 use crate::pe::Pe;
@@ -20,7 +21,7 @@ pub struct Call<'a> {
     pub pe: Option<Pe>,
     /// Index of the segment there.
     pub segment: u32,
-    /// Bytes from the start of the PE's place to the first that is touched.
+    /// Bytes from the start of the PE's slot to the first that is touched.
     pub offset: usize,
     /// Bytes that are moved. From `offset` on, unless there is a plan.
     pub bytes: usize,
@@ -30,8 +31,10 @@ pub struct Call<'a> {
     pub plan: Option<&'a Plan>,
     /// What is done to a word.
     pub word: Option<Word>,
-    /// Bytes from the start of the PE's place to the signal that follows the data.
+    /// Bytes from the start of the PE's slot to the signal that follows the data.
     pub signal: Option<usize>,
+    /// What a wait is for; none, if it is no wait for a number of 64 bits.
+    pub wait: Option<Wait<'a>>,
     /// Who meets.
     pub meeting: Option<Meeting<'a>>,
 }
@@ -43,6 +46,15 @@ pub struct Word {
     pub width: Width,
     /// The operation.
     pub op: AtomicOp,
+}
+
+/// A wait for a number that others count up.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait<'a> {
+    /// Where the number is.
+    pub number: &'a AtomicU64,
+    /// The least value that the wait is content with.
+    pub least: u64,
 }
 
 /// A meeting of the PEs of a team.
@@ -71,6 +83,7 @@ impl<'a> Call<'a> {
             plan: None,
             word: None,
             signal: None,
+            wait: None,
             meeting: None,
         }
     }
@@ -103,6 +116,12 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn signalled(self, offset: usize, op: AtomicOp) -> Self {
         Self { signal: Some(offset), word: Some(Word { width: Width::W8, op }), ..self }
+    }
+
+    /// The call, of a wait for a number.
+    #[must_use]
+    pub fn waits(self, wait: Option<Wait<'a>>) -> Self {
+        Self { wait, ..self }
     }
 
     /// The call, of a meeting.

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::transport::Until;
+
 /// What an operation does, as far as it matters to memory and order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
@@ -81,6 +83,11 @@ macro_rules! families {
             /// Whether it may still be under way when the call has returned, its local side included.
             pub const fn is_nonblocking(self) -> bool {
                 match self { $(Self::$family => $nonblocking,)* }
+            }
+
+            /// How long a transport may use its local memory.
+            pub const fn until(self) -> Until {
+                if self.is_nonblocking() { Until::Quiet } else { Until::Return }
             }
 
             /// The routine of OpenSHMEM that it stands for; empty, if it has none.

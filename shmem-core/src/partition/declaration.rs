@@ -1,6 +1,7 @@
 //! Partitions that a program declares, as types.
 
-use super::kind::{Kind, Policy, Traits};
+use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
+
 use crate::text::Text;
 
 /// A partition as a program declares it. Fixed size and without pointers, so that tools read it
@@ -23,7 +24,7 @@ pub struct Declaration {
     /// 1 for the built-in ones, which a declaration of the same name replaces.
     pub built_in: u32,
     /// The name.
-    pub name: Text<32>,
+    pub name: Text<MAX_PARTITION_NAME>,
     /// File of the declaration.
     pub file: Text<96>,
     /// Line of the declaration.
@@ -50,10 +51,10 @@ impl Declaration {
     ///
     /// # Panics
     ///
-    /// At compile time, if the ID is above [`MAX_PARTITION_ID`](super::MAX_PARTITION_ID).
+    /// At compile time, if the ID is above [`MAX_PARTITION_ID`].
     #[track_caller]
     pub const fn new(name: &str, id: u32, traits: Traits, file: &str, line: u32) -> Self {
-        assert!(id <= super::MAX_PARTITION_ID, "the ID of a partition lies in 1..=255");
+        assert!(id <= MAX_PARTITION_ID, "the ID of a partition lies in 1..=255");
         Self {
             magic: Self::MAGIC,
             size: match traits.size {

@@ -4,11 +4,12 @@
 //! IDs are a function of the program alone. If the environment took part, a variable
 //! `SHMEM_SYMMETRIC_PARTITION4` meant for the partition that has ID 4 could move it to another ID.
 
+use shmem_grammar::{MAX_PARTITION_ID, check_traits};
+
+use super::MAX_PARTITIONS;
 use super::declaration::{BUILT_IN, Declaration};
 use super::error::PartitionError;
-use super::grammar::check_traits;
-use super::table::ObjectWish;
-use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
+use super::wish::ObjectWish;
 
 /// The first ID that is given to declarations without one.
 const FIRST_CHOSEN: u32 = 4;

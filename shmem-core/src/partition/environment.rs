@@ -7,11 +7,9 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use super::MAX_PARTITION_ID;
+use shmem_grammar::{MAX_PARTITION_ID, Traits, parse_size, parse_traits_and_file};
+
 use super::error::PartitionError;
-use super::grammar::parse_traits_and_file;
-use super::kind::Traits;
-use super::size::parse_size;
 
 /// The variables of partitions, up to the ID or name.
 pub const PARTITION_VARIABLE: &str = "SHMEM_SYMMETRIC_PARTITION";

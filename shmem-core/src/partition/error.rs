@@ -1,9 +1,8 @@
 //! What can be wrong with partitions before any memory is asked for.
 
-use super::grammar::TraitError;
-use super::kind::Policy;
-use super::size::{SizeError, show_size};
-use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
+use shmem_grammar::{MAX_PARTITION_ID, Policy, SizeError, TraitError, show_size};
+
+use super::MAX_PARTITIONS;
 
 /// A partition, or what describes it, is not usable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

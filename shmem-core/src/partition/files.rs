@@ -1,10 +1,10 @@
 //! Partitions in files: what fits together.
 
+use shmem_grammar::{Kind, Policy};
+
 use super::environment::{Environment, PARTITION_VARIABLE};
 use super::error::PartitionError;
-use super::kind::{Kind, Policy};
-use super::spec::PartitionSpec;
-use super::table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES};
+use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, PartitionSpec};
 
 /// Checks the files of all partitions.
 ///

@@ -1,6 +1,6 @@
 //! What the machine gave.
 
-use super::kind::Kind;
+use shmem_grammar::Kind;
 
 /// What stands behind the pages of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,35 +14,29 @@ mod declared;
 mod environment;
 mod error;
 mod files;
-mod grammar;
 mod grant;
-mod kind;
-mod nearest;
 mod report;
 mod resolve;
-mod size;
 mod spec;
 mod table;
 #[cfg(test)]
 mod tests;
 mod wanted;
+mod wish;
 
 pub use declaration::{BUILT_IN, Declaration, Partition, default, fast, normal};
 pub use environment::{Environment, PARTITION_VARIABLE, SIZE_VARIABLE};
 pub use error::PartitionError;
-pub use grammar::{MIN_PAGE, TraitError, check_traits, parse_traits, parse_traits_and_file};
 pub use grant::{FileGrant, Grant, Pages};
-pub use kind::{Kind, Policy, Traits};
-pub use nearest::nearest;
 pub use report::{downgrades, report};
-pub(crate) use size::short_size;
-pub use size::{SizeError, parse_size, round_size, show_size};
-pub use spec::{Origin, PartitionSpec};
-pub use table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, ObjectWish, Table};
+pub use shmem_grammar::{
+    Kind, MAX_PARTITION_ID, MIN_PAGE, Policy, SizeError, TraitError, Traits, check_traits, nearest,
+    parse_size, parse_traits, parse_traits_and_file, round_size, show_size,
+};
+pub use spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Origin, PartitionSpec};
+pub use table::Table;
 pub use wanted::NewPartition;
-
-/// Largest partition ID.
-pub const MAX_PARTITION_ID: u32 = 255;
+pub use wish::ObjectWish;
 
 /// Most partitions in one job.
 pub const MAX_PARTITIONS: usize = 127;

@@ -3,8 +3,9 @@
 //! A memory that is silently not the one asked for is the commonest complaint about symmetric
 //! heaps: so each partition has a line with both, and each difference a warning.
 
+use shmem_grammar::show_size;
+
 use super::grant::{Grant, Pages};
-use super::size::show_size;
 use super::spec::{Origin, PartitionSpec};
 use crate::columns::Columns;
 use crate::ranges;

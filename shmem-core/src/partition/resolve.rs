@@ -3,43 +3,61 @@
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use shmem_grammar::{Policy, Traits, check_traits, did_you_mean, nearest, show_size};
+
 use super::MAX_PARTITIONS;
 use super::declaration::Declaration;
 use super::declared::{declared, same_name};
 use super::environment::{Environment, Given};
 use super::error::PartitionError;
 use super::files::check_files;
-use super::grammar::check_traits;
-use super::kind::{Policy, Traits};
-use super::nearest::{did_you_mean, nearest};
-use super::size::show_size;
-use super::spec::{Origin, PartitionSpec};
-use super::table::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, ObjectWish, Table};
+use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Origin, PartitionSpec};
+use super::table::Table;
+use super::wish::ObjectWish;
 use crate::text::Text;
 
-pub(super) fn resolve(
-    declarations: &[Declaration],
-    objects: &[ObjectWish],
-    environment: &Environment,
-) -> Result<Table, PartitionError> {
-    check_wishes(objects)?;
-    let mut specs: Vec<_> =
-        declared(declarations, objects)?.iter().map(|declaration| spec_of(declaration, objects)).collect();
-    let mut warnings = environment.warnings.clone();
-    name_in_environment(&mut specs, environment, &mut warnings)?;
-    identify_in_environment(&mut specs, environment)?;
-    grant_wishes(&mut specs, objects, &mut warnings)?;
-    check_files(&specs, environment)?;
-    if specs.len() > MAX_PARTITIONS {
-        return Err(PartitionError::TooMany { count: specs.len() });
+impl Table {
+    /// Joins what the program declares, what its objects wish for, and what the environment says.
+    /// The order of none of them matters.
+    ///
+    /// - `default` (1), `fast` (2) and `normal` (3) exist always. A declaration of the same name
+    ///   replaces one; a declaration of the same ID moves it to a free ID, unless an object lies in it.
+    /// - Declarations without an ID get the lowest free one from 4 up, in the order of their names.
+    /// - The environment replaces single traits of a partition, by ID or by name. An ID that
+    ///   exists only there becomes a partition of its own.
+    /// - A page size that an object wishes for becomes that of its partition where nobody gave one.
+    ///
+    /// # Errors
+    ///
+    /// If declarations contradict each other or the environment contradicts itself, if a partition
+    /// must have smaller pages than an object in it needs, or if there are more than
+    /// [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
+    pub fn resolve(
+        declarations: &[Declaration],
+        objects: &[ObjectWish],
+        environment: &Environment,
+    ) -> Result<Self, PartitionError> {
+        check_wishes(objects)?;
+        let mut specs: Vec<_> = declared(declarations, objects)?
+            .iter()
+            .map(|declaration| spec_of(declaration, objects))
+            .collect();
+        let mut warnings = environment.warnings.clone();
+        name_in_environment(&mut specs, environment, &mut warnings)?;
+        identify_in_environment(&mut specs, environment)?;
+        grant_wishes(&mut specs, objects, &mut warnings)?;
+        check_files(&specs, environment)?;
+        if specs.len() > MAX_PARTITIONS {
+            return Err(PartitionError::TooMany { count: specs.len() });
+        }
+        for spec in &mut specs {
+            let default = if spec.id == 1 { DEFAULT_HEAP_BYTES } else { DEFAULT_PARTITION_BYTES };
+            spec.size = spec.traits.size.unwrap_or(default);
+        }
+        specs.sort_by_key(|spec| spec.id);
+        warnings.extend(needless(&specs));
+        Ok(Self { specs, warnings })
     }
-    for spec in &mut specs {
-        let default = if spec.id == 1 { DEFAULT_HEAP_BYTES } else { DEFAULT_PARTITION_BYTES };
-        spec.size = spec.traits.size.unwrap_or(default);
-    }
-    specs.sort_by_key(|spec| spec.id);
-    warnings.extend(needless(&specs));
-    Ok(Table { specs, warnings })
 }
 
 fn spec_of(declaration: &Declaration, objects: &[ObjectWish]) -> PartitionSpec {

@@ -2,8 +2,16 @@
 
 use core::fmt;
 
-use super::kind::{Kind, Traits};
+use shmem_grammar::{Kind, MAX_PARTITION_NAME, Traits};
+
 use crate::text::Text;
+
+/// Bytes of the default heap (partition 1) when nobody gives its size. Small: memory is reserved, and
+/// exists only where it is touched.
+pub const DEFAULT_HEAP_BYTES: u64 = 64 << 20;
+
+/// Bytes of every other partition when nobody gives its size.
+pub const DEFAULT_PARTITION_BYTES: u64 = 64 << 20;
 
 /// Where a trait of a partition comes from, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +35,7 @@ pub struct PartitionSpec {
     /// 1..=255.
     pub id: u32,
     /// Its name; for one that exists in the environment only, `partition23`.
-    pub name: Text<32>,
+    pub name: Text<MAX_PARTITION_NAME>,
     /// Bytes of the heap, statics included.
     pub size: u64,
     /// The traits, as far as somebody gave them: without a size here, [`size`](Self::size) is the

@@ -1,36 +1,10 @@
 //! The partitions of a job.
 
-use super::declaration::Declaration;
-use super::environment::{Environment, PARTITION_VARIABLE};
+use shmem_grammar::{MAX_PARTITION_ID, Traits, did_you_mean, nearest, show_size};
+
+use super::environment::PARTITION_VARIABLE;
 use super::error::PartitionError;
-use super::kind::Traits;
-use super::nearest::{did_you_mean, nearest};
-use super::resolve::resolve;
-use super::size::show_size;
 use super::spec::PartitionSpec;
-use crate::text::Text;
-
-/// Bytes of the default heap (partition 1) when nobody gives its size. Small: memory is reserved, and
-/// exists only where it is touched.
-pub const DEFAULT_HEAP_BYTES: u64 = 64 << 20;
-
-/// Bytes of every other partition when nobody gives its size.
-pub const DEFAULT_PARTITION_BYTES: u64 = 64 << 20;
-
-/// What the descriptor of a symmetric static asks of its partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ObjectWish {
-    /// The partition as the object's crate sees it.
-    pub partition: Declaration,
-    /// The smallest page it wants to lie on, in bytes; 0: no wish.
-    pub pgsize: u64,
-    /// The object's name.
-    pub name: Text<64>,
-    /// File of the object's declaration.
-    pub file: Text<96>,
-    /// Line of the object's declaration.
-    pub line: u32,
-}
 
 /// The partitions of a job, in the order of their IDs. The first is partition 1, the default heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,29 +14,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// Joins what the program declares, what its objects wish for, and what the environment says.
-    /// The order of none of them matters.
-    ///
-    /// - `default` (1), `fast` (2) and `normal` (3) exist always. A declaration of the same name
-    ///   replaces one; a declaration of the same ID moves it to a free ID, unless an object lies in it.
-    /// - Declarations without an ID get the lowest free one from 4 up, in the order of their names.
-    /// - The environment replaces single traits of a partition, by ID or by name. An ID that
-    ///   exists only there becomes a partition of its own.
-    /// - A page size that an object wishes for becomes that of its partition where nobody gave one.
-    ///
-    /// # Errors
-    ///
-    /// If declarations contradict each other or the environment contradicts itself, if a partition
-    /// must have smaller pages than an object in it needs, or if there are more than
-    /// [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
-    pub fn resolve(
-        declared: &[Declaration],
-        objects: &[ObjectWish],
-        environment: &Environment,
-    ) -> Result<Self, PartitionError> {
-        resolve(declared, objects, environment)
-    }
-
     /// The partitions, in the order of their IDs.
     pub fn specs(&self) -> &[PartitionSpec] {
         &self.specs
@@ -83,10 +34,10 @@ impl Table {
             asked: id.to_string(),
             existing: self.existing(),
             hint: match id {
-                1..=super::MAX_PARTITION_ID => {
+                1..=MAX_PARTITION_ID => {
                     format!("; set {PARTITION_VARIABLE}{id}=SIZE=<size> to make it")
                 }
-                _ => format!("; an ID lies in 1..={}", super::MAX_PARTITION_ID),
+                _ => format!("; an ID lies in 1..={MAX_PARTITION_ID}"),
             },
         })
     }

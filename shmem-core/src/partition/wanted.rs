@@ -1,21 +1,20 @@
 //! A partition that a running program asks for.
 
-use core::convert::Infallible;
+use core::fmt;
 use core::str::FromStr;
 
+use shmem_grammar::{
+    Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, TraitError, Traits, check_traits, parse_traits,
+};
+
+use super::MAX_PARTITIONS;
 use super::error::PartitionError;
-use super::grammar::{TraitError, check_traits, parse_traits};
-use super::kind::{Kind, Policy, Traits};
 use super::spec::{Origin, PartitionSpec};
 use super::table::Table;
-use super::{MAX_PARTITION_ID, MAX_PARTITIONS};
 use crate::text::Text;
 
 /// The lowest ID given to a partition that asks for none: those below are built in.
 const FIRST_FREE: u32 = 4;
-
-/// Most bytes of a name.
-const MAX_NAME: usize = 32;
 
 /// A partition that a running program asks for: its traits, and if it cares, its ID and name.
 ///
@@ -31,6 +30,19 @@ pub struct NewPartition {
     traits: Traits,
     id: Option<u32>,
     name: Option<String>,
+}
+
+impl fmt::Display for NewPartition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.traits)?;
+        if let Some(id) = self.id {
+            write!(f, ", ID {id}")?;
+        }
+        match &self.name {
+            Some(name) => write!(f, ", named `{name}`"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl NewPartition {
@@ -104,7 +116,7 @@ impl NewPartition {
             Some(id) => return Err(PartitionError::NewId { origin: origin.to_string(), id }),
         };
         let name = name.unwrap_or_else(|| format!("partition{id}"));
-        if name.is_empty() || name.len() > MAX_NAME || name.contains(|c: char| c.is_control()) {
+        if name.is_empty() || name.len() > MAX_PARTITION_NAME || name.contains(|c: char| c.is_control()) {
             return Err(PartitionError::NewName { origin: origin.to_string(), name });
         }
         let taken = |what, first: &PartitionSpec| PartitionError::Conflict {
@@ -138,13 +150,6 @@ impl TryFrom<&str> for NewPartition {
 
     fn try_from(text: &str) -> Result<Self, TraitError> {
         text.parse()
-    }
-}
-
-/// For what need not be read.
-impl From<Infallible> for TraitError {
-    fn from(never: Infallible) -> Self {
-        match never {}
     }
 }
 

@@ -1,6 +1,8 @@
+use shmem_grammar::{Kind, Policy, Traits};
+
 use super::*;
 use crate::object::Symmetric;
-use crate::partition::{BUILT_IN, Kind, Partition, Policy, Traits, fast};
+use crate::partition::{BUILT_IN, Partition, fast};
 
 const TRAITS: Traits = Traits {
     size: Some(256 << 20),

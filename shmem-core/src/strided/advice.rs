@@ -10,9 +10,10 @@ use core::fmt;
 use core::panic::Location;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::HashSet;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use super::pattern::{Level, Pattern};
+use crate::exclusion::Mutex;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -108,7 +109,7 @@ impl Advice {
         if last.load(Ordering::Relaxed) == address {
             return;
         }
-        let mut given = GIVEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = GIVEN.get_or_init(Mutex::default).lock();
         if given.insert(*location) {
             adviser(self, location);
         }

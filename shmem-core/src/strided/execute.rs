@@ -1,38 +1,49 @@
 //! Carrying out a plan in shared memory.
 
+use bytemuck::Pod;
+
 use super::algorithm::{Algorithm, Columns};
 use super::kernel::{self, Kernel};
 use super::pattern::{Level, Pattern};
 use super::plan::{Method, Plan};
 use super::predicate::choose_row;
 use super::settings::{Settings, follows_auto, settings};
+use crate::shared;
 
 /// Most blocks that are moved one by one, without the choice of a kernel: it would be felt.
 const FEW: usize = 8;
 
-/// Moves what `plan` says. For a plan that is a constant: what remains is a loop or a call.
+/// Moves what `plan` says, between elements of type `E`, of which blocks are made. For a plan that is a constant: what
+/// remains is a loop or a call.
 ///
 /// # Safety
 ///
 /// From `to` and `from` on, every block of the plan must be writable and readable, and no block of the
-/// destination may overlap another block of either side.
+/// destination may overlap another block of either side. If `E` is a number, both must be made of `E`s, aligned.
 #[inline(always)]
-pub unsafe fn execute(plan: &Plan, to: *mut u8, from: *const u8) {
+pub unsafe fn execute<E: Pod>(plan: &Plan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
     match plan.method() {
         Method::Nothing => {}
         // SAFETY: one block on each side (caller).
-        Method::Contiguous => unsafe { core::ptr::copy(from, to, pattern.block()) },
+        Method::Contiguous => unsafe { shared::copy(to, from, pattern.block()) },
         Method::Kernel(Kernel::Rows) if is_short(pattern) => {
             let level = pattern.inner()[1];
             for i in 0..level.count {
                 let (to, from) = (to.wrapping_add(i * level.to), from.wrapping_add(i * level.from));
-                // SAFETY: block `i` of each side (caller).
-                unsafe { core::ptr::copy_nonoverlapping(from, to, pattern.block()) };
+                if shared::is_number::<E>() && pattern.block() == size_of::<E>() {
+                    // SAFETY: block `i` of the source, an `E` (caller).
+                    let element = unsafe { shared::read(from.cast::<E>()) };
+                    // SAFETY: block `i` of the destination, an `E` (caller).
+                    unsafe { shared::store(to.cast(), element) };
+                } else {
+                    // SAFETY: block `i` of each side (caller).
+                    unsafe { shared::copy(to, from, pattern.block()) };
+                }
             }
         }
         // SAFETY: the caller's promise.
-        _ => unsafe { execute_later(plan, to, from) },
+        _ => unsafe { execute_dyn(plan, to, from) },
     }
 }
 
@@ -48,12 +59,12 @@ const fn is_short(pattern: &Pattern) -> bool {
 ///
 /// As [`execute`].
 #[inline(never)]
-pub unsafe fn execute_later(plan: &Plan, to: *mut u8, from: *const u8) {
+pub unsafe fn execute_dyn(plan: &Plan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
     match plan.method() {
         Method::Nothing => {}
         // SAFETY: one block on each side (caller).
-        Method::Contiguous => unsafe { core::ptr::copy(from, to, pattern.block()) },
+        Method::Contiguous => unsafe { shared::copy(to, from, pattern.block()) },
         Method::Putmem => pattern.each_block(|a, b| {
             // SAFETY: a block of each side (caller).
             unsafe { putmem(to.wrapping_add(a), from.wrapping_add(b), pattern.block()) };
@@ -118,14 +129,14 @@ unsafe fn execute_loop(
     if block == 0 || count == 0 {
     } else if count == 1 || (to_stride == block && from_stride == block) {
         // SAFETY: all blocks, one behind the other (caller).
-        unsafe { core::ptr::copy(from, to, block * count) };
+        unsafe { shared::copy(to, from, block * count) };
     } else if *algorithm == Algorithm::Auto {
         let kernel = choose_row(block, level, thresholds);
         // SAFETY: the caller's promise.
         unsafe { kernel::run_row(kernel, block, level, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { execute_later(&Plan::blocks(block, level, align), to, from) };
+        unsafe { execute_dyn(&Plan::blocks(block, level, align), to, from) };
     }
 }
 
@@ -137,21 +148,21 @@ unsafe fn execute_loop(
 #[inline(always)]
 unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     match block {
-        // SAFETY: here and below, blocks of this size (caller).
+        // SAFETY: blocks of this size (caller).
         8 => unsafe { column::<8>(Level::ONCE, level, to, from) },
-        // SAFETY: as above.
+        // SAFETY: blocks of this size (caller).
         4 => unsafe { column::<4>(Level::ONCE, level, to, from) },
-        // SAFETY: as above.
+        // SAFETY: blocks of this size (caller).
         16 => unsafe { column::<16>(Level::ONCE, level, to, from) },
-        // SAFETY: as above.
+        // SAFETY: blocks of this size (caller).
         32 => unsafe { column::<32>(Level::ONCE, level, to, from) },
-        // SAFETY: as above.
+        // SAFETY: blocks of this size (caller).
         64 => unsafe { column::<64>(Level::ONCE, level, to, from) },
         _ => {
             for i in 0..level.count {
                 let (to, from) = (to.wrapping_add(i * level.to), from.wrapping_add(i * level.from));
                 // SAFETY: block `i` of each side (caller).
-                unsafe { core::ptr::copy_nonoverlapping(from, to, block) };
+                unsafe { shared::copy(to, from, block) };
             }
         }
     }
@@ -174,7 +185,7 @@ fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
 #[inline(never)]
 unsafe fn putmem(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: the caller's promise.
-    unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
+    unsafe { shared::copy(to, from, bytes) };
 }
 
 /// One column of `width` bytes, as a library's `iput` moves it.
@@ -190,9 +201,9 @@ unsafe fn iput(pattern: &Pattern, width: usize, to: *mut u8, from: *const u8) {
         match width {
             // SAFETY: the caller's promise, for the blocks of the two innermost loops.
             16 => unsafe { column::<16>(outer, inner, to, from) },
-            // SAFETY: as above.
+            // SAFETY: the caller's promise, for the blocks of the two innermost loops.
             8 => unsafe { column::<8>(outer, inner, to, from) },
-            // SAFETY: as above.
+            // SAFETY: the caller's promise, for the blocks of the two innermost loops.
             _ => unsafe { column::<4>(outer, inner, to, from) },
         }
     });
@@ -208,7 +219,7 @@ unsafe fn column<const WIDTH: usize>(outer: Level, inner: Level, to: *mut u8, fr
         for j in 0..inner.count {
             let (to, from) = (to.wrapping_add(j * inner.to), from.wrapping_add(j * inner.from));
             // SAFETY: `WIDTH` bytes of a block (caller).
-            unsafe { core::ptr::copy_nonoverlapping(from, to, WIDTH) };
+            unsafe { shared::copy(to, from, WIDTH) };
         }
     }
 }

@@ -6,37 +6,8 @@
 use core::marker::PhantomData;
 
 use super::region::Part;
-use super::shape::{Shape, Shaped};
+use super::shape::{Contents, Field, Shape, Shaped};
 use crate::message::Message;
-
-/// A field of a struct.
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    name: &'static str,
-    offset: usize,
-    contents: Contents,
-}
-
-/// What a field is made of.
-#[derive(Clone, Copy, Debug)]
-pub struct Contents {
-    shape: Shape,
-    fields: &'static [Field],
-}
-
-impl Field {
-    /// The field `name`, `offset` bytes from the start of its struct.
-    pub const fn new(name: &'static str, offset: usize, contents: Contents) -> Self {
-        Self { name, offset, contents }
-    }
-
-    const fn bytes(&self) -> usize {
-        match self.contents.shape.dims() {
-            [] => self.contents.shape.element_bytes(),
-            [outermost, ..] => outermost.len * outermost.stride,
-        }
-    }
-}
 
 /// Asks a type for what a field of it is made of: `Fields::<F>::CONTENTS` is what [`Shaped`] says of `F`,
 /// or, where `F` is not `Shaped`, what [`Undivided`] says. (A constant of the type itself counts before

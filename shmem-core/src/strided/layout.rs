@@ -5,7 +5,7 @@ use super::shape::{Dim, MAX_DIMS};
 /// Blocks at a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// How many; [`Dim::LATER`] if only the other side says it.
+    /// How many; [`Dim::DYNAMIC`] if only the other side says it.
     pub count: usize,
     /// Bytes from one to the next.
     pub stride: usize,
@@ -97,7 +97,7 @@ impl Layout {
         let mut count = 1;
         let mut i = 0;
         while i < self.rank {
-            if self.runs[i].count != Dim::LATER {
+            if self.runs[i].count != Dim::DYNAMIC {
                 count *= self.runs[i].count;
             }
             i += 1;
@@ -108,7 +108,7 @@ impl Layout {
     /// Whether there is a run whose count only the other side, or the run of the program, knows.
     #[inline(always)]
     pub const fn is_open(&self) -> bool {
-        self.rank > 0 && self.runs[0].count == Dim::LATER
+        self.rank > 0 && self.runs[0].count == Dim::DYNAMIC
     }
 
     /// Whether two layouts of one object are the same bytes in the same order.

@@ -32,8 +32,8 @@ mod shape;
 
 pub use advice::Advice;
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
-pub use execute::{execute, execute_blocks, execute_later};
-pub use field::{Contents, Field, Fields, Undivided};
+pub use execute::{execute, execute_blocks, execute_dyn};
+pub use field::{Fields, Undivided};
 pub(crate) use field::{has, select};
 pub use fitting::each_fitting;
 pub use kernel::Kernel;
@@ -44,7 +44,7 @@ pub use plan::{Method, Plan};
 pub use predicate::{Thresholds, choose};
 pub use region::{Axis, Part, lower};
 pub use settings::{Settings, settings};
-pub use shape::{Dim, MAX_DIMS, Shape, Shaped};
+pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};
 
 #[cfg(test)]
 mod tests;

@@ -53,7 +53,7 @@ impl Pattern {
         if (to.count() == 0 && (from.count() == 0 || from.is_open())) || (from.count() == 0 && to.is_open()) {
             return pattern.with(0, 0, 0).normal();
         }
-        let (mut to, mut from) = (significant(to, Dim::LATER), significant(from, Dim::LATER));
+        let (mut to, mut from) = (significant(to, Dim::DYNAMIC), significant(from, Dim::DYNAMIC));
         if to.has_more_axes(&from) || from.has_more_axes(&to) {
             // A slice of one, then: its length is looked at when the program runs.
             (to, from) = (significant(&to, 1), significant(&from, 1));
@@ -63,18 +63,18 @@ impl Pattern {
             let (a, b) = (to.runs[i], from.runs[j]);
             if to.is_split(i, &from, j) {
                 let block = to.runs[i + 1];
-                let count = if a.count == Dim::LATER { b.count / block.count } else { a.count };
+                let count = if a.count == Dim::DYNAMIC { b.count / block.count } else { a.count };
                 pattern = pattern.with(count, a.stride, block.count * b.stride);
                 pattern = pattern.with(block.count, block.stride, b.stride);
                 (i, j) = (i + 2, j + 1);
             } else if from.is_split(j, &to, i) {
                 let block = from.runs[j + 1];
-                let count = if b.count == Dim::LATER { a.count / block.count } else { b.count };
+                let count = if b.count == Dim::DYNAMIC { a.count / block.count } else { b.count };
                 pattern = pattern.with(count, block.count * a.stride, b.stride);
                 pattern = pattern.with(block.count, a.stride, block.stride);
                 (i, j) = (i + 1, j + 2);
-            } else if a.count == b.count || a.count == Dim::LATER || b.count == Dim::LATER {
-                let count = if a.count == Dim::LATER { b.count } else { a.count };
+            } else if a.count == b.count || a.count == Dim::DYNAMIC || b.count == Dim::DYNAMIC {
+                let count = if a.count == Dim::DYNAMIC { b.count } else { a.count };
                 pattern = pattern.with(count, a.stride, b.stride);
                 (i, j) = (i + 1, j + 1);
             } else {
@@ -329,15 +329,15 @@ impl Layout {
         let has_more = other.rank - j < self.rank - i;
         let block = self.runs[i + 1].count;
         match (self.runs[i].count, other.runs[j].count) {
-            (_, Dim::LATER) => has_more,
-            (Dim::LATER, elements) => has_more && block > 0 && elements.is_multiple_of(block),
+            (_, Dim::DYNAMIC) => has_more,
+            (Dim::DYNAMIC, elements) => has_more && block > 0 && elements.is_multiple_of(block),
             (count, elements) => elements == count * block,
         }
     }
 }
 
-/// The layout without runs of one, taking those that only the run knows for `later`.
-const fn significant(layout: &Layout, later: usize) -> Layout {
+/// The layout without runs of one, taking those that only the run knows for `dynamic`.
+const fn significant(layout: &Layout, dynamic: usize) -> Layout {
     let mut left = *layout;
     left.rank = 0;
     left.runs = [Run { count: 1, stride: 0 }; MAX_RUNS];
@@ -346,7 +346,7 @@ const fn significant(layout: &Layout, later: usize) -> Layout {
     let mut i = 0;
     while i < layout.rank {
         let count = layout.runs[i].count;
-        let leave_out = count == 1 || (count == Dim::LATER && later == 1);
+        let leave_out = count == 1 || (count == Dim::DYNAMIC && dynamic == 1);
         if !leave_out {
             left.runs[left.rank] = layout.runs[i];
             left.is_block[left.rank] = layout.is_block[i] && !was_left_out;
@@ -378,7 +378,7 @@ const fn describe(mut message: Message, layout: &Layout) -> Message {
         let count = layout.runs[i].count;
         let is_blocks = i + 1 < layout.rank && layout.is_block[i + 1];
         message = match count {
-            Dim::LATER => message.text("_"),
+            Dim::DYNAMIC => message.text("_"),
             _ if is_blocks => message.number((count * layout.runs[i + 1].count) as u64),
             _ => message.number(count as u64),
         };

@@ -17,7 +17,7 @@ pub struct Piece {
     pub bytes: usize,
     /// Index of the segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's place, or of whatever else the object lies in.
+    /// Bytes from the start of a PE's slot, or of whatever else the object lies in.
     pub offset: usize,
 }
 
@@ -74,7 +74,7 @@ impl Pieced<'_> {
 pub struct Spot {
     /// Index of the segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's place, or of whatever else the object lies in.
+    /// Bytes from the start of a PE's slot, or of whatever else the object lies in.
     pub offset: usize,
 }
 

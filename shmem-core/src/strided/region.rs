@@ -20,7 +20,7 @@ enum End {
     /// One element: the dimension is not one of the region.
     Index,
     /// One element whose number only the run knows.
-    Later,
+    Dynamic,
     /// Before this element.
     Before(usize),
     /// With this element.
@@ -36,8 +36,8 @@ impl Axis {
     }
 
     /// One element whose number is added when the transfer runs: here it counts as 0.
-    pub const fn later() -> Self {
-        Self { first: 0, end: End::Later, step: 1, block: 1 }
+    pub const fn dynamic() -> Self {
+        Self { first: 0, end: End::Dynamic, step: 1, block: 1 }
     }
 
     /// `first..end`
@@ -103,7 +103,7 @@ impl Axis {
     #[inline(always)]
     pub const fn count(self, len: usize) -> usize {
         let end = match self.end {
-            End::Index | End::Later => return 1,
+            End::Index | End::Dynamic => return 1,
             End::Before(end) => end,
             End::With(last) => last.saturating_add(1),
             End::Open => len,
@@ -119,8 +119,8 @@ impl Axis {
 
     /// Whether it is an index that only the run knows.
     #[inline(always)]
-    pub const fn is_later(self) -> bool {
-        matches!(self.end, End::Later)
+    pub const fn is_dynamic(self) -> bool {
+        matches!(self.end, End::Dynamic)
     }
 
     /// Whether it lies in a dimension of `len` elements and takes `count` blocks of it. (An index that
@@ -129,7 +129,7 @@ impl Axis {
     pub const fn fits(self, len: usize, count: usize) -> bool {
         let end = match self.end {
             End::Index => return self.first < len && count == 1,
-            End::Later => return true,
+            End::Dynamic => return true,
             End::Before(end) => end,
             End::With(last) => last.saturating_add(1),
             End::Open => len,
@@ -148,19 +148,19 @@ impl Axis {
 
     /// Whether it is an index.
     const fn is_index(self) -> bool {
-        matches!(self.end, End::Index | End::Later)
+        matches!(self.end, End::Index | End::Dynamic)
     }
 
     /// Panics unless it lies in dimension `number` of `name`.
     #[track_caller]
     const fn check(self, name: &str, number: usize, len: usize) {
         let (what, end) = match self.end {
-            End::Later => return,
+            End::Dynamic => return,
             End::Index => ("the index is ", self.first),
             End::Before(end) => ("the region ends at ", end),
             End::With(usize::MAX) => ("the region ends at ", usize::MAX),
             End::With(last) => ("the region ends at ", last + 1),
-            End::Open if len == Dim::LATER => return,
+            End::Open if len == Dim::DYNAMIC => return,
             End::Open => ("the region starts at ", if self.first > len { self.first } else { len }),
         };
         if (matches!(self.end, End::Index) && end >= len) || end > len {
@@ -244,13 +244,13 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
         let (axis, dim) = (axes[i], dims[i]);
         axis.check(name, i, dim.len);
         layout.offset += axis.first * dim.stride;
-        if matches!(axis.end, End::Later) {
+        if matches!(axis.end, End::Dynamic) {
             // Whatever is added is a multiple of the stride.
             layout.align = 1 << (layout.align | dim.stride).trailing_zeros();
         }
         if !axis.is_index() {
-            let unknown = matches!(axis.end, End::Open) && dim.len == Dim::LATER;
-            let count = if unknown { Dim::LATER } else { axis.count(dim.len) };
+            let unknown = matches!(axis.end, End::Open) && dim.len == Dim::DYNAMIC;
+            let count = if unknown { Dim::DYNAMIC } else { axis.count(dim.len) };
             layout = layout.repeated(count, axis.step.wrapping_mul(dim.stride));
             if axis.block > 1 {
                 layout = layout.repeated(axis.block, dim.stride);

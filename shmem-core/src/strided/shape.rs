@@ -1,6 +1,5 @@
 //! What has dimensions.
 
-use super::field::Field;
 use crate::data::SymmetricData;
 
 /// Most dimensions that a shape can have.
@@ -9,7 +8,7 @@ pub const MAX_DIMS: usize = 6;
 /// One dimension of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
-    /// Number of elements; [`Dim::LATER`] while compiling, where only the run knows it.
+    /// Number of elements; [`Dim::DYNAMIC`] while compiling, where only the run knows it.
     pub len: usize,
     /// Bytes from one element to the next.
     pub stride: usize,
@@ -17,7 +16,7 @@ pub struct Dim {
 
 impl Dim {
     /// The length of a slice, before the program runs.
-    pub const LATER: usize = usize::MAX;
+    pub const DYNAMIC: usize = usize::MAX;
 }
 
 /// The dimensions of an array, outermost first, and the size of its elements. Rows need not be dense:
@@ -73,7 +72,7 @@ impl Shape {
         outer
     }
 
-    /// The shape with `len` elements in its outermost dimension, if that is [`Dim::LATER`].
+    /// The shape with `len` elements in its outermost dimension, if that is [`Dim::DYNAMIC`].
     #[must_use]
     #[inline(always)]
     pub const fn with_len(mut self, len: usize) -> Self {
@@ -86,7 +85,7 @@ impl Shape {
     /// Whether only the run knows the length of the outermost dimension.
     #[inline(always)]
     pub const fn is_open(&self) -> bool {
-        self.rank > 0 && self.dims[0].len == Dim::LATER
+        self.rank > 0 && self.dims[0].len == Dim::DYNAMIC
     }
 
     /// `len` values of `T`, one behind the other.
@@ -114,8 +113,9 @@ impl Shape {
 ///
 /// # Safety
 ///
-/// Every element of `SHAPE` must be an `Element` inside the value, and every field of `FIELDS` lie inside
-/// an `Element`.
+/// Every element of `SHAPE` must be an `Element` inside the value. Every field of `FIELDS` must be a field of an
+/// `Element`. What an expression can name as a field of a `Names` must be among `FIELDS`, by that name and with that
+/// type: `Names` must not lend fields of something else by `Deref`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dimensions that a region could name",
     note = "regions are parts of numbers, of `#[derive(Symmetric)]` structs, and of arrays and slices of them"
@@ -124,6 +124,10 @@ pub unsafe trait Shaped: SymmetricData {
     /// What it is made of.
     type Element: SymmetricData;
 
+    /// Has the names of an element's fields, with their types, each as visible as the field. It is never made.
+    #[doc(hidden)]
+    type Names;
+
     /// Its dimensions.
     const SHAPE: Shape;
 
@@ -131,20 +135,51 @@ pub unsafe trait Shaped: SymmetricData {
     const FIELDS: &'static [Field] = &[];
 }
 
+/// A field of a struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    pub(super) name: &'static str,
+    pub(super) offset: usize,
+    pub(super) contents: Contents,
+}
+
+/// What a field is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents {
+    pub(super) shape: Shape,
+    pub(super) fields: &'static [Field],
+}
+
+impl Field {
+    /// The field `name`, `offset` bytes from the start of its struct.
+    pub const fn new(name: &'static str, offset: usize, contents: Contents) -> Self {
+        Self { name, offset, contents }
+    }
+
+    pub(super) const fn bytes(&self) -> usize {
+        match self.contents.shape.dims() {
+            [] => self.contents.shape.element_bytes(),
+            [outermost, ..] => outermost.len * outermost.stride,
+        }
+    }
+}
+
 macro_rules! elements {
     ($($t:ty)*) => {$(
-        // SAFETY: one element, the value itself.
+        // SAFETY: one element, the value itself, which is a number and has no fields.
         unsafe impl Shaped for $t {
             type Element = Self;
+            type Names = Self;
             const SHAPE: Shape = Shape::element(size_of::<Self>());
         }
     )*};
 }
 elements!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
-// SAFETY: the values of an array lie one behind the other, each with its elements.
+// SAFETY: the values of an array lie one behind the other, each with its elements, whose fields `T` names.
 unsafe impl<T: Shaped, const N: usize> Shaped for [T; N] {
     type Element = T::Element;
+    type Names = T::Names;
     const SHAPE: Shape = Shape::slice_of::<T>(N);
     const FIELDS: &'static [Field] = T::FIELDS;
 }

@@ -100,7 +100,7 @@ fn moved(plan: &Plan, to: &Layout, from: &Layout, source: &[u8]) -> Vec<u8> {
     let mut into = vec![0_u8; to.offset() + to.hull() + 16];
     // SAFETY: both buffers hold the hull of their side behind its offset.
     unsafe {
-        execute(
+        execute::<()>(
             plan,
             into.as_mut_ptr().wrapping_add(to.offset()),
             source.as_ptr().wrapping_add(from.offset()),
@@ -130,10 +130,10 @@ proptest! {
         let source: Vec<u8> = (0..from.offset() + from.hull()).map(|i| (i % 251) as u8 + 1).collect();
         let mut packed = vec![0_u8; pattern.bytes()];
         // SAFETY: `packed` holds the blocks one behind the other, `source` the hull behind the offset.
-        unsafe { execute(&of(pattern.packed()), packed.as_mut_ptr(), source.as_ptr().wrapping_add(from.offset())) };
+        unsafe { execute::<()>(&of(pattern.packed()), packed.as_mut_ptr(), source.as_ptr().wrapping_add(from.offset())) };
         let mut into = vec![0_u8; to.offset() + to.hull() + 16];
-        // SAFETY: as above.
-        unsafe { execute(&of(pattern.unpacked()), into.as_mut_ptr().wrapping_add(to.offset()), packed.as_ptr()) };
+        // SAFETY: `packed` holds the blocks one behind the other, `into` has room for the hull behind the offset.
+        unsafe { execute::<()>(&of(pattern.unpacked()), into.as_mut_ptr().wrapping_add(to.offset()), packed.as_ptr()) };
         let plan = Plan::new(&to, &from, Algorithm::One, &Thresholds::DEFAULT);
         prop_assert_eq!(into, moved(&plan, &to, &from, &source));
     }
@@ -355,7 +355,7 @@ fn columns_must_lie_in_blocks() {
 /// Blocks of an open axis opposite a plain one: the length is that of the other side.
 #[test]
 fn blocks_of_an_open_axis_stand_opposite_one_run() {
-    let mut open = Layout::block(8, 8).repeated(Dim::LATER, 32).repeated(2, 8);
+    let mut open = Layout::block(8, 8).repeated(Dim::DYNAMIC, 32).repeated(2, 8);
     open.is_block[1] = true;
     let flat = Layout::block(8, 8).repeated(6, 8);
     let pattern = Pattern::join(&open, &flat);
@@ -375,8 +375,8 @@ fn sides_of_different_shape_are_refused() {
     assert_eq!(join(side(&[65]), side(&[64])), "the destination is 65 elements, the source 64");
     assert_eq!(join(side(&[3, 4]), side(&[12])), "the destination is 3 x 4 elements, the source 12");
     Pattern::join(&side(&[3, 1, 4]), &side(&[1, 3, 4]));
-    Pattern::join(&side(&[3]), &side(&[Dim::LATER]));
-    Pattern::join(&side(&[1]), &side(&[Dim::LATER]));
+    Pattern::join(&side(&[3]), &side(&[Dim::DYNAMIC]));
+    Pattern::join(&side(&[1]), &side(&[Dim::DYNAMIC]));
     let part = Layout::block(4, 8);
     assert_eq!(
         refusal(move || _ = Pattern::join(&part, &Layout::block(8, 8))),

@@ -5,7 +5,8 @@
 //! the sum with its own fingerprint times the number of PEs. Equal fingerprints always pass. Different
 //! ones may pass by chance, or by design, since fingerprints are hashes; but not when they differ in
 //! their low 16 bits and each PE has 0 or 1 there: these bits are summed without running over, so the
-//! sum counts the PEs with a 1. The last one resets the word and opens the next generation, on which
+//! sum counts the PEs with a 1. Whoever has to know more than that bit lets the PEs
+//! [state](super::Statement) it. The last one resets the word and opens the next generation, on which
 //! the others spin and then sleep.
 
 use std::time::Duration;

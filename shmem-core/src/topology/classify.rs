@@ -19,8 +19,9 @@
 //!
 //! What is not told of a node is made up for by what is, in the order of [`Evidence`].
 
-use super::node::{Evidence, Node};
-use crate::partition::Kind;
+use shmem_grammar::Kind;
+
+use super::node::{Evidence, NumaNode};
 
 /// A ratio from which on one number counts as clearly more than another.
 #[derive(Clone, Copy)]
@@ -45,7 +46,7 @@ impl Factor {
 /// Finds out which kind of memory each node has, and sets `kind` and `evidence` of all.
 ///
 /// Whether a process may use a node is not looked at: a node that is forbidden has its kind all the same.
-pub fn classify(nodes: &mut [Node]) {
+pub fn classify(nodes: &mut [NumaNode]) {
     let measure = Measure::new(nodes);
     let found: Vec<_> = (0..nodes.len()).map(|index| measure.judge(nodes, index)).collect();
     for (node, found) in nodes.iter_mut().zip(found) {
@@ -55,7 +56,7 @@ pub fn classify(nodes: &mut [Node]) {
 }
 
 /// Whether a node of fast memory is clearly slower than the fastest.
-pub(super) fn second_to(highest: u64, node: &Node) -> bool {
+pub(super) fn second_to(highest: u64, node: &NumaNode) -> bool {
     node.speed.bandwidth.is_some_and(|bandwidth| APART.exceeds(highest, bandwidth))
 }
 
@@ -70,7 +71,7 @@ struct Measure {
 }
 
 impl Measure {
-    fn new(nodes: &[Node]) -> Self {
+    fn new(nodes: &[NumaNode]) -> Self {
         let primary = primary(nodes);
         let of = |&index: &usize| &nodes[index].speed;
         let latency = primary.iter().filter_map(|index| of(index).latency).min();
@@ -80,7 +81,7 @@ impl Measure {
         Self { primary, bandwidth, latency }
     }
 
-    fn judge(&self, nodes: &[Node], index: usize) -> Option<(Kind, Evidence)> {
+    fn judge(&self, nodes: &[NumaNode], index: usize) -> Option<(Kind, Evidence)> {
         let node = &nodes[index];
         if node.memory == 0 {
             return None;
@@ -98,7 +99,7 @@ impl Measure {
     }
 
     /// Primary memory: fast if others have clearly slower one.
-    fn among_cpus(&self, nodes: &[Node], node: &Node) -> (Kind, Evidence) {
+    fn among_cpus(&self, nodes: &[NumaNode], node: &NumaNode) -> (Kind, Evidence) {
         match (node.speed.bandwidth, self.bandwidth) {
             (Some(own), Some(measure)) if AMONG_CPUS.exceeds(own, measure) => {
                 return (Kind::FastMem, Evidence::Speed);
@@ -106,14 +107,14 @@ impl Measure {
             (Some(_), Some(_)) => return (Kind::NormalMem, Evidence::Primary),
             _ => {}
         }
-        let fast = |node: &Node| by_subtype(node) == Some(Kind::FastMem);
+        let fast = |node: &NumaNode| by_subtype(node) == Some(Kind::FastMem);
         if fast(node) && !self.primary.iter().all(|&other| fast(&nodes[other])) {
             return (Kind::FastMem, Evidence::Subtype);
         }
         (Kind::NormalMem, Evidence::Primary)
     }
 
-    fn by_speed(&self, node: &Node) -> Option<Kind> {
+    fn by_speed(&self, node: &NumaNode) -> Option<Kind> {
         let (own, measure) = (node.speed.bandwidth?, self.bandwidth?);
         let later =
             node.speed.latency.zip(self.latency).is_some_and(|(own, least)| APART.exceeds(own, least));
@@ -128,7 +129,7 @@ impl Measure {
 
     /// By tiers. The tier of the primary memory says nothing: the kernel puts there what it knows
     /// nothing of.
-    fn by_tier(&self, nodes: &[Node], node: &Node) -> Option<Kind> {
+    fn by_tier(&self, nodes: &[NumaNode], node: &NumaNode) -> Option<Kind> {
         let own = node.tier?;
         let tiers = || self.primary.iter().filter_map(|&index| nodes[index].tier);
         if own < tiers().min()? {
@@ -140,7 +141,7 @@ impl Measure {
     /// By size against the nearest primary memory: fast memory is small, slow memory is large. Where
     /// sizes do not differ, by distance from CPUs: the nearer of two memories apart from them is the
     /// faster one, and one that is farther than CPUs are from each other is slow.
-    fn guess(&self, nodes: &[Node], index: usize) -> Kind {
+    fn guess(&self, nodes: &[NumaNode], index: usize) -> Kind {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
         let Some(&nearest) = nearest else { return Kind::NormalMem };
         let (own, beside) = (nodes[index].memory, nodes[nearest].memory);
@@ -169,7 +170,7 @@ impl Measure {
 
 /// The nodes with primary memory, by index: those with CPUs and memory; if there are none, those
 /// nearest to each node with CPUs; if nothing has CPUs, all.
-fn primary(nodes: &[Node]) -> Vec<usize> {
+fn primary(nodes: &[NumaNode]) -> Vec<usize> {
     let memory = || (0..nodes.len()).filter(|&index| nodes[index].memory > 0);
     let mut primary: Vec<usize> = memory().filter(|&index| !nodes[index].cpus.is_empty()).collect();
     if primary.is_empty() {
@@ -189,12 +190,12 @@ fn primary(nodes: &[Node]) -> Vec<usize> {
     primary
 }
 
-fn distance(nodes: &[Node], from: usize, to: usize) -> Option<u32> {
+fn distance(nodes: &[NumaNode], from: usize, to: usize) -> Option<u32> {
     nodes[from].distances.get(to).copied()
 }
 
 /// What the name of a memory says; nothing: a name that stands for memory of any speed.
-fn by_subtype(node: &Node) -> Option<Kind> {
+fn by_subtype(node: &NumaNode) -> Option<Kind> {
     let name = node.subtype.as_deref()?;
     if name.starts_with("CXL") {
         return Some(Kind::LargeMem);

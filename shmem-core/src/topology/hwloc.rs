@@ -12,7 +12,7 @@ use hwlocality::object::TopologyObject;
 use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 
-use super::node::{Node, Speed};
+use super::node::{NumaNode, Speed};
 
 /// Fills in what hwloc knows of these nodes, for a process that may run on `cpus` and runs on node
 /// `running` now.
@@ -20,7 +20,7 @@ use super::node::{Node, Speed};
 /// # Errors
 ///
 /// If hwloc fails, or is told to describe another machine; in words.
-pub(super) fn ask(nodes: &mut [Node], cpus: &[usize], running: Option<u32>) -> Result<(), String> {
+pub(super) fn ask(nodes: &mut [NumaNode], cpus: &[usize], running: Option<u32>) -> Result<(), String> {
     let topology = load().map_err(|error| error.to_string())?;
     if !topology.is_this_system() {
         return Err("it describes another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set)".into());
@@ -37,8 +37,9 @@ fn load() -> Result<Topology, Box<dyn core::error::Error>> {
 
 /// The CPUs as which this process sees memory: its own, or of several nodes those of the one on which it
 /// runs, because speeds differ from node to node.
-fn initiator(nodes: &[Node], cpus: &[usize], running: Option<u32>) -> CpuSet {
-    let own = |node: &Node| node.cpus.iter().copied().filter(|cpu| cpus.contains(cpu)).collect::<Vec<_>>();
+fn initiator(nodes: &[NumaNode], cpus: &[usize], running: Option<u32>) -> CpuSet {
+    let own =
+        |node: &NumaNode| node.cpus.iter().copied().filter(|cpu| cpus.contains(cpu)).collect::<Vec<_>>();
     let mut homes = nodes.iter().filter(|node| !own(node).is_empty());
     let home = nodes.iter().find(|node| Some(node.number) == running && !own(node).is_empty());
     set(home.or_else(|| homes.next()).into_iter().flat_map(own))
@@ -51,7 +52,7 @@ pub(super) fn set(cpus: impl IntoIterator<Item = usize>) -> CpuSet {
 }
 
 /// Fills in what a topology knows of these nodes, as seen from anywhere and from the CPUs `own`.
-pub(super) fn supplement(nodes: &mut [Node], topology: &Topology, own: &CpuSet) {
+pub(super) fn supplement(nodes: &mut [NumaNode], topology: &Topology, own: &CpuSet) {
     let bandwidth = MemoryAttribute::bandwidth(topology);
     let latency = MemoryAttribute::latency(topology);
     for object in topology.objects_with_type(ObjectType::NUMANode) {
@@ -68,7 +69,7 @@ pub(super) fn supplement(nodes: &mut [Node], topology: &Topology, own: &CpuSet) 
         let nearest = bandwidths.iter().filter(|&&(_, value)| Some(value) == best.bandwidth);
         let nearest: Vec<usize> = nearest.flat_map(|(cpus, _)| cpus.iter().copied()).collect();
         if !nearest.is_empty() {
-            let sees = |node: &&Node| node.cpus.iter().any(|cpu| nearest.contains(cpu));
+            let sees = |node: &&NumaNode| node.cpus.iter().any(|cpu| nearest.contains(cpu));
             nodes[at].initiators = nodes.iter().filter(sees).map(|node| node.number).collect();
         }
         let node = &mut nodes[at];

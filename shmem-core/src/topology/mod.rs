@@ -23,15 +23,15 @@ mod words;
 
 use std::path::Path;
 
-pub use classify::classify;
-pub use node::{Evidence, Node, Speed};
+use shmem_grammar::Kind;
 
-use crate::partition::Kind;
+pub use classify::classify;
+pub use node::{Evidence, NumaNode, Speed};
 
 /// The NUMA nodes of a machine, as seen by this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    nodes: Vec<Node>,
+    nodes: Vec<NumaNode>,
     cpus: Vec<usize>,
     running: Option<u32>,
     basis: String,
@@ -66,22 +66,22 @@ impl Topology {
     ///
     /// ```
     /// use shmem_core::partition::Kind;
-    /// use shmem_core::topology::{Node, Speed, Topology};
+    /// use shmem_core::topology::{NumaNode, Speed, Topology};
     ///
     /// let speed = |bandwidth, latency| Speed { bandwidth: Some(bandwidth), latency: Some(latency) };
-    /// let near = Node { memory: 64 << 30, cpus: vec![0, 1], speed: speed(100_000, 80), ..Node::new(0) };
-    /// let fast = Node { memory: 16 << 30, speed: speed(400_000, 110), ..Node::new(1) };
+    /// let near = NumaNode { memory: 64 << 30, cpus: vec![0, 1], speed: speed(100_000, 80), ..NumaNode::new(0) };
+    /// let fast = NumaNode { memory: 16 << 30, speed: speed(400_000, 110), ..NumaNode::new(1) };
     /// let topology = Topology::of(vec![near, fast], vec![0, 1], None);
     /// assert_eq!(topology.of_kind(Kind::FastMem, 0), [1]);
     /// ```
-    pub fn of(mut nodes: Vec<Node>, cpus: Vec<usize>, running: Option<u32>) -> Self {
+    pub fn of(mut nodes: Vec<NumaNode>, cpus: Vec<usize>, running: Option<u32>) -> Self {
         classify(&mut nodes);
         let basis = words::basis(&nodes);
         Self { nodes, cpus, running, basis }
     }
 
     /// The nodes in the order of their numbers; none if the kernel does not know of nodes.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[NumaNode] {
         &self.nodes
     }
 
@@ -97,7 +97,7 @@ impl Topology {
 
     /// The nodes on whose CPUs this process may run, in the order of their numbers.
     pub fn homes(&self) -> Vec<u32> {
-        let ours = |node: &&Node| node.cpus.iter().any(|cpu| self.cpus.contains(cpu));
+        let ours = |node: &&NumaNode| node.cpus.iter().any(|cpu| self.cpus.contains(cpu));
         self.nodes.iter().filter(ours).map(|node| node.number).collect()
     }
 
@@ -118,7 +118,8 @@ impl Topology {
     /// memories that differ, the fastest come before the others.
     pub fn of_kind(&self, kind: Kind, home: u32) -> Vec<u32> {
         let from = self.nodes.iter().position(|node| node.number == home);
-        let distance = |node: &Node| from.and_then(|from| node.distances.get(from)).copied().unwrap_or(10);
+        let distance =
+            |node: &NumaNode| from.and_then(|from| node.distances.get(from)).copied().unwrap_or(10);
         let mut nodes: Vec<_> = self.having(kind).filter(|node| node.allowed).collect();
         let highest = nodes.iter().filter_map(|node| node.speed.bandwidth).max().unwrap_or(0);
         nodes.sort_by_key(|node| {
@@ -137,7 +138,7 @@ impl Topology {
     /// The nodes with memory of a kind of which nothing is known but size and distance: that they have
     /// this kind is a guess.
     pub fn guessed(&self, kind: Kind) -> Vec<u32> {
-        let guessed = |node: &&Node| node.evidence == Some(Evidence::Guess);
+        let guessed = |node: &&NumaNode| node.evidence == Some(Evidence::Guess);
         self.having(kind).filter(guessed).map(|node| node.number).collect()
     }
 
@@ -151,7 +152,7 @@ impl Topology {
         words::guess(kind, &self.guessed(kind))
     }
 
-    fn having(&self, kind: Kind) -> impl Iterator<Item = &Node> {
+    fn having(&self, kind: Kind) -> impl Iterator<Item = &NumaNode> {
         self.nodes.iter().filter(move |node| node.kind == Some(kind))
     }
 }

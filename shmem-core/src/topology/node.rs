@@ -1,10 +1,10 @@
 //! What is known of one NUMA node.
 
-use crate::partition::Kind;
+use shmem_grammar::Kind;
 
 /// A NUMA node: CPUs, memory, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct NumaNode {
     /// Its number.
     pub number: u32,
     /// Which kind of memory it has; `None`: it has no memory, or nobody has looked yet
@@ -35,7 +35,7 @@ pub struct Node {
     pub allowed: bool,
 }
 
-impl Node {
+impl NumaNode {
     /// A node of which only the number is known.
     pub fn new(number: u32) -> Self {
         Self {

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::node::{Node, Speed};
+use super::node::{NumaNode, Speed};
 use crate::ranges;
 
 /// The nodes of the machine in `root`, without their kinds, and the CPUs that this process may use.
-pub(super) fn read(root: &Path) -> (Vec<Node>, Vec<usize>) {
+pub(super) fn read(root: &Path) -> (Vec<NumaNode>, Vec<usize>) {
     let files = Files(root);
     let status = files.text("proc/self/status");
     let listed = |key: &str| {
@@ -15,7 +15,7 @@ pub(super) fn read(root: &Path) -> (Vec<Node>, Vec<usize>) {
         line.and_then(ranges::parse)
     };
     let numbers = files.list("sys/devices/system/node/online");
-    let mut nodes: Vec<Node> = numbers.iter().map(|&number| node(&files, number)).collect();
+    let mut nodes: Vec<NumaNode> = numbers.iter().map(|&number| node(&files, number)).collect();
     let cpus = listed("Cpus_allowed_list:")
         .unwrap_or_else(|| nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect());
     if let Some(allowed) = listed("Mems_allowed_list:") {
@@ -71,7 +71,7 @@ impl Files<'_> {
     }
 }
 
-fn node(files: &Files<'_>, number: usize) -> Node {
+fn node(files: &Files<'_>, number: usize) -> NumaNode {
     let directory = format!("sys/devices/system/node/node{number}");
     let meminfo = files.text(&format!("{directory}/meminfo"));
     let bytes = |key: &str| {
@@ -80,14 +80,14 @@ fn node(files: &Files<'_>, number: usize) -> Node {
     };
     let distances = files.text(&format!("{directory}/distance"));
     let (speed, initiators) = speed(files, &directory);
-    Node {
+    NumaNode {
         memory: bytes("MemTotal:").unwrap_or(0),
         free: bytes("MemFree:").unwrap_or(0),
         cpus: files.list(&format!("{directory}/cpulist")),
         distances: distances.split_whitespace().flat_map(str::parse).collect(),
         speed,
         initiators,
-        ..Node::new(number as u32)
+        ..NumaNode::new(number as u32)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use super::node::{Evidence, Node, Speed};
-use crate::partition::{Kind, round_size};
+use shmem_grammar::{Kind, round_size};
+
+use super::node::{Evidence, NumaNode, Speed};
 use crate::ranges;
 
 /// `87.9 GiB/s 80 ns`, as far as it is known.
@@ -19,7 +20,7 @@ impl fmt::Display for Speed {
 }
 
 /// `node 2 FASTMEM 16G 390 GiB/s 110 ns HBM`.
-impl fmt::Display for Node {
+impl fmt::Display for NumaNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(kind) = self.kind else { return write!(f, "node {} no memory", self.number) };
         write!(f, "node {} {kind} {}", self.number, round_size(self.memory))?;
@@ -43,7 +44,7 @@ pub(super) fn nodes(numbers: &[u32]) -> String {
 }
 
 /// How the kinds of nodes were found.
-pub(super) fn basis(all: &[Node]) -> String {
+pub(super) fn basis(all: &[NumaNode]) -> String {
     let found = |evidence| {
         let nodes = all.iter().filter(move |node| node.evidence == Some(evidence));
         nodes.map(|node| node.number).collect::<Vec<u32>>()
@@ -92,7 +93,7 @@ const fn hwloc() -> &'static str {
 }
 
 /// What there is: all nodes with memory, and how their kinds were found.
-pub(super) fn inventory(all: &[Node], basis: &str) -> String {
+pub(super) fn inventory(all: &[NumaNode], basis: &str) -> String {
     let with_memory: Vec<String> =
         all.iter().filter(|node| node.kind.is_some()).map(ToString::to_string).collect();
     if with_memory.is_empty() {

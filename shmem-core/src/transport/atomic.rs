@@ -1,5 +1,9 @@
 //! Words that PEs change atomically, and how.
 
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::primitive::mutant;
+
 /// Width of an atomic word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
@@ -18,7 +22,8 @@ impl Width {
         }
     }
 
-    /// Writes the low bits of a value.
+    /// Writes the low bits of a value to where an operation leaves its result: memory of the program's own, which
+    /// nobody else accesses until the operation is complete.
     ///
     /// # Safety
     ///
@@ -28,7 +33,7 @@ impl Width {
         match self {
             // SAFETY: the caller's promise.
             Self::W4 => unsafe { to.cast::<u32>().write(bits as u32) },
-            // SAFETY: as above.
+            // SAFETY: the caller's promise.
             Self::W8 => unsafe { to.cast::<u64>().write(bits) },
         }
     }
@@ -110,5 +115,52 @@ impl From<SignalOp> for AtomicOp {
             SignalOp::Set(value) => Self::Set(value),
             SignalOp::Add(value) => Self::Add(value),
         }
+    }
+}
+
+/// Changes a word atomically and gives what was there.
+///
+/// Sequentially consistent, and always a read-modify-write when it writes: see
+/// [`Doorbell`](crate::sync::Doorbell).
+///
+/// # Safety
+///
+/// `word` must be valid and aligned for the width, and lie in a slot: no reference to it exists.
+#[inline(always)]
+pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
+    macro_rules! on {
+        ($atomic:ident, $bits:ident) => {{
+            // SAFETY: the caller's promise.
+            let word = unsafe { $atomic::from_ptr(word.cast()) };
+            #[allow(clippy::unnecessary_cast, reason = "the low bits are the value, whatever the width")]
+            match op {
+                AtomicOp::Fetch => word.load(Ordering::SeqCst) as u64,
+                AtomicOp::Set(v) | AtomicOp::Swap(v) => word.swap(v as $bits, Ordering::SeqCst) as u64,
+                AtomicOp::CompareSwap { expected, desired } => {
+                    match word.compare_exchange(
+                        expected as $bits,
+                        desired as $bits,
+                        Ordering::SeqCst,
+                        Ordering::SeqCst,
+                    ) {
+                        Ok(before) | Err(before) => before as u64,
+                    }
+                }
+                AtomicOp::Add(v) if mutant("add-in-two-steps") => {
+                    let before = word.load(Ordering::SeqCst);
+                    (0..50).for_each(|_| core::hint::spin_loop());
+                    word.store(before.wrapping_add(v as $bits), Ordering::SeqCst);
+                    before as u64
+                }
+                AtomicOp::Add(v) => word.fetch_add(v as $bits, Ordering::SeqCst) as u64,
+                AtomicOp::And(v) => word.fetch_and(v as $bits, Ordering::SeqCst) as u64,
+                AtomicOp::Or(v) => word.fetch_or(v as $bits, Ordering::SeqCst) as u64,
+                AtomicOp::Xor(v) => word.fetch_xor(v as $bits, Ordering::SeqCst) as u64,
+            }
+        }};
+    }
+    match width {
+        Width::W4 => on!(AtomicU32, u32),
+        Width::W8 => on!(AtomicU64, u64),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{AtomicOp, Channel, Lane, Remote, SessionOptions, SignalOp, Transport, Width};
+use super::{AtomicOp, Channel, Lane, Remote, SessionOptions, SignalOp, Transport, Until, Width};
 use crate::pe::Pe;
 use crate::strided::Pattern;
 
@@ -19,7 +19,7 @@ pub struct Traffic {
 }
 
 /// Another transport, counted.
-pub struct Counted {
+pub struct CountedTransport {
     inner: Arc<dyn Transport>,
     tallies: Box<[Tally]>,
 }
@@ -30,7 +30,7 @@ struct Tally {
     bytes: AtomicU64,
 }
 
-impl Counted {
+impl CountedTransport {
     /// Counts what goes through `inner` to each of `pes` PEs.
     pub fn new(inner: Arc<dyn Transport>, pes: usize) -> Self {
         Self { inner, tallies: (0..pes).map(|_| Tally::default()).collect() }
@@ -64,7 +64,7 @@ macro_rules! counted {
 }
 
 // SAFETY: every operation is one of the transport inside, with the same arguments.
-unsafe impl Transport for Counted {
+unsafe impl Transport for CountedTransport {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
@@ -73,34 +73,31 @@ unsafe impl Transport for Counted {
         self.inner.units()
     }
 
+    fn strangers(&self) -> u64 {
+        self.inner.strangers()
+    }
+
     fn open(&self, lane: Lane) -> Result<Channel, String> {
         self.inner.open(lane)
     }
 
-    fn close(&self, channel: Channel) {
-        self.inner.close(channel);
+    unsafe fn close(&self, channel: Channel) {
+        // SAFETY: the caller's promise, to the same operation.
+        unsafe { self.inner.close(channel) };
     }
 
     counted! {
-        put(to, bytes; to: Remote, source: *const u8, bytes: usize);
-        get(from, bytes; into: *mut u8, from: Remote, bytes: usize);
-        put_strided(to, pattern.bytes(); to: Remote, source: *const u8, pattern: &Pattern);
-        get_strided(from, pattern.bytes(); into: *mut u8, from: Remote, pattern: &Pattern);
-        atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
-        atomic_update(word, width.bytes(); word: Remote, width: Width, op: AtomicOp);
+        put(to, bytes; to: Remote, source: *const u8, bytes: usize, until: Until);
+        get(from, bytes; into: *mut u8, from: Remote, bytes: usize, until: Until);
+        put_strided(to, pattern.bytes(); to: Remote, source: *const u8, pattern: &Pattern, until: Until);
+        get_strided(from, pattern.bytes(); into: *mut u8, from: Remote, pattern: &Pattern, until: Until);
         put_signal(
             to, bytes + Width::W8.bytes();
-            to: Remote, source: *const u8, bytes: usize, signal: Remote, op: SignalOp
+            to: Remote, source: *const u8, bytes: usize, signal: Remote, op: SignalOp, until: Until
         );
-        put_nbi(to, bytes; to: Remote, source: *const u8, bytes: usize);
-        get_nbi(from, bytes; into: *mut u8, from: Remote, bytes: usize);
-        put_strided_nbi(to, pattern.bytes(); to: Remote, source: *const u8, pattern: &Pattern);
-        get_strided_nbi(from, pattern.bytes(); into: *mut u8, from: Remote, pattern: &Pattern);
+        atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
         atomic_nbi(word, width.bytes(); word: Remote, width: Width, op: AtomicOp, result: *mut u8);
-        put_signal_nbi(
-            to, bytes + Width::W8.bytes();
-            to: Remote, source: *const u8, bytes: usize, signal: Remote, op: SignalOp
-        );
+        atomic_update(word, width.bytes(); word: Remote, width: Width, op: AtomicOp);
     }
 
     fn fence(&self, channel: Channel) {
@@ -131,27 +128,30 @@ unsafe impl Transport for Counted {
         self.inner.sleeps()
     }
 
-    fn finish(&self) {
-        self.inner.finish();
+    unsafe fn finish(&self) {
+        // SAFETY: the caller's promise, to the same operation.
+        unsafe { self.inner.finish() };
     }
 
     unsafe fn register(
         &self,
         segment: u32,
-        place: *mut u8,
+        slot: *mut u8,
         offset: usize,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
         // SAFETY: the caller's promise, to the same operation.
-        unsafe { self.inner.register(segment, place, offset, bytes) }
+        unsafe { self.inner.register(segment, slot, offset, bytes) }
     }
 
-    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
-        self.inner.learn(segment, pe, key);
+    unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+        // SAFETY: the caller's promise, to the same operation.
+        unsafe { self.inner.learn(segment, pe, key) };
     }
 
-    fn forget(&self, segment: u32) {
-        self.inner.forget(segment);
+    unsafe fn forget(&self, segment: u32) {
+        // SAFETY: the caller's promise, to the same operation.
+        unsafe { self.inner.forget(segment) };
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
         let methods = include_str!("mod.rs").split("pub unsafe trait Transport").nth(1).unwrap();
         let methods = methods.split("\n}\n").next().unwrap().split("fn ").skip(1);
         let names: Vec<&str> = methods.filter_map(|method| Some(method.split_once('(')?.0)).collect();
-        assert!(names.len() > 25 && names.contains(&"put_signal_nbi"), "{names:?}");
+        assert!(names.len() > 20 && names.contains(&"put_signal"), "{names:?}");
         let here = include_str!("counted.rs");
         let is_here =
             |name: &&str| here.contains(&format!("fn {name}(")) || here.contains(&format!("        {name}("));

@@ -1,6 +1,6 @@
 //! A transport inside one process, made to be hostile.
 //!
-//! Every PE is a thread with a place of its own, and all others are "off node": each operation goes
+//! Every PE is a thread with a slot of its own, and all others are "off node": each operation goes
 //! through the [`Transport`] interface as it would to a network. Puts and updates lie in the
 //! target's inbox and are delivered as late and in as much disorder as the rules allow: in random
 //! order between fences, when the target makes progress, when the initiator is quiet, or when the
@@ -14,13 +14,14 @@
 //! before all have learnt its keys, nor after any has forgotten them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parcel::{Errand, Parcel};
 
 use super::target::{Message, Target};
-use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Width};
+use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Until, Width};
+use crate::exclusion::{Mutex, RwLock};
 use crate::pe::Pe;
 use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
@@ -52,7 +53,7 @@ pub struct Loopback {
 
 impl Loopback {
     fn epoch(&self, channel: Channel, add: u64) -> u64 {
-        let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut epochs = self.epochs.lock();
         if let Some((_, epoch)) = epochs.iter_mut().find(|(c, _)| *c == channel) {
             *epoch += add;
             return *epoch;
@@ -71,7 +72,7 @@ impl Loopback {
         if segment < FIRST_LATER {
             return 0;
         }
-        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.keys.read();
         let key = keys.get(&(segment, pe)).copied();
         key.unwrap_or_else(|| panic!("PE {} has no key for segment {segment} of PE {pe}", self.me))
     }
@@ -137,13 +138,16 @@ unsafe impl Transport for Loopback {
         Ok(Channel(self.opened.fetch_add(1, Ordering::Relaxed)))
     }
 
-    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
-        // SAFETY: readable for `bytes` bytes (caller).
-        let data = unsafe { core::slice::from_raw_parts(source, bytes) };
-        self.send(channel, to, Message::Put { offset: to.offset, data: data.into() }.into());
+    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until) {
+        // SAFETY: readable for `bytes` bytes, for as long as `until` says (caller).
+        self.send(channel, to, unsafe { put_errand(to, source, bytes, until) });
     }
 
-    unsafe fn get(&self, _: Channel, into: *mut u8, from: Remote, bytes: usize) {
+    unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until) {
+        if until == Until::Quiet {
+            let pattern = Pattern::contiguous(bytes);
+            return self.send(channel, from, Errand::Get { offset: from.offset, into, pattern });
+        }
         self.reach(from, |target| {
             let source = target.at(from.offset, bytes);
             // SAFETY: `into` is writable for `bytes` bytes (caller), `at` checked the source.
@@ -151,21 +155,43 @@ unsafe impl Transport for Loopback {
         });
     }
 
-    unsafe fn put_strided(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+    unsafe fn put_strided(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        pattern: &Pattern,
+        until: Until,
+    ) {
+        if until == Until::Quiet {
+            let errand = Errand::Put { offset: to.offset, source, pattern: *pattern };
+            return self.send(channel, to, errand);
+        }
         let mut data = vec![0; pattern.bytes()];
         let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &Thresholds::DEFAULT);
         // SAFETY: every block of the source is readable (caller), `data` holds them one behind the other.
-        unsafe { strided::execute_later(&plan, data.as_mut_ptr(), source) };
+        unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         let message = Message::Blocks { offset: to.offset, pattern: pattern.unpacked(), data: data.into() };
         self.send(channel, to, message.into());
     }
 
-    unsafe fn get_strided(&self, _: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+    unsafe fn get_strided(
+        &self,
+        channel: Channel,
+        into: *mut u8,
+        from: Remote,
+        pattern: &Pattern,
+        until: Until,
+    ) {
+        if until == Until::Quiet {
+            let errand = Errand::Get { offset: from.offset, into, pattern: *pattern };
+            return self.send(channel, from, errand);
+        }
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
         self.reach(from, |target| {
             let source = target.at(from.offset, pattern.hulls().1);
             // SAFETY: every block of `into` is writable (caller), `at` checked the source.
-            unsafe { strided::execute_later(&plan, into, source) };
+            unsafe { strided::execute_dyn(&plan, into, source) };
         });
     }
 
@@ -187,49 +213,15 @@ unsafe impl Transport for Loopback {
         bytes: usize,
         signal: Remote,
         op: SignalOp,
+        until: Until,
     ) {
-        let data = (bytes > 0).then(|| {
-            // SAFETY: readable for `bytes` bytes (caller).
-            let data = unsafe { core::slice::from_raw_parts(source, bytes) };
-            Message::Put { offset: to.offset, data: data.into() }.into()
-        });
+        // SAFETY: readable for `bytes` bytes, for as long as `until` says (caller).
+        let data = (bytes > 0).then(|| unsafe { put_errand(to, source, bytes, until) });
         self.send_signal(channel, to, data, signal, op);
-    }
-
-    unsafe fn put_nbi(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.put_strided_nbi(channel, to, source, &Pattern::contiguous(bytes)) };
-    }
-
-    unsafe fn get_nbi(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.get_strided_nbi(channel, into, from, &Pattern::contiguous(bytes)) };
-    }
-
-    unsafe fn put_strided_nbi(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
-        self.send(channel, to, Errand::Put { offset: to.offset, source, pattern: *pattern });
-    }
-
-    unsafe fn get_strided_nbi(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
-        self.send(channel, from, Errand::Get { offset: from.offset, into, pattern: *pattern });
     }
 
     unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
         self.send(channel, word, Errand::Atomic { offset: word.offset, width, op, result });
-    }
-
-    unsafe fn put_signal_nbi(
-        &self,
-        channel: Channel,
-        to: Remote,
-        source: *const u8,
-        bytes: usize,
-        signal: Remote,
-        op: SignalOp,
-    ) {
-        let pattern = Pattern::contiguous(bytes);
-        let data = (bytes > 0).then_some(Errand::Put { offset: to.offset, source, pattern });
-        self.send_signal(channel, to, data, signal, op);
     }
 
     fn fence(&self, channel: Channel) {
@@ -254,34 +246,50 @@ unsafe impl Transport for Loopback {
     unsafe fn register(
         &self,
         segment: u32,
-        place: *mut u8,
+        slot: *mut u8,
         offset: usize,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
         let key = self.network.keys.fetch_add(1, Ordering::Relaxed) + 1;
         // SAFETY: mapped until `forget`, which waits for whoever uses the target (caller).
-        let target = unsafe { Target::later(place, offset, bytes) };
+        let target = unsafe { Target::later(slot, offset, bytes) };
         let port = &self.network.ports[self.me];
-        let before =
-            port.later.write().unwrap_or_else(PoisonError::into_inner).insert(segment, (key, target));
+        let before = port.later.write().insert(segment, (key, target));
         assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
         Ok(key.to_le_bytes().into())
     }
 
-    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+    unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         let key =
             u64::from_le_bytes(key.try_into().unwrap_or_else(|_| panic!("a key of PE {pe} is garbled")));
-        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.keys.write();
         let before = keys.insert((segment, pe.number()), key);
         assert!(before.is_none(), "PE {} has a key for segment {segment} of PE {pe} already", self.me);
     }
 
-    fn forget(&self, segment: u32) {
+    unsafe fn forget(&self, segment: u32) {
         let port = &self.network.ports[self.me];
-        port.later.write().unwrap_or_else(PoisonError::into_inner).remove(&segment);
-        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        port.later.write().remove(&segment);
+        let mut keys = self.keys.write();
         keys.retain(|&(of, _), _| of != segment);
     }
+}
+
+/// Consecutive bytes on their way: what lies at `source` now, or what will lie there when they are delivered.
+///
+/// # Safety
+///
+/// `bytes` bytes must be readable for as long as `until` says.
+unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) -> Errand {
+    let offset = to.offset;
+    if until == Until::Quiet {
+        return Errand::Put { offset, source, pattern: Pattern::contiguous(bytes) };
+    }
+    // Not by a reference: it may be symmetric memory, which others write.
+    let mut data = vec![0; bytes].into_boxed_slice();
+    // SAFETY: readable (caller), and as many are writable in `data`.
+    unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };
+    Message::Put { offset, data }.into()
 }
 
 #[cfg(test)]

@@ -8,17 +8,19 @@
 //! [`loopback`] is a transport inside one process, made to be hostile: it delays and reorders
 //! whatever the rules allow. The tests of operations run on it as well.
 
-mod atomic;
+pub(crate) mod atomic;
 mod counted;
 mod lane;
 pub mod loopback;
 pub mod ofi;
 pub mod shm;
 pub mod target;
+mod until;
 
 pub use atomic::{AtomicOp, SignalOp, Width};
-pub use counted::{Counted, Traffic};
+pub use counted::{CountedTransport, Traffic};
 pub use lane::{Lane, Tracking};
+pub use until::Until;
 
 use core::time::Duration;
 
@@ -68,7 +70,7 @@ pub struct Remote {
     pub pe: Pe,
     /// Index of the segment, which is the index of its key.
     pub segment: u32,
-    /// Bytes from the start of the PE's place.
+    /// Bytes from the start of the PE's slot.
     pub offset: usize,
 }
 
@@ -77,16 +79,16 @@ pub struct Remote {
 /// Failures of the data plane are not returned: an implementation that cannot deliver ends the job
 /// with a message. "Remotely visible" means that any later load by any PE sees the bytes.
 ///
-/// Operations named `_nbi` may go on after they return, until a [`quiet`](Self::quiet) of their channel
-/// returns; by default they are the ones that do not. A fence orders puts, updates and signals, those
-/// among them that go on included. It orders no get, and not the moment at which a result is written.
+/// Transfers say by [`Until`] whether they may go on after they return, until a [`quiet`](Self::quiet) of their channel
+/// returns. A fence orders puts, updates and signals, those among them that go on included. It orders no get, and
+/// not the moment at which a result is written.
 ///
 /// # Safety
 ///
-/// Implementations must touch only the bytes named by the arguments. They must not touch local memory
-/// after they return, except in an operation named `_nbi`: that may read its source and write its
-/// destination or result until a `quiet` of its channel, or a [`quiet_pe`](Self::quiet_pe) of its
-/// channel and PE, that was called after it returns, and not afterwards. `quiet` must mean remotely
+/// Implementations must touch only the bytes named by the arguments, and local memory as long as the argument [`Until`]
+/// allows: until they return, or until a `quiet` of their channel, or a [`quiet_pe`](Self::quiet_pe) of their channel and
+/// PE, that was called after they return. What has no such argument ends with its return, but for the result of
+/// [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. `quiet` must mean remotely
 /// visible: exclusive access in `World::local` rests on it. All of this holds whichever threads call:
 /// one may wait for what another has started.
 pub unsafe trait Transport: Send + Sync {
@@ -105,50 +107,68 @@ pub unsafe trait Transport: Send + Sync {
     /// Why there is none, in words: what it needs has run out.
     fn open(&self, lane: Lane) -> Result<Channel, String>;
 
-    /// Ends a channel. It has been quieted, and nobody uses it any more.
-    fn close(&self, channel: Channel) {
+    /// Ends a channel.
+    ///
+    /// # Safety
+    ///
+    /// It has been quieted, and nobody uses it any more.
+    unsafe fn close(&self, channel: Channel) {
         _ = channel;
     }
 
-    /// Writes `bytes` bytes. The source may be reused on return; the data is remotely visible
-    /// after [`quiet`](Self::quiet).
+    /// Writes `bytes` bytes; the data is remotely visible after [`quiet`](Self::quiet).
     ///
     /// # Safety
     ///
-    /// `source` must be readable for `bytes` bytes, and `to` name `bytes` bytes of a segment.
-    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize);
+    /// `source` must be readable for `bytes` bytes, and unchanged, for as long as `until` says, and `to` name `bytes` bytes
+    /// of a segment.
+    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until);
 
-    /// Reads `bytes` bytes; they are there on return.
+    /// Reads `bytes` bytes; they are there on return, or after [`quiet`](Self::quiet), as `until` says.
     ///
     /// # Safety
     ///
-    /// `into` must be writable for `bytes` bytes, and `from` name `bytes` bytes of a segment.
-    unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize);
+    /// `into` must be writable for `bytes` bytes, and nobody else's, for as long as `until` says, and `from` name `bytes`
+    /// bytes of a segment.
+    unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until);
 
-    /// Writes blocks: one message where that pays, a put per block otherwise. The source may be reused on
-    /// return.
+    /// Writes blocks: one message where that pays, a put per block otherwise.
     ///
     /// # Safety
     ///
     /// As [`put`](Self::put), for every block of the pattern from `to` and `source` on.
-    unsafe fn put_strided(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+    unsafe fn put_strided(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        pattern: &Pattern,
+        until: Until,
+    ) {
         pattern.each_block(|at, of| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the caller's promise covers each block.
-            unsafe { self.put(channel, to, source.wrapping_add(of), pattern.block()) };
+            unsafe { self.put(channel, to, source.wrapping_add(of), pattern.block(), until) };
         });
     }
 
-    /// Reads blocks: one message where that pays, a get per block otherwise. They are there on return.
+    /// Reads blocks: one message where that pays, a get per block otherwise.
     ///
     /// # Safety
     ///
     /// As [`get`](Self::get), for every block of the pattern from `into` and `from` on.
-    unsafe fn get_strided(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
+    unsafe fn get_strided(
+        &self,
+        channel: Channel,
+        into: *mut u8,
+        from: Remote,
+        pattern: &Pattern,
+        until: Until,
+    ) {
         pattern.each_block(|at, of| {
             let from = Remote { offset: from.offset + of, ..from };
             // SAFETY: the caller's promise covers each block.
-            unsafe { self.get(channel, into.wrapping_add(at), from, pattern.block()) };
+            unsafe { self.get(channel, into.wrapping_add(at), from, pattern.block(), until) };
         });
     }
 
@@ -166,12 +186,13 @@ pub unsafe trait Transport: Send + Sync {
     /// As [`atomic`](Self::atomic).
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp);
 
-    /// Writes bytes, then changes a signal of the same PE: whoever sees the change sees the bytes. The source
-    /// may be reused on return. Of no bytes, the signal alone is changed.
+    /// Writes bytes, then changes a signal of the same PE: whoever sees the change sees the bytes. Of no bytes, the
+    /// signal alone is changed.
     ///
     /// # Safety
     ///
     /// As [`put`](Self::put), and `signal` must name an aligned signal on the PE of `to`.
+    #[expect(clippy::too_many_arguments, reason = "those of a put, and those of a change")]
     unsafe fn put_signal(
         &self,
         channel: Channel,
@@ -180,54 +201,15 @@ pub unsafe trait Transport: Send + Sync {
         bytes: usize,
         signal: Remote,
         op: SignalOp,
+        until: Until,
     ) {
         if bytes > 0 {
             // SAFETY: the caller's promise.
-            unsafe { self.put(channel, to, source, bytes) };
+            unsafe { self.put(channel, to, source, bytes, until) };
             self.fence(channel);
         }
         // SAFETY: the caller's promise; a signal has 64 bits.
         unsafe { self.atomic_update(channel, signal, Width::W8, op.into()) };
-    }
-
-    /// As [`put`](Self::put), which may go on until quiet.
-    ///
-    /// # Safety
-    ///
-    /// As `put`; the source must stay readable and unchanged until quiet.
-    unsafe fn put_nbi(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.put(channel, to, source, bytes) };
-    }
-
-    /// As [`get`](Self::get), which may go on until quiet.
-    ///
-    /// # Safety
-    ///
-    /// As `get`; `into` must stay writable until quiet, and nobody else use it.
-    unsafe fn get_nbi(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.get(channel, into, from, bytes) };
-    }
-
-    /// As [`put_strided`](Self::put_strided), which may go on until quiet.
-    ///
-    /// # Safety
-    ///
-    /// As `put_strided`; the source's blocks must stay readable and unchanged until quiet.
-    unsafe fn put_strided_nbi(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
-        // SAFETY: the caller's promise.
-        unsafe { self.put_strided(channel, to, source, pattern) };
-    }
-
-    /// As [`get_strided`](Self::get_strided), which may go on until quiet.
-    ///
-    /// # Safety
-    ///
-    /// As `get_strided`; the blocks of `into` must stay writable until quiet, and nobody else use them.
-    unsafe fn get_strided_nbi(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
-        // SAFETY: the caller's promise.
-        unsafe { self.get_strided(channel, into, from, pattern) };
     }
 
     /// As [`atomic`](Self::atomic), which writes what was there before to `result`, and may go on until
@@ -241,24 +223,6 @@ pub unsafe trait Transport: Send + Sync {
         let before = unsafe { self.atomic(channel, word, width, op) };
         // SAFETY: the caller's promise.
         unsafe { width.write(result, before) };
-    }
-
-    /// As [`put_signal`](Self::put_signal), which may go on until quiet.
-    ///
-    /// # Safety
-    ///
-    /// As `put_signal`; the source must stay readable and unchanged until quiet.
-    unsafe fn put_signal_nbi(
-        &self,
-        channel: Channel,
-        to: Remote,
-        source: *const u8,
-        bytes: usize,
-        signal: Remote,
-        op: SignalOp,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.put_signal(channel, to, source, bytes, signal, op) };
     }
 
     /// Orders puts, updates and signals of a channel to each PE: those before are delivered before those
@@ -289,17 +253,26 @@ pub unsafe trait Transport: Send + Sync {
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);
 
+    /// Messages that have arrived for this PE and that no PE of its job has sent. They were dropped.
+    fn strangers(&self) -> u64 {
+        0
+    }
+
     /// How long who waits may sleep before it makes progress itself. Asked each time before it sleeps.
     fn sleeps(&self) -> Duration {
         Duration::from_millis(1)
     }
 
-    /// Told that this PE leaves: nothing of it is under way, and no PE reaches for its memory any more. No other
-    /// function is called afterwards.
-    fn finish(&self) {}
+    /// Told that this PE leaves.
+    ///
+    /// # Safety
+    ///
+    /// Nothing of it is under way, and no PE reaches for its memory any more. No operation is started afterwards;
+    /// channels may still be quieted and [closed](Self::close), and segments [forgotten](Self::forget).
+    unsafe fn finish(&self) {}
 
     /// Makes the calling PE's part of a segment known to the transport: `bytes` bytes at
-    /// `offset` from the start of its place. Gives what the other PEs need to reach it, for their
+    /// `offset` from the start of its slot. Gives what the other PEs need to reach it, for their
     /// [`learn`](Self::learn); no PE uses the segment before all have learnt.
     ///
     /// # Errors
@@ -308,27 +281,36 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `place` must be the start of the calling PE's place, and the bytes be mapped until
+    /// `slot` must be the start of the calling PE's slot, and the bytes be mapped until
     /// [`forget`](Self::forget).
     unsafe fn register(
         &self,
         segment: u32,
-        place: *mut u8,
+        slot: *mut u8,
         offset: usize,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
-        _ = (segment, place, offset, bytes);
+        _ = (segment, slot, offset, bytes);
         Ok(Vec::new())
     }
 
-    /// Takes the key of `pe` for a later segment, as its [`register`](Self::register) gave it.
-    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+    /// Takes the key of `pe` for a segment.
+    ///
+    /// # Safety
+    ///
+    /// It must be what the segment's [`register`](Self::register) on that PE gave, and be learnt once, before
+    /// any PE uses the segment.
+    unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         _ = (segment, pe, key);
     }
 
-    /// Forgets a later segment, the own part and the keys of all others. Everybody has been quiet since
-    /// it was last used, so nothing for it is under way.
-    fn forget(&self, segment: u32) {
+    /// Forgets a segment, the own part and the keys of all others.
+    ///
+    /// # Safety
+    ///
+    /// Everybody has been quiet since it was last used, so nothing for it is under way, and nobody uses it any
+    /// more.
+    unsafe fn forget(&self, segment: u32) {
         _ = segment;
     }
 }

@@ -1,56 +1,69 @@
 //! What is required of the struct, as far as syntax can tell.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::{Generics, Member, Type};
+use syn::{Generics, Path, Type};
 
 use super::padding::{self, Proof};
-use super::parse::Written;
+use super::parse::{Field, Written};
+use crate::arguments::{self, Sealed};
 use crate::diag::{self, Errors};
+use crate::inert;
 
 /// A struct, in order.
 pub(super) struct Structure {
-    pub(super) root: TokenStream,
+    pub(super) sealed: Sealed,
     pub(super) name: Ident,
     pub(super) generics: Generics,
-    /// The fields whose types rustc must still judge.
-    pub(super) fields: Vec<Type>,
-    /// All fields, if there is nothing wrong with any.
-    pub(super) members: Vec<(Member, Type)>,
+    /// All fields.
+    pub(super) fields: Vec<Field>,
+    /// Which of them are refused by their looks: the others are still to be judged by rustc.
+    pub(super) refused: Vec<bool>,
     /// What is left to prove about padding.
     pub(super) proof: Proof,
+    /// Nothing is wrong with it so far.
+    pub(super) is_good: bool,
     /// It has a lifetime, or is no struct: it cannot even pretend to be plain data.
-    pub(super) hopeless: bool,
+    pub(super) is_hopeless: bool,
 }
 
-/// Checks the struct.
-pub(super) fn structure(written: Written, errors: &mut Errors) -> Structure {
-    let Written { root, name, generics, repr, fields, refused } = written;
-    let mut hopeless = refused;
-    if !refused && !repr.c && !repr.transparent {
+/// Checks the struct. Nothing can be said of it without this library.
+pub(super) fn structure(written: Written, errors: &mut Errors) -> Option<Structure> {
+    let Written { root, promise, name, generics, repr, attributes, fields, refused: mut is_hopeless } =
+        written;
+    if !is_hopeless && !repr.c && !repr.transparent {
         errors.push(&name, diag::DERIVE_REPR);
     }
     for lifetime in generics.lifetimes() {
         errors.push(lifetime, diag::DERIVE_LIFETIME);
-        hopeless = true;
+        is_hopeless = true;
     }
-    let members = fields.clone();
-    let (good, bad): (Vec<Type>, Vec<Type>) =
-        fields.into_iter().map(|(_, field)| field).partition(|field| refusal(&name, field).is_none());
-    for field in bad.iter().filter(|_| !hopeless) {
-        errors.extend(refusal(&name, field).map(|message| (message, field)));
+    let refusals: Vec<Option<String>> = fields.iter().map(|field| refusal(&name, &field.ty)).collect();
+    if !is_hopeless {
+        let said = refusals.iter().zip(&fields);
+        errors.extend(said.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
+    }
+    if padding::is_generic(&generics) && !is_hopeless {
+        // Nothing behind the derive may change its `repr`. (Without parameters, sizes are compared.)
+        let said = |path: &Path| diag::attribute_of_generic(&diag::path(path), &name.to_string());
+        // Its own: rustc takes it for nothing else there.
+        let others = inert::others(&attributes).into_iter().filter(|path| !path.is_ident("shmem"));
+        errors.extend(others.map(|path| (said(&path), path)));
     }
     let proof = if errors.is_empty() {
-        padding::proof(&generics, &repr, &good).unwrap_or_else(|| {
-            errors.push(&name, diag::generic_padding(&name.to_string()));
-            Proof::Shape
-        })
+        padding::proof(&generics, &repr, &fields.iter().map(|field| field.ty.clone()).collect::<Vec<_>>())
+            .unwrap_or_else(|| {
+                errors.push(&name, diag::generic_padding(&name.to_string()));
+                Proof::Single
+            })
     } else {
         // Sizes of a struct that must change anyway say nothing.
-        Proof::Shape
+        Proof::Single
     };
-    let members = if errors.is_empty() { members } else { Vec::new() };
-    Structure { root, name, generics, fields: good, members, proof, hopeless }
+    let refused = refusals.iter().map(Option::is_some).collect();
+    let sealed = arguments::sealed(&root, promise, errors)?;
+    let is_good = errors.is_empty();
+    Some(Structure { sealed, name, generics, fields, refused, proof, is_good, is_hopeless })
 }
 
 /// Why a field can be refused by its looks: addresses, and the two primitive types that have

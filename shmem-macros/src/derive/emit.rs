@@ -1,83 +1,98 @@
-//! The expansion of `#[derive(Symmetric)]`: the implementations, and the checks that only rustc can
-//! make: that each field is plain data, and that there is no padding.
+//! The expansion of `#[derive(Symmetric)]`: the implementations, and what only rustc can prove: that each field is plain
+//! data, and that there is no padding.
+//!
+//! An attribute below the derive can change the struct after the derive has seen it, a macro that stands for a type can
+//! mean another one each time, and whatever stands in a type can name what stands around it. So nothing is proved by the
+//! words of the struct, and nothing by what the expansion declares for itself, to which those words could add. All proofs
+//! stand in one function, `Derived::seen`, and ask items of the library; it takes a value of the struct, whatever that is
+//! by now, apart, and compiles if the struct has these fields, and no others, with exactly these types. What is
+//! implemented besides holds only where that function was judged.
+//!
+//! * Fields are plain data: each asks for a constant of `FieldOf`.
+//! * A struct without parameters has no padding: a constant compares sizes.
+//! * One with parameters has none because (`padding.rs`) its elements are aligned alike: the arrays around them are taken
+//!   off the types that were found, and what remains is compared, with each other, or with types that a constant could
+//!   compare.
+//!
+//! `__Types` gives the type of each field one name, for messages and for tables.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Generics, Member, Type, parse_quote};
+use syn::{Generics, Index, Member, Type, parse_quote};
 
 use super::check::Structure;
-use super::padding::Proof;
+use super::padding::{self, Element, Proof};
+use crate::arguments::Sealed;
 use crate::diag::{self, Errors, respanned};
 
 pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
-    let Structure { root, name, fields, members, hopeless, .. } = structure;
-    let text = name.to_string();
+    let Structure { sealed, name, is_hopeless, .. } = structure;
+    let errors = errors.into_sealed(sealed);
+    let Sealed { begin, promise, root } = sealed;
     let generics = bounded(&structure.generics, root);
     let (parameters, arguments, conditions) = generics.split_for_impl();
-    let names = members.iter().map(|(member, _)| match member {
-        Member::Named(name) => name.unraw().to_string(),
-        Member::Unnamed(index) => index.index.to_string(),
-    });
-    let (tokens, types): (Vec<_>, Vec<_>) = members.iter().map(|(member, ty)| (member, ty)).unzip();
+    if *is_hopeless {
+        let contents = structure.generics.lifetimes().next().is_none().then(|| {
+            quote! {
+                const _: () = {
+                    #begin
+#promise
+                    #[automatically_derived]
+                    unsafe impl #parameters #root::__private::SymmetricData for #name #arguments #conditions {}
+                };
+            }
+        });
+        return quote!(#errors #contents);
+    }
+    let types = types(structure, &generics);
+    let layout = layout(structure);
+    let derived = derived(structure, &generics);
+    let names = names(structure, &generics);
+    let fields = fields(structure, &generics);
+    let mirror = mirror(structure);
+    let (generics, lending) = judged(structure, generics.clone());
+    let (parameters, arguments, conditions) = generics.split_for_impl();
+    let (_, _, lending) = lending.split_for_impl();
     // Whatever is wrong with the struct, it goes on to count as plain data, so that its uses do not
     // complain once more.
-    let implementations = (!hopeless).then(|| {
-        quote! {
-            #[automatically_derived]
-            unsafe impl #parameters #root::__private::Zeroable for #name #arguments #conditions {}
-            #[automatically_derived]
-            unsafe impl #parameters #root::__private::Pod for #name #arguments #conditions {}
-            // What a field is made of: its type's own answer, or, if it has none, that of the trait.
-            #[allow(unused_imports)]
-            use #root::__private::Undivided as _;
-            #[automatically_derived]
-            unsafe impl #parameters #root::__private::Shaped for #name #arguments #conditions {
-                type Element = Self;
-                const SHAPE: #root::__private::Shape =
-                    #root::__private::Shape::element(::core::mem::size_of::<Self>());
-                const FIELDS: &'static [#root::__private::Field] = &[#(
-                    #root::__private::Field::new(
-                        #names,
-                        ::core::mem::offset_of!(Self, #tokens),
-                        <#root::__private::Fields<#types>>::CONTENTS,
-                    )
-                ),*];
-            }
-        }
-    });
-    let contents = (structure.generics.lifetimes().next().is_none()).then(|| {
-        quote! {
-            #[automatically_derived]
-            unsafe impl #parameters #root::__private::SymmetricData for #name #arguments #conditions {}
-        }
-    });
-    let holds = (!fields.is_empty() && !hopeless).then(|| {
-        let holds = holds(&text, root);
-        quote! {
-            #holds
-            #[allow(clippy::multiple_bound_locations)]
-            const fn __fields #parameters () #conditions {
-                #(let () = <#fields as __Holds>::CHECKED;)*
-            }
-        }
-    });
-    let proof = (!hopeless).then(|| proof(structure, &text));
-    let errors = errors.into_tokens();
     quote! {
-        #errors
-        const _: () = {
-            #holds
-            #proof
-            #implementations
-            #contents
-        };
-    }
+            #errors
+            const _: () = {
+                #begin
+    #promise
+                #types
+                #layout
+                #derived
+                #names
+                #[automatically_derived]
+                unsafe impl #parameters #root::__private::Zeroable for #name #arguments #conditions {}
+                #[automatically_derived]
+                unsafe impl #parameters #root::__private::Pod for #name #arguments #conditions {}
+                // What a field is made of: its type's own answer, or, if it has none, that of the trait.
+                #[allow(unused_imports)]
+                use #root::__private::Undivided as _;
+                #[automatically_derived]
+                unsafe impl #parameters #root::__private::Shaped for #name #arguments #lending {
+                    type Element = Self;
+                    type Names = #mirror #arguments;
+                    const SHAPE: #root::__private::Shape =
+                        #root::__private::Shape::element(#root::__private::core::mem::size_of::<Self>());
+                    const FIELDS: &'static [#root::__private::Field] = &[#fields];
+                }
+                #[automatically_derived]
+                unsafe impl #parameters #root::__private::SymmetricData for #name #arguments #conditions {}
+            };
+        }
 }
 
-/// The struct's parameters, each type among them plain data.
+/// The struct's parameters, each type among them plain data. Conditions of a struct without parameters hold, or it does
+/// not compile.
 fn bounded(generics: &Generics, root: &TokenStream) -> Generics {
     let mut generics = generics.clone();
+    if !padding::is_generic(&generics) {
+        generics.where_clause = None;
+    }
     let names: Vec<_> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     if !names.is_empty() {
         let conditions = generics.make_where_clause();
@@ -88,37 +103,245 @@ fn bounded(generics: &Generics, root: &TokenStream) -> Generics {
     generics
 }
 
-/// A trait for this one struct, so that the message can name it; see `#[symmetric]`.
-fn holds(name: &str, root: &TokenStream) -> TokenStream {
-    let message = diag::holds(name);
-    let (label, note) = (diag::HOLDS_LABEL, diag::HOLDS_NOTE);
-    let (words, derive) = (diag::HOLDS_WORDS_NOTE, diag::HOLDS_DERIVE_NOTE);
-    quote! {
-        #[diagnostic::on_unimplemented(
-            message = #message, label = #label, note = #note, note = #words, note = #derive
-        )]
-        trait __Holds {
-            const CHECKED: () = ();
+/// The same, where the struct was judged; and that where the struct of the names lends nothing. Without parameters both
+/// is always so.
+fn judged(structure: &Structure, mut generics: Generics) -> (Generics, Generics) {
+    let mut lending = generics.clone();
+    if padding::is_generic(&generics) {
+        let (root, name) = (&structure.sealed.root, &structure.name);
+        let mirror = mirror(structure);
+        let (_, arguments, _) = lending.split_for_impl();
+        let is_derived = parse_quote!(#name #arguments: #root::__private::Derived);
+        let lends_nothing = parse_quote!(#mirror #arguments: #root::__private::core::ops::Deref<Target = ()>);
+        generics.make_where_clause().predicates.push(is_derived);
+        lending = generics.clone();
+        lending.make_where_clause().predicates.push(lends_nothing);
+    }
+    (generics, lending)
+}
+
+/// The trait that has the types of the fields.
+fn types(structure: &Structure, generics: &Generics) -> TokenStream {
+    let (parameters, arguments, conditions) = generics.split_for_impl();
+    let name = &structure.name;
+    let numbers: Vec<Ident> = (0..structure.fields.len()).map(number).collect();
+    let written = structure.fields.iter().zip(&structure.refused).map(|(field, refused)| match &field.ty {
+        // What was refused goes on as what can be there.
+        _ if *refused => parse_quote!(u8),
+        written => written.clone(),
+    });
+    let written: Vec<Type> = written.collect();
+    let (element, first) = match &structure.proof {
+        Proof::Alike(elements) => {
+            let first = &elements[0].ty;
+            (
+                quote!(
+                    type __Element;
+                ),
+                quote!(type __Element = #first;),
+            )
         }
-        #[diagnostic::do_not_recommend]
-        impl<T: #root::__private::PlainData> __Holds for T {}
+        _ => (TokenStream::new(), TokenStream::new()),
+    };
+    quote! {
+        trait __Types {
+            #(type #numbers;)*
+            #element
+        }
+        #[automatically_derived]
+        impl #parameters __Types for #name #arguments #conditions {
+            #(type #numbers = #written;)*
+            #first
+        }
     }
 }
 
-fn proof(structure: &Structure, text: &str) -> TokenStream {
+/// The type of a field.
+fn number(at: usize) -> Ident {
+    format_ident!("__Field{at}")
+}
+
+/// The type of a field. What rustc says of it stands where the user wrote it.
+fn field_type(structure: &Structure, generics: &Generics, at: usize) -> TokenStream {
+    let (_, arguments, _) = generics.split_for_impl();
+    let (first, last) = diag::ends(&structure.fields[at].ty);
+    let name = respanned(structure.name.clone().into_token_stream(), first);
+    let number = Ident::new(&format!("__Field{at}"), last);
+    quote_spanned!(first=> <#name #arguments as __Types>::#number)
+}
+
+/// What must be known of the layout besides what `seen` proves.
+fn layout(structure: &Structure) -> TokenStream {
+    if !structure.is_good {
+        return TokenStream::new();
+    }
     let name = &structure.name;
-    let root = respanned(structure.root.clone(), name.span());
-    let sizes = |types: &[Type]| quote!(&[#(::core::mem::size_of::<#types>()),*]);
+    let text = name.to_string();
+    let root = respanned(structure.sealed.root.clone(), name.span());
     match &structure.proof {
-        Proof::Shape => TokenStream::new(),
-        Proof::Sizes(fields) => {
-            let sizes = sizes(fields);
-            let size = quote!(::core::mem::size_of::<#name>());
+        Proof::Sizes => {
+            let fields = (0..structure.fields.len()).map(number);
+            let sizes = quote!(&[#(#root::__private::core::mem::size_of::<<#name as __Types>::#fields>()),*]);
+            let size = quote!(#root::__private::core::mem::size_of::<#name>());
             quote_spanned!(name.span()=> #root::__private::require_no_padding(#text, #size, #sizes);)
         }
+        Proof::Single | Proof::Alike(_) => TokenStream::new(),
         Proof::Alignments(elements) => {
-            let alignments = quote!(&[#(::core::mem::align_of::<#elements>()),*]);
-            quote_spanned!(name.span()=> #root::__private::require_one_alignment(#text, #alignments);)
+            let numbers: Vec<Ident> = (0..elements.len()).map(number).collect();
+            let written = elements.iter().map(|element| &element.ty);
+            let elements = numbers.iter().map(|number| quote!(<__Elements as __ElementTypes>::#number));
+            let alignments = quote!(&[#(#root::__private::core::mem::align_of::<#elements>()),*]);
+            let require =
+                quote_spanned!(name.span()=> #root::__private::require_one_alignment(#text, #alignments););
+            quote! {
+                trait __ElementTypes {
+                    #(type #numbers;)*
+                }
+                enum __Elements {}
+                #[automatically_derived]
+                impl __ElementTypes for __Elements {
+                    #(type #numbers = #written;)*
+                }
+                #require
+            }
         }
     }
+}
+
+/// All that is proved of the struct.
+fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
+    let (parameters, arguments, conditions) = generics.split_for_impl();
+    let (root, name) = (&structure.sealed.root, &structure.name);
+    let held = structure.refused.iter().enumerate().filter(|(_, refused)| !**refused).map(|(at, _)| {
+        let (first, last) = diag::ends(&structure.fields[at].ty);
+        let ty = field_type(structure, generics, at);
+        let (root, name) =
+            (respanned(root.clone(), first), respanned(name.clone().into_token_stream(), first));
+        let checked = Ident::new("CHECKED", last);
+        quote_spanned!(first=> let () = <#ty as #root::__private::FieldOf<#name #arguments>>::#checked;)
+    });
+    let seen = structure.is_good.then(|| seen(structure, generics));
+    quote! {
+        #[automatically_derived]
+        unsafe impl #parameters #root::__private::Derived for #name #arguments #conditions {
+            #[allow(clippy::multiple_bound_locations)]
+            fn seen(self) {
+                #(#held)*
+                #seen
+            }
+        }
+    }
+}
+
+/// The proof that the struct is the one that was seen here, and that its elements are alike.
+fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
+    let Structure { sealed: Sealed { root, .. }, name, fields, .. } = structure;
+    let members = fields.iter().map(|field| &field.member);
+    // A variable and its uses must have spans of one macro: fields may come from another one than the struct.
+    let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();
+    let compared = bindings.iter().enumerate().map(|(at, value)| {
+        let (ty, (first, _)) = (field_type(structure, generics, at), diag::ends(&fields[at].ty));
+        let found = Ident::new("__found", first);
+        // In two steps: what a type is compared with must not have been asked for when it was inferred.
+        let compared = quote_spanned!(first=> #found.require_seen::<#ty>(););
+        quote! {
+            let #found = #root::__private::type_of(&#value);
+            #compared
+        }
+    });
+    let found = |at: usize, element: &Element| {
+        let value = &bindings[at];
+        let found = quote!(#root::__private::type_of(&#value));
+        (0..element.depth).fold(found, |found, _| quote!(#root::__private::item_of(#found)))
+    };
+    let alike = match &structure.proof {
+        Proof::Alike(elements) => {
+            let elements = elements.iter().enumerate().map(|(at, element)| {
+                let (found, span) = (found(at, element), diag::ends(&fields[at].ty).0);
+                let name = Ident::new("__element", span);
+                let (_, arguments, _) = generics.split_for_impl();
+                let this = respanned(structure.name.to_token_stream(), span);
+                let alike =
+                    quote_spanned!(span=> #name.require_alike::<<#this #arguments as __Types>::__Element>(););
+                quote!(let #name = #found; #alike)
+            });
+            quote!(#(#elements)*)
+        }
+        Proof::Alignments(elements) => {
+            let elements = elements.iter().enumerate().map(|(at, element)| {
+                let (found, number) = (found(at, element), number(at));
+                quote! {
+                    let __element = #found;
+                    __element.require_seen::<<__Elements as __ElementTypes>::#number>();
+                }
+            });
+            quote!(#(#elements)*)
+        }
+        Proof::Sizes | Proof::Single => TokenStream::new(),
+    };
+    let this = Ident::new("Self", name.span());
+    quote! {
+        let #this { #(#members: #bindings),* } = self;
+        #(#compared)*
+        #alike
+    }
+}
+
+/// The name of the struct that has the names of the fields. Nothing else in the expansion begins so.
+fn mirror(structure: &Structure) -> Ident {
+    format_ident!("__NamesOf{}", structure.name.unraw())
+}
+
+/// A struct with the same fields, as visible as they are, in which `strided!` looks names up: the struct itself may
+/// lend others by `Deref`. This one lends nothing, which it says itself, or somebody else could.
+fn names(structure: &Structure, generics: &Generics) -> TokenStream {
+    let (parameters, arguments, conditions) = generics.split_for_impl();
+    let (root, mirror) = (&structure.sealed.root, mirror(structure));
+    let is_named = structure.fields.first().is_some_and(|field| matches!(field.member, Member::Named(_)));
+    let fields = structure.fields.iter().enumerate().map(|(at, field)| {
+        let (visibility, ty) = (&field.visibility, field_type(structure, generics, at));
+        match &field.member {
+            Member::Named(name) => quote!(#visibility #name: #ty),
+            Member::Unnamed(_) => quote!(#visibility #ty),
+        }
+    });
+    let fields = quote!(#(#fields),*);
+    let body = if is_named { quote!(#conditions { #fields }) } else { quote!((#fields) #conditions;) };
+    quote! {
+        #[allow(
+            dead_code, unreachable_pub, private_interfaces, private_bounds, non_camel_case_types,
+            clippy::multiple_bound_locations
+        )]
+        pub struct #mirror #parameters #body
+        #[automatically_derived]
+        impl #parameters #root::__private::core::ops::Deref for #mirror #arguments #conditions {
+            type Target = ();
+            fn deref(&self) -> &() {
+                &()
+            }
+        }
+    }
+}
+
+/// The table of the fields.
+fn fields(structure: &Structure, generics: &Generics) -> TokenStream {
+    if !structure.is_good {
+        return TokenStream::new();
+    }
+    let root = &structure.sealed.root;
+    let fields = structure.fields.iter().enumerate().map(|(at, field)| {
+        let ty = field_type(structure, generics, at);
+        let (name, member) = match &field.member {
+            Member::Named(name) => (name.unraw().to_string(), quote!(#name)),
+            Member::Unnamed(Index { index, .. }) => (index.to_string(), field.member.to_token_stream()),
+        };
+        quote! {
+            #root::__private::Field::new(
+                #name,
+                #root::__private::core::mem::offset_of!(Self, #member),
+                <#root::__private::Fields<#ty>>::CONTENTS,
+            )
+        }
+    });
+    quote!(#(#fields),*)
 }

@@ -12,11 +12,9 @@ use crate::diag::Errors;
 /// Expands the derive on `item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    match parse::structure(item, &mut errors) {
+    let written = parse::structure(item, &mut errors);
+    match written.and_then(|written| check::structure(written, &mut errors)) {
         None => errors.into_tokens(),
-        Some(written) => {
-            let structure = check::structure(written, &mut errors);
-            emit::structure(&structure, errors)
-        }
+        Some(structure) => emit::structure(&structure, errors),
     }
 }

@@ -1,67 +1,90 @@
 //! Whether a struct can have padding.
 //!
-//! Without parameters the sizes are known, and a constant compares them. With parameters nothing
-//! can be evaluated here: the sizes are known only where the type is used, which is too late, since
-//! `Pod` lets anyone look at all bytes from then on. So a generic struct must have a shape that has
-//! no padding whatever its parameters are: all fields are built, through arrays, from elements of
-//! one alignment. Then each field's size is a multiple of that alignment, and so is each offset.
+//! Without parameters the sizes are known, and a constant compares them. With parameters nothing can be evaluated here:
+//! the sizes are known only where the type is used, which is too late, since `Pod` lets anyone look at all bytes from
+//! then on. So rustc must prove it for all parameters at once. Three facts are enough:
 //!
-//! Elements without parameters are compared by rustc. The others are compared by their tokens, of which
-//! two kinds do not mean the same wherever they stand: calls of macros, and `$crate`.
+//! 1. Each field is an element, or arrays of elements.
+//! 2. All elements have one alignment. Then each field's size is a multiple of it, and so is each offset.
+//! 3. The struct is not aligned to more than its fields.
+//!
+//! What stands in the source proves neither of the first two: equal words need not mean equal types (a constant can depend on
+//! the line on which it is asked for). What stands there only tells this module which proof to ask for, and each is one that
+//! rustc makes of the types of the final struct; see `emit.rs`.
+//!
+//! The third is read from the attributes, of which only `repr` can align, and which mean what they say: all of a generic
+//! struct are rustc's own (`inert.rs`), so nothing behind the derive adds one, and conditions have been judged when a derive
+//! sees them. (An alignment of a type with open parameters is a number that nobody can ask for.)
+//!
+//! `packed` and `transparent` prove nothing here: of a struct whose parameters are open, rustc tells nobody that it is so.
 
+use proc_macro2::Ident;
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Generics, Ident, Type};
+use syn::{Generics, Type};
 
 use super::parse::Repr;
 
 /// What proves that there is no padding.
 pub(super) enum Proof {
-    /// Nothing is left to prove.
-    Shape,
-    /// The sizes of the fields add up to the size of the struct.
-    Sizes(Vec<Type>),
+    /// The sizes of the fields add up to the size of the struct, which has no parameters.
+    Sizes,
+    /// There is one field at most.
+    Single,
+    /// The elements are of one type.
+    Alike(Vec<Element>),
     /// The elements, none of which depends on a parameter, have one alignment.
-    Alignments(Vec<Type>),
+    Alignments(Vec<Element>),
+}
+
+/// What a field is made of.
+pub(super) struct Element {
+    pub(super) ty: Type,
+    /// In how many arrays it stands, one in the other.
+    pub(super) depth: usize,
+}
+
+/// Whether it has parameters other than lifetimes.
+pub(super) fn is_generic(generics: &Generics) -> bool {
+    generics.type_params().next().is_some() || generics.const_params().next().is_some()
 }
 
 /// The proof for a struct of `fields`; nothing if there is none.
 pub(super) fn proof(generics: &Generics, repr: &Repr, fields: &[Type]) -> Option<Proof> {
-    let is_generic = generics.type_params().next().is_some() || generics.const_params().next().is_some();
-    if !is_generic {
-        return Some(Proof::Sizes(fields.to_vec()));
-    }
-    if repr.transparent || (repr.packed && !repr.aligned) {
-        return Some(Proof::Shape);
+    if !is_generic(generics) {
+        return Some(Proof::Sizes);
     }
     if repr.aligned {
         return None;
     }
-    let elements: Vec<&Type> = fields.iter().map(element).collect();
+    let elements: Vec<Element> = fields.iter().map(element).collect();
     if elements.len() < 2 {
-        return Some(Proof::Shape);
+        return Some(Proof::Single);
     }
     let parameters: Vec<Ident> = generics
         .type_params()
-        .map(|parameter| parameter.ident.clone())
-        .chain(generics.const_params().map(|parameter| parameter.ident.clone()))
+        .map(|parameter| parameter.ident.unraw())
+        .chain(generics.const_params().map(|parameter| parameter.ident.unraw()))
         .collect();
-    if elements.iter().all(|element| !mentions(element, &parameters)) {
-        return Some(Proof::Alignments(elements.into_iter().cloned().collect()));
+    if elements.iter().all(|element| !mentions(&element.ty, &parameters)) {
+        return Some(Proof::Alignments(elements));
     }
-    let first = elements[0];
-    let alike = elements.iter().all(|element| text(element) == text(first));
-    let ambiguous = mentions(first, &[]) || text(first).contains("$crate");
-    (alike && !ambiguous).then_some(Proof::Shape)
+    let first = text(&elements[0].ty);
+    let is_alike = elements.iter().all(|element| text(&element.ty) == first);
+    is_alike.then_some(Proof::Alike(elements))
 }
 
 /// `T` of `[[T; N]; M]`.
-fn element(field: &Type) -> &Type {
+fn element(field: &Type) -> Element {
     match field {
-        Type::Array(array) => element(&array.elem),
+        Type::Array(array) => {
+            let inner = element(&array.elem);
+            Element { depth: inner.depth + 1, ..inner }
+        }
         Type::Paren(paren) => element(&paren.elem),
         Type::Group(group) => element(&group.elem),
-        other => other,
+        other => Element { ty: other.clone(), depth: 0 },
     }
 }
 
@@ -77,7 +100,7 @@ fn mentions(element: &Type, names: &[Ident]) -> bool {
     }
     impl VisitMut for Search<'_> {
         fn visit_ident_mut(&mut self, name: &mut Ident) {
-            self.found |= self.names.contains(name);
+            self.found |= self.names.contains(&name.unraw());
         }
 
         // A macro could expand to anything.
@@ -106,6 +129,10 @@ mod tests {
         Repr { c: true, ..Repr::default() }
     }
 
+    fn depths(elements: &[Element]) -> Vec<usize> {
+        elements.iter().map(|element| element.depth).collect()
+    }
+
     #[test]
     fn one_element_type_is_a_proof() {
         let row: ItemStruct = parse_quote!(
@@ -114,7 +141,7 @@ mod tests {
                 rest: [[T; N]; 3],
             }
         );
-        assert!(matches!(of(&row, c()), Some(Proof::Shape)));
+        assert!(matches!(of(&row, c()), Some(Proof::Alike(elements)) if depths(&elements) == [0, 2]));
     }
 
     #[test]
@@ -125,7 +152,15 @@ mod tests {
                 rest: [f64; N],
             }
         );
-        assert!(matches!(of(&row, c()), Some(Proof::Alignments(elements)) if elements.len() == 2));
+        assert!(matches!(of(&row, c()), Some(Proof::Alignments(elements)) if depths(&elements) == [0, 1]));
+    }
+
+    #[test]
+    fn a_wrapper_has_the_layout_of_what_it_wraps() {
+        let one: ItemStruct = parse_quote!(
+            struct Metres<T>(T);
+        );
+        assert!(matches!(of(&one, c()), Some(Proof::Single)));
     }
 
     #[test]
@@ -140,6 +175,12 @@ mod tests {
             parse_quote!(
                 struct Pair<T> {
                     a: T,
+                    b: u64,
+                }
+            ),
+            parse_quote!(
+                struct Pair<T> {
+                    a: r#T,
                     b: u64,
                 }
             ),
@@ -164,22 +205,13 @@ mod tests {
         ] {
             let item: ItemStruct = item;
             assert!(of(&item, c()).is_none(), "{}", quote!(#item));
-            let aligned = Repr { c: true, aligned: true, ..Repr::default() };
+            let aligned = Repr { aligned: true, ..c() };
             assert!(of(&item, aligned).is_none());
-            assert!(matches!(of(&item, Repr { packed: true, ..c() }), Some(Proof::Shape)));
         }
     }
 
     #[test]
-    fn equal_tokens_that_may_mean_different_types_are_no_proof() {
-        let row: ItemStruct = parse_quote!(
-            struct Row<const N: usize> {
-                head: element!(),
-                rest: [element!(); N],
-            }
-        );
-        assert!(of(&row, c()).is_none());
-        // What rustc can compare, it does.
+    fn what_rustc_can_evaluate_is_left_to_it() {
         let row: ItemStruct = parse_quote!(
             struct Row<const N: usize> {
                 head: Element,
@@ -187,6 +219,14 @@ mod tests {
             }
         );
         assert!(matches!(of(&row, c()), Some(Proof::Alignments(elements)) if elements.len() == 2));
+        // A macro may stand for a parameter.
+        let row: ItemStruct = parse_quote!(
+            struct Row<const N: usize> {
+                head: element!(),
+                rest: [element!(); N],
+            }
+        );
+        assert!(matches!(of(&row, c()), Some(Proof::Alike(_))));
     }
 
     #[test]
@@ -197,6 +237,6 @@ mod tests {
                 b: u32,
             }
         );
-        assert!(matches!(of(&pair, c()), Some(Proof::Sizes(fields)) if fields.len() == 2));
+        assert!(matches!(of(&pair, c()), Some(Proof::Sizes)));
     }
 }

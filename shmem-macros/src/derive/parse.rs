@@ -1,8 +1,8 @@
 //! The type behind `#[derive(Symmetric)]`, as written.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
-use syn::{Attribute, Data, DeriveInput, Generics, Member, Type};
+use syn::{Attribute, Data, DeriveInput, Generics, Member, Type, Visibility};
 
 use crate::arguments::Arguments;
 use crate::diag::{self, Errors};
@@ -11,12 +11,22 @@ use crate::diag::{self, Errors};
 pub(super) struct Written {
     /// The path of this library.
     pub(super) root: TokenStream,
+    /// Where it is promised that this is its path.
+    pub(super) promise: Option<Span>,
     pub(super) name: Ident,
     pub(super) generics: Generics,
     pub(super) repr: Repr,
-    pub(super) fields: Vec<(Member, Type)>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) fields: Vec<Field>,
     /// It is an enum or a union, which was reported.
     pub(super) refused: bool,
+}
+
+/// A field, as the derive sees it.
+pub(super) struct Field {
+    pub(super) visibility: Visibility,
+    pub(super) member: Member,
+    pub(super) ty: Type,
 }
 
 /// What `#[repr(..)]` says.
@@ -24,8 +34,6 @@ pub(super) struct Written {
 pub(super) struct Repr {
     pub(super) c: bool,
     pub(super) transparent: bool,
-    /// To one byte: `packed(2)` can still leave a byte between two fields.
-    pub(super) packed: bool,
     pub(super) aligned: bool,
 }
 
@@ -33,12 +41,17 @@ pub(super) struct Repr {
 pub(super) fn structure(item: TokenStream, errors: &mut Errors) -> Option<Written> {
     let input: DeriveInput = syn::parse2(item).map_err(|error| errors.push_error(error)).ok()?;
     let repr = repr(&input.attrs, errors);
-    let root = root(&input.attrs, errors);
+    let (root, promise) = root(&input.attrs, errors);
     let mut refused = true;
     let fields = match input.data {
         Data::Struct(data) => {
             refused = false;
-            data.fields.members().zip(data.fields.iter().map(|field| field.ty.clone())).collect()
+            let field = |(member, field): (Member, &syn::Field)| Field {
+                visibility: field.vis.clone(),
+                member,
+                ty: field.ty.clone(),
+            };
+            data.fields.members().zip(&data.fields).map(field).collect()
         }
         Data::Enum(data) => {
             errors.push(data.enum_token, diag::derive_on("an enum"));
@@ -49,23 +62,31 @@ pub(super) fn structure(item: TokenStream, errors: &mut Errors) -> Option<Writte
             Vec::new()
         }
     };
-    Some(Written { root, name: input.ident, generics: input.generics, repr, fields, refused })
+    let attributes = input.attrs;
+    Some(Written {
+        root,
+        promise,
+        name: input.ident,
+        generics: input.generics,
+        repr,
+        attributes,
+        fields,
+        refused,
+    })
 }
 
 fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
     let mut repr = Repr::default();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         let read = attribute.parse_nested_meta(|meta| {
-            let mut argument = String::new();
             if meta.input.peek(syn::token::Paren) {
                 let list;
                 syn::parenthesized!(list in meta.input);
-                argument = list.parse::<TokenStream>()?.to_string();
+                list.parse::<TokenStream>()?;
             }
-            match meta.path.to_token_stream().to_string().as_str() {
+            match meta.path.to_token_stream().to_string().trim_start_matches("r#") {
                 "C" => repr.c = true,
                 "transparent" => repr.transparent = true,
-                "packed" => repr.packed = matches!(argument.as_str(), "" | "1"),
                 "align" => repr.aligned = true,
                 // rustc judges what does not belong here.
                 _ => {}
@@ -79,10 +100,11 @@ fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
     repr
 }
 
-/// `#[shmem(crate = my::shmem)]`.
-fn root(attributes: &[Attribute], errors: &mut Errors) -> TokenStream {
+/// `#[shmem(unsafe(crate = my::shmem))]`.
+fn root(attributes: &[Attribute], errors: &mut Errors) -> (TokenStream, Option<Span>) {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("shmem"));
     let list = attribute.and_then(|attribute| attribute.meta.require_list().ok());
     let tokens = list.map_or_else(TokenStream::new, |list| list.tokens.clone());
-    Arguments::parse(tokens, "`#[shmem(..)]`", &[], errors).root(errors)
+    let mut arguments = Arguments::parse(tokens, "`#[shmem(..)]`", &[], errors);
+    (arguments.root(errors), arguments.promise())
 }

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::function;
+use super::{function, phases};
 use crate::arguments::Arguments;
 use crate::diag::Errors;
 
@@ -16,6 +16,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let item = match function::parse(item, OWNER, &mut errors) {
         Ok(mut function) => {
             function::rewrite_lets(&mut function, &mut errors);
+            phases::refuse_nested(&mut function);
             quote!(#function)
         }
         Err(item) => item,

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::function;
+use super::{function, phases};
 use crate::arguments::Arguments;
 use crate::diag::{self, Errors};
 
@@ -32,6 +32,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
     let well_formed = errors.is_empty();
     function::rewrite_lets(&mut function, &mut errors);
+    phases::refuse_nested(&mut function);
     // With a signature that cannot be called, there is still a `main`, or rustc asks for one.
     let call = if well_formed {
         quote!(#root::__private::main(__body))

@@ -3,4 +3,5 @@
 pub(crate) mod collective;
 mod function;
 pub(crate) mod main;
+mod phases;
 pub(crate) mod test;

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Lit, LitStr, Meta, MetaNameValue, Token};
 
-use super::function;
+use super::{function, phases};
 use crate::arguments::{Arguments, Value};
 use crate::diag::{self, Errors};
 
@@ -16,9 +16,11 @@ const OWNER: &str = "`#[shmem::test]`";
 /// Expands the attribute with `arguments` on `item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let mut arguments = Arguments::parse(arguments, OWNER, &["pes", "threads", "env"], &mut errors);
+    let mut arguments =
+        Arguments::parse(arguments, OWNER, &["pes", "threads", "env", "timeout"], &mut errors);
     let root = arguments.root(&mut errors);
     let pes = arguments.take("pes").map_or(1, |value| pes(value, &mut errors));
+    let limit = arguments.take("timeout").and_then(|value| timeout(value, &mut errors));
     let variables = arguments.take("env").map_or_else(Vec::new, |value| environment(value, &mut errors));
     let level: Option<Ident> = function::level(arguments.take("threads"), &mut errors);
     let mut function = match function::parse(item, OWNER, &mut errors) {
@@ -34,6 +36,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
     let well_formed = errors.is_empty();
     function::rewrite_lets(&mut function, &mut errors);
+    phases::refuse_nested(&mut function);
     let panics = should_panic(&mut function.attrs);
     let errors = errors.into_tokens();
     if !well_formed {
@@ -42,6 +45,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (attributes, visibility, name) = (&function.attrs, &function.vis, &function.sig.ident);
     let path = format!("::{name}");
     let variables = variables.iter().map(|(key, value)| quote!((#key, #value)));
+    let limit = match limit {
+        None => quote!(::core::option::Option::None),
+        Some(limit) => {
+            quote!(::core::option::Option::Some(::core::time::Duration::from_millis(#limit)))
+        }
+    };
     let body = function::body(&function);
     quote! {
         #errors
@@ -50,7 +59,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         #visibility fn #name() {
             #body
             #root::__private::test(
-                ::core::concat!(::core::module_path!(), #path), #pes, &[#(#variables),*], #panics, __body,
+                ::core::concat!(::core::module_path!(), #path), #pes, #limit, &[#(#variables),*], #panics,
+                __body,
             )
         }
     }
@@ -95,6 +105,27 @@ fn pes(value: Value, errors: &mut Errors) -> usize {
     })
 }
 
+/// The milliseconds of `timeout = 30`, `0.5`, `"30s"`, `"500ms"` or `"2min"`.
+fn timeout(value: Value, errors: &mut Errors) -> Option<u64> {
+    let (text, unit) = match &value {
+        Value::Lit(Lit::Int(number)) => (number.to_string(), 1000.0),
+        Value::Lit(Lit::Float(number)) => (number.to_string(), 1000.0),
+        Value::Lit(Lit::Str(text)) => {
+            let text = text.value();
+            let units = [("ms", 1.0), ("min", 60_000.0), ("s", 1000.0)];
+            let found = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?.trim(), *unit)));
+            found.map_or((String::new(), 0.0), |(number, unit)| (number.to_owned(), unit))
+        }
+        _ => (String::new(), 0.0),
+    };
+    let number = text.replace('_', "").parse::<f64>().ok();
+    let limit = number.map(|number| (number * unit).ceil()).filter(|limit| (1.0..1e15).contains(limit));
+    if limit.is_none() {
+        errors.push(value, diag::TIMEOUT);
+    }
+    limit.map(|limit| limit as u64)
+}
+
 /// The pairs of `env("NAME" = "value", ..)`.
 fn environment(value: Value, errors: &mut Errors) -> Vec<(LitStr, LitStr)> {
     let pair = |input: ParseStream| {
@@ -114,6 +145,43 @@ fn environment(value: Value, errors: &mut Errors) -> Vec<(LitStr, LitStr)> {
         _ => {
             errors.push(value, diag::ENV);
             Vec::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_has_a_unit_or_is_in_seconds() {
+        let read = |text: &str| {
+            let mut errors = Errors::default();
+            let limit = timeout(Value::Lit(syn::parse_str(text).unwrap()), &mut errors);
+            assert_eq!(
+                limit.is_none(),
+                errors.into_tokens().to_string().contains("how long the test may run")
+            );
+            limit
+        };
+        for (text, expected) in [
+            ("30", Some(30_000)),
+            ("0.5", Some(500)),
+            ("1_000", Some(1_000_000)),
+            ("\"30s\"", Some(30_000)),
+            ("\"500ms\"", Some(500)),
+            ("\"2min\"", Some(120_000)),
+            ("\"1.5 s\"", Some(1500)),
+            ("0", None),
+            ("\"30\"", None),
+            ("\"s\"", None),
+            ("\"-1s\"", None),
+            ("\"infs\"", None),
+            ("\"2h\"", None),
+            ("1e300", None),
+            ("true", None),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, TraitError};
 use syn::ext::IdentExt;
 use syn::{Attribute, Lit, Visibility};
 
@@ -15,13 +16,6 @@ use crate::size;
 
 const OWNER: &str = "a partition";
 const ARGUMENTS: &[&str] = &["id", "size", "kind", "policy", "pgsize"];
-const KINDS: &[&str] = &["NormalMem", "FastMem", "SysDefault", "LargeMem", "Pmem"];
-const POLICIES: &[&str] = &["Mandatory", "Preferred", "Interleaved", "SysDefault"];
-/// A machine may lack these kinds: the declaration must say what happens then.
-const SPECIAL_KINDS: &[&str] = &["FastMem", "LargeMem", "Pmem"];
-const MAX_ID: u32 = 255;
-/// What a declaration in the binary has room for.
-const MAX_NAME: usize = 32;
 
 /// A partition, in order. What was not given, or given wrongly and reported, is absent.
 pub(super) struct Partition {
@@ -31,8 +25,8 @@ pub(super) struct Partition {
     pub(super) id: Option<u32>,
     pub(super) size: Option<u64>,
     pub(super) pgsize: Option<u64>,
-    pub(super) kind: Option<Ident>,
-    pub(super) policy: Option<Ident>,
+    pub(super) kind: Option<Kind>,
+    pub(super) policy: Option<Policy>,
 }
 
 impl Partition {
@@ -46,6 +40,8 @@ impl Partition {
 pub(super) struct Partitions {
     /// The path of this library.
     pub(super) root: TokenStream,
+    /// Where it is promised that this is its path.
+    pub(super) promise: Option<Span>,
     pub(super) list: Vec<Partition>,
 }
 
@@ -62,17 +58,23 @@ pub(super) fn partitions(written: Written, errors: &mut Errors) -> Partitions {
         let partition = partition(entry, &list, errors);
         list.push(partition);
     }
-    Partitions { root, list }
+    Partitions { root, promise: written.promise, list }
 }
 
 fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Partition {
-    if entry.name.unraw().to_string().len() > MAX_NAME {
-        errors.push(&entry.name, diag::partition_name_too_long(MAX_NAME));
+    if entry.name.unraw().to_string().len() > MAX_PARTITION_NAME {
+        errors.push(&entry.name, diag::partition_name_too_long());
     }
-    let mut arguments = Arguments::parse(entry.arguments, OWNER, ARGUMENTS, errors);
+    let mut refused = Errors::default();
+    let mut arguments = Arguments::parse(entry.arguments, OWNER, ARGUMENTS, &mut refused);
+    // A policy may be among what was refused.
+    let is_complete = refused.is_empty();
+    errors.append(refused);
     let written_kind = arguments.take("kind");
     let kind_token = written_kind.as_ref().map(ToTokens::to_token_stream);
     let has_policy = arguments.contains("policy");
+    let kinds = Kind::ALL.map(Kind::identifier);
+    let policies = Policy::ALL.map(Policy::identifier);
     let partition = Partition {
         attributes: entry.attributes,
         visibility: entry.visibility,
@@ -80,14 +82,17 @@ fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Partit
         id: arguments.take("id").and_then(|value| id(value, earlier, errors)),
         size: arguments.take("size").and_then(|value| heap_size(value, errors)),
         pgsize: arguments.take("pgsize").and_then(|value| size::page(value, errors)).map(|page| page.bytes),
-        kind: written_kind.and_then(|value| one_of("kind", KINDS, value, errors)),
-        policy: arguments.take("policy").and_then(|value| one_of("policy", POLICIES, value, errors)),
+        kind: written_kind.and_then(|value| one_of("kind", &kinds, Kind::from_beginning, value, errors)),
+        policy: arguments
+            .take("policy")
+            .and_then(|value| one_of("policy", &policies, Policy::from_beginning, value, errors)),
     };
-    if let Some(kind) = &partition.kind
-        && SPECIAL_KINDS.iter().any(|special| kind == special)
+    if let Some(kind) = partition.kind
+        && kind.is_special()
         && !has_policy
+        && is_complete
     {
-        errors.push(kind_token, diag::kind_needs_policy(&kind.to_string(), POLICIES));
+        errors.push(kind_token, diag::kind_needs_policy(kind.identifier(), &policies));
     }
     partition
 }
@@ -97,8 +102,8 @@ fn id(value: Value, earlier: &[Partition], errors: &mut Errors) -> Option<u32> {
         Value::Lit(Lit::Int(number)) => number.base10_parse().ok(),
         _ => None,
     };
-    match id.filter(|id| (1..=MAX_ID).contains(id)) {
-        None => errors.push(value, diag::ID),
+    match id.filter(|id| (1..=MAX_PARTITION_ID).contains(id)) {
+        None => errors.push(value, diag::not_an_id()),
         Some(id) => match earlier.iter().find(|earlier| earlier.id == Some(id)) {
             None => return Some(id),
             Some(owner) => errors.push(value, diag::id_declared_twice(id, &owner.text())),
@@ -110,7 +115,7 @@ fn id(value: Value, earlier: &[Partition], errors: &mut Errors) -> Option<u32> {
 fn heap_size(value: Value, errors: &mut Errors) -> Option<u64> {
     let refusal = match &value {
         Value::Lit(literal) => match size::parse(literal) {
-            Ok((0, _)) => diag::SIZE_ZERO.to_owned(),
+            Ok((0, text)) => TraitError::Zero(text).to_string(),
             Ok((bytes, _)) => return Some(bytes),
             Err(refusal) => refusal,
         },
@@ -120,35 +125,20 @@ fn heap_size(value: Value, errors: &mut Errors) -> Option<u64> {
     None
 }
 
-/// The name in `allowed` that is meant, in any case: `FastMem` as in Rust, `FASTMEM` as in the
-/// environment.
-fn one_of(what: &str, allowed: &[&str], value: Value, errors: &mut Errors) -> Option<Ident> {
-    let found = value.name().unwrap_or_else(|| quote!(#value).to_string());
-    match allowed.iter().find(|name| name.eq_ignore_ascii_case(&found)) {
-        Some(name) => Some(Ident::new(name, Span::call_site())),
-        None => {
-            errors.push(value, diag::unknown_value(what, &found, allowed));
-            None
-        }
+/// The kind or policy that is meant, in any case: `FastMem` as in Rust, `FASTMEM` as in the environment, or a beginning
+/// of it.
+fn one_of<T>(
+    what: &str,
+    allowed: &[&str],
+    from_beginning: impl Fn(&str) -> Option<T>,
+    value: Value,
+    errors: &mut Errors,
+) -> Option<T> {
+    let written = value.name();
+    let meant = written.as_deref().and_then(from_beginning);
+    if meant.is_none() {
+        let found = written.unwrap_or_else(|| quote!(#value).to_string());
+        errors.push(value, diag::unknown_trait(what, &found, allowed));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use shmem::__private::{Declaration, Traits};
-    use shmem::partition::{Kind, Policy};
-
-    use super::*;
-
-    #[test]
-    fn names_and_bounds_are_those_of_the_library() {
-        assert_eq!(Kind::ALL.map(|kind| format!("{kind:?}")), KINDS);
-        assert_eq!(Policy::ALL.map(|policy| format!("{policy:?}")), POLICIES);
-        let special = Kind::ALL.into_iter().filter(|kind| kind.is_special());
-        assert_eq!(special.map(|kind| format!("{kind:?}")).collect::<Vec<_>>(), SPECIAL_KINDS);
-        let declared = |name: usize, id| Declaration::new(&"n".repeat(name), id, Traits::NONE, "", 0);
-        assert!(!declared(MAX_NAME, MAX_ID).name.as_str().ends_with(".."));
-        assert!(declared(MAX_NAME + 1, MAX_ID).name.as_str().ends_with(".."));
-        assert!(std::panic::catch_unwind(|| declared(1, MAX_ID + 1)).is_err());
-    }
+    meant
 }

@@ -1,16 +1,19 @@
 //! Partitions as written: `/// docs  pub fast { id = 2, size = "256M" }`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Path, Token, Visibility};
 
+use crate::arguments::{self, Value};
 use crate::diag::{self, Errors};
 
 /// The whole body.
 pub(super) struct Written {
     /// The path after `crate =`.
     pub(super) root: Option<Path>,
+    /// The `unsafe` of `unsafe(crate = path)`.
+    pub(super) promise: Option<Span>,
     pub(super) entries: Vec<Entry>,
 }
 
@@ -38,12 +41,20 @@ impl Parse for Entry {
 
 /// Reads the body: what stands before a mistake is kept.
 pub(super) fn partitions(body: TokenStream, errors: &mut Errors) -> Written {
-    let mut written = Written { root: None, entries: Vec::new() };
+    let mut written = Written { root: None, promise: None, entries: Vec::new() };
     let list = |input: ParseStream| {
         if input.peek(Token![crate]) && input.peek2(Token![=]) {
             input.parse::<Token![crate]>()?;
             input.parse::<Token![=]>()?;
             written.root = Some(Path::parse_mod_style(input)?);
+            input.parse::<Token![;]>()?;
+        }
+        if input.peek(Token![unsafe]) && input.peek2(syn::token::Paren) {
+            let (argument, at) = arguments::promised(input)?;
+            match argument.value {
+                Some(Value::Path(path)) => (written.root, written.promise) = (Some(path), Some(at)),
+                other => errors.push(other, diag::CRATE),
+            }
             input.parse::<Token![;]>()?;
         }
         while !input.is_empty() {

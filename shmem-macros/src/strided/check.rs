@@ -1,9 +1,10 @@
 //! What is required of a transfer, as far as syntax can tell.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Lit, Member, RangeLimits, token};
+use syn::{Expr, Lit, Member, RangeLimits, UnOp, token};
 
 use super::parse::{self, Object, Place, Value, Written};
 use crate::arguments;
@@ -69,7 +70,7 @@ pub(super) enum Bounds {
 
 impl Axis {
     /// Whether only the run knows its count or its strides.
-    pub(super) fn is_later(&self) -> bool {
+    pub(super) fn is_dynamic(&self) -> bool {
         let marked =
             |value: &Option<Value<Expr>>| value.as_ref().is_some_and(|value| value.dynamic.is_some());
         match self {
@@ -81,8 +82,27 @@ impl Axis {
 
 impl Side {
     /// Whether only the run knows a count or a stride.
-    pub(super) fn is_later(&self) -> bool {
-        self.axes.iter().any(Axis::is_later)
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.axes.iter().any(Axis::is_dynamic)
+    }
+
+    /// Whether an item can name all constants: none of them can be a parameter of the function around it.
+    pub(super) fn is_nameable(&self) -> bool {
+        self.axes.iter().all(|axis| match axis {
+            Axis::Index(index) => {
+                index.dynamic.is_some() || !may_be_a_parameter(index.value.to_token_stream())
+            }
+            Axis::Range(range) => {
+                let bounds = match &range.bounds {
+                    Bounds::All => [None, None],
+                    Bounds::From(start) => [Some(start), None],
+                    Bounds::Before(start, end) | Bounds::Through(start, end) => [start.as_ref(), Some(end)],
+                };
+                let steps = [&range.step, &range.block].map(|step| step.as_ref().map(|step| &step.value));
+                let mut values = bounds.into_iter().chain(steps).flatten();
+                !values.any(|value| may_be_a_parameter(value.to_token_stream()))
+            }
+        })
     }
 }
 
@@ -161,6 +181,28 @@ fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
     for value in [Some(&extent), step.as_ref(), block.as_ref()].into_iter().flatten() {
         require_constant(value, errors);
     }
+    let bounds = parse::range(&extent.value).map(|range| [range.start.as_deref(), range.end.as_deref()]);
+    let bounds = bounds.unwrap_or([Some(&extent.value), None]);
+    let mut is_refused = false;
+    let steps = [step.as_ref(), block.as_ref()].map(|value| value.map(|value| &value.value));
+    for (value, message) in bounds
+        .map(|bound| (bound, diag::STRIDED_NEGATIVE_INDEX))
+        .into_iter()
+        .chain(steps.map(|step| (step, diag::STRIDED_NEGATIVE_STEP)))
+    {
+        if let Some(value) = value.filter(|value| is_negative(value)) {
+            errors.push(value, message);
+            is_refused = true;
+        }
+    }
+    if is_refused {
+        return Axis::Range(Box::new(Range {
+            is_dynamic: false,
+            bounds: Bounds::All,
+            step: None,
+            block: None,
+        }));
+    }
     let Some(range) = parse::range(&extent.value) else {
         if let Some(step) = &step {
             errors.push(step, diag::STRIDED_INDEX_STEP);
@@ -177,6 +219,37 @@ fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
     Axis::Range(Box::new(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block }))
 }
 
+/// Whether a number has a minus in front of it. (What is subtracted has something in front of that.)
+fn is_negative(value: &Expr) -> bool {
+    match value {
+        Expr::Unary(unary) => matches!(unary.op, UnOp::Neg(_)),
+        Expr::Group(group) => is_negative(&group.expr),
+        Expr::Paren(paren) => is_negative(&paren.expr),
+        _ => false,
+    }
+}
+
+/// Whether a name in an expression can be one of a parameter, as in `N`, `T::LEN`, `Self::LEN` and `size_of::<T>()`.
+/// Behind `::` it cannot.
+fn may_be_a_parameter(tokens: TokenStream) -> bool {
+    let mut colons = 0;
+    tokens.into_iter().any(|token| {
+        let before = std::mem::take(&mut colons);
+        match token {
+            TokenTree::Ident(name) => {
+                let name = name.unraw().to_string();
+                before != 2 && name.trim_start_matches('_').starts_with(char::is_uppercase)
+            }
+            TokenTree::Punct(punct) => {
+                colons = if punct.as_char() == ':' { before + 1 } else { 0 };
+                false
+            }
+            TokenTree::Group(group) => may_be_a_parameter(group.stream()),
+            TokenTree::Literal(_) => false,
+        }
+    })
+}
+
 /// Refuses a variable in what is not marked `dyn`. rustc would do so, too, but does not know the remedy.
 ///
 /// A name in small letters is taken for a variable; one that is a constant all the same can be written as
@@ -190,10 +263,7 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
                 Expr::Call(call) => call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument)),
                 Expr::Path(path) => {
                     let is_small = |name: &&Ident| name.to_string().starts_with(char::is_lowercase);
-                    // In an item, `Self` is another type.
-                    let first = path.path.segments.first().map(|first| &first.ident);
-                    let own = first.filter(|first| *first == "Self");
-                    if let Some(name) = path.path.get_ident().filter(is_small).or(own) {
+                    if let Some(name) = path.path.get_ident().filter(is_small) {
                         self.0.get_or_insert_with(|| name.clone());
                     }
                 }
@@ -211,11 +281,7 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
                 .replace(" ..", "..")
                 .replace(".. ", "..")
                 .replace("..= ", "..=");
-            if name == "Self" {
-                errors.push(&name, diag::own_constant(&written));
-            } else {
-                errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
-            }
+            errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
         }
     }
 }

@@ -22,54 +22,70 @@ pub(super) fn refused(errors: Errors) -> TokenStream {
 /// The transfer.
 pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
     let errors = errors.into_tokens();
-    let body =
-        if transfer.to.is_later() || transfer.from.is_later() { later(transfer) } else { constant(transfer) };
+    let body = if transfer.to.is_dynamic() || transfer.from.is_dynamic() {
+        dynamic(transfer)
+    } else {
+        constant(transfer)
+    };
     quote!({ #errors #body })
 }
 
-/// All counts and strides are constants.
+/// All counts and strides are constants. The compiler computes the transfer in a `const` block, which knows the
+/// parameters of the function around it and the types of the objects.
 fn constant(transfer: &Transfer) -> TokenStream {
-    let Transfer { root, to, from, .. } = transfer;
-    let strided = quote!(#root::__private::strided);
-    let (to_region, from_region) = (constant_region(to, root), constant_region(from, root));
+    let Transfer { root, to, from, equals, is_put, .. } = transfer;
+    let (to_item, from_item) = (item(to, "__TO", root), item(from, "__FROM", root));
+    let early = early(transfer, to_item.is_some(), from_item.is_some());
+    let checked = |side: &Side, name: &str, is_item: bool, role: &str| {
+        let (name, role) = (Ident::new(name, Span::call_site()), Ident::new(role, side.span));
+        let region = if is_item { name.into_token_stream() } else { constant_region(side, root, true) };
+        let root = respanned(root.clone(), side.span);
+        // What is wrong with its type is said where the call says it, too.
+        let object = quote_spanned!(first(&side.object)=> _);
+        quote_spanned!(side.span=> #root::__private::strided::#role::<#object>(#region))
+    };
+    let (to_role, from_role) = if *is_put { ("remote", "source") } else { ("destination", "remote") };
+    let to_checked = checked(to, "__TO", to_item.is_some(), to_role);
+    let from_checked = checked(from, "__FROM", from_item.is_some(), from_role);
     let algorithm = algorithm(transfer);
-    let early = early(transfer);
+    let at = respanned(root.clone(), *equals);
+    let constant = quote_spanned! {*equals=>
+        #at::__private::strided::Constant::new(#to_checked, #from_checked, #algorithm)
+    };
     let (to_indices, from_indices) = (indices(to), indices(from));
-    let call =
-        call(transfer, "", &quote!([#(#to_indices),*], [#(#from_indices),*],), Some(&quote!(__Transfer)));
-    quote! {
-        struct __Transfer;
-        impl #strided::Written for __Transfer {
-            const TO: #strided::Region<'static> = #to_region;
-            const FROM: #strided::Region<'static> = #from_region;
-            const ALGORITHM: ::core::option::Option<#strided::Algorithm> = #algorithm;
-        }
-        #early
-        #call
-    }
+    let constants = quote!([#(#to_indices),*], [#(#from_indices),*], &const { #constant },);
+    let call = call(transfer, "", &constants, true);
+    quote!(#to_item #from_item #early #call)
 }
 
-/// Constants of what can be named in one, which `cargo check` evaluates.
-fn early(transfer: &Transfer) -> TokenStream {
+/// The region of a side as an item, which `cargo check` evaluates, if it can be one.
+fn item(side: &Side, name: &str, root: &TokenStream) -> Option<TokenStream> {
+    let region = constant_region(side, root, false);
+    let name = Ident::new(name, Span::call_site());
+    let item = || quote!(const #name: #root::__private::strided::Region<'static> = #region;);
+    side.is_nameable().then(item)
+}
+
+/// A constant of what can be named in one, which `cargo check` evaluates.
+fn early(transfer: &Transfer, to_is_item: bool, from_is_item: bool) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
     let region = |side: &Side, which: &str| {
         let root = respanned(root.clone(), side.span);
         let (object, which) = (&side.object, Ident::new(which, Span::call_site()));
-        let written = quote!(<__Transfer as #root::__private::strided::Written>::#which);
-        quote_spanned!(side.span=> #root::__private::strided::region(&#written, &#object))
+        quote_spanned!(side.span=> #root::__private::strided::region(&#which, &#object))
     };
-    let checked = match (to.is_static, from.is_static) {
+    let checked = match (to.is_static && to_is_item, from.is_static && from_is_item) {
         (true, true) => {
-            let (to, from) = (region(to, "TO"), region(from, "FROM"));
+            let (to, from) = (region(to, "__TO"), region(from, "__FROM"));
             let root = respanned(root.clone(), transfer.equals);
             quote_spanned!(transfer.equals=> let () = #root::__private::strided::agree(#to, #from);)
         }
         (true, false) => {
-            let to = region(to, "TO");
+            let to = region(to, "__TO");
             quote!(let _ = #to;)
         }
         (false, true) => {
-            let from = region(from, "FROM");
+            let from = region(from, "__FROM");
             quote!(let _ = #from;)
         }
         (false, false) => return TokenStream::new(),
@@ -78,20 +94,15 @@ fn early(transfer: &Transfer) -> TokenStream {
 }
 
 /// Counts or strides that only the run knows.
-fn later(transfer: &Transfer) -> TokenStream {
+fn dynamic(transfer: &Transfer) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
-    let (to_region, from_region) = (later_region(to, root), later_region(from, root));
+    let (to_region, from_region) = (dynamic_region(to, root), dynamic_region(from, root));
     let algorithm = algorithm(transfer);
-    call(transfer, "_later", &quote!(&#to_region, &#from_region, #algorithm,), None)
+    call(transfer, "_dyn", &quote!(&#to_region, &#from_region, #algorithm,), false)
 }
 
 /// The call of the library.
-fn call(
-    transfer: &Transfer,
-    form: &str,
-    regions: &TokenStream,
-    written: Option<&TokenStream>,
-) -> TokenStream {
+fn call(transfer: &Transfer, form: &str, regions: &TokenStream, is_constant: bool) -> TokenStream {
     let Transfer { root, token, to, equals, from, pe, is_put, .. } = transfer;
     let strided = quote!(#root::__private::strided);
     // What is said of both sides is said at the `=`.
@@ -106,6 +117,8 @@ fn call(
         let object = object(side);
         quote_spanned!(first(&side.object)=> &#object)
     };
+    let on = respanned(strided.clone(), first(pe));
+    let pe = quote_spanned!(first(pe)=> #on::on(#pe));
     let from_object = shared(from);
     let objects = if *is_put {
         let to_object = shared(to);
@@ -119,16 +132,13 @@ fn call(
     let objects_at = [first(&to.object), first(&from.object)];
     let inferred = [objects_at, objects_at, [to.span, from.span]].into_iter().flatten();
     let types = inferred.map(|span| quote_spanned!(span=> _,)).collect::<TokenStream>();
-    let generics = match written {
-        Some(written) => quote!(::<#written, #types _, _>),
-        None => quote!(::<#types>),
-    };
+    let counts = is_constant.then(|| quote!(_, _));
     let lend = (!is_put).then(|| quote!(use #strided::Lend as _;));
     let token = quote_spanned!(first(token)=> &#token);
     let through = format_ident!("{}", if *is_put { "storing" } else { "loading" });
     quote! {
         #lend
-        #at::#name #generics(
+        #at::#name::<#types #counts>(
             #strided::#through(#token),
             #objects,
             #regions
@@ -152,12 +162,14 @@ fn algorithm(transfer: &Transfer) -> TokenStream {
 }
 
 /// A region whose axes are constants; an index marked `dyn` is left to the call.
-fn constant_region(side: &Side, root: &TokenStream) -> TokenStream {
+fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStream {
     let axes = side.axes.iter().map(|axis| match axis {
-        Axis::Index(Value { dynamic: Some(_), .. }) => quote!(#root::__private::strided::Axis::later()),
+        Axis::Index(Value { dynamic: Some(_), .. }) => quote!(#root::__private::strided::Axis::dynamic()),
         other => self::axis(other, root, side.span, &|value| value.value.to_token_stream()),
     });
-    region(side, root, axes.collect())
+    let axes = quote!([#(#axes),*]);
+    // What an item calls lives as long as the program; in a block, only another block does.
+    region(side, root, &if in_block { quote!(const { #axes }) } else { axes })
 }
 
 /// The indices that are left to the call.
@@ -169,23 +181,23 @@ fn indices(side: &Side) -> impl Iterator<Item = &Expr> {
 }
 
 /// A region that is made when the transfer runs. What is not marked is a constant all the same.
-fn later_region(side: &Side, root: &TokenStream) -> TokenStream {
+fn dynamic_region(side: &Side, root: &TokenStream) -> TokenStream {
     let axes = side.axes.iter().map(|axis| {
         self::axis(axis, root, side.span, &|Value { dynamic, value }| match dynamic {
             Some(_) => value.to_token_stream(),
             None => quote!(const { #value }),
         })
     });
-    region(side, root, axes.collect())
+    region(side, root, &quote!([#(#axes),*]))
 }
 
-fn region(side: &Side, root: &TokenStream, axes: Vec<TokenStream>) -> TokenStream {
+fn region(side: &Side, root: &TokenStream, axes: &TokenStream) -> TokenStream {
     let name = &side.name;
     let fields = side.fields.iter().map(|step| {
         let names = step.iter().map(member_name);
         quote!(&[#(#names),*])
     });
-    quote!(#root::__private::strided::Region::new(#name, &[#(#axes),*], &[#(#fields),*]))
+    quote!(#root::__private::strided::Region::new(#name, &#axes, &[#(#fields),*]))
 }
 
 /// One axis, its expressions as `value` writes them.

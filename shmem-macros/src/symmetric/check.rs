@@ -6,17 +6,20 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{Attribute, GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, Visibility};
+use syn::{Attribute, GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, Visibility, parse_quote};
 
 use super::parse::Static;
 use crate::arguments::{Arguments, Value};
 use crate::diag::{self, Errors};
+use crate::inert;
 use crate::size::{self, PageSize};
 
 /// Where an object is to lie.
 pub(super) struct Placement {
     /// The path of this library.
     pub(super) root: TokenStream,
+    /// Where it is promised that this is its path.
+    pub(super) promise: Option<Span>,
     /// The partition's type.
     pub(super) partition: TokenStream,
     /// How a user would name the partition in a call.
@@ -53,6 +56,7 @@ pub(super) fn placement(arguments: &mut Arguments, errors: &mut Errors) -> Place
         partition_text: path.as_ref().map_or_else(|| "default".to_owned(), readable),
         partition: path.map_or_else(|| quote!(#root::__private::default), ToTokens::into_token_stream),
         root,
+        promise: arguments.promise(),
         pgsize,
     }
 }
@@ -101,39 +105,61 @@ pub(super) fn object(declared: Static, errors: &mut Errors) -> Object {
         errors.push(token, diag::MUTABLE);
     }
     let name = declared.name.to_string();
-    let mut contents = declared.contents.to_token_stream();
+    let others = inert::others(&declared.attributes);
+    errors.extend(others.iter().map(|path| (diag::attribute_of_static(&diag::path(path)), path)));
+    let mut attributes = declared.attributes;
+    attributes.retain(|attribute| inert::others(std::slice::from_ref(attribute)).is_empty());
+    let is_typed = declared.contents.is_some();
+    let written = declared.contents.unwrap_or_else(|| parse_quote!([u8; 0]));
+    let mut contents = written.to_token_stream();
+    let mut image = declared.image;
     let mut refused = false;
-    match &declared.contents {
+    match &written {
+        // rustc's parser has said that the type is missing.
+        _ if !is_typed => (image, refused) = (None, true),
+        _ if !declared.generics.params.is_empty() => {
+            // rustc's parser has said that a static has none. They may stand in the type and in the value.
+            (contents, image, refused) = (quote!([u8; 0]), None, true);
+        }
         Type::Slice(slice) => {
             let item = &slice.elem;
-            errors.push(&declared.contents, diag::unsized_contents(&name, &readable(item)));
+            errors.push(&written, diag::unsized_contents(&name, &readable(item)));
             (contents, refused) = (quote!([#item; 0]), true);
         }
         Type::Path(path) if path.path.is_ident("str") => {
-            errors.push(&declared.contents, diag::unsized_text(&name));
+            errors.push(&written, diag::unsized_text(&name));
             (contents, refused) = (quote!([u8; 0]), true);
         }
         Type::Path(path) => {
-            if let Some(inner) = wrapped(&path.path) {
-                errors.push(&declared.contents, diag::already_wrapped(&readable(inner)));
+            if let Some(inner) = argument(&path.path, "Symmetric") {
+                errors.push(&written, diag::already_wrapped(&readable(inner)));
                 contents = inner.to_token_stream();
+            }
+            let value = argument(&path.path, "Atomic").filter(|value| is_no_atomic_value(value));
+            if let Some(value) = value {
+                errors.push(value, diag::not_an_atomic_value(&readable(value)));
+                // Uses of it go on with a value that can be changed.
+                let mut path = path.clone();
+                if let Some(last) = path.path.segments.last_mut() {
+                    last.arguments = PathArguments::AngleBracketed(parse_quote!(<u64>));
+                }
+                (contents, image, refused) = (path.to_token_stream(), None, true);
             }
         }
         _ => {}
     }
-    Object {
-        attributes: declared.attributes,
-        visibility: declared.visibility,
-        name: declared.name,
-        contents,
-        image: declared.image,
-        refused,
-    }
+    Object { attributes, visibility: declared.visibility, name: declared.name, contents, image, refused }
 }
 
-/// The `T` of `Symmetric<T>`.
-fn wrapped(path: &Path) -> Option<&Type> {
-    let last = path.segments.last().filter(|last| last.ident == "Symmetric")?;
+/// Whether a type is one of the primitive ones that no word of atomic operations has as its value.
+fn is_no_atomic_value(value: &Type) -> bool {
+    const OTHERS: &[&str] = &["u8", "u16", "u128", "i8", "i16", "i128", "bool", "char"];
+    matches!(value, Type::Path(path) if OTHERS.iter().any(|other| path.path.is_ident(other)))
+}
+
+/// The `T` of `Symmetric<T>`, or of another such type.
+fn argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
+    let last = path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     match arguments.args.first() {
         Some(GenericArgument::Type(inner)) => Some(inner),

@@ -4,81 +4,112 @@
 //! and the checks that only rustc can make. Names made up here start with `__`: the user's type and
 //! initial value stand in the same scope and must not meet them. Tokens of `unsafe` carry the span
 //! of the call, not of the user's code, so that a crate that forbids unsafe code can use the
-//! attribute.
+//! attribute. So what stands inside `unsafe` is a function of the library, by the name that `sealed` gives it, and names of
+//! values that are there already: what else the program calls by a name could do anything there. The handle is the
+//! exception, because it stands beside the block in which such names can be had. It is of the library's type, or the
+//! descriptor would not compile. So the function can only be one without arguments that makes such a handle, while
+//! compiling, and which one it is does not matter: all that is in the handle is overwritten before it is used.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Expr, Local, LocalInit, Pat, Token};
+use syn::{Expr, Local, LocalInit, Pat, Token, parse_quote};
 
 use super::check::{Binding, Object, Placement};
+use crate::arguments::{self, Sealed};
 use crate::diag::{self, Errors, respanned};
 
 /// A static.
-pub(super) fn object(object: &Object, placement: &Placement, errors: Errors) -> TokenStream {
-    let Placement { root, partition, pgsize, .. } = placement;
+pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors) -> TokenStream {
+    let Placement { root, promise, partition, pgsize, .. } = placement;
     let Object { attributes, visibility, name, contents, image, refused } = object;
     // Without the static there must be no descriptor of it either.
     let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let text = name.to_string();
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
-    let holds = (!refused).then(|| holds(&text, contents, root));
+    let Some(sealed) = arguments::sealed(root, *promise, &mut errors) else {
+        return errors.into_tokens();
+    };
+    let errors = errors.into_sealed(&sealed);
+    let Sealed { begin, promise, root: sealed_root } = sealed;
+    let holds = (!refused).then(|| holds(name, contents, &sealed_root));
     let require_pages = pgsize.as_ref().map(|pgsize| {
-        let root = respanned(root.clone(), pgsize.span);
+        let root = respanned(sealed_root.clone(), pgsize.span);
         quote_spanned!(pgsize.span=> #root::__private::require_pages(&__PARTITION, #bytes);)
     });
-    let name_root = respanned(root.clone(), name.span());
+    let name_root = respanned(sealed_root.clone(), name.span());
     let require_room = quote_spanned!(name.span()=>
         #name_root::__private::require_room(&__PARTITION, #text, &#name);
     );
+    let core = quote!(#sealed_root::__private::core);
     let (image, image_reference) = match image {
-        None => (None, quote!(::core::option::Option::None)),
-        Some(image) => (
-            Some(quote!(static __IMAGE: #contents = #image;)),
-            quote!(::core::option::Option::Some(&__IMAGE)),
-        ),
+        None => (None, quote!(#core::option::Option::None)),
+        Some(image) => {
+            (Some(quote!(static __IMAGE: #contents = #image;)), quote!(#core::option::Option::Some(&__IMAGE)))
+        }
     };
-    let module = quote!(::core::module_path!());
     // Spanned at the name: `line!` gives the line of the name then, not that of the attribute.
-    let (file, line) = (quote!(::core::file!()), quote_spanned!(name.span()=> ::core::line!()));
-    let errors = errors.into_tokens();
+    let (name_core, at) = (respanned(core.clone(), name.span()), name.span());
+    let line = quote_spanned!(at=> #name_core::line!());
+    let described = quote! {
+        const _: () = {
+            #begin
+            #promise
+            #holds
+            const __PARTITION: #sealed_root::__private::Declaration =
+                <#partition as #sealed_root::__private::Partition>::DECLARATION;
+            #require_pages
+            #require_room
+            #[used]
+            #[unsafe(link_section = "shmem_sym")]
+            static __DESCRIPTOR: #sealed_root::__private::Descriptor = {
+                let (__object, __image) = (&#name, #image_reference);
+                let (__module, __file, __line) = (#core::module_path!(), #core::file!(), #line);
+                unsafe {
+                    #sealed_root::__private::Descriptor::new(
+                        __object, __image, __PARTITION, #bytes, #text, __module, __file, __line,
+                    )
+                }
+            };
+        };
+    };
+    let described = match image {
+        None => described,
+        // Out of where the library's names are: what the program calls by one of them is meant here.
+        Some(image) => quote!(const _: () = { #image #described };),
+    };
     quote! {
         #errors
         #(#attributes)*
         #visibility static #name: #root::__private::Symmetric<#contents> =
             unsafe { #root::__private::Symmetric::__new() };
         #(#conditions)*
-        const _: () = {
-            #holds
-            const __PARTITION: #root::__private::Declaration =
-                <#partition as #root::__private::Partition>::DECLARATION;
-            #require_pages
-            #require_room
-            #image
-            #[used]
-            #[unsafe(link_section = "shmem_sym")]
-            static __DESCRIPTOR: #root::__private::Descriptor = unsafe {
-                #root::__private::Descriptor::new(
-                    &#name, #image_reference, __PARTITION, #bytes, #text, #module, #file, #line,
-                )
-            };
-        };
+        #described
     }
 }
 
-/// The check that the contents may live in symmetric memory: a trait for this one object, so that
-/// the message can name it and nothing else is said. Asking for a constant of the trait, and not
-/// for a function bounded by it, leaves out "required by a bound in ..".
-fn holds(name: &str, contents: &TokenStream, root: &TokenStream) -> TokenStream {
-    let message = diag::holds(name);
-    let (label, note, derive) = (diag::HOLDS_LABEL, diag::HOLDS_NOTE, diag::HOLDS_DERIVE_NOTE);
+/// The check that the contents may live in symmetric memory. A type with the name of the static stands for it in the
+/// message, where the contents, which may have a type of that name, do not see it.
+///
+/// Which type the contents are, the static says: written once more, a parameter of the function around it would be
+/// refused once more.
+fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStream {
+    let (first, last) = diag::ends(contents);
+    let (checked, end) = (Ident::new("CHECKED", last), quote_spanned!(last=> >));
+    let holder = respanned(quote!(#root::__private::ContentsOf<<() as __Named>::Name>), first);
+    let checked = quote_spanned!(first=> <__Contents<_ #end as #holder>::#checked);
     quote! {
-        #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note, note = #derive)]
-        trait __Holds {
-            const CHECKED: () = ();
+        trait __Named {
+            type Name;
         }
-        #[diagnostic::do_not_recommend]
-        impl<T: #root::__private::SymmetricData> __Holds for T {}
-        let () = <#contents as __Holds>::CHECKED;
+        #[allow(non_camel_case_types, non_local_definitions, clippy::upper_case_acronyms)]
+        const _: () = {
+            pub enum #name {}
+            impl __Named for () {
+                type Name = #name;
+            }
+        };
+        type __Contents<T> = T;
+        let _ = [#root::__private::contents_of(&#name), #checked];
     }
 }
 
@@ -143,6 +174,8 @@ pub(super) fn attach(
         #root::__private::alloc_in(#world, &#declaration, #initial, #bytes)?
     };
     set(local, quote!({ #require_pages #call }));
+    // Of a variable that nobody reads, rustc says that; of this value it would say it again.
+    local.attrs.push(parse_quote!(#[allow(unused_assignments)]));
 }
 
 /// Gives a `let` that was reported a value of the right type, which is never made.

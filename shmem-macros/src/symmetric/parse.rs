@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Local, Meta, Path, Stmt, Token, Type, Visibility};
+use syn::{Attribute, Generics, Local, Meta, Path, Stmt, Token, Type, Visibility};
 
 use crate::diag::{self, Errors};
 
@@ -23,7 +23,10 @@ pub(super) struct Static {
     pub(super) visibility: Visibility,
     pub(super) mutability: Option<Token![mut]>,
     pub(super) name: Ident,
-    pub(super) contents: Type,
+    /// None are allowed.
+    pub(super) generics: Generics,
+    /// It must be there.
+    pub(super) contents: Option<Type>,
     /// The initial value, unparsed: it is rustc's to judge.
     pub(super) image: Option<TokenStream>,
 }
@@ -35,14 +38,19 @@ impl Parse for Static {
         input.parse::<Token![static]>()?;
         let mutability = input.parse()?;
         let name = input.parse()?;
-        input.parse::<Token![:]>()?;
-        let contents = input.parse()?;
+        let generics = input.parse()?;
+        let contents = if input.peek(Token![=]) || input.peek(Token![;]) {
+            None
+        } else {
+            input.parse::<Token![:]>()?;
+            Some(input.parse()?)
+        };
         let image = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse::<syn::Expr>()?.into_token_stream()),
             None => None,
         };
         input.parse::<Token![;]>()?;
-        Ok(Self { attributes, visibility, mutability, name, contents, image })
+        Ok(Self { attributes, visibility, mutability, name, generics, contents, image })
     }
 }
 

@@ -6,8 +6,8 @@ use shmem_core::array::{NumaArray, Storage};
 use shmem_core::data::SymmetricData;
 use shmem_core::partition::Kind;
 
-use super::homes::{memory_near, several};
 use crate::error::Result;
+use crate::nearness::{memory_near, several};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -27,8 +27,8 @@ impl<L: ThreadLevel> World<L> {
         &self,
         array: &NumaArray<T, D, S>,
     ) -> Result<f64> {
-        let (job, page) = (self.job(), self.job().base_page());
-        let topology = job.topology();
+        let (job, page) = (self.job(), self.job().site.base_page());
+        let topology = job.site.topology();
         if !several(topology) {
             return Ok(1.0);
         }
@@ -37,7 +37,7 @@ impl<L: ThreadLevel> World<L> {
         let memory: BTreeMap<u32, Option<u32>> = homes.collect();
         let at_home = array.elements_at_home(
             page,
-            |bytes| job.arena.nodes_of(job.slot, bytes, page),
+            |bytes| job.memory.arena.nodes_of(job.site.slot, bytes, page),
             |home, node| memory[&home] == Some(node),
         )?;
         Ok(at_home as f64 / array.len() as f64)
@@ -46,8 +46,9 @@ impl<L: ThreadLevel> World<L> {
     /// The kind of memory that the calling PE was given for the partition of a segment, if one was asked.
     fn kind_of_memory(&self, segment: u32) -> Option<Kind> {
         let job = self.job();
-        let partition = job.segments.list().into_iter().find(|(index, _)| *index == segment)?.1.partition;
-        let partitions = job.partitions();
+        let partition =
+            job.memory.segments.list().into_iter().find(|(index, _)| *index == segment)?.1.partition;
+        let partitions = job.memory.partitions.read();
         let at = partitions.table().position_of(partition).ok()?;
         partitions.table().specs()[at].traits.kind.and(partitions.grants()[self.my_pe()][at].kind)
     }

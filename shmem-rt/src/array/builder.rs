@@ -3,22 +3,22 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use shmem_core::array::{Chosen, Chunking, Keep, NumaArray, Parts, Storage, StorageKind};
+use shmem_core::array::{ArrayError, Chosen, Chunking, Keep, NumaArray, Parts, Storage, StorageKind};
 use shmem_core::context::Initiator as _;
 use shmem_core::data::{PlainData, SymmetricData};
-use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
 use shmem_core::observe::Family;
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
 use super::choice::{default_storage, is_small};
 use super::contents::{Contents, Fresh, from_indices};
-use super::homes::{Homes, memory_near, several};
+use super::homes::Homes;
 use super::make::{Maker, is_elsewhere, strictness};
 use super::placing::Placing;
-use crate::collective::{Operation, Purpose};
+use crate::collective::Agreed;
 use crate::error::Result;
-use crate::team::Collective;
+use crate::group::{Operation, Purpose, words_of};
+use crate::nearness::{memory_near, several};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -77,7 +77,8 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         ArrayBuilder { world, shape, storage, kind, chunks, partition }
     }
 
-    /// In so many chunks, however many nodes there are; chunks go round the nodes.
+    /// In so many chunks, however many nodes there are; chunks go round the nodes. At most
+    /// [`MOST_CHUNKS`](shmem_core::array::MOST_CHUNKS).
     pub fn chunks(mut self, chunks: usize) -> Self {
         self.chunks = Some(chunks);
         self
@@ -99,7 +100,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     ///
     /// # Errors
     ///
-    /// If the shape has no elements, or fewer than the chunks asked for, blocks are no multiple of the page,
+    /// If the shape has no elements, or fewer than the chunks asked for, there are too many of these, blocks are no multiple of the page,
     /// the partition does not exist, or there is no room: the same error on every PE, and nothing is left.
     #[track_caller]
     pub fn zeroed<T: SymmetricData>(self) -> Result<NumaArray<T, D, S>> {
@@ -149,7 +150,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             .iter()
             .chain([&element, &align, &chunks.map_or(0, |chunks| chunks.saturating_add(1))])
             .map(|&word| word as u64)
-            .chain([fingerprint(format!("{named:?} {}", self.partition).bytes())])
+            .chain(words_of(&format!("{named:?} {}", self.partition)))
             .collect();
         let subject = || format!("{dimensions} x {}", show_size(element as u64));
         let purpose = Purpose {
@@ -159,20 +160,24 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             subject: &subject,
             location: Some(location),
         };
-        let collective = world.team().enter(world.endpoint());
-        world.reclaim_for(&collective, &purpose);
+        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        world.reclaim_for(&agreed);
 
-        let homes = world.homes(&collective, &purpose);
+        let homes = world.homes(&agreed);
         let chunking = match chunks {
-            Some(chunks) => Chunking::exactly(shape, chunks)?,
-            None => Chunking::at_most(shape, homes.most())?,
+            Some(chunks) => Chunking::exactly(shape, chunks),
+            None => Chunking::at_most(shape, homes.most()),
         };
+        let chunking = chunking.map_err(|error| match error {
+            ArrayError::TooLarge { shape, .. } => ArrayError::TooLarge { shape, element },
+            other => other,
+        })?;
         let bytes = chunking.bytes(element)?;
         if align > MAX_ALIGN {
             return Err(HeapError::Alignment { align }.into());
         }
         let (spec, segment, grant, page, huge) = {
-            let partitions = job.partitions();
+            let partitions = job.memory.partitions.read();
             let at = match self.partition {
                 Home::Named(declaration) => partitions.table().position_of_name(declaration.name.as_str())?,
                 Home::Numbered(id) => partitions.table().position_of(id)?,
@@ -187,14 +192,14 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let kind = named.unwrap_or_else(|| match spec.is_in_file() {
             true => StorageKind::Single,
             false => {
-                let room = job.ledger().usage(segment).map_or(0, |usage| usage.largest_free);
+                let room = job.memory.ledger.lock().usage(segment).map_or(0, |usage| usage.largest_free);
                 default_storage(bytes, chunking.chunks(), page as usize, huge, room)
             }
         });
         let nodes = homes.of_chunks(chunking.chunks());
-        let placed = several(job.topology()) && !is_elsewhere(&spec);
+        let placed = several(job.site.topology()) && !is_elsewhere(&spec);
         let kind_of_memory = spec.traits.kind.and(grant.kind);
-        let from = nodes.iter().map_while(|home| memory_near(job.topology(), *home, kind_of_memory));
+        let from = nodes.iter().map_while(|home| memory_near(job.site.topology(), *home, kind_of_memory));
         let placing = Placing {
             what: format!("array of {dimensions} at {}:{}", location.file(), location.line()),
             location,
@@ -205,14 +210,13 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let fill = |parts: &[_], zero| {
             let fresh = Fresh { chunking: &chunking, kind, parts, nodes: &nodes, zero };
             let writing = Writing { world, location };
-            // SAFETY: whoever calls it has just made the parts, in this PE's place, aligned, and unknown to all.
-            unsafe { fresh.write(world.endpoint().mine(0), contents, job.topology()) };
+            // SAFETY: whoever calls it has just made the parts, in this PE's slot, aligned, and unknown to all.
+            unsafe { fresh.write(world.endpoint().mine(0), contents, job.site.topology()) };
             std::mem::forget(writing);
         };
         let maker = Maker {
             job,
-            collective: &collective,
-            purpose: &purpose,
+            agreed: &agreed,
             chunking: &chunking,
             element,
             align,
@@ -227,7 +231,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             fill: &fill,
         };
         let memory = maker.make(kind)?;
-        let keep = Held { ids: memory.ids, released: Arc::clone(&job.released) };
+        let keep = Held { ids: memory.ids, released: Arc::clone(&job.memory.released) };
         let parts = Parts::new(memory.parts, nodes.clone());
         // SAFETY: the ledger has reserved the parts under these numbers on every PE until `keep` queues them,
         // and all PEs have agreed that theirs are written; `kind` is what `S` says, or chosen for `Chosen`.
@@ -255,12 +259,12 @@ impl std::fmt::Display for Home {
 impl<L: ThreadLevel> World<L> {
     /// The nodes of this PE, and on how many nodes arrays are laid out, which the PEs find out together
     /// when the first array is made.
-    fn homes(&self, collective: &Collective<'_>, purpose: &Purpose<'_>) -> Homes {
+    fn homes(&self, agreed: &Agreed<'_>) -> Homes {
         let job = self.job();
-        let own = job.topology().homes();
-        let most = *job.most_homes.get_or_init(|| {
+        let own = job.site.topology().homes();
+        let most = *job.site.most_homes.get_or_init(|| {
             let mut most = (own.len() as u64).to_ne_bytes();
-            collective.reduce_for(purpose, &mut most, u64::max);
+            agreed.reduce(&mut most, u64::max);
             u64::from_ne_bytes(most) as usize
         });
         Homes::new(own, most)

@@ -2,6 +2,7 @@
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 use shmem_core::array::{Chunking, Part, StorageKind};
+use shmem_core::shared;
 use shmem_core::topology::Topology;
 
 /// Bytes below which no threads are started: starting one takes about as long as writing these.
@@ -27,7 +28,7 @@ impl<T> Slots<T> {
     pub(super) fn write_each(self, mut next: impl FnMut() -> T) {
         for i in 0..self.count {
             // SAFETY: `write_chunk` made it of as many slots that are aligned and writable.
-            unsafe { self.start.wrapping_add(i).write(next()) };
+            unsafe { shared::write(self.start.wrapping_add(i), next()) };
         }
     }
 }
@@ -43,13 +44,13 @@ pub(super) struct Fresh<'a, const D: usize> {
     pub(super) zero: bool,
 }
 
-/// The start of the calling PE's place.
+/// The start of the calling PE's slot.
 #[derive(Clone, Copy)]
 struct Mine(*mut u8);
 
 // SAFETY: an address; the threads that get it write disjoint chunks (`write`).
 unsafe impl Send for Mine {}
-// SAFETY: as above.
+// SAFETY: an address; the threads that share it write disjoint chunks (`write`).
 unsafe impl Sync for Mine {}
 
 impl<const D: usize> Fresh<'_, D> {
@@ -58,7 +59,7 @@ impl<const D: usize> Fresh<'_, D> {
     ///
     /// # Safety
     ///
-    /// `mine` must be the start of the calling PE's place, and the parts be mapped there, aligned for `T`,
+    /// `mine` must be the start of the calling PE's slot, and the parts be mapped there, aligned for `T`,
     /// as large as they say, and known to nobody else.
     pub(super) unsafe fn write<T>(&self, mine: *mut u8, contents: &Contents<'_, T>, topology: &Topology) {
         if self.zero && matches!(contents, Contents::Zeroed) {
@@ -106,7 +107,7 @@ impl<const D: usize> Fresh<'_, D> {
             let to = mine.0.wrapping_add(part.offset).cast::<T>().wrapping_add(first);
             match contents {
                 // SAFETY: the run lies in the part (caller).
-                Contents::Zeroed => unsafe { to.write_bytes(0, run.len()) },
+                Contents::Zeroed => unsafe { shared::zero(to.cast(), run.len() * size_of::<T>()) },
                 Contents::Written(write) => write(Slots { start: to, count: run.len() }, run.start),
             }
         }

@@ -7,10 +7,10 @@ use shmem_core::partition::{Grant, Kind, PartitionSpec, Policy, Traits, show_siz
 
 use super::homes::Homes;
 use super::placing::Placing;
-use crate::collective::Purpose;
+use crate::collective::Agreed;
 use crate::error::{Error, Result};
 use crate::job::Job;
-use crate::team::Collective;
+use crate::segments;
 
 /// Writes the initial elements to parts of the own place that nobody knows of, which are zero already or not.
 pub(super) type Fill<'a> = &'a dyn Fn(&[Part], bool);
@@ -18,8 +18,7 @@ pub(super) type Fill<'a> = &'a dyn Fn(&[Part], bool);
 /// What is known when an array is to be made.
 pub(super) struct Maker<'a, const D: usize> {
     pub(super) job: &'a Job,
-    pub(super) collective: &'a Collective<'a>,
-    pub(super) purpose: &'a Purpose<'a>,
+    pub(super) agreed: &'a Agreed<'a>,
     pub(super) chunking: &'a Chunking<D>,
     /// Bytes and alignment of an element.
     pub(super) element: usize,
@@ -129,16 +128,20 @@ impl<const D: usize> Maker<'_, D> {
             return Ok(());
         }
         let fits = demands().and_then(|demands| {
-            demands.iter().try_for_each(|demand| self.job.check_later(demand))?;
+            demands.iter().try_for_each(|demand| segments::check(self.job, demand))?;
             Ok(Vec::new())
         });
-        self.collective.agree(self.purpose, fits).map(drop)
+        self.agreed.settle(fits).map(drop)
     }
 
     /// Ends what could not be made on every PE.
     pub(super) fn undo(&self, ids: &[u64]) {
-        let freed: Result<Vec<Allocation>, _> = ids.iter().map(|id| self.job.ledger().free(*id)).collect();
-        self.job.settle(&freed.unwrap_or_else(|_| unreachable!("they were allocated just now")));
+        let freed: Result<Vec<Allocation>, _> =
+            ids.iter().map(|id| self.job.memory.ledger.lock().free(*id)).collect();
+        let freed = freed.unwrap_or_else(|_| unreachable!("they were allocated just now"));
+        // SAFETY: the array was made on no PE, as all have told each other (`Agreed::settle`) or come to by
+        // themselves, so there is no handle and no address of them.
+        unsafe { segments::settle(self.job, &freed) };
     }
 }
 

@@ -7,15 +7,14 @@
 //! single    in the heap              separate  in a segment of its own, by chunk or by block
 //! multi     in pools                 pool      segments bound to one node, for many arrays
 //! bindings  which page is whose      placing   placing pages and making them
-//! contents  the first elements       end       what is undone when an array is freed
-//! misplaced pages that stay where it was
-//! affinity  where the pages are             parallel, split, threads   loops on the chunks' nodes
+//! contents  the first elements       affinity  where the pages are
+//! parallel, split, threads           loops on the chunks' nodes
 //! ```
 //!
 //! Making is collective and takes the steps of a heap: meet for the purpose, do what
 //! is the same on every PE, agree on what may fail on one. An array is one allocation of the ledger or,
 //! in several pieces, one for each, so dropping and reclaiming an array is that of any object; what must
-//! be undone behind the last of them stands in `end`.
+//! be undone behind the last of them stands in `segments`.
 //!
 //! Only what the machine can tell apart is placed: with one node that has memory, arrays are what their
 //! storage says, in memory from anywhere. The order is always: map, bind, touch, register, tell.
@@ -27,10 +26,8 @@ mod bindings;
 mod builder;
 mod choice;
 mod contents;
-mod end;
 mod homes;
 mod make;
-mod misplaced;
 mod multi;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -44,12 +41,8 @@ mod split;
 mod threads;
 
 pub use builder::ArrayBuilder;
-pub(crate) use end::End;
-pub(crate) use homes::may_ask;
-pub(crate) use misplaced::Misplaced;
 #[cfg(feature = "rayon")]
 pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndexed, ParIndices};
-pub(crate) use pool::Pools;
 pub use shmem_core::array::{
     ArrayError, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut, ChunkRef,
     Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Parts, Separate, Single, Storage,

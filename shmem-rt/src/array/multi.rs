@@ -12,7 +12,7 @@ use crate::error::Result;
 
 impl<const D: usize> Maker<'_, D> {
     pub(super) fn multi(&self) -> Result<Memory> {
-        let pools = self.job.later().pools.count();
+        let pools = self.job.memory.later.lock().pools.count();
         let mut blocks = Vec::with_capacity(self.chunking.chunks());
         let made = self.fill_blocks(&mut blocks);
         let ids: Vec<_> = blocks.iter().map(|block| block.id).collect();
@@ -45,7 +45,7 @@ impl<const D: usize> Maker<'_, D> {
             (self.fill)(&parts, false);
             Vec::new()
         });
-        self.collective.agree(self.purpose, made)?;
+        self.agreed.settle(made)?;
         Ok(parts)
     }
 
@@ -55,13 +55,16 @@ impl<const D: usize> Maker<'_, D> {
 
     /// The pages of a chunk, some of which may be those of others, too.
     fn pages_of(&self, block: &Allocation) -> Range<usize> {
-        let page = self.job.base_page();
+        let page = self.job.site.base_page();
         block.offset / page * page..(block.offset + block.bytes).next_multiple_of(page)
     }
 
     fn make_pages(&self, chunk: usize, block: &Allocation) -> Result<()> {
         let (job, pages) = (self.job, self.pages_of(block));
-        job.arena.populate(job.slot, pages.clone()).map_err(|error| self.placing.unmade(error))?;
+        job.memory
+            .arena
+            .populate(job.site.slot, pages.clone())
+            .map_err(|error| self.placing.unmade(error))?;
         self.placing.verify(job, pages.start, &[(0..pages.len(), chunk)])
     }
 }

@@ -6,11 +6,11 @@ use std::panic::Location;
 
 use shmem_core::memory::{MemoryError, Placement, Request, Spread};
 use shmem_core::partition::{Grant, Kind, show_size};
+use shmem_launch::say::say;
 
 use super::bindings::Bound;
 use crate::error::{Error, Result};
 use crate::job::Job;
-use crate::report;
 
 /// How the memory of an array is placed on the calling PE.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Placing {
                 let Some(node) = self.nodes.get(chunk) else { continue };
                 let pages = self.pages(job, start + range.start..start + range.end)?.unwrap_or_default();
                 let missing = pages.iter().filter(|page| **page != Some(*node)).count();
-                *demands.entry(*node).or_default() += missing * job.base_page();
+                *demands.entry(*node).or_default() += missing * job.site.base_page();
             }
         }
         let demands = demands.into_iter().filter(|(_, bytes)| *bytes > 0);
@@ -70,7 +70,7 @@ impl Placing {
         Request { what: self.what.clone(), placement, populate: true, ..Request::array("", bytes) }
     }
 
-    /// Places pages that belong to chunks, from `start` in the calling PE's place on, and makes them. Their
+    /// Places pages that belong to chunks, from `start` in the calling PE's slot on, and makes them. Their
     /// contents do not matter: what lies on another node is given back and made anew, which costs less than
     /// moving it.
     ///
@@ -78,7 +78,7 @@ impl Placing {
     ///
     /// Nothing refers to the pages, on any PE.
     pub(super) unsafe fn place(&self, job: &Job, start: usize, bound: &[Bound]) -> Result<()> {
-        let (arena, slot) = (&job.arena, job.slot);
+        let (arena, slot) = (&job.memory.arena, job.site.slot);
         let Some((last, _)) = bound.last() else { return Ok(()) };
         let at = |range: &Range<usize>| start + range.start..start + range.end;
         if !self.nodes.is_empty() {
@@ -130,7 +130,7 @@ impl Placing {
             return Ok(());
         }
         let free =
-            job.topology().nodes().iter().find(|node| node.number == missed).map_or(0, |node| node.free);
+            job.site.topology().nodes().iter().find(|node| node.number == missed).map_or(0, |node| node.free);
         let reason = format!(
             "{astray} of {all} pages are not on the nodes of their chunks, for example not on node {missed}, which had {} free at the start",
             show_size(free)
@@ -151,7 +151,7 @@ impl Placing {
 
     /// The node of each page; `None`: the system does not tell.
     fn pages(&self, job: &Job, range: Range<usize>) -> Result<Option<Vec<Option<u32>>>> {
-        match job.arena.nodes_of(job.slot, range, job.base_page()) {
+        match job.memory.arena.nodes_of(job.site.slot, range, job.site.base_page()) {
             Err(error) if error.no_nodes() => Ok(None),
             pages => Ok(Some(pages?)),
         }
@@ -161,7 +161,7 @@ impl Placing {
     pub(super) fn say(&self, job: &Job, reason: &str) {
         if job.first_time_at(self.location) {
             let me = job.bootstrap.number();
-            report::say(&format!("shmem: warning: PE {me}: {}: {reason}", self.what));
+            say(&format!("shmem: warning: PE {me}: {}: {reason}", self.what));
         }
     }
 }

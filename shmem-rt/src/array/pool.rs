@@ -11,34 +11,14 @@ use shmem_core::text::Text;
 
 use super::make::Maker;
 use crate::error::Result;
-use crate::segments::Wanted;
+use crate::segments::{self, Wanted};
+use crate::state::later::Pool;
 
 /// Bytes of a pool, unless a chunk needs more or there is little room.
 const POOL_BYTES: usize = 64 << 20;
 
 /// What pools are multiples of.
 const STEP: usize = 2 << 20;
-
-/// The pools there are, the same on every PE.
-#[derive(Debug, Default)]
-pub(crate) struct Pools(Vec<Pool>);
-
-impl Pools {
-    pub(super) fn count(&self) -> usize {
-        self.0.len()
-    }
-}
-
-#[derive(Debug)]
-struct Pool {
-    /// What its partition asks of memory.
-    traits: Traits,
-    /// Which of the PE's nodes.
-    class: usize,
-    segment: u32,
-    /// Whether all its pages exist on this PE.
-    populated: bool,
-}
 
 impl<const D: usize> Maker<'_, D> {
     /// Takes a block of the pools of a class of chunks, and says whether its pages exist. Makes a pool if
@@ -51,34 +31,34 @@ impl<const D: usize> Maker<'_, D> {
     ) -> Result<(Allocation, bool)> {
         let traits = Traits { size: None, ..self.spec.traits };
         let fitting: Vec<_> = {
-            let later = self.job.later();
+            let later = self.job.memory.later.lock();
             let fitting = later.pools.0.iter().filter(|pool| pool.traits == traits && pool.class == class);
             fitting.map(|pool| (pool.segment, pool.populated)).collect()
         };
         for (segment, populated) in fitting {
-            match self.job.ledger().allocate(segment, bytes, align, Owner::Handle) {
+            match self.job.memory.ledger.lock().allocate(segment, bytes, align, Owner::Handle) {
                 Err(HeapError::Exhausted { .. }) => {}
                 found => return Ok((found?, populated)),
             }
         }
         let (segment, populated) = self.new_pool(traits, class, bytes, align)?;
-        Ok((self.job.ledger().allocate(segment, bytes, align, Owner::Handle)?, populated))
+        Ok((self.job.memory.ledger.lock().allocate(segment, bytes, align, Owner::Handle)?, populated))
     }
 
     fn new_pool(&self, traits: Traits, class: usize, bytes: usize, align: usize) -> Result<(u32, bool)> {
         let page = traits.pgsize.unwrap_or(0) as usize;
         let needed = (bytes.saturating_add(align)).checked_next_multiple_of(STEP.max(page)).unwrap_or(bytes);
         // All nodes need one, and arrays of other storages some room.
-        let share = self.job.later().largest_free() / (4 * self.homes.most()) / STEP * STEP;
+        let share = self.job.memory.later.lock().largest_free() / (4 * self.homes.most()) / STEP * STEP;
         let bytes = if page == 0 { needed.max(POOL_BYTES.min(share)) } else { needed };
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
         let name = Text::head(&format!("pool {class}"));
         // What the chunk takes must be there; the rest of the pool is only addresses.
         let first = Request { bytes: needed, populate: true, ..request.clone() };
-        let wanted = Wanted { request, partition: self.spec.id, name, taken: vec![first], hidden: false };
+        let wanted = Wanted { request, partition: self.spec.id, name, taken: vec![first], hidden: true };
         let mut populated = false;
-        let made = self.job.make_segment(self.collective, self.purpose, Ok(wanted), |own| {
+        let made = segments::make(self.job, self.agreed, Ok(wanted), |own| {
             self.placing.compare(self.job, own.grant, self.grant);
             populated = own.grant.populated;
             Ok(Vec::new())
@@ -88,18 +68,20 @@ impl<const D: usize> Maker<'_, D> {
         let spare = bytes - needed;
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end);
-        self.job.ledger().add_heap(made.index, heap);
-        self.job.later().pools.0.push(Pool { traits, class, segment: made.index, populated });
+        self.job.memory.ledger.lock().add_heap(made.index, heap);
+        self.job.memory.later.lock().pools.0.push(Pool { traits, class, segment: made.index, populated });
         Ok((made.index, populated))
     }
 
     /// Drops all pools but the first `keep`, in which nothing is any more, on every PE: those that were made
     /// for an array that came to nothing.
     pub(super) fn drop_pools(&self, keep: usize) {
-        let dropped = self.job.later().pools.0.split_off(keep);
+        let dropped = self.job.memory.later.lock().pools.0.split_off(keep);
         for Pool { segment, .. } in dropped {
-            self.job.ledger().remove_heap(segment);
-            self.job.remove_segment(segment);
+            self.job.memory.ledger.lock().remove_heap(segment);
+            // SAFETY: nothing is in the pool on any PE (caller): it was made in this call for an array that all PEs
+            // know was not made, so there is no handle of anything in it, and no transfer to it was started.
+            unsafe { segments::remove(self.job, segment) };
         }
     }
 

@@ -12,15 +12,15 @@ use shmem_core::partition::{Pages, show_size};
 use shmem_core::text::Text;
 
 use super::bindings::{by_chunk, cyclic, natural_block, slide};
-use super::end::End;
 use super::make::{Maker, Memory};
 use crate::error::Result;
-use crate::segments::{Own, Wanted};
+use crate::segments::{self, Own, Wanted};
+use crate::state::later::End;
 
 impl<const D: usize> Maker<'_, D> {
     pub(super) fn separate(&self, kind: StorageKind) -> Result<Memory> {
         self.refuse_huge_pages(kind)?;
-        let (job, page, bytes) = (self.job, self.job.base_page(), self.bytes());
+        let (job, page, bytes) = (self.job, self.job.site.base_page(), self.bytes());
         let (chunking, element, chunks) = (self.chunking, self.element, self.chunking.chunks());
         let in_turn = match kind {
             StorageKind::Cyclic { block } => Some(block).filter(|&block| block > 0),
@@ -59,14 +59,14 @@ impl<const D: usize> Maker<'_, D> {
         let name = Text::head("array");
         // What the request itself populates is checked with it.
         let base = (!request.populate).then(|| self.placing.demand(None, room));
-        let enough = base.iter().try_for_each(|base| job.check_later(base));
+        let enough = base.iter().try_for_each(|base| segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
             let taken = if request.populate { Vec::new() } else { self.placing.taken(bound) };
-            Wanted { request, partition: self.spec.id, name, taken, hidden: false }
+            Wanted { request, partition: self.spec.id, name, taken, hidden: true }
         });
         let part =
             |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
-        let made = job.make_segment(self.collective, self.purpose, wanted, |Own { offset, grant }| {
+        let made = segments::make(job, self.agreed, wanted, |Own { offset, grant }| {
             self.placing.compare(job, grant, self.grant);
             // Huge pages are there already, all on the one node that there is.
             if grant.pages == Pages::Base {
@@ -79,11 +79,11 @@ impl<const D: usize> Maker<'_, D> {
         })?;
 
         let (index, range) = (made.index, made.offset..made.offset + room);
-        let mut ledger = job.ledger();
+        let mut ledger = job.memory.ledger.lock();
         ledger.add_heap(index, Allocator::new(self.spec.id, name, range));
         let block = ledger.allocate(index, room, MIN_ALIGN, Owner::Handle)?;
         drop(ledger);
-        job.later().ends.insert(block.id, End::Segment(index));
+        job.memory.later.lock().ends.insert(block.id, End::Segment(index));
         Ok(Memory { kind, parts: vec![part(index, block.offset)], ids: vec![block.id] })
     }
 }

@@ -11,21 +11,23 @@ use shmem_core::heap::Owner;
 use shmem_core::memory::{Placement, Request};
 
 use super::bindings::{by_chunk, slide};
-use super::end::End;
 use super::make::{Maker, Memory};
 use crate::error::Result;
+use crate::segments;
+use crate::state::later::End;
 
 impl<const D: usize> Maker<'_, D> {
     pub(super) fn single(&self) -> Result<Memory> {
         let kind = StorageKind::Single;
-        let (job, page, segment) = (self.job, self.job.base_page(), self.segment);
+        let (job, page, segment) = (self.job, self.job.site.base_page(), self.segment);
         if !self.too_small {
             self.refuse_huge_pages(kind)?;
         }
         let by_pages = self.homes.most() > 1 && !self.too_small && !self.huge;
         let slide = if by_pages { slide(self.chunking, self.element, page) } else { 0 };
         let room = (slide + self.bytes()).next_multiple_of(page);
-        let block = job.ledger().allocate(segment, room, self.align.max(page), Owner::Handle)?;
+        let block = job.memory.ledger.lock().allocate(segment, room, self.align.max(page), Owner::Handle);
+        let block = block.map_err(|error| self.agreed.explain(error, segment))?;
         let range = block.offset..block.offset + room;
         let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
 
@@ -33,20 +35,20 @@ impl<const D: usize> Maker<'_, D> {
         self.agree_on_room(|| self.placing.missing(job, [(block.offset, bound.clone())]))
             .inspect_err(|_| self.undo(&[block.id]))?;
         if by_pages && !self.placing.nodes.is_empty() {
-            job.later().misplaced.leave_out(&range);
+            job.memory.later.lock().misplaced.leave_out(&range);
         } else {
-            job.renew_pages(&range, || self.grant.populated);
+            segments::renew_pages(job, &range, || self.grant.populated);
         }
         let made = if by_pages && !self.placing.nodes.is_empty() {
             // What the partition had at the start it has still.
-            let request = Request::partition(self.spec, job.topology());
+            let request = Request::partition(self.spec, job.site.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let end = End::Pages { range, nodes: placement.nodes, spread: placement.spread };
-            job.later().ends.insert(block.id, end);
+            job.memory.later.lock().ends.insert(block.id, end);
             // SAFETY: the block was allocated just now, and holds whole pages.
             unsafe { self.placing.place(job, block.offset, &bound) }
         } else if !self.grant.populated {
-            job.arena.populate(job.slot, range).map_err(|error| self.placing.unmade(error))
+            job.memory.arena.populate(job.site.slot, range).map_err(|error| self.placing.unmade(error))
         } else {
             Ok(())
         };
@@ -54,7 +56,7 @@ impl<const D: usize> Maker<'_, D> {
             (self.fill)(&[part], false);
             Vec::new()
         });
-        self.collective.agree(self.purpose, made).inspect_err(|_| self.undo(&[block.id]))?;
+        self.agreed.settle(made).inspect_err(|_| self.undo(&[block.id]))?;
         Ok(Memory { kind, parts: vec![part], ids: vec![block.id] })
     }
 }

@@ -1,11 +1,13 @@
 //! Threads on each NUMA node of a PE. With feature `rayon`.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use shmem_core::exclusion::Mutex;
 
-use crate::cpus;
+use shmem_launch::cpus;
+
 use crate::error::{Error, Result};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -35,7 +37,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// If the system gives no more threads, or does not let them be bound to the CPUs of a node.
     pub fn node_pools(&self) -> Result<NodePools> {
-        let topology = self.job().topology();
+        let topology = self.job().site.topology();
         let homes = topology.homes();
         let mut nodes: Vec<(Option<u32>, Vec<usize>)> =
             homes.into_iter().map(|home| (Some(home), topology.cpus_of(home))).collect();
@@ -115,14 +117,14 @@ impl NodePool {
             if node.is_some()
                 && let Err(error) = cpus::bind(&cpus)
             {
-                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                *noted.lock() = Some(error);
             }
         };
         let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).start_handler(bind);
         let threads = builder.build().map_err(|error| refused(error.to_string()))?;
         // Not before all threads have started is known whether they could be bound.
         threads.broadcast(|_| ());
-        match failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match failure.lock().take() {
             Some(error) => Err(refused(format!("they cannot be bound to its CPUs: {error}"))),
             None => Ok(Self { node, threads }),
         }
@@ -185,12 +187,12 @@ mod tests {
             let done = &done;
             (Some(number % 2), move || {
                 assert!(number != 1, "job 1");
-                done.lock().unwrap().push(number);
+                done.lock().push(number);
             })
         });
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pools.run(jobs)));
         assert!(panic.is_err());
-        done.lock().unwrap().sort_unstable();
-        assert_eq!(*done.lock().unwrap(), [0, 2, 3]);
+        done.lock().sort_unstable();
+        assert_eq!(*done.lock(), [0, 2, 3]);
     }
 }

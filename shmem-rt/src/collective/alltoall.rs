@@ -8,9 +8,8 @@ use shmem_core::observe::Family;
 use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::passing::{GRAIN, Parts, Passing, most_on_a_node};
-use super::purpose::{Operation, Purpose};
 use super::step::Step;
-use crate::team::{Collective, Team};
+use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -36,7 +35,7 @@ impl Team {
             subject: &|| format!("{} x {}", items / members, core::any::type_name::<T>()),
             location: Some(location),
         };
-        let collective = self.enter(token.endpoint());
+        let collective = self.enter(token.endpoint(), Some(location));
         collective.exchange(&purpose, bytemuck::cast_slice(source), bytemuck::cast_slice_mut(into));
     }
 
@@ -72,7 +71,7 @@ impl Team {
         };
         let packed: Vec<T> = source.iter().step_by(source_stride).take(all).copied().collect();
         let mut received = vec![T::zeroed(); all];
-        let collective = self.enter(token.endpoint());
+        let collective = self.enter(token.endpoint(), Some(location));
         collective.exchange(&purpose, bytemuck::cast_slice(&packed), bytemuck::cast_slice_mut(&mut received));
         into.iter_mut().step_by(stride).zip(received).for_each(|(into, item)| *into = item);
     }

@@ -7,7 +7,8 @@
 //! node 2^k before it; after log2(nodes) rounds all nodes are there, and it lets its node go. Every step
 //! carries the fingerprint of what the PE came for: a hash, and a mark for what opens an exclusive phase,
 //! which no hash can imitate. Between nodes it travels inside the counter: a word grows by
-//! `fingerprint * 2^16 + 1`, so one comparison with what it must be shows both arrival and purpose.
+//! `fingerprint * 2^16 + 1`, so one comparison with what it must be shows both arrival and purpose. Where members have to
+//! know what all have come for, they state it besides ([`agreed`](super::agreed)).
 //!
 //! How members meet depends on the team alone, not on what they do: whoever comes for something else comes
 //! to the same words, and is found there.
@@ -19,17 +20,22 @@ use std::time::{Duration, Instant};
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
+use shmem_core::segment::SYSTEM;
 use shmem_core::sync::{Arrival, Shown};
-use shmem_core::system::{ROUNDS, SystemArea, TeamArea};
-use shmem_core::transport::Remote;
+use shmem_core::system::{Activity, PeRecord, ROUNDS, SystemArea, TeamArea};
+use shmem_core::transport::{Remote, Until};
 
-use super::meeting::Meeting;
-use super::passing::Passing;
-use super::purpose::{Operation, Purpose};
-use crate::team::{Collective, Team};
+use super::passing::{Passing, Round};
+
+use crate::group::{Collective, Meeting, Operation, Purpose, Team};
+use crate::thread::ThreadLevel;
+use crate::world::World;
 
 /// How long the PE that finds a disagreement waits for the others to say where they are.
 const TESTIMONY: Duration = Duration::from_millis(500);
+
+/// Most PEs of another node that are asked.
+const MOST_ASKED: usize = 64;
 
 impl Team {
     /// Waits until all members are here, and all they have done is visible to all.
@@ -38,7 +44,7 @@ impl Team {
     #[track_caller]
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
         // Stores to this node are visible to who has met us: who comes, releases them.
-        if self.job.far.is_some() {
+        if self.job.network.far.is_some() {
             self.job.quiet_all();
         }
         let location = Location::caller();
@@ -64,7 +70,26 @@ impl Team {
         location: Option<&'static Location<'static>>,
     ) {
         let purpose = Purpose { operation, opens: false, arguments: &[], subject: &String::new, location };
-        self.enter(endpoint).meet(&purpose);
+        self.enter(endpoint, location).meet(&purpose);
+    }
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// Waits until all PEs are here, and all they have done is visible to all.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_barrier_all`.
+    #[track_caller]
+    pub fn barrier_all(&self) {
+        self.team().barrier(self);
+    }
+
+    /// Waits until all PEs are here. Stores to this node are visible, transfers to other nodes may
+    /// still be on their way.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_sync_all`.
+    #[track_caller]
+    pub fn sync_all(&self) {
+        self.team().sync(self);
     }
 }
 
@@ -80,10 +105,25 @@ impl Collective<'_> {
         if self.endpoint.observer().is_some() {
             self.tell_purpose(purpose, count);
         }
+        if let Passing::Statement(words) = passing {
+            let mine = self.team.system_at(self.endpoint, self.endpoint.me());
+            mine.teams[self.team.index()].stated[half(count)].write(words);
+        }
         let mark = purpose.fingerprint();
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
             Meeting::Counter => self.meet_at_counter(purpose, mark, count, passing),
+        }
+        self.compare_on_the_node(purpose, count, passing);
+    }
+
+    /// Ends the job unless all members of this node have stated what is passed on for it, if that is a statement.
+    fn compare_on_the_node(&self, purpose: &Purpose<'_>, count: u64, passing: Passing<'_>) {
+        let Passing::Statement(words) = passing else { return };
+        let Self { team, endpoint, .. } = *self;
+        let stated = |pe: &Pe| &team.system_at(endpoint, *pe).teams[team.index()].stated[half(count)];
+        if !team.neighbours().iter().all(|pe| stated(pe).says(words)) {
+            self.disagree(purpose, count, None);
         }
     }
 
@@ -114,10 +154,10 @@ impl Collective<'_> {
             endpoint,
             arrived,
             |timeout, done| bell.sleep(timeout, done),
-            || purpose.activity(team, count),
+            || purpose.activity(team.index(), count),
         );
         if differs {
-            self.disagree(purpose, count);
+            self.disagree(purpose, count, None);
         }
     }
 
@@ -129,7 +169,7 @@ impl Collective<'_> {
                 endpoint,
                 || area.node.is_open(generation),
                 |timeout, _| area.node.sleep(generation, timeout),
-                || purpose.activity(team, count),
+                || purpose.activity(team.index(), count),
             ),
             Arrival::Last => {
                 if team.leaders().len() > 1 {
@@ -137,7 +177,7 @@ impl Collective<'_> {
                 }
                 area.node.open();
             }
-            Arrival::Mismatch => self.disagree(purpose, count),
+            Arrival::Mismatch => self.disagree(purpose, count, None),
         }
     }
 
@@ -152,10 +192,14 @@ impl Collective<'_> {
     ) {
         let Self { team, endpoint, .. } = *self;
         let nodes = team.leaders().len();
-        let parity = (count % 2) as usize;
+        let parity = half(count);
         let step = (mark << 16) | 1;
+        // Before the word for other nodes, which stands for all members of this one.
+        self.compare_on_the_node(purpose, count, passing);
         let system = team.system_at(endpoint, team.leaders()[team.node()]);
-        let far = endpoint.far_if_any().unwrap_or_else(|| unreachable!("several nodes have a transport"));
+        // SAFETY: the rounds of a barrier, which all members come to: they write words of the system area alone.
+        let far = unsafe { endpoint.far_of_runtime() };
+        let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
         passing.prepare(team, endpoint, far);
         for round in 0..ROUNDS {
             let distance = 1 << round;
@@ -163,12 +207,7 @@ impl Collective<'_> {
                 break;
             }
             let to = team.leaders()[(team.node() + distance) % nodes];
-            let word = core::mem::offset_of!(SystemArea, teams)
-                + team.index() * size_of::<TeamArea>()
-                + core::mem::offset_of!(TeamArea, rounds)
-                + (parity * ROUNDS + round) * 8;
-            let remote = Remote { pe: to, segment: shmem_core::segment::SYSTEM, offset: word };
-            passing.send(team, endpoint, far, distance, remote, step);
+            passing.send(team, endpoint, far, Round { half: parity, number: round, distance, to }, step);
             let before = area.expected[parity][round].load(Ordering::Relaxed);
             let expected = before.wrapping_add(step);
             let arrived = &area.rounds[parity][round];
@@ -176,31 +215,36 @@ impl Collective<'_> {
                 endpoint,
                 || arrived.load(Ordering::SeqCst) != before,
                 |timeout, done| system.doorbell.sleep(timeout, done),
-                || purpose.activity(team, count),
+                || purpose.activity(team.index(), count),
             );
-            if arrived.load(Ordering::Acquire) != expected {
-                self.disagree(purpose, count);
+            let differs = match passing {
+                Passing::Statement(words) => !area.brought[parity][round].says(words),
+                Passing::Nothing | Passing::Blocks(_) | Passing::Parts(_) => false,
+            };
+            if arrived.load(Ordering::Acquire) != expected || differs {
+                self.disagree(purpose, count, Some((team.node() + nodes - distance) % nodes));
             }
             area.expected[parity][round].store(expected, Ordering::Relaxed);
         }
     }
 
-    /// Ends the job: the members are in different collectives.
+    /// Ends the job: the members are in different collectives. They differ on this node, or it differs from another.
     #[cold]
-    pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64) -> ! {
+    pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Option<usize>) -> ! {
         let Self { team, endpoint, .. } = *self;
-        let mine = purpose.activity(team, count);
+        let mine = purpose.activity(team.index(), count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);
+        let there = team.members().iter().zip(team.nodes()).filter(|(_, node)| Some(**node) == other);
         let start = Instant::now();
         let mut places: Vec<(String, Vec<String>)> = Vec::new();
-        for pe in team.neighbours() {
-            // SAFETY: only the record is read.
-            let there = unsafe { endpoint.system_of(*pe) };
+        for pe in team.neighbours().iter().chain(there.map(|(pe, _)| pe).take(MOST_ASKED)) {
             let activity = loop {
-                match there.and_then(|system| system.record.activity()) {
+                match self.activity_of(*pe) {
                     Some(activity) if activity.count != 0 => break activity.to_string(),
-                    _ if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
+                    // One that has come for something else, and was not held up there.
+                    Some(activity) if start.elapsed() > TESTIMONY => break activity.to_string(),
+                    None if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
             };
@@ -217,11 +261,6 @@ impl Collective<'_> {
             })
             .collect::<Vec<_>>()
             .join(" while ");
-        let list = if places.len() > 1 {
-            list
-        } else {
-            format!("{list} while a PE of another node is in another collective")
-        };
         team.job.abort(
             1,
             &format!(
@@ -230,4 +269,32 @@ impl Collective<'_> {
             ),
         )
     }
+
+    /// What a member does, if that can be read whole.
+    fn activity_of(&self, pe: Pe) -> Option<Activity> {
+        let endpoint = self.endpoint;
+        // SAFETY: only the record is read.
+        if let Some(system) = unsafe { endpoint.system_of(pe) } {
+            return system.record.activity();
+        }
+        // SAFETY: a record is read, which changes nothing, on PEs that are ending.
+        let far = unsafe { endpoint.far_of_runtime() }?;
+        let read = || {
+            let mut record = core::mem::MaybeUninit::<PeRecord>::zeroed();
+            let offset = core::mem::offset_of!(SystemArea, record);
+            let (into, from) = (record.as_mut_ptr().cast(), Remote { pe, segment: SYSTEM, offset });
+            // SAFETY: `into` has room for a record, and there is one at that place of every PE.
+            unsafe { far.transport.get(far.channel, into, from, size_of::<PeRecord>(), Until::Return) };
+            // SAFETY: a record is words and texts, of which any bytes are a value (`PeRecord::activity`).
+            unsafe { record.assume_init() }.activity()
+        };
+        // It may be written while it is on its way.
+        let (first, second) = (read(), read());
+        first.filter(|_| first == second)
+    }
+}
+
+/// Which of two sets, used in turn, is that of a meeting.
+fn half(count: u64) -> usize {
+    (count % 2) as usize
 }

@@ -3,14 +3,13 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
-use shmem_core::data::{Contents, PlainData};
+use shmem_core::data::Movable;
 use shmem_core::observe::Family;
 
 use super::broadcast::items_of;
 use super::passing::room_of_each;
-use super::purpose::{Operation, Purpose};
 use super::step::Step;
-use crate::team::{Collective, Team};
+use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -32,15 +31,15 @@ impl Team {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
     #[track_caller]
-    pub fn fcollect<T>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: &mut [T::Item])
+    pub fn fcollect<T, I>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: &mut [I])
     where
-        T: Contents<Item: PlainData> + ?Sized,
+        T: Movable<Item = I> + ?Sized,
     {
         let location = Location::caller();
         let (mine, members) = (items_of(mine), self.size());
         let items = mine.len();
         assert!(
-            all.len() == items * members,
+            Some(all.len()) == items.checked_mul(members),
             "{members} members have {items} elements each, the destination has {}",
             all.len()
         );
@@ -52,7 +51,7 @@ impl Team {
             subject: &subject,
             location: Some(location),
         };
-        let collective = self.enter(token.endpoint());
+        let collective = self.enter(token.endpoint(), Some(location));
         collective.gather_equal(&purpose, bytemuck::cast_slice(mine), bytemuck::cast_slice_mut(all));
     }
 
@@ -61,9 +60,9 @@ impl Team {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
-    pub fn collect<T>(&self, token: &(impl Initiator + ?Sized), mine: &T) -> Vec<T::Item>
+    pub fn collect<T, I>(&self, token: &(impl Initiator + ?Sized), mine: &T) -> Vec<I>
     where
-        T: Contents<Item: PlainData> + ?Sized,
+        T: Movable<Item = I> + ?Sized,
     {
         let location = Location::caller();
         let mine = items_of(mine);
@@ -75,9 +74,21 @@ impl Team {
             subject: &subject,
             location: Some(location),
         };
-        let collective = self.enter(token.endpoint());
+        let collective = self.enter(token.endpoint(), Some(location));
+        if size_of::<T::Item>() == 0 {
+            // There is nothing to bring but how many there are.
+            let mut lengths = vec![0_u64; self.size()];
+            let length = [mine.len() as u64];
+            collective.gather_equal(
+                &purpose,
+                bytemuck::bytes_of(&length),
+                bytemuck::cast_slice_mut(&mut lengths),
+            );
+            let all = lengths.iter().fold(0, |all: u64, length| all.saturating_add(*length));
+            return vec![bytemuck::Zeroable::zeroed(); all as usize];
+        }
         let said = collective.gather(&purpose, bytemuck::cast_slice(mine)).concat();
-        let mut all = vec![bytemuck::Zeroable::zeroed(); said.len() / size_of::<T::Item>().max(1)];
+        let mut all = vec![bytemuck::Zeroable::zeroed(); said.len() / size_of::<T::Item>()];
         bytemuck::cast_slice_mut(&mut all).copy_from_slice(&said);
         all
     }
@@ -86,13 +97,13 @@ impl Team {
 impl<L: ThreadLevel> World<L> {
     /// Writes what all PEs have, of the same length on each, to `all`; see [`Team::fcollect`].
     #[track_caller]
-    pub fn fcollect<T: Contents<Item: PlainData> + ?Sized>(&self, mine: &T, all: &mut [T::Item]) {
+    pub fn fcollect<T: Movable<Item = I> + ?Sized, I>(&self, mine: &T, all: &mut [I]) {
         self.team().fcollect(self, mine, all);
     }
 
     /// What all PEs have, of any length on each; see [`Team::collect`].
     #[track_caller]
-    pub fn collect<T: Contents<Item: PlainData> + ?Sized>(&self, mine: &T) -> Vec<T::Item> {
+    pub fn collect<T: Movable<Item = I> + ?Sized, I>(&self, mine: &T) -> Vec<I> {
         self.team().collect(self, mine)
     }
 }

@@ -1,16 +1,11 @@
-//! What every member says, told to all of them, and agreement on it.
+//! What every member says, told to all of them.
 
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::number::Number;
 use super::passing::room_of_each;
-use super::purpose::Purpose;
 use super::step::Step;
-use crate::error::{Error, Result};
-use crate::team::Collective;
 
-/// Most arguments of a purpose that are [compared](Collective::compare).
-const MOST_ARGUMENTS: usize = 4;
+use crate::group::{Collective, Purpose};
 
 /// Bytes that each member sends to other nodes at once, its length included.
 const SHORT: usize = 64;
@@ -60,46 +55,5 @@ impl Collective<'_> {
             said.drain(..LENGTH);
         }
         all
-    }
-
-    /// Ends the job unless all members have given the same arguments, to the bit. The hash in a purpose finds
-    /// mistakes, but who chooses arguments can choose hashes: where members write to each other's memory by
-    /// what they believe to have agreed on, they have to know.
-    pub(crate) fn compare(&self, purpose: &Purpose<'_>) {
-        let mut words = [0_u64; MOST_ARGUMENTS + 1];
-        words[0] = purpose.arguments.len() as u64;
-        words[1..=purpose.arguments.len()].copy_from_slice(purpose.arguments);
-        // The greatest, and what is the least with its bits turned.
-        let mut ends = words.map(|word| [word, !word]);
-        self.reduce_for(purpose, bytemuck::cast_slice_mut(ends.as_flattened_mut()), u64::greater);
-        if ends.iter().any(|[greatest, least]| *greatest != !*least) {
-            self.disagree(purpose, self.next_meeting() - 1);
-        }
-    }
-
-    /// Whether something worked on every member: what each of them says of it, in the order of ranks,
-    /// or, if it failed on any, an error on all of them.
-    ///
-    /// # Errors
-    ///
-    /// The own error where all have the same, otherwise that of the first member that has one.
-    pub(crate) fn agree(&self, purpose: &Purpose<'_>, mine: Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
-        const WORKED: u8 = 1;
-        let said = match &mine {
-            Ok(said) => [&[WORKED], said.as_slice()].concat(),
-            Err(error) => [&[0], error.to_string().as_bytes()].concat(),
-        };
-        let mut all = self.gather(purpose, &said);
-        let Some(failed) = all.iter().position(|said| said.first() != Some(&WORKED)) else {
-            all.iter_mut().for_each(|said| drop(said.drain(..1)));
-            return Ok(all);
-        };
-        match mine {
-            Err(error) if all.iter().all(|said| *said == all[failed]) => Err(error),
-            _ => Err(Error::OnPe {
-                pe: self.team.members()[failed].number(),
-                reason: String::from_utf8_lossy(&all[failed][1..]).into_owned(),
-            }),
-        }
     }
 }

@@ -1,24 +1,23 @@
 //! What the PEs of a team do together.
 //!
 //! Everything stands on the checked [`barrier`]: all members must enter the same operation with the
-//! same arguments, or the job ends and says who is where. Data goes through room that each member has
+//! same arguments, or the job ends and says who is where. It finds that by a hash, which is enough for values; what
+//! soundness rests on is compared word for word ([`agreed`]). Data goes through room that each member has
 //! for the team ([`step`]): write the own contribution, meet, read the others'. Two halves in turn make one
 //! meeting per step enough, and let a piece be written while the one before is read. Contributions are
 //! combined in the order of ranks, so results depend neither on timing nor on the algorithm.
 
+mod agreed;
 mod algorithm;
 mod alltoall;
 mod barrier;
 mod broadcast;
 mod collect;
 mod gather;
-mod meeting;
 mod number;
 mod passing;
-mod purpose;
 mod reduce;
 mod step;
 
-pub(crate) use meeting::Meeting;
-pub use number::{BitNumber, Number, Reducible};
-pub(crate) use purpose::{Operation, Purpose};
+pub(crate) use agreed::Agreed;
+pub use number::{BitNumber, BitOperands, Number, Operands, Reducible};

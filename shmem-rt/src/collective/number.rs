@@ -1,7 +1,7 @@
 //! What can be reduced.
 
 use bytemuck::Pod;
-use shmem_core::data::PlainData;
+use shmem_core::data::{Contents, PlainData};
 
 /// What can be reduced: a number, or an array of what can be reduced, element by element.
 #[diagnostic::on_unimplemented(
@@ -12,6 +12,30 @@ pub trait Reducible: PlainData + sealed::Sealed {
     /// What it is made of.
     type Number: Number;
 }
+
+/// What reductions combine: a [`Reducible`] or a slice of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be reduced",
+    label = "not what can be reduced",
+    note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays and slices of them",
+    note = "of a `Vec` or a `Box` take the slice: `&mut values[..]`"
+)]
+pub trait Operands: Contents<Item: Reducible> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Contents<Item: Reducible> + ?Sized> Operands for T {}
+
+/// What reductions of bits combine: integers, and arrays and slices of them.
+#[diagnostic::on_unimplemented(
+    message = "the bits of `{Self}` cannot be combined",
+    label = "not what has bits to combine",
+    note = "and, or and xor take the integers, and arrays and slices of them",
+    note = "of a `Vec` or a `Box` take the slice: `&mut values[..]`"
+)]
+pub trait BitOperands: Contents<Item: Reducible<Number: BitNumber>> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Contents<Item: Reducible<Number: BitNumber>> + ?Sized> BitOperands for T {}
 
 /// A number that can be reduced: a power of two of bytes, at most 16, so that no piece of scratch ends
 /// inside one.

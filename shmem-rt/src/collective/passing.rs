@@ -12,15 +12,21 @@
 //! [`Parts`] are for one node each: they go there straight away, one message for each pair of nodes, and are
 //! complete before the rounds begin.
 //!
+//! A statement is for who comes to know it first: each round brings that of the node 2^k before, and whoever acts for a
+//! node compares it with its own before it begins the next round. Who has the word of round k therefore knows, by what
+//! came in the rounds before on the way to it, that the 2^(k + 1) - 1 nodes before it have stated the same.
+//!
 //! A mirror is used again by the next meeting but one. Whoever writes it then has passed the meeting in between,
 //! to which all have come that read what it held.
 
 use shmem_core::context::{Endpoint, Far};
+use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
-use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES, SystemArea, TeamArea};
-use shmem_core::transport::{Remote, SignalOp};
+use shmem_core::sync::{STATEMENT_WORDS, Statement};
+use shmem_core::system::{MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
+use shmem_core::transport::{Remote, SignalOp, Until};
 
-use crate::team::Team;
+use crate::group::Team;
 
 /// Contributions end at multiples of it, so that no number is cut.
 pub(super) const GRAIN: usize = 16;
@@ -30,6 +36,8 @@ pub(super) const GRAIN: usize = 16;
 pub(super) enum Passing<'p> {
     /// Nothing: they meet.
     Nothing,
+    /// What whoever acts for a node has come for.
+    Statement(&'p [u64; STATEMENT_WORDS]),
     /// What each has for all.
     Blocks(&'p Blocks),
     /// What each has for each.
@@ -40,42 +48,64 @@ impl Passing<'_> {
     /// Before the rounds, for whoever acts for a node: all of its members have contributed.
     pub(super) fn prepare(self, team: &Team, endpoint: &Endpoint, far: &Far) {
         match self {
-            Self::Nothing => {}
+            Self::Nothing | Self::Statement(_) => {}
             Self::Blocks(blocks) => blocks.put_together(team, endpoint),
             Self::Parts(parts) => parts.send(team, endpoint, far),
         }
     }
 
     /// Sends the word of a round, a step further, to the node `distance` further on, with what there is for it.
-    pub(super) fn send(
-        self,
-        team: &Team,
-        endpoint: &Endpoint,
-        far: &Far,
-        distance: usize,
-        word: Remote,
-        step: u64,
-    ) {
+    pub(super) fn send(self, team: &Team, endpoint: &Endpoint, far: &Far, round: Round, step: u64) {
+        let Round { half, number, distance, to: leader } = round;
         let mirror = |half| mirror(team, half);
-        let (from, to, bytes) = match self {
+        let mine = |offset| address(team, endpoint, offset).cast_const();
+        let (source, to, bytes) = match self {
             Self::Blocks(Blocks { half, sizes, .. }) => {
                 let nodes = sizes.len();
                 let before =
                     |node, count| (0..count).map(|k| sizes[(node + nodes - k) % nodes]).sum::<usize>();
                 let bytes = before(team.node(), distance.min(nodes - distance));
-                (mirror(*half), mirror(*half) + before((team.node() + distance) % nodes, distance), bytes)
+                (
+                    mine(mirror(*half)),
+                    mirror(*half) + before((team.node() + distance) % nodes, distance),
+                    bytes,
+                )
             }
-            Self::Nothing | Self::Parts(_) => (0, 0, 0),
+            Self::Statement(words) => {
+                (words.as_ptr().cast(), brought(team, half, number), size_of_val(words))
+            }
+            Self::Nothing | Self::Parts(_) => (mine(0), 0, 0),
         };
-        let source = address(team, endpoint, from);
+        let word = Remote { pe: leader, segment: SYSTEM, offset: word_of(team, half, number) };
         let to = Remote { offset: to, ..word };
-        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. The blocks lie in the mirrors:
-        // all of them together fit (`Blocks::new`), and nobody writes to ours meanwhile: what is still to come
-        // goes behind those that are sent.
+        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. A statement has as many bytes as
+        // the room for it there. The blocks lie in the mirrors: all of them together fit (`Blocks::new`), and
+        // nobody writes to ours meanwhile: what is still to come goes behind those that are sent.
         unsafe {
-            far.transport.put_signal(far.channel, to, source, bytes, word, SignalOp::Add(step));
+            far.transport.put_signal(
+                far.channel,
+                to,
+                source,
+                bytes,
+                word,
+                SignalOp::Add(step),
+                Until::Return,
+            );
         }
     }
+}
+
+/// A round of the dissemination.
+#[derive(Clone, Copy)]
+pub(super) struct Round {
+    /// Which of the two sets of words, and of rooms for statements, the meeting uses.
+    pub(super) half: usize,
+    /// Its number, from 0.
+    pub(super) number: usize,
+    /// How many nodes further on is the one that is sent to.
+    pub(super) distance: usize,
+    /// The first member of that node.
+    pub(super) to: Pe,
 }
 
 /// The contributions of all members, for all nodes.
@@ -211,7 +241,7 @@ impl Parts {
             let offset = mirror(team, self.half) + first * self.bytes;
             let to = Remote { pe: team.leaders()[node], segment: SYSTEM, offset };
             // SAFETY: the block is readable, and the mirror has room for all that comes (`new`).
-            unsafe { far.transport.put(far.channel, to, block.as_ptr(), block.len()) };
+            unsafe { far.transport.put(far.channel, to, block.as_ptr(), block.len(), Until::Return) };
         }
         far.transport.quiet(far.channel);
     }
@@ -243,12 +273,22 @@ fn area(team: &Team) -> usize {
     core::mem::offset_of!(SystemArea, teams) + team.index() * size_of::<TeamArea>()
 }
 
-/// Where each member contributes, from the start of its place.
+/// Where a node's first member has the word of a round, from the start of its slot.
+fn word_of(team: &Team, half: usize, round: usize) -> usize {
+    area(team) + core::mem::offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
+}
+
+/// Where a node's first member has what a round brings of another node's purpose, from the start of its slot.
+fn brought(team: &Team, half: usize, round: usize) -> usize {
+    area(team) + core::mem::offset_of!(TeamArea, brought) + (half * ROUNDS + round) * size_of::<Statement>()
+}
+
+/// Where each member contributes, from the start of its slot.
 pub(super) fn scratch(team: &Team, half: usize) -> usize {
     area(team) + core::mem::offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
 }
 
-/// Where a node's first member holds what comes, from the start of its place.
+/// Where a node's first member holds what comes, from the start of its slot.
 fn mirror(team: &Team, half: usize) -> usize {
     area(team) + core::mem::offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
 }

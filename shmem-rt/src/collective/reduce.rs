@@ -12,18 +12,17 @@ use shmem_core::system::SCRATCH_BYTES;
 
 use super::algorithm::{Algorithm, slice_bytes};
 use super::broadcast::bytes_of;
-use super::number::{BitNumber, Number, Reducible};
+use super::number::{BitNumber, BitOperands, Number, Operands, Reducible};
 use super::passing::{GRAIN, room_of_each};
-use super::purpose::{Operation, Purpose};
 use super::step::Step;
-use crate::team::{Collective, Team};
+use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 /// The same of a world. Those that it has as a token, with another meaning, are left out: `and`, `or` and `xor` are
 /// atomic operations.
 macro_rules! of_the_world {
-    (world: $(#[$doc:meta])* $name:ident($number:ident)) => {
+    (world: $(#[$doc:meta])* $name:ident($operands:ident)) => {
         impl<L: ThreadLevel> World<L> {
             $(#[$doc])*
             ///
@@ -31,7 +30,7 @@ macro_rules! of_the_world {
             #[track_caller]
             pub fn $name<T>(&self, data: &mut T)
             where
-                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
+                T: $operands + ?Sized,
             {
                 self.team().$name(self, data);
             }
@@ -41,8 +40,8 @@ macro_rules! of_the_world {
 }
 
 macro_rules! reductions {
-    ($($whose:ident: $(#[$doc:meta])* $name:ident($number:ident) as $family:ident = $op:path;)*) => {
-        $(of_the_world! { $whose: $(#[$doc])* $name($number) })*
+    ($($whose:ident: $(#[$doc:meta])* $name:ident($operands:ident) as $family:ident = $op:path;)*) => {
+        $(of_the_world! { $whose: $(#[$doc])* $name($operands) })*
 
         impl Team {$(
             $(#[$doc])*
@@ -54,7 +53,7 @@ macro_rules! reductions {
             #[track_caller]
             pub fn $name<T>(&self, token: &(impl Initiator + ?Sized), data: &mut T)
             where
-                T: Contents<Item: Reducible<Number: $number>> + ?Sized,
+                T: $operands + ?Sized,
             {
                 let location = Location::caller();
                 let extent = Extent::All;
@@ -66,30 +65,30 @@ macro_rules! reductions {
 reductions! {
     world:
     /// Sum; integers wrap.
-    sum(Number) as Sum = Number::added;
+    sum(Operands) as Sum = Number::added;
     world:
     /// Product; integers wrap.
-    prod(Number) as Prod = Number::multiplied;
+    prod(Operands) as Prod = Number::multiplied;
     world:
     /// Minimum.
-    min(Number) as Min = Number::lesser;
+    min(Operands) as Min = Number::lesser;
     world:
     /// Maximum.
-    max(Number) as Max = Number::greater;
+    max(Operands) as Max = Number::greater;
     team:
     /// Bitwise and.
-    and(BitNumber) as And = BitNumber::anded;
+    and(BitOperands) as And = BitNumber::anded;
     team:
     /// Bitwise or.
-    or(BitNumber) as Or = BitNumber::ored;
+    or(BitOperands) as Or = BitNumber::ored;
     team:
     /// Bitwise exclusive or.
-    xor(BitNumber) as Xor = BitNumber::xored;
+    xor(BitOperands) as Xor = BitNumber::xored;
 }
 
 macro_rules! scans {
     ($($(#[$doc:meta])* $name:ident as $family:ident = $extent:expr;)*) => {
-        $(of_the_world! { world: $(#[$doc])* $name(Number) })*
+        $(of_the_world! { world: $(#[$doc])* $name(Operands) })*
 
         impl Team {$(
             $(#[$doc])*
@@ -101,7 +100,7 @@ macro_rules! scans {
             #[track_caller]
             pub fn $name<T>(&self, token: &(impl Initiator + ?Sized), data: &mut T)
             where
-                T: Contents<Item: Reducible> + ?Sized,
+                T: Operands + ?Sized,
             {
                 let location = Location::caller();
                 self.reduce(token.endpoint(), Family::$family, $extent, data, Number::added, location);
@@ -127,6 +126,11 @@ enum Extent {
     Before,
 }
 
+/// The name of a type of numbers as a word: as many bytes as they have, other types are folded otherwise.
+fn word_of(name: &str) -> u64 {
+    name.bytes().fold(0, |word, byte| word << 8 | u64::from(byte))
+}
+
 impl Team {
     /// Combines `data` of the members in `extent` by `op`, in the order of ranks.
     fn reduce<T, N: Number>(
@@ -146,11 +150,11 @@ impl Team {
         let purpose = Purpose {
             operation: Operation::of(family),
             opens: false,
-            arguments: &[bytes as u64, size_of::<N>() as u64],
+            arguments: &[bytes as u64, word_of(name)],
             subject: &subject,
             location: Some(location),
         };
-        let collective = self.enter(endpoint);
+        let collective = self.enter(endpoint, Some(location));
         let members = match extent {
             Extent::All => self.size(),
             Extent::UpTo => self.rank() + 1,

@@ -4,11 +4,10 @@ use shmem_core::context::Endpoint;
 use shmem_core::sync::{LINE_BYTES, MeetingLines};
 use shmem_core::system::{SCRATCH_BYTES, SystemArea, TeamArea};
 
-use super::meeting::Meeting;
 use super::number::Number;
 use super::passing::{Blocks, Passing, scratch};
-use super::purpose::Purpose;
-use crate::team::Collective;
+
+use crate::group::{Collective, Meeting, Purpose};
 
 /// One meeting, and the room for contributions that belongs to it: of a line where that is enough, or half of
 /// the scratch. There are several of both, used in turn, so one meeting for each step is enough: who writes
@@ -48,12 +47,15 @@ impl Step {
         let to = endpoint.mine(self.offset + at);
         if let Some(word) = data.first_chunk::<8>().filter(|_| data.len() == 8) {
             // A store where a copy would be a call.
-            // SAFETY: as below.
+            // SAFETY: eight bytes of the room, as just checked, which nobody reads now, by the same argument as the copy
+            // below.
             unsafe { to.cast::<[u8; 8]>().write(*word) };
             return;
         }
         // SAFETY: the room has that many bytes, as just checked, and nobody reads it now: its last readers
-        // have since met this PE for the step in between, and no other thread of this PE is in a collective.
+        // have since met this PE, at the meeting before this one. That holds whatever each has come for, because
+        // every meeting of a team takes the rooms in turn by its number, and all arrive at each. No other
+        // thread of this PE is in a collective of the team (`Team::enter`).
         unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
     }
 
@@ -80,12 +82,14 @@ impl Step {
         let from = self.contribution(collective, rank, at, into.len());
         if into.len() == 8 {
             // A load where a copy would be a call.
-            // SAFETY: as below.
+            // SAFETY: eight bytes of the room (`contribution`), which nobody writes now, by the same argument as the
+            // copy below.
             into.copy_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
             return;
         }
-        // SAFETY: the room of a PE on this node has that many bytes (`contribution`); its owner wrote it before the
-        // meeting and writes it again only after the meeting of the next step.
+        // SAFETY: the room of a PE on this node has that many bytes (`contribution`). Its owner, whatever it has come
+        // for, writes it before a meeting and again for the next but one, which it cannot come to before this PE
+        // has come to the one in between. The same holds for a mirror (`passing`).
         unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
     }
 
@@ -102,7 +106,8 @@ impl Step {
         let from = self.contribution(collective, rank, at, into.len());
         let size = size_of::<N>();
         for (k, into) in into.chunks_exact_mut(size).enumerate() {
-            // SAFETY: as in `read`; every bit pattern is a number.
+            // SAFETY: the room has `into.len()` bytes from there (`contribution`), and nobody writes it now, by the
+            // argument in `read`; every bit pattern is a number.
             let theirs = unsafe { from.wrapping_add(k * size).cast::<N>().read_unaligned() };
             into.copy_from_slice(bytemuck::bytes_of(&op(bytemuck::pod_read_unaligned(into), theirs)));
         }

@@ -9,12 +9,14 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
+use shmem_core::context::Initiator as _;
 use shmem_core::context::mapping::DomainId;
 
 use super::{Context, Ctx};
 use crate::error::Result;
+use crate::group::refuse_in_phase;
 use crate::job::Job;
-use crate::thread::{Allows, ContextLevel, MemberOf, Serialized, ThreadLevel};
+use crate::thread::{Allows, ContextLevel, MemberOf, OneTurn, Serialized, ThreadLevel};
 use crate::world::World;
 
 /// A group of contexts of one level. Dropping it closes it to further contexts; those it has live on, and keep
@@ -52,7 +54,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Exhausted`](super::ContextError::Exhausted) if one of them can have no unit of the
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if one of them can have no unit of the
     /// resource.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_create`.
@@ -61,7 +63,7 @@ impl<L: ThreadLevel> World<L> {
     where
         L: Allows<K>,
     {
-        let ids = self.job().holdings().create_domains(K::LEVEL, number, Location::caller())?;
+        let ids = self.job().contexts.holdings.lock().create_domains(K::LEVEL, number, Location::caller())?;
         let domain = |id| Domain { id, job: Arc::clone(self.job()), _level: PhantomData };
         Ok(ids.into_iter().map(domain).collect())
     }
@@ -78,7 +80,7 @@ impl<K: ContextLevel> Domain<K> {
     /// Source: "OpenSHMEM contexts" (draft, 2015), `shmem_ctx_create`.
     #[track_caller]
     pub fn create_ctx<M: MemberOf<K>>(&self) -> Result<Context<M>> {
-        let held = self.job.holdings().create_context(self.id, Location::caller())?;
+        let held = self.job.contexts.holdings.lock().create_context(self.id, Location::caller())?;
         Context::open(&self.job, held)
     }
 
@@ -98,13 +100,14 @@ impl Domain<Serialized> {
     #[track_caller]
     pub fn turn<'d, L: ThreadLevel>(&'d mut self, world: &'d World<L>) -> Turn<'d> {
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a domain of another PE: create one here");
-        Turn { domain: self, _thread: PhantomData }
+        refuse_in_phase(world.endpoint());
+        Turn { domain: self, _thread: OneTurn::HERE }
     }
 }
 
 impl<K: ContextLevel> Drop for Domain<K> {
     fn drop(&mut self) {
-        self.job.holdings().close_domain(self.id);
+        self.job.contexts.holdings.lock().close_domain(self.id);
     }
 }
 
@@ -118,8 +121,7 @@ impl<K: ContextLevel> std::fmt::Debug for Domain<K> {
 #[derive(Debug)]
 pub struct Turn<'d> {
     domain: &'d mut Domain<Serialized>,
-    /// It stands for the reference to the world as well, which of a serialized world does not leave the thread.
-    _thread: PhantomData<*mut ()>,
+    _thread: OneTurn,
 }
 
 impl Turn<'_> {

@@ -6,8 +6,8 @@ use shmem_core::context::Initiator;
 use shmem_core::context::mapping::{Hints, by_need};
 use shmem_core::observe::Family;
 
-use crate::collective::{Operation, Purpose};
 use crate::error::Result;
+use crate::group::{Operation, Purpose};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -33,7 +33,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Live`](super::ContextError::Live) while domains or contexts live besides the world's own;
+    /// [`ContextError::Live`](crate::ContextError::Live) while domains or contexts live besides the world's own;
     /// it says which. With [`HintScope::Global`] on all PEs, if it is so on any.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.
@@ -41,7 +41,7 @@ impl<L: ThreadLevel> World<L> {
     pub fn domain_config(&self, hints: Hints, scope: HintScope) -> Result<()> {
         let location = Location::caller();
         // Held until all are decided: what another thread creates meanwhile waits.
-        let mut holdings = self.job().holdings();
+        let mut holdings = self.job().contexts.holdings.lock();
         let idle = holdings.idle();
         if scope == HintScope::Local {
             idle?;
@@ -57,7 +57,7 @@ impl<L: ThreadLevel> World<L> {
         };
         let wanted = hints.total().saturating_add(1) as u64;
         let said = idle.map(|()| wanted.to_le_bytes().to_vec()).map_err(Into::into);
-        let all = self.team().enter(self.endpoint()).agree(&purpose, said)?;
+        let all = self.team().agree_on(self.endpoint(), &purpose).settle(said)?;
         let part = holdings.node_limit().map(|limit| {
             let team = self.team();
             let wants = |said: &Vec<u8>| said.as_slice().try_into().map_or(1, u64::from_le_bytes) as usize;

@@ -7,21 +7,16 @@
 //! ```text
 //! domain         groups of contexts of one level, and the turn of a serialized one
 //! hints          what the program says of the domains it will have
-//! team           contexts of teams
+//! team           contexts of teams                membership     what these know of theirs
 //! registration   threads with contexts of their own, first come, first served
-//! holdings       who has which unit of the resource: the mapping, and what it was asked for
-//! report         the same for people
-//! error          why there is no context
 //! ```
 //!
 //! Source: OpenSHMEM 1.6, `shmem_ctx_create`.
 
 mod domain;
-mod error;
 mod hints;
-mod holdings;
+mod membership;
 mod registration;
-mod report;
 mod team;
 
 use std::marker::PhantomData;
@@ -31,20 +26,19 @@ use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator, Order, Stores};
 
-use self::team::OfTeam;
-use crate::error::Result;
+use self::membership::OfTeam;
+use crate::error::{ContextError, Result};
+use crate::group::refuse_in_phase;
 use crate::job::Job;
+use crate::state::granted::{Granted, Resources};
+use crate::state::holdings::Held;
 use crate::thread::{Allows, ContextKind, ContextLevel, OutOfTurn, Storing, ThreadLevel};
 use crate::world::World;
 
 pub use domain::{Domain, Turn};
-pub use error::ContextError;
 pub use hints::HintScope;
-pub(crate) use holdings::{Held, Holdings};
+pub use membership::ContextTeam;
 pub use registration::Registration;
-pub(crate) use registration::Threads;
-pub use report::{Granted, Resources};
-pub use team::ContextTeam;
 
 /// A further stream of operations. Dropping it completes what it has started.
 pub struct Context<K: ContextKind> {
@@ -84,16 +78,21 @@ impl<L: ThreadLevel> World<L> {
         L: Allows<K>,
     {
         let level = <K::Level as ContextLevel>::LEVEL;
-        let held = self.job().holdings().create_alone(level, L::USE, Location::caller())?;
+        let held = self.job().contexts.holdings.lock().create_alone(level, L::USE, Location::caller())?;
         Context::open(self.job(), held)
+    }
+
+    /// What this PE has of the resource that contexts need, and what was granted of it.
+    pub fn resources(&self) -> Resources {
+        self.job().contexts.holdings.lock().report()
     }
 }
 
 impl<K: ContextKind> Context<K> {
     fn open(job: &Arc<Job>, held: Held) -> Result<Self> {
-        let endpoint = job.resource.open(held.grant).map_err(|why| {
-            job.holdings().remove(held);
-            ContextError::Refused { resource: job.resource.name(), why }
+        let endpoint = job.network.resource.open(held.assignment).map_err(|why| {
+            job.contexts.holdings.lock().remove(held);
+            ContextError::Refused { resource: job.network.resource.name(), why }
         })?;
         Ok(Self { endpoint: Some(endpoint), held, team: None, job: Arc::clone(job), _kind: PhantomData })
     }
@@ -110,12 +109,13 @@ impl<K: ContextKind> Context<K> {
     {
         // A phase of the world quiets its own contexts: this one would go on writing into it.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a context of another PE: create one here");
+        refuse_in_phase(world.endpoint());
         self.token()
     }
 
     /// What it was granted: a unit of the resource, alone or with others.
     pub fn grant(&self) -> Granted {
-        self.job.holdings().granted(self.held.grant)
+        self.job.contexts.holdings.lock().granted(self.held.assignment)
     }
 
     /// Completes what the context has started, and gives its endpoint back: what dropping it does.
@@ -150,8 +150,10 @@ impl<K: ContextKind> Drop for Context<K> {
     fn drop(&mut self) {
         if let Some(endpoint) = self.endpoint.take() {
             Quieting(&endpoint).quiet();
-            self.job.resource.close(endpoint, self.held.grant);
-            self.job.holdings().remove(self.held);
+            // SAFETY: opened with this assignment (`open`), and quieted just now; tokens of it borrow the context, which is
+            // dropped.
+            unsafe { self.job.network.resource.close(endpoint, self.held.assignment) };
+            self.job.contexts.holdings.lock().remove(self.held);
         }
     }
 }
@@ -203,6 +205,8 @@ mod tests {
     assert_not_impl_any!(World<Serialized>: Sync);
     assert_not_impl_any!(World<Funneled>: Send, Sync);
     assert_not_impl_any!(World<Single>: Send, Sync);
+    // What `strided!` makes of a token stays where the token is.
+    assert_not_impl_any!(shmem_core::context::strided::written::Through<'static, 'static>: Send, Sync);
     // And NOSTORE by one more.
     assert_impl_all!(Ctx<'static, Private>: Stores);
     assert_not_impl_any!(Ctx<'static, NoStore<Private>>: Stores);

@@ -1,21 +1,18 @@
 //! Threads with contexts of their own, first come, first served.
 //!
 //! A thread that registers gets a number and a private context; what it issues through them waits for no
-//! other thread. Numbers are handed out in the order in which they were given back, so that a number rests as long
-//! as it can.
+//! other thread.
 //!
 //! Source: Cray OpenSHMEMX, thread-hot: `shmemx_thread_register`, `shmemx_thread_unregister`,
 //! `shmemx_thread_quiet`, `shmemx_thread_fence`.
 
-use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
 use std::sync::Arc;
-use std::thread::ThreadId;
 
-use super::error::{ContextError, name_of};
-use super::{Context, Ctx, Granted};
+use super::{Context, Ctx};
 use crate::error::Result;
 use crate::job::Job;
+use crate::state::granted::Granted;
 use crate::thread::{Multiple, Private};
 use crate::world::World;
 
@@ -65,11 +62,15 @@ impl World<Multiple> {
     /// this thread is, and [`ContextError::Exhausted`] if there is no unit for its context: with
     /// `SHMEM_CONTEXT_SHARING=efficient` it shares one instead, at last that of the world.
     ///
+    /// [`ContextError::Threads`]: crate::ContextError::Threads
+    /// [`ContextError::Registered`]: crate::ContextError::Registered
+    /// [`ContextError::Exhausted`]: crate::ContextError::Exhausted
+    ///
     /// Source: Cray OpenSHMEMX, `shmemx_thread_register`.
     #[track_caller]
     pub fn register_thread(&self) -> Result<Registration> {
         let job = Arc::clone(self.job());
-        let number = job.threads().register(&std::thread::current(), Location::caller())?;
+        let number = job.contexts.threads.lock().register(&std::thread::current(), Location::caller())?;
         let number = Number { number, job };
         Ok(Registration { context: self.create_ctx()?, number })
     }
@@ -105,69 +106,6 @@ impl std::fmt::Debug for Registration {
 
 impl Drop for Number {
     fn drop(&mut self) {
-        self.job.threads().unregister(self.number);
-    }
-}
-
-/// The registered threads of a PE.
-pub(crate) struct Threads {
-    limit: Option<usize>,
-    /// Numbers given back, in that order.
-    free: VecDeque<usize>,
-    registered: HashMap<ThreadId, (usize, &'static Location<'static>)>,
-}
-
-impl Threads {
-    pub(crate) fn new(limit: Option<usize>) -> Self {
-        Self { limit, free: VecDeque::new(), registered: HashMap::new() }
-    }
-
-    fn register(
-        &mut self,
-        thread: &std::thread::Thread,
-        at: &'static Location<'static>,
-    ) -> Result<usize, ContextError> {
-        if let Some(&(number, at)) = self.registered.get(&thread.id()) {
-            return Err(ContextError::Registered { thread: name_of(thread), number, at });
-        }
-        let registered = self.registered.len();
-        if let Some(limit) = self.limit.filter(|limit| registered >= *limit) {
-            return Err(ContextError::Threads { thread: name_of(thread), registered, limit });
-        }
-        let used = registered + self.free.len();
-        // Of a limited number, one that was never used has rested longest.
-        let rested = if self.limit.is_some_and(|limit| used < limit) { None } else { self.free.pop_front() };
-        let number = rested.unwrap_or(used);
-        self.registered.insert(thread.id(), (number, at));
-        Ok(number)
-    }
-
-    fn unregister(&mut self, number: usize) {
-        self.registered.retain(|_, (registered, _)| *registered != number);
-        self.free.push_back(number);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_handed_out_in_the_order_in_which_they_came_back() {
-        let mut threads = Threads::new(Some(3));
-        let at = Location::caller();
-        // As many threads as are registered, each another.
-        let handles: Vec<_> = (0..4).map(|_| std::thread::spawn(|| ())).collect();
-        let thread = |n: usize| handles[n].thread();
-        let register = |threads: &mut Threads, n| threads.register(thread(n), at);
-        assert_eq!([0, 1, 2].map(|n| register(&mut threads, n).unwrap()), [0, 1, 2]);
-        let full = register(&mut threads, 3).unwrap_err().to_string();
-        assert!(full.contains("3 of 3 threads are (SHMEM_MAX_NUM_THREADS)"), "{full}");
-        threads.unregister(2);
-        threads.unregister(0);
-        assert_eq!([3, 2].map(|n| register(&mut threads, n).unwrap()), [2, 0]);
-        let again = register(&mut threads, 1).unwrap_err();
-        assert!(matches!(again, ContextError::Registered { number: 1, .. }), "{again}");
-        handles.into_iter().for_each(|handle| handle.join().unwrap());
+        self.job.contexts.threads.lock().unregister(self.number);
     }
 }

@@ -3,32 +3,17 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use shmem_core::pe::Pe;
-
 use super::Context;
+use super::membership::{ContextTeam, OfTeam};
 use crate::error::Result;
-use crate::team::{ContextClaim, Team};
+use crate::group::Team;
 use crate::thread::{Allows, ContextKind, ContextLevel, ThreadLevel};
 use crate::world::World;
-
-/// What a context knows of its team, which counts it for as long as it lives.
-pub(super) struct OfTeam {
-    members: Box<[Pe]>,
-    rank: usize,
-    _claim: ContextClaim,
-}
-
-/// The team of a context: its PEs by their ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContextTeam<'c> {
-    members: &'c [Pe],
-    rank: usize,
-}
 
 impl Team {
     /// Creates a context of this team, as [`World::create_ctx`] creates one of all PEs. Not collective.
     ///
-    /// It reaches every PE: a [`Pe`] is a number of the world, whatever the team. The team's ranks are
+    /// It reaches every PE: a [`Pe`](crate::Pe) is a number of the world, whatever the team. The team's ranks are
     /// translated by [`Context::team`].
     ///
     /// # Errors
@@ -49,8 +34,8 @@ impl Team {
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
         let claim = self.claim_context()?;
         let level = <K::Level as ContextLevel>::LEVEL;
-        let held = self.job.holdings().create_alone(level, L::USE, Location::caller())?;
-        let team = OfTeam { members: self.members().into(), rank: self.rank(), _claim: claim };
+        let held = self.job.contexts.holdings.lock().create_alone(level, L::USE, Location::caller())?;
+        let team = OfTeam::new(self.members(), self.rank(), claim);
         let mut context = Context::open(&self.job, held)?;
         context.team = Some(Box::new(team));
         Ok(context)
@@ -63,30 +48,8 @@ impl<K: ContextKind> Context<K> {
     /// Source: OpenSHMEM 1.6, `shmem_ctx_get_team`.
     pub fn team(&self) -> ContextTeam<'_> {
         match &self.team {
-            Some(team) => ContextTeam { members: &team.members, rank: team.rank },
-            None => ContextTeam { members: &self.job.pes, rank: self.job.bootstrap.number() },
+            Some(team) => team.team(),
+            None => ContextTeam::new(&self.job.site.pes, self.job.bootstrap.number()),
         }
-    }
-}
-
-impl<'c> ContextTeam<'c> {
-    /// Number of members.
-    pub fn size(self) -> usize {
-        self.members.len()
-    }
-
-    /// The calling PE's rank.
-    pub fn rank(self) -> usize {
-        self.rank
-    }
-
-    /// The member with a rank.
-    pub fn pe(self, rank: usize) -> Option<Pe> {
-        self.members.get(rank).copied()
-    }
-
-    /// The members, in the order of their ranks.
-    pub fn members(self) -> &'c [Pe] {
-        self.members
     }
 }

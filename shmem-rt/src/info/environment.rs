@@ -1,8 +1,7 @@
 //! The environment variables.
 
 use shmem_core::columns::Columns;
-
-use crate::env;
+use shmem_launch::env;
 
 /// The section `env`: every variable with its default and its current value, and one line for each
 /// variable that is set and not known.

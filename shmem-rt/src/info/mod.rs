@@ -10,17 +10,16 @@ mod layout;
 mod pages;
 mod partitions;
 mod plan;
-mod root;
 mod topology;
 mod transports;
 
+pub use crate::root::Root;
 pub use binary::{Binary, BinaryError};
 pub use environment::environment;
 pub use layout::{Statics, statics};
 pub use pages::{Pool, TransparentPages, pages};
 pub use partitions::{Resolved, partitions, resolve};
 pub use plan::plans;
-pub use root::Root;
 pub use topology::topology;
 pub use transports::{transports, try_fabric};
 
@@ -33,7 +32,7 @@ pub enum InfoError {
     Binary(#[from] BinaryError),
     /// The environment has a value that a variable does not take.
     #[error(transparent)]
-    Environment(#[from] Box<crate::env::EnvError>),
+    Environment(#[from] Box<shmem_launch::env::EnvError>),
     /// Blocks of a strided transfer overlap.
     #[error("blocks of {block} bytes overlap at a stride of {stride}; the stride must be at least the block")]
     Overlap {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use shmem_core::columns::Columns;
 use shmem_core::partition::show_size;
 
-use super::Root;
+use crate::root::Root;
 
 /// A pool of huge pages, of the machine or of one memory node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,8 +123,8 @@ pub fn pages(root: &Root) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::tests::Machine;
     use super::*;
+    use crate::root::tests::Machine;
 
     #[test]
     fn pools_and_settings_of_a_machine() {

@@ -67,17 +67,17 @@ pub fn partitions(
 #[cfg(test)]
 mod tests {
     use shmem_core::partition::{Declaration, Kind, Policy, Traits};
-    use shmem_core::topology::{Node, Speed};
+    use shmem_core::topology::{NumaNode, Speed};
 
     use super::*;
 
     /// A node with CPUs and DRAM, and one with HBM.
     fn machine() -> Topology {
-        let node = |number, cpus: &[usize], bandwidth| Node {
+        let node = |number, cpus: &[usize], bandwidth| NumaNode {
             memory: 1 << 30,
             cpus: cpus.into(),
             speed: Speed { bandwidth: Some(bandwidth), latency: Some(100) },
-            ..Node::new(number)
+            ..NumaNode::new(number)
         };
         Topology::of(vec![node(0, &[0], 100_000), node(1, &[], 400_000)], vec![0], None)
     }

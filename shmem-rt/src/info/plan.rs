@@ -19,7 +19,7 @@ pub fn plans(
     count: usize,
     to: usize,
     from: usize,
-    settings: &crate::env::Settings,
+    settings: &shmem_launch::env::Settings,
 ) -> Result<String, InfoError> {
     if let Some(stride) = [to, from].into_iter().find(|stride| count > 1 && *stride < block) {
         return Err(InfoError::Overlap { block, stride });

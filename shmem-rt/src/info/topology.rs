@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use shmem_core::columns::Columns;
 use shmem_core::partition::{round_size, show_size};
 use shmem_core::ranges;
-use shmem_core::topology::{Node, Speed, Topology};
+use shmem_core::topology::{NumaNode, Speed, Topology};
 
-use super::Root;
 use super::pages::Pool;
+use crate::root::Root;
 
 /// The CPUs of a machine.
 struct Processors {
@@ -76,7 +76,7 @@ pub fn topology(root: &Root) -> String {
     text + &columns.to_string() + &format!("  kinds: {}\n", topology.basis())
 }
 
-fn row(root: &Root, node: &Node) -> [String; 11] {
+fn row(root: &Root, node: &NumaNode) -> [String; 11] {
     let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
     let pools = Pool::read(root, &format!("sys/devices/system/node/node{}/hugepages", node.number));
@@ -104,8 +104,8 @@ fn row(root: &Root, node: &Node) -> [String; 11] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::tests::Machine;
     use super::*;
+    use crate::root::tests::Machine;
 
     #[test]
     fn a_machine_with_two_nodes_one_of_them_memory_alone() {

@@ -3,15 +3,20 @@
 use shmem_core::columns::Columns;
 use shmem_core::memory::MemoryError;
 use shmem_core::transport::ofi::{Offer, Options, offers};
+use shmem_launch::env::Settings;
 
-use crate::env::Settings;
-use crate::fabric;
+use crate::start::fabric;
 
 /// The section `transports`: each is tried, not only named. `trial` tries a provider on an interface, as
 /// [`try_fabric`] does, in a process of its own: libraries of networks may hang or crash.
-pub fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
+///
+/// # Safety
+///
+/// The library that the settings name must be libfabric.
+pub unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
     let options = fabric::options(settings, 0);
-    let (fabric, providers) = match offers(&options) {
+    // SAFETY: the caller's promise.
+    let (fabric, providers) = match unsafe { offers(&options) } {
         Ok((offers, chosen)) => {
             let state = match &chosen {
                 Some(chosen) => reason(&options, &offers, chosen),
@@ -36,10 +41,16 @@ pub fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(), Stri
 /// # Errors
 ///
 /// What failed, in words.
-pub fn try_fabric(settings: &Settings, provider: &str, interface: &str) -> Result<(), String> {
+///
+/// # Safety
+///
+/// The library that the settings name must be libfabric.
+pub unsafe fn try_fabric(settings: &Settings, provider: &str, interface: &str) -> Result<(), String> {
     let options = fabric::options(settings, 0);
     let named = |name: &str| Some(name.to_owned());
-    fabric::try_alone(&Options { provider: named(provider), interface: named(interface), ..options })
+    let options = Options { provider: named(provider), interface: named(interface), ..options };
+    // SAFETY: the caller's promise.
+    unsafe { fabric::try_alone(&options) }
 }
 
 /// What is offered, a row for each provider on an interface, and what came of its trial. Of several addresses
@@ -111,7 +122,8 @@ mod tests {
 
     #[test]
     fn shared_memory_works_where_tests_run() {
-        let text = transports(&settings("/nowhere/libfabric.so"), &|_| Ok(()));
+        // SAFETY: there is no such library.
+        let text = unsafe { transports(&settings("/nowhere/libfabric.so"), &|_| Ok(())) };
         assert!(text.lines().any(|line| line.contains("shm ") && line.ends_with("  usable")), "{text}");
         let fabric = text.lines().find(|line| line.contains("ofi ")).unwrap();
         assert!(fabric.contains("not usable: ") && fabric.contains("/nowhere/libfabric.so"), "{fabric}");

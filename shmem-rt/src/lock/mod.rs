@@ -11,7 +11,6 @@
 
 mod place;
 
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +23,7 @@ use shmem_core::text::Text;
 
 pub use place::LockPlace;
 
-use crate::thread::ThreadLevel;
+use crate::thread::{HeldLock, ThreadLevel};
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
@@ -57,7 +56,7 @@ impl<L: ThreadLevel> World<L> {
     pub fn lock<'a>(&'a self, lock: impl LockPlace<'a>) -> LockGuard<'a, L> {
         let queue = Queue::of(self, lock);
         queue.tell(Family::Lock, Location::caller(), |location| queue.set(location));
-        LockGuard { queue, location: Location::caller(), _thread: PhantomData }
+        LockGuard { queue, location: Location::caller(), _thread: HeldLock::HERE }
     }
 
     /// Takes a lock if nobody holds it or waits for it; `None` otherwise.
@@ -67,7 +66,7 @@ impl<L: ThreadLevel> World<L> {
     pub fn try_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> Option<LockGuard<'a, L>> {
         let (queue, location) = (Queue::of(self, lock), Location::caller());
         let has = queue.tell(Family::TryLock, location, |location| queue.test(location));
-        has.then(|| LockGuard { queue, location, _thread: PhantomData })
+        has.then(|| LockGuard { queue, location, _thread: HeldLock::HERE })
     }
 
     /// Waits for a lock and holds it until [`clear_lock`](Self::clear_lock), for programs whose locks do not
@@ -121,7 +120,7 @@ pub struct LockGuard<'a, L: ThreadLevel> {
     /// Where it was got.
     location: &'static Location<'static>,
     /// Dropped by the thread that holds the lock.
-    _thread: PhantomData<*mut ()>,
+    _thread: HeldLock,
 }
 
 impl<L: ThreadLevel> Drop for LockGuard<'_, L> {
@@ -294,7 +293,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
 
     /// The file in a PE's copy.
     fn file(&self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
-        // SAFETY: as in `word`.
+        // SAFETY: what can be locked is an object of all PEs (`LockPlace`).
         unsafe { self.lock.__file(pe) }
     }
 

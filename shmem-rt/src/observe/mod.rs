@@ -13,16 +13,12 @@ use std::sync::Arc;
 use shmem_core::observe::{Call, Counters, Observer, Statistics};
 use shmem_core::system::monotonic_now;
 use shmem_core::transport::Traffic;
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::env::{CHECK, CheckChoice, STATS, Settings, TRACE};
 
-use crate::bootstrap::Bootstrap;
-use crate::bootstrap::Exchanged;
-use crate::env::{CHECK, CheckChoice, STATS, Settings, TRACE};
 use crate::error::{Error, Result};
-use crate::job::Job;
-use crate::thread::ThreadLevel;
-use crate::world::World;
 use check::Checker;
-pub(crate) use check::Node;
+pub(crate) use check::NodePes;
 use trace::Trace;
 
 /// Everything that is told of the operations of one PE.
@@ -63,7 +59,7 @@ impl Observers {
     /// If the file of the trace cannot be written, or there is no memory for checks.
     pub(crate) fn new(
         settings: &Settings,
-        node: Node,
+        node: NodePes,
         bootstrap: &Arc<dyn Bootstrap>,
     ) -> Result<Option<Arc<Self>>> {
         if !Self::are_wanted(settings) {
@@ -86,18 +82,28 @@ impl Observers {
         }
     }
 
-    /// What the job is left with: called by all PEs, with nothing under way any more.
-    pub(crate) fn conclude(&self, job: &Job) {
-        let ended = |error| job.abort(1, &lost(error).to_string());
+    /// What this PE's operations did so far; none, if nobody counts.
+    pub(crate) fn statistics(&self) -> Option<Statistics> {
+        self.counters.as_ref().map(Counters::now)
+    }
+
+    /// What the job is left with: called by all PEs, with nothing under way any more. `sent` is what has gone to other
+    /// nodes, and `strangers` how many messages were dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the launcher is lost.
+    pub(crate) fn conclude(&self, sent: Traffic, strangers: u64, bootstrap: &dyn Bootstrap) -> Result<()> {
         if let Some(counters) = &self.counters {
-            statistics::conclude(&counters.now(), sent(job), job.bootstrap.as_ref()).unwrap_or_else(ended);
+            statistics::conclude(&counters.now(), sent, strangers, bootstrap).map_err(lost)?;
         }
         if let Some(trace) = &self.trace {
-            trace.conclude(job.bootstrap.as_ref()).unwrap_or_else(ended);
+            trace.conclude(bootstrap).map_err(lost)?;
         }
         if let Some(checker) = &self.checker {
-            checker.conclude().unwrap_or_else(ended);
+            checker.conclude().map_err(lost)?;
         }
+        Ok(())
     }
 }
 
@@ -136,35 +142,6 @@ impl Observer for Observers {
     }
 }
 
-/// What this PE has sent to all others on other nodes, and got from them.
-fn sent(job: &Job) -> Traffic {
-    let all = job.counted.iter().flat_map(|counted| counted.traffic());
-    all.fold(Traffic::default(), |sum, one| Traffic {
-        operations: sum.operations + one.operations,
-        bytes: sum.bytes + one.bytes,
-    })
-}
-
 fn lost(error: std::io::Error) -> Error {
     Error::Launcher(error.to_string())
-}
-
-impl<L: ThreadLevel> World<L> {
-    /// What this PE's operations did so far; none, if nobody counts (`SHMEM_STATS`).
-    pub fn statistics(&self) -> Option<Statistics> {
-        self.job().observers.as_ref()?.counters.as_ref().map(Counters::now)
-    }
-
-    /// What this PE has sent to, and got from, each PE on another node so far, by number, that of collectives
-    /// included; none, if nobody counts (`SHMEM_STATS`).
-    pub fn traffic(&self) -> Option<Vec<Traffic>> {
-        let Job { counted, pes, settings, .. } = &**self.job();
-        let nothing = || settings.stats.then(|| vec![Traffic::default(); pes.len()]);
-        counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
-    }
-
-    /// What this PE has exchanged with the others by way of the launcher so far: what its start has cost them.
-    pub fn exchanged(&self) -> Exchanged {
-        self.job().bootstrap.exchanged()
-    }
 }

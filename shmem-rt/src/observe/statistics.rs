@@ -7,34 +7,41 @@ use shmem_core::columns::Columns;
 use shmem_core::observe::{Family, Statistics, Tally};
 use shmem_core::partition::round_size;
 use shmem_core::transport::Traffic;
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::codec;
+use shmem_launch::say::say;
 
-use crate::bootstrap::Bootstrap;
-use crate::report::say;
-
-/// Brings the numbers of all PEs together; PE 0 prints them. `sent` is what has gone to other nodes.
-pub(super) fn conclude(mine: &Statistics, sent: Traffic, bootstrap: &dyn Bootstrap) -> io::Result<()> {
-    let words = [sent.operations, sent.bytes].into_iter().chain(mine.to_words());
-    let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-    let all = bootstrap.exchange("statistics", &bytes)?;
+/// Brings the numbers of all PEs together; PE 0 prints them. `sent` is what has gone to other nodes, and `strangers`
+/// how many messages were dropped.
+pub(super) fn conclude(
+    mine: &Statistics,
+    sent: Traffic,
+    strangers: u64,
+    bootstrap: &dyn Bootstrap,
+) -> io::Result<()> {
+    let words = [sent.operations, sent.bytes, strangers].into_iter().chain(mine.to_words());
+    let all = bootstrap.exchange("statistics", &codec::encode(&words.collect::<Vec<_>>()))?;
     if bootstrap.number() == 0 {
-        let words = |bytes: &Vec<u8>| {
-            let (words, _) = bytes.as_chunks();
-            words.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>()
-        };
         let read = |bytes: &Vec<u8>| {
-            let words = words(bytes);
-            let ([operations, bytes], rest) = words.split_first_chunk()?;
-            Some((Traffic { operations: *operations, bytes: *bytes }, Statistics::from_words(rest)?))
+            let words: Vec<u64> = codec::decode(bytes).ok()?;
+            let ([operations, bytes, strangers], rest) = words.split_first_chunk()?;
+            let sent = Traffic { operations: *operations, bytes: *bytes };
+            Some(((sent, *strangers), Statistics::from_words(rest)?))
         };
         let all = all.iter().map(read).collect::<Option<Vec<_>>>();
         let all =
             all.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a PE's statistics are garbled"))?;
         let (sent, all): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+        let (sent, strangers): (Vec<_>, Vec<_>) = sent.into_iter().unzip();
         let mut text = table(&all);
         let sum = |of: fn(&Traffic) -> u64| sent.iter().map(of).sum::<u64>();
         let (operations, bytes) = (sum(|sent| sent.operations), sum(|sent| sent.bytes));
         if operations > 0 {
             let _ = writeln!(text, "  with other nodes: {operations} operations, {}", round_size(bytes));
+        }
+        let strangers: u64 = strangers.iter().sum();
+        if strangers > 0 {
+            let _ = writeln!(text, "  dropped: {strangers} messages that no PE of the job has sent");
         }
         say(text.trim_end());
     }

@@ -11,13 +11,16 @@
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, OnceLock};
 
 use serde_json::json;
+use shmem_core::exclusion::Mutex;
 use shmem_core::observe::Call;
+use shmem_launch::bootstrap::Bootstrap;
 
-use crate::bootstrap::Bootstrap;
 use crate::error::{Error, Result};
 
 /// Bytes that are collected before they are written.
@@ -28,7 +31,9 @@ pub(super) struct Trace {
     me: usize,
     /// Whether it is this PE that ends the file.
     ends: bool,
-    file: File,
+    path: PathBuf,
+    /// Of a PE that does not begin the file: opened when there is first something to write, behind whoever begins it.
+    file: OnceLock<Option<File>>,
     buffer: Mutex<Vec<u8>>,
 }
 
@@ -39,11 +44,12 @@ impl Trace {
         let path = path.replace("%p", &me.to_string());
         let fault = |error: io::Error| Error::Trace { path: path.clone(), error: error.to_string() };
         // Nobody appends before it is there: `announce`.
+        let file = OnceLock::new();
         if ends {
-            File::create(&path).and_then(|mut file| file.write_all(b"[\n")).map_err(fault)?;
+            let begun = begin(Path::new(&path)).map_err(fault)?;
+            file.get_or_init(|| Some(begun));
         }
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(fault)?;
-        let trace = Self { me, ends, file, buffer: Mutex::default() };
+        let trace = Self { me, ends, path: path.into(), file, buffer: Mutex::default() };
         trace.write(
             &json!({"name": "process_name", "ph": "M", "pid": me, "args": {"name": format!("PE {me}")}}),
         );
@@ -107,14 +113,107 @@ impl Trace {
 
     fn flush(&self, buffer: &mut Vec<u8>) {
         // A disk that is full must not end the program: the trace ends there.
-        let _ = (&self.file).write_all(buffer);
+        if let Some(mut file) = self.file.get_or_init(|| join(&self.path).ok()).as_ref() {
+            let _ = file.write_all(buffer);
+        }
         buffer.clear();
     }
 
     fn buffer(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.buffer.lock()
     }
 }
+
+/// Opens the file anew. What bears its name may be a link that somebody else has left, and lead anywhere: a new file is
+/// written under another name, and takes the place of whatever is there.
+fn begin(path: &Path) -> io::Result<File> {
+    let mut file = match kind_of(path)? {
+        Kind::File => replace(path)?,
+        // What is written there goes on: nothing is replaced.
+        Kind::Stream => append(path, false)?,
+    };
+    file.write_all(b"[\n")?;
+    Ok(file)
+}
+
+/// Opens the file that PE 0 has made; on another file system it is the first of its own.
+fn join(path: &Path) -> io::Result<File> {
+    for _ in 0..ATTEMPTS {
+        match append(path, false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        match append(path, true) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
+    }
+    Err(io::Error::other("somebody makes and removes it again and again"))
+}
+
+/// What a trace is written to.
+enum Kind {
+    File,
+    /// A terminal, a pipe, a device.
+    Stream,
+}
+
+fn kind_of(path: &Path) -> io::Result<Kind> {
+    let kind = match std::fs::symlink_metadata(path) {
+        Ok(found) => found.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kind::File),
+        Err(error) => return Err(error),
+    };
+    match () {
+        () if kind.is_file() => Ok(Kind::File),
+        () if kind.is_dir() => Err(io::Error::other("it is a directory")),
+        // A link goes, and what it leads to stays; but not one that stands for a device, as /dev/stdout does.
+        () if kind.is_symlink() => match std::fs::metadata(path) {
+            Ok(target) if !target.is_file() => Err(io::Error::other("it is a link to what is no file")),
+            _ => Ok(Kind::File),
+        },
+        () => Ok(Kind::Stream),
+    }
+}
+
+/// A new file that takes the place of what is there.
+fn replace(path: &Path) -> io::Result<File> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
+    for attempt in 0..ATTEMPTS {
+        let unfinished = path.with_file_name(format!(".{name}.{}-{attempt}", std::process::id()));
+        let file = match append(&unfinished, true) {
+            // Left by a process of the same number that was ended by force, or by somebody who guessed it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            made => made?,
+        };
+        return match std::fs::rename(&unfinished, path) {
+            Ok(()) => Ok(file),
+            Err(error) => {
+                let _ = std::fs::remove_file(&unfinished);
+                Err(error)
+            }
+        };
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "files of all names beside it are there already"))
+}
+
+/// Opens a file to append to, or makes a new one: no link is followed, and no file of another user is written to.
+fn append(path: &Path, new: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(new).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+    let file = options.open(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => io::Error::other("it is a link, which is not followed"),
+        _ => error,
+    })?;
+    let found = file.metadata()?;
+    if found.is_file() && found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other(format!("it is a file of user {}", found.uid())));
+    }
+    Ok(file)
+}
+
+/// Names that are tried.
+const ATTEMPTS: usize = 16;
 
 /// The number of the calling thread among those of this process that issue operations.
 fn thread() -> u32 {
@@ -127,4 +226,84 @@ fn thread() -> u32 {
         MINE.set(Some(number));
         number
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+
+    use super::*;
+
+    fn read(path: &Path) -> String {
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    /// A directory that all may write to and in which nobody removes what is another's, as that for temporary files.
+    fn sticky() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+        directory
+    }
+
+    #[test]
+    fn what_a_link_leads_to_stays() {
+        for user in [None, Some(65534)] {
+            let directory = sticky();
+            let (path, victim) = (directory.path().join("trace"), directory.path().join("victim"));
+            std::fs::write(&victim, "precious").unwrap();
+            symlink(&victim, &path).unwrap();
+            if user.is_some() && lchown(&path, user, None).is_err() {
+                return eprintln!("skipped: only root makes links of other users");
+            }
+            drop(begin(&path).unwrap());
+            assert_eq!((read(&victim), read(&path)), ("precious".to_owned(), "[\n".to_owned()));
+            assert!(std::fs::symlink_metadata(&path).unwrap().is_file());
+            let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+            assert_eq!(left.len(), 2, "{left:?}");
+        }
+    }
+
+    #[test]
+    fn others_follow_no_link_either() {
+        let directory = sticky();
+        let (path, victim) = (directory.path().join("trace"), directory.path().join("victim"));
+        for target in [&victim, &directory.path().join("nowhere")] {
+            std::fs::write(&victim, "precious").unwrap();
+            symlink(target, &path).unwrap();
+            assert_eq!(join(&path).unwrap_err().to_string(), "it is a link, which is not followed");
+            std::fs::remove_file(&path).unwrap();
+        }
+        assert!(!directory.path().join("nowhere").exists() && read(&victim) == "precious");
+        if std::os::unix::fs::chown(&victim, Some(65534), None).is_ok() {
+            assert_eq!(join(&victim).unwrap_err().to_string(), "it is a file of user 65534");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_passed_over() {
+        let directory = sticky();
+        let (path, victim) = (directory.path().join("trace"), directory.path().join("victim"));
+        std::fs::write(&victim, "precious").unwrap();
+        symlink(&victim, directory.path().join(format!(".trace.{}-0", std::process::id()))).unwrap();
+        drop(begin(&path).unwrap());
+        assert_eq!((read(&victim), read(&path)), ("precious".to_owned(), "[\n".to_owned()));
+    }
+
+    #[test]
+    fn all_append_to_one_file_and_devices_stay() {
+        let directory = sticky();
+        let path = directory.path().join("trace");
+        std::fs::write(&path, "of another job").unwrap();
+        let (mut first, mut second) = (begin(&path).unwrap(), join(&path).unwrap());
+        first.write_all(b"1\n").unwrap();
+        second.write_all(b"2\n").unwrap();
+        first.write_all(b"3\n").unwrap();
+        assert_eq!(read(&path), "[\n1\n2\n3\n");
+        assert!(begin(Path::new("/dev/null")).is_ok());
+        assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+        let link = directory.path().join("link");
+        symlink("/dev/null", &link).unwrap();
+        assert_eq!(begin(&link).unwrap_err().to_string(), "it is a link to what is no file");
+        assert_eq!(begin(directory.path()).unwrap_err().to_string(), "it is a directory");
+    }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! open     at the start: every PE opens its file and tells the others what it found; all come to one persist
-//! shelf    a partition with its file and its directory of names
+//! shelve   at the start: their names are read, and what these stand for is reserved
 //! persist  the collective that writes all of them down
 //! names    objects by name, on the heaps of these partitions
 //! ```
@@ -13,7 +13,8 @@
 mod names;
 mod open;
 mod persist;
-mod shelf;
+mod shelve;
 
 pub(crate) use open::{open, open_all};
-pub(crate) use shelf::{Shelf, kept, shelve};
+pub(crate) use persist::close_files;
+pub(crate) use shelve::shelve;

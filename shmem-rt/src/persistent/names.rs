@@ -1,22 +1,22 @@
 //! Objects by name, on the heaps of partitions that outlive the job.
 
+use core::any::TypeId;
 use std::panic::Location;
 use std::sync::{Arc, MutexGuard};
 
 use shmem_core::context::Initiator as _;
 use shmem_core::data::Contents;
-use shmem_core::fingerprint::fingerprint;
 use shmem_core::heap::{Allocation, CHUNK_BYTES, MIN_ALIGN, NameError, Named, Owner};
 use shmem_core::object::SymBox;
 use shmem_core::observe::Family;
 use shmem_core::partition::{FileGrant, nearest};
 
-use super::Shelf;
-use crate::collective::{Operation, Purpose};
 use crate::error::Result;
+use crate::group::{Operation, Purpose, words_of};
 use crate::heap::Heap;
 use crate::initial::Initial;
 use crate::job::Job;
+use crate::state::shelf::Shelf;
 use crate::thread::ThreadLevel;
 
 impl<L: ThreadLevel> Heap<'_, L> {
@@ -25,8 +25,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// because its file cannot be used, and the policy allows that, names live as long as the job.
     ///
     /// The object found must have the same number of items, of the same size and alignment. Types are compared by
-    /// name as far as they are numbers or arrays of numbers; what the fields of a struct mean is the program's
-    /// to know.
+    /// name: within a job all of them, with what a job before has left as far as they are numbers or arrays of numbers;
+    /// what the fields of a struct mean is the program's to know.
     ///
     /// Dropping the handle keeps the object; [`remove`](Self::remove) frees it. Objects without a name
     /// are gone when the job ends.
@@ -50,8 +50,10 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let (items, item) = (initial.items(), size_of::<Item<I>>());
         let kind = core::any::type_name::<Item<I>>();
         let wanted = Named::new(name, kind, items, item, align_of::<Item<I>>())?;
-        let arguments = [u64::from(self.segment()), fingerprint(name.bytes()), items as u64, item as u64];
-        let subject = || format!("`{name}` in partition `{}`", self.name());
+        let sizes = [u64::from(self.segment()), items as u64, item as u64, wanted.align as u64];
+        let (names, types) = (words_of(name), words_of(kind));
+        let arguments: Vec<u64> = sizes.into_iter().chain(names).chain(types).collect();
+        let subject = || format!("`{name}` in partition `{}`, {items} x {kind}", self.name());
         let purpose = Purpose {
             operation: Operation::named(Family::Memory, "named"),
             opens: false,
@@ -60,36 +62,45 @@ impl<L: ThreadLevel> Heap<'_, L> {
             location: Some(location),
         };
         let (world, job) = (self.world(), self.world().job());
-        let collective = world.team().enter(world.endpoint());
-        world.reclaim_for(&collective, &purpose);
-        let mut shelves = job.shelves();
+        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        world.reclaim_for(&agreed);
+        let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
+        // Types may differ and have one name.
+        let asked = (TypeId::of::<Item<I>>(), kind);
+        let opened = *shelf.opened.get(name).unwrap_or(&asked);
         let made = match shelf.directory.find(name) {
-            Some(found) if found.is_like(&wanted) => {
-                let ledger = job.ledger();
+            Some(found) if found.is_like(&wanted) && opened == asked => {
+                let ledger = job.memory.ledger.lock();
                 let found = ledger.starting_at(shelf.start + found.offset).copied();
                 found.unwrap_or_else(|| unreachable!("what has a name is reserved"))
             }
             Some(found) => {
+                let mut found = found.clone();
+                if opened != asked {
+                    found.kind =
+                        if opened.1 == kind { format!("another {kind}") } else { opened.1.to_owned() };
+                }
                 let (found, asked) = (found.describe(), wanted.describe());
                 let (name, partition) = (name.to_owned(), self.name().to_owned());
                 return Err(NameError::Other { name, partition, found, asked }.into());
             }
             None => {
-                let made = shelf.make(job, wanted)?;
+                let made = make(shelf, job, wanted)?;
                 // SAFETY: a fresh block of `items` aligned items of this PE.
                 unsafe { initial.write(world.endpoint().mine(made.offset).cast()) };
-                // SAFETY: the start of this PE's place; `enter` lets one thread in.
+                // SAFETY: the start of this PE's slot; `enter` lets one thread in.
                 unsafe { shelf.write_names(world.endpoint().mine(0)) };
                 made
             }
         };
+        shelf.opened.insert(name.to_owned(), asked);
         drop(shelves);
-        let mut ledger = job.ledger();
+        let mut ledger = job.memory.ledger.lock();
         ledger.open(made.id);
         let released = Arc::clone(ledger.released());
         drop(ledger);
-        collective.meet(&purpose);
+        agreed.again();
         // SAFETY: the ledger has reserved the object under this number on every PE, for as long as it has a
         // name and then until the handle counted here is dropped; every PE has initialised its own, in this
         // job or before the persist from which it comes, with as many items of that size and alignment, and any bytes
@@ -103,7 +114,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///
     /// If the partition does not outlive the job.
     pub fn names(&self) -> Result<Vec<Named>> {
-        let mut shelves = self.world().job().shelves();
+        let mut shelves = self.world().job().memory.shelves.lock();
         Ok(self.shelf(&mut shelves)?.directory.objects().to_vec())
     }
 
@@ -116,7 +127,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn remove(&self, name: &str) -> Result<()> {
         let location = Location::caller();
-        let arguments = [u64::from(self.segment()), fingerprint(name.bytes())];
+        let arguments: Vec<u64> = [u64::from(self.segment())].into_iter().chain(words_of(name)).collect();
         let subject = || format!("`{name}` in partition `{}`", self.name());
         let purpose = Purpose {
             operation: Operation::named(Family::Memory, "remove"),
@@ -126,21 +137,21 @@ impl<L: ThreadLevel> Heap<'_, L> {
             location: Some(location),
         };
         let (world, job) = (self.world(), self.world().job());
-        let collective = world.team().enter(world.endpoint());
-        collective.meet(&purpose);
-        let mut shelves = job.shelves();
+        let _agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
+        shelf.opened.remove(name);
         let Some(gone) = shelf.directory.remove(name) else {
             let names = shelf.directory.objects().iter().map(|object| object.name.as_str());
             let hint = nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let (name, partition) = (name.escape_debug().to_string(), self.name().to_owned());
             return Err(NameError::Missing { name, partition, hint }.into());
         };
-        let mut ledger = job.ledger();
+        let mut ledger = job.memory.ledger.lock();
         if let Some(id) = ledger.starting_at(shelf.start + gone.offset).map(|allocation| allocation.id) {
             ledger.unname(id)?;
         }
-        // SAFETY: the start of this PE's place; `enter` lets one thread in.
+        // SAFETY: the start of this PE's slot; `enter` lets one thread in.
         unsafe { shelf.write_names(world.endpoint().mine(0)) };
         Ok(())
     }
@@ -148,7 +159,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// The file in which this PE's part of the partition lies, and the persist at which it was opened; `None`:
     /// it lies in memory.
     pub fn file(&self) -> Option<FileGrant> {
-        let partitions = self.world().job().partitions();
+        let partitions = self.world().job().memory.partitions.read();
         let at = partitions.segments().iter().position(|&segment| segment == self.segment())?;
         partitions.grants()[self.world().my_pe()][at].file.clone()
     }
@@ -160,17 +171,15 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 }
 
-impl Shelf {
-    /// Reserves a new object, and enters its name. The same on every PE.
-    fn make(&mut self, job: &Job, mut object: Named) -> Result<Allocation> {
-        let mut ledger = job.ledger();
-        if self.directory.is_full() {
-            let chunk = ledger.allocate(self.segment, CHUNK_BYTES, MIN_ALIGN, Owner::Name)?;
-            self.directory.grow(chunk.offset - self.start);
-        }
-        let made = ledger.allocate(self.segment, object.bytes(), object.align.max(MIN_ALIGN), Owner::Name)?;
-        object.offset = made.offset - self.start;
-        self.directory.add(object);
-        Ok(made)
+/// Reserves a new object, and enters its name. The same on every PE.
+fn make(shelf: &mut Shelf, job: &Job, mut object: Named) -> Result<Allocation> {
+    let mut ledger = job.memory.ledger.lock();
+    if shelf.directory.is_full() {
+        let chunk = ledger.allocate(shelf.segment, CHUNK_BYTES, MIN_ALIGN, Owner::Name)?;
+        shelf.directory.grow(chunk.offset - shelf.start);
     }
+    let made = ledger.allocate(shelf.segment, object.bytes(), object.align.max(MIN_ALIGN), Owner::Name)?;
+    object.offset = made.offset - shelf.start;
+    shelf.directory.add(object);
+    Ok(made)
 }

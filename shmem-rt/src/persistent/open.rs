@@ -6,14 +6,16 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use shmem_core::memory::{Backing, Candidate, Found, Identity, PmemFile, agree};
 use shmem_core::partition::{PARTITION_VARIABLE, Policy};
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::codec;
+use shmem_launch::say::say;
 
-use crate::bootstrap::Bootstrap;
 use crate::error::{Error, Result};
-use crate::start::Plan;
+use crate::setup::Setup;
 
-/// What a PE tells the others of a file.
+/// How a PE has found a file, for the others.
 #[derive(Debug, Serialize, Deserialize)]
-enum Told {
+enum FileState {
     Found([u64; 3]),
     Unusable(String),
     Refused(String),
@@ -24,7 +26,7 @@ enum Told {
 struct Report {
     /// A random number: that of PE 0 marks the files that are made together.
     set: u64,
-    files: BTreeMap<usize, Told>,
+    files: BTreeMap<usize, FileState>,
 }
 
 /// The files of one PE, by the position of their partition, before the PEs have agreed.
@@ -36,14 +38,14 @@ struct Candidates {
 
 /// Opens the files of this PE and comes to an agreement with the others. On every PE there is the same
 /// error, and nothing was changed.
-pub(crate) fn open(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, Backing>> {
-    if !plan.table.specs().iter().any(|spec| spec.is_in_file()) {
+pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, Backing>> {
+    if !setup.table.specs().iter().any(|spec| spec.is_in_file()) {
         return Ok(BTreeMap::new());
     }
     let lost = |error: std::io::Error| Error::Launcher(error.to_string());
-    let candidates = Candidates::open(plan, bootstrap.number(), bootstrap.count());
+    let candidates = Candidates::open(setup, bootstrap.number(), bootstrap.count());
     let told = bootstrap.exchange("files", &candidates.tell()?).map_err(lost)?;
-    let settled = candidates.settle(plan, &told);
+    let settled = candidates.settle(setup, &told);
     // Also after an error: nobody ends the job before all have removed what they made. And nobody writes a
     // file before all have come to the same persist.
     bootstrap.fence().map_err(lost)?;
@@ -51,17 +53,17 @@ pub(crate) fn open(plan: &Plan, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<us
 }
 
 /// As [`open`], for all PEs of a job that is one process.
-pub(crate) fn open_all(plan: &Plan, pes: usize) -> Result<Vec<BTreeMap<usize, Backing>>> {
-    let all = (0..pes).map(|pe| Candidates::open(plan, pe, pes)).collect::<Vec<_>>();
+pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, Backing>>> {
+    let all = (0..pes).map(|pe| Candidates::open(setup, pe, pes)).collect::<Vec<_>>();
     let told = all.iter().map(Candidates::tell).collect::<Result<Vec<_>>>()?;
-    all.into_iter().map(|candidates| candidates.settle(plan, &told)).collect()
+    all.into_iter().map(|candidates| candidates.settle(setup, &told)).collect()
 }
 
 impl Candidates {
     /// Opens, or makes, the files of a PE.
-    fn open(plan: &Plan, pe: usize, pes: usize) -> Self {
+    fn open(setup: &Setup, pe: usize, pes: usize) -> Self {
         let (mut files, mut unnamed) = (BTreeMap::new(), BTreeMap::new());
-        let specs = plan.table.specs().iter().zip(plan.layout.requests()).zip(&plan.statics.partitions);
+        let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
         for (k, ((spec, request), part)) in specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file())
         {
             let Some(path) = &spec.file else {
@@ -87,28 +89,27 @@ impl Candidates {
         rustix::rand::getrandom(&mut set, rustix::rand::GetRandomFlags::empty())
             .map_err(|errno| Error::Launcher(format!("no random numbers: {errno}")))?;
         let files = self.files.iter().map(|(&k, candidate)| {
-            let told = match candidate {
-                Candidate::File(file) => Told::Found(file.found().encode()),
-                Candidate::Unusable(error) => Told::Unusable(error.to_string()),
-                Candidate::Refused(error) => Told::Refused(error.to_string()),
+            let state = match candidate {
+                Candidate::File(file) => FileState::Found(file.found().encode()),
+                Candidate::Unusable(error) => FileState::Unusable(error.to_string()),
+                Candidate::Refused(error) => FileState::Refused(error.to_string()),
             };
-            (k, told)
+            (k, state)
         });
-        let unnamed = self.unnamed.iter().map(|(&k, why)| (k, Told::Unusable(why.clone())));
+        let unnamed = self.unnamed.iter().map(|(&k, why)| (k, FileState::Unusable(why.clone())));
         let report = Report { set: u64::from_le_bytes(set), files: files.chain(unnamed).collect() };
-        serde_json::to_vec(&report).map_err(|error| Error::Launcher(error.to_string()))
+        Ok(codec::encode(&report))
     }
 
     /// Comes to what all PEs can come to, given what each of them has told.
-    fn settle(self, plan: &Plan, told: &[Vec<u8>]) -> Result<BTreeMap<usize, Backing>> {
+    fn settle(self, setup: &Setup, told: &[Vec<u8>]) -> Result<BTreeMap<usize, Backing>> {
         let Self { files, unnamed } = self;
         let garbled = || Error::Launcher("a PE's files are garbled".to_owned());
-        let reports: Option<Vec<Report>> =
-            told.iter().map(|report| serde_json::from_slice(report).ok()).collect();
+        let reports: Option<Vec<Report>> = told.iter().map(|report| codec::decode(report).ok()).collect();
         let reports = reports.ok_or_else(garbled)?;
         let set = reports.first().map_or(0, |report| report.set);
         let decided: Result<BTreeMap<usize, Decision>> =
-            (files.keys().chain(unnamed.keys())).map(|&k| Ok((k, decide(plan, k, &reports)?))).collect();
+            (files.keys().chain(unnamed.keys())).map(|&k| Ok((k, decide(setup, k, &reports)?))).collect();
         let decided = match decided {
             Ok(decided) => decided,
             Err(error) => {
@@ -124,6 +125,9 @@ impl Candidates {
                 (Decision::At(generation), Some(Candidate::File(mut file))) => {
                     file.settle(generation, set)
                         .map_err(|error| shmem_core::memory::MemoryError::Pmem(Box::new(error)))?;
+                    if let Some(remark) = file.remark() {
+                        say(&format!("shmem: warning: {remark}"));
+                    }
                     Backing::File(file)
                 }
                 (Decision::Memory(why), candidate) => {
@@ -153,18 +157,18 @@ enum Decision {
 }
 
 /// The same on every PE. What was asked to survive and can, or has, does not become memory.
-fn decide(plan: &Plan, k: usize, reports: &[Report]) -> Result<Decision> {
+fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<Decision> {
     let told = || reports.iter().enumerate().filter_map(|(pe, report)| Some((pe, report.files.get(&k)?)));
     let mut found = Vec::new();
     let mut unusable = None;
     for (pe, told) in told() {
         match told {
-            Told::Found(words) => found.extend(Found::decode(*words)),
-            Told::Refused(why) => return Err(Error::File { pe, reason: why.clone() }),
-            Told::Unusable(why) => unusable = unusable.or(Some((pe, why))),
+            FileState::Found(words) => found.extend(Found::decode(*words)),
+            FileState::Refused(why) => return Err(Error::File { pe, reason: why.clone() }),
+            FileState::Unusable(why) => unusable = unusable.or(Some((pe, why))),
         }
     }
-    let spec = &plan.table.specs()[k];
+    let spec = &setup.table.specs()[k];
     if let Some((pe, why)) = unusable {
         let kept = found.iter().any(|found| !found.is_new());
         if kept || spec.traits.policy != Some(Policy::Preferred) {

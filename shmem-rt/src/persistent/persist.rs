@@ -5,11 +5,12 @@ use std::panic::Location;
 use shmem_core::context::Initiator as _;
 use shmem_core::memory::PmemError;
 use shmem_core::observe::Family;
+use shmem_launch::say::say;
 
-use crate::collective::{Number as _, Operation, Purpose};
+use crate::collective::{Agreed, Number as _};
 use crate::error::{Error, Result};
+use crate::group::{Operation, Purpose};
 use crate::job::Job;
-use crate::team::Collective;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -55,9 +56,7 @@ impl<L: ThreadLevel> World<L> {
             location: Some(location),
         };
         let job = self.job();
-        job.quiet_all();
-        let collective = self.team().enter(self.endpoint());
-        collective.meet(&purpose);
+        let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let mut written = 0;
         let end = |error: PmemError| -> ! {
             job.abort(
@@ -65,37 +64,50 @@ impl<L: ThreadLevel> World<L> {
                 &format!("{error}; what this persist was to keep is safe, and the next job finishes it"),
             )
         };
-        for shelf in job.shelves().iter_mut() {
+        for shelf in job.memory.shelves.lock().iter_mut() {
+            if shelf.file.is_none() {
+                continue;
+            }
+            // Raw addresses reach the list, too. What this PE has made of names is what counts.
+            // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
+            if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
+                say(&format!(
+                    "shmem: warning: PE {}: the list of names of {} was overwritten, which is no object of the \
+                     program; it is written again at {}:{} (a raw address that leads past an object does that)",
+                    self.my_pe(),
+                    shelf.title,
+                    location.file(),
+                    location.line()
+                ));
+            }
             let Some(file) = &mut shelf.file else { continue };
             let last = file.generation();
             let mine =
                 if shelf.failed { Err(libc::EIO) } else { file.prepare().map_err(|error| code(&error)) };
-            if let Err((pe, errno)) = worst(&collective, &purpose, mine) {
+            if let Err((pe, errno)) = worst(&agreed, mine) {
                 if !shelf.failed {
                     shelf.failed = true;
                     file.revert().unwrap_or_else(|error| {
                         job.abort(1, &format!("{error}; the files have the last persist"))
                     });
-                    collective.meet(&purpose);
+                    agreed.again();
                 }
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
                 return Err(Error::NotPersisted { partition: shelf.title.clone(), pe, reason, last });
             }
             file.complete().unwrap_or_else(|error| end(error));
-            collective.meet(&purpose);
+            agreed.again();
             written += 1;
         }
         Ok(written)
     }
 }
 
-impl Job {
-    /// The end of the job, when no PE writes any more.
-    pub(crate) fn close_files(&self) {
-        for shelf in self.shelves().iter_mut().filter(|shelf| !shelf.failed) {
-            // If it fails, the next job looks closer.
-            _ = shelf.file.as_mut().map(|file| file.close());
-        }
+/// The end of the job, when no PE writes any more.
+pub(crate) fn close_files(job: &Job) {
+    for shelf in job.memory.shelves.lock().iter_mut().filter(|shelf| !shelf.failed) {
+        // If it fails, the next job looks closer.
+        _ = shelf.file.as_mut().map(|file| file.close());
     }
 }
 
@@ -104,17 +116,13 @@ fn code(error: &PmemError) -> i32 {
 }
 
 /// What all PEs have come to: a PE that failed, and its error.
-fn worst(
-    collective: &Collective<'_>,
-    purpose: &Purpose<'_>,
-    mine: Result<(), i32>,
-) -> Result<(), (usize, i32)> {
-    let me = collective.endpoint.me().number() as u64;
+fn worst(agreed: &Agreed<'_>, mine: Result<(), i32>) -> Result<(), (usize, i32)> {
+    let me = agreed.collective.endpoint.me().number() as u64;
     let mut word = match mine {
         Ok(()) => 0_u64,
         Err(errno) => (me + 1) << 32 | u64::from(errno.unsigned_abs()),
     };
-    collective.reduce_for(purpose, bytemuck::bytes_of_mut(&mut word), u64::greater);
+    agreed.reduce(bytemuck::bytes_of_mut(&mut word), u64::greater);
     match word {
         0 => Ok(()),
         word => Err(((word >> 32) as usize - 1, word as u32 as i32)),

@@ -2,21 +2,22 @@
 //!
 //! The heaps of partitions are allocated by all PEs in lockstep, so that nothing need be exchanged. A team
 //! cannot use them: the others do not know of it. Every PE has a range of memory for teams, of which it
-//! knows itself what is [free](super::room); the members come to a common place in rounds.
+//! knows itself what is [free](crate::state::room); the members come to a common place in rounds.
 
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::Contents;
-use shmem_core::heap::MIN_ALIGN;
+use shmem_core::heap::{HeapError, MAX_ALIGN, MIN_ALIGN};
 use shmem_core::object::SymBox;
 use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::segment::SYSTEM;
 
-use super::{Collective, Team, TeamBox, TeamError};
-use crate::collective::{Number, Operation, Purpose};
-use crate::error::Result;
+use super::TeamBox;
+use crate::collective::{Agreed, Number};
+use crate::error::{Result, TeamError};
+use crate::group::{Operation, Purpose, Team};
 use crate::initial::Initial;
 
 impl Team {
@@ -38,8 +39,8 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// If no place of that size is free on all members: the same error on each of them. `SHMEM_TEAM_SIZE`
-    /// says how much memory there is.
+    /// If items are aligned to more than 2 MiB, or no place of that size is free on all members: the same error on
+    /// each of them. `SHMEM_TEAM_SIZE` says how much memory there is.
     #[track_caller]
     pub fn alloc<I: Initial>(
         &self,
@@ -51,74 +52,86 @@ impl Team {
         let item = size_of::<<I::Contents as Contents>::Item>();
         let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
+        let location = Location::caller();
         let subject = || format!("{} in the memory of teams", show_size(bytes as u64));
         let purpose = Purpose {
             operation: Operation::named(Family::Memory, "alloc"),
             opens: false,
-            arguments: &[bytes as u64, align as u64],
+            arguments: &[bytes as u64, item as u64, align as u64],
             subject: &subject,
-            location: Some(Location::caller()),
+            location: Some(location),
         };
-        let collective = self.enter(endpoint);
-        collective.compare(&purpose);
-        collective.reclaim_objects(&purpose);
+        let agreed = self.agree_on(endpoint, &purpose);
+        // Places of PEs start on multiples of it, and of nothing larger.
+        if align > MAX_ALIGN {
+            return Err(HeapError::Alignment { align }.into());
+        }
+        agreed.reclaim_objects();
         // An object of no bytes takes up some, so that no two lie in one place.
-        let range = collective.place(&purpose, bytes.max(1), align)?;
+        let range = agreed.place(bytes.max(1), align)?;
         let offset = range.start;
-        let id = self.uses.insert_object(range);
-        // SAFETY: `offset` starts a block of `len` aligned items in this PE's place, which nobody else uses:
-        // it was free, and what was under way to it is complete (`reclaim_objects`).
+        let kind = core::any::type_name::<<I::Contents as Contents>::Item>();
+        let name = format!("{len} x {kind}, allocated by a team at {}:{}", location.file(), location.line());
+        self.job.teams.room.lock().name(offset, name);
+        let id = self.uses().insert_object(range);
+        // SAFETY: `offset` starts a block of `len` items in this PE's slot: on a multiple of `align` from its start,
+        // which is a multiple of `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the
+        // block was free. What other PEs had under way to an object that lay there before was complete before they
+        // met this PE to give it up (`reclaim_objects`).
         unsafe { initial.write(endpoint.mine(offset).cast()) };
-        collective.meet(&purpose);
-        let released = std::sync::Arc::clone(self.uses.released());
-        // SAFETY: every member has reserved `len` items there under this number, and initialised them; the
-        // box is given to members only, and names members only (`TeamBox::on`).
+        agreed.again();
+        let released = std::sync::Arc::clone(self.uses().released());
+        // SAFETY: all members are in this call, for as many bytes of this alignment (`Agreed`, 1); where their items are of
+        // another type, any bytes are a value of both. They have taken the same range (`place`: all proposals of one step were equal) and given it the same number, since
+        // each has numbered the objects of the agreed calls of this team before. All have initialised theirs
+        // (`again`). The box is given to members only, and names members only (`TeamBox::on`).
         let object = unsafe { SymBox::__new(id, SYSTEM, offset, len, released) };
-        Ok(TeamBox::new(object, std::sync::Arc::clone(&self.uses)))
+        Ok(TeamBox::new(object, std::sync::Arc::clone(self.uses()), endpoint.me()))
     }
 }
 
-impl Collective<'_> {
-    /// Meets, and frees the objects that all members have dropped.
-    fn reclaim_objects(&self, purpose: &Purpose<'_>) {
-        let Self { team, .. } = *self;
-        let mut gone = team.uses.dropped_objects();
+impl Agreed<'_> {
+    /// Frees the objects that all members have dropped.
+    fn reclaim_objects(&self) {
+        let team = self.collective.team;
+        let mut gone = team.uses().dropped_objects();
         // Not before: another thread may have written an object and dropped it just now.
         team.job.quiet_all();
-        self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut gone), |a: u64, b| a & b);
-        let ranges = team.uses.take_objects(&gone);
-        ranges.into_iter().for_each(|range| team.job.room().give(range));
+        self.reduce(bytemuck::cast_slice_mut(&mut gone), |a: u64, b| a & b);
+        let ranges = team.uses().take_objects(&gone);
+        ranges.into_iter().for_each(|range| team.job.teams.room.lock().give(range));
     }
 
     /// The first place that all members have free, taken on each.
-    fn place(&self, purpose: &Purpose<'_>, bytes: usize, align: usize) -> Result<std::ops::Range<usize>> {
+    fn place(&self, bytes: usize, align: usize) -> Result<std::ops::Range<usize>> {
         const NOWHERE: u64 = u64::MAX;
-        let job = &self.team.job;
-        let mut mine = job.room().propose(0, bytes, align);
+        let team = self.collective.team;
+        let job = &team.job;
+        let mut mine = job.teams.room.lock().propose(0, bytes, align);
         loop {
             let proposal = mine.as_ref().map_or(NOWHERE, |range| range.start as u64);
             // The highest, and what is the lowest with its bits turned.
             let mut ends = [proposal, !proposal];
-            self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::greater);
+            self.reduce(bytemuck::cast_slice_mut(&mut ends), u64::greater);
             let (highest, lowest) = (ends[0], !ends[1]);
             match mine.take() {
                 Some(range) if highest == lowest => return Ok(range),
                 Some(range) if range.start as u64 == highest => mine = Some(range),
-                other => other.into_iter().for_each(|range| job.room().give(range)),
+                other => other.into_iter().for_each(|range| job.teams.room.lock().give(range)),
             }
             if highest == NOWHERE {
-                let free = self.tell(purpose, [job.room().free_bytes() as u64]);
+                let free = self.tell([job.teams.room.lock().free_bytes() as u64]);
                 let fullest = (0..free.len()).min_by_key(|rank| free[*rank]).unwrap_or_default();
                 return Err(TeamError::NoRoom {
                     bytes,
-                    pe: self.team.members[fullest].number(),
+                    pe: team.members()[fullest].number(),
                     free: free[fullest][0] as usize,
-                    size: job.room().bytes(),
+                    size: job.teams.room.lock().bytes(),
                 }
                 .into());
             }
             if mine.is_none() {
-                mine = job.room().propose(highest as usize, bytes, align);
+                mine = job.teams.room.lock().propose(highest as usize, bytes, align);
             }
         }
     }

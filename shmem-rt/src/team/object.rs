@@ -8,7 +8,8 @@ use shmem_core::data::{Contents, SymmetricData};
 use shmem_core::object::{Extent, Here, Objects, On, SymBox};
 use shmem_core::pe::Pe;
 
-use super::{Team, Uses};
+use crate::group::Team;
+use crate::state::uses::Uses;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -20,32 +21,41 @@ use crate::world::World;
 pub struct TeamBox<T: ?Sized> {
     object: SymBox<T>,
     uses: Arc<Uses>,
+    /// The member whose handle it is.
+    me: Pe,
 }
 
 impl<T: Contents + ?Sized> TeamBox<T> {
-    /// `object` is an allocation of the team with these `uses`.
-    pub(super) fn new(object: SymBox<T>, uses: Arc<Uses>) -> Self {
-        Self { object, uses }
+    /// `object` is an allocation of the team with these `uses`, by its member `me`.
+    pub(super) fn new(object: SymBox<T>, uses: Arc<Uses>, me: Pe) -> Self {
+        Self { object, uses, me }
     }
 
     /// The object on a member.
     ///
     /// # Panics
     ///
-    /// If `pe` is not a member of the team.
+    /// If `pe` is not a member of the team, as the PE has it whose handle this is. Only PEs that are threads of one
+    /// process can come to the latter.
     #[inline]
     #[track_caller]
     pub fn on(&self, pe: Pe) -> On<'_, T> {
         assert!(
-            self.uses.has_member(pe.number()),
+            self.uses.has_member(pe.number()) && pe.is_seen_with(self.me),
             "PE {pe} is not a member of the team that has allocated this object, and has none"
         );
         self.object.on(pe)
     }
 
     /// The calling PE's own copy.
-    #[inline(always)]
+    ///
+    /// # Panics
+    ///
+    /// If the handle is that of another PE. Only PEs that are threads of one process can come to that.
+    #[inline]
+    #[track_caller]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
+        assert!(token.endpoint().me().is_seen_with(self.me), "this object of a team is another PE's handle");
         self.object.here(token)
     }
 

@@ -9,18 +9,21 @@
 //!    (`Segments::find` never gives that segment), and there is no handle of it but a [`TeamBox`].
 //! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE that
 //!    can name bytes of the memory of teams on PE p, through any box, is in the team of that box together
-//!    with p. Who the members are, and how large an object is, they have compared to the bit: a hash could be
-//!    the same for different numbers.
+//!    with p. Who the members are, and where an object lies and how large it is, is certain: they have stated what
+//!    they came for, word for word, before they told each other the rest ([`Agreed`](crate::collective::Agreed)).
 //! 4. Bytes on p belong to one object at a time: p itself keeps what is free. They come to another object
-//!    only when all members of the first one's team have dropped it, have been quiet since, and have met p.
+//!    only when all members of the first one's team have dropped it, have been quiet since, and have said so to p in
+//!    an agreed collective of that team, or of one in which it lies.
 //!    So whoever can name the bytes of an object of this team on p has a box of this very object, and is
 //!    a member.
 //! 5. No member has a token: each has lent its world exclusively to this call. All endpoints of members are
 //!    quiet, and the barriers in front of the body and behind it are the checked ones of the team, so (2) to
 //!    (7) of the argument for the world hold for the members.
 //!
-//! Where PEs are threads of one process, a box could be handed from one to another by other means than this
-//! library; PEs are processes, and the transport that makes them threads is one for tests.
+//! Where PEs are threads of one process, a box can be handed from one to another by other means than this library. A
+//! box and each [`Pe`](shmem_core::pe::Pe) carry whose they are, so a place on a member comes from a box and a `Pe` of
+//! one member, and an operation of another PE refuses that `Pe` (`Endpoint::mapped`): there, no operation uses a slot
+//! without that look.
 //!
 //! [`TeamBox`]: super::TeamBox
 //! [`TeamBox::on`]: super::TeamBox::on
@@ -30,8 +33,8 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 
-use super::Team;
 use super::object::{TeamKey, TeamObjects};
+use crate::group::Team;
 use crate::phase::{FROZEN, Kind, LOCAL, Phase};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -51,11 +54,14 @@ impl Team {
         body: impl for<'x> FnOnce(O::Mut<'x>) -> R,
     ) -> R {
         let phase = self.phase(world, LOCAL, objects, Location::caller());
-        // SAFETY: the module's argument excludes all other accesses until `leave`; the extents do not overlap
-        // (`enter`), the handles stay borrowed, and `mine(0)` is the start of this PE's place.
-        let opened = unsafe { objects.open(world.endpoint().mine(0)) };
+        let endpoint = world.shut();
+        // SAFETY: by (1) to (5) of the module's argument nobody else reaches the objects until `leave`: `phase` has seen
+        // that this team has allocated them, and all members are in the phase. The extents do not overlap
+        // (`Phase::enter`), the handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+        let opened = unsafe { objects.open(endpoint.mine(0)) };
         let result = body(opened);
-        phase.leave(self, world.endpoint());
+        phase.leave(self, &endpoint);
+        world.open(endpoint);
         result
     }
 
@@ -72,10 +78,13 @@ impl Team {
         body: impl for<'x> FnOnce(O::Ref<'x>) -> R,
     ) -> R {
         let phase = self.phase(world, FROZEN, objects, Location::caller());
-        // SAFETY: as in `local`, for shared references: nobody writes until `leave`.
-        let opened = unsafe { objects.freeze(world.endpoint().mine(0)) };
+        let endpoint = world.shut();
+        // SAFETY: by (1) to (5) of the module's argument nobody writes the objects until `leave`: `phase` has seen that this
+        // team has allocated them. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+        let opened = unsafe { objects.freeze(endpoint.mine(0)) };
         let result = body(opened);
-        phase.leave(self, world.endpoint());
+        phase.leave(self, &endpoint);
+        world.open(endpoint);
         result
     }
 
@@ -90,7 +99,7 @@ impl Team {
         // A phase of the job quiets that job's endpoints.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
         assert!(
-            objects.__are_of(&TeamKey(Arc::clone(&self.uses))),
+            objects.__are_of(&TeamKey(Arc::clone(self.uses()))),
             "an object that this team has not allocated cannot be opened by its members alone: other PEs may \
              write it; allocate it with `team.alloc`, or open it on all PEs with `world.local`"
         );

@@ -1,6 +1,6 @@
 //! How teams are made and destroyed: by all members of the team that is split.
 //!
-//! Whoever is a member of a new one follows from the arguments, which the checked barrier compares, and from
+//! Whoever is a member of a new one follows from the arguments, on which all agree word for word ([`Agreed`]), and from
 //! what members say of themselves (colours). Then the PEs come to an index for it:
 //!
 //! ```text
@@ -18,10 +18,12 @@ use shmem_core::context::Initiator;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 
-use super::indexes::Set;
-use super::{Collective, Team, TeamConfig, TeamError, Uses};
-use crate::collective::{Operation, Purpose};
-use crate::error::Result;
+use crate::collective::Agreed;
+use crate::error::{Result, TeamError};
+use crate::group::{Operation, Purpose, Team};
+use crate::state::config::TeamConfig;
+use crate::state::indexes::Set;
+use crate::state::uses::Uses;
 
 /// New teams by the ranks of their members, in order; disjoint.
 type Groups = Vec<Vec<usize>>;
@@ -70,9 +72,9 @@ impl Team {
             subject: &subject,
             location: Some(Location::caller()),
         };
-        let collective = self.enter(token.endpoint());
+        let agreed = self.agree_on(token.endpoint(), &purpose);
         let groups = strided(self.size(), start, stride, size).map(|ranks| vec![ranks]);
-        collective.divide(&purpose, config, groups)
+        agreed.divide(config, groups)
     }
 
     /// Makes the rows and the columns of a grid: the members with equal quotients of their ranks by `width`,
@@ -100,15 +102,15 @@ impl Team {
             subject: &subject,
             location: Some(Location::caller()),
         };
-        let collective = self.enter(token.endpoint());
+        let agreed = self.agree_on(token.endpoint(), &purpose);
         let n = self.size();
         let width_in = width.min(n);
         let by = |group: &dyn Fn(usize) -> usize| match width {
             0 => Err(TeamError::Empty { what: "a row of a grid of width 0" }),
             _ => Ok(grouped((0..n).map(|rank| (group(rank), rank)))),
         };
-        let row = collective.divide(&purpose, rows, by(&|rank| rank / width_in))?;
-        let column = collective.divide(&purpose, columns, by(&|rank| rank % width_in))?;
+        let row = agreed.divide(rows, by(&|rank| rank / width_in))?;
+        let column = agreed.divide(columns, by(&|rank| rank % width_in))?;
         match (row, column) {
             (Some(row), Some(column)) => Ok((row, column)),
             _ => unreachable!("every rank has a quotient and a remainder"),
@@ -137,8 +139,8 @@ impl Team {
             subject: &subject,
             location: Some(Location::caller()),
         };
-        let collective = self.enter(token.endpoint());
-        let said = collective.tell(&purpose, [u64::from(colour.is_some()), colour.unwrap_or(0), key as u64]);
+        let agreed = self.agree_on(token.endpoint(), &purpose);
+        let said = agreed.tell([u64::from(colour.is_some()), colour.unwrap_or(0), key as u64]);
         let mut members: Vec<(u64, i64, usize)> = said
             .iter()
             .enumerate()
@@ -147,7 +149,7 @@ impl Team {
             .collect();
         members.sort_unstable();
         let groups = grouped(members.into_iter().map(|(colour, _, rank)| (colour, rank)));
-        collective.divide(&purpose, config, Ok(groups))
+        agreed.divide(config, Ok(groups))
     }
 
     /// Ends a team. Collective over its members; what they have started is complete behind it. (Dropping the
@@ -168,79 +170,73 @@ impl Team {
             subject: &String::new,
             location: Some(Location::caller()),
         };
-        self.job.quiet_all();
-        let mine = [self.uses.contexts() as u64, self.uses.objects() as u64];
-        let said = self.enter(token.endpoint()).tell(&purpose, mine);
+        let mine = [self.uses().contexts() as u64, self.uses().objects() as u64];
+        let said = self.agree_on(token.endpoint(), &purpose).tell(mine);
         match said.iter().position(|said| *said != [0, 0]) {
             None => Ok(()),
             Some(rank) => {
                 let [contexts, objects] = said[rank].map(|n| n as usize);
-                Err(TeamError::InUse { pe: self.members[rank].number(), contexts, objects }.into())
+                Err(TeamError::InUse { pe: self.members()[rank].number(), contexts, objects }.into())
             }
         }
     }
 }
 
-impl Collective<'_> {
+impl Agreed<'_> {
     /// Makes the teams of `groups`, and gives the one that the calling PE is in.
-    fn divide(
-        &self,
-        purpose: &Purpose<'_>,
-        config: &TeamConfig,
-        groups: Result<Groups, TeamError>,
-    ) -> Result<Option<Team>> {
-        let Self { team, endpoint, .. } = *self;
-        self.compare(purpose);
-        let dropped = team.job.indexes().dropped();
+    fn divide(&self, config: &TeamConfig, groups: Result<Groups, TeamError>) -> Result<Option<Team>> {
+        let (team, endpoint) = (self.collective.team, self.collective.endpoint);
+        let dropped = team.job.teams.indexes.lock().dropped();
         // What is used again may be the target of what is under way. Not before: another thread may have
         // written an object and dropped it just now.
         team.job.quiet_all();
-        let dropped = self.tell(purpose, [dropped]);
+        let dropped = self.tell([dropped]);
         self.reclaim(&dropped);
         let groups = groups?;
         loop {
-            let free: Vec<Set> = self.tell(purpose, [team.job.indexes().free()]).concat();
+            let free: Vec<Set> = self.tell([team.job.teams.indexes.lock().free()]).concat();
             let mut mine = None;
             for group in &groups {
                 let index = self.common(group, &free)?;
-                if group.contains(&team.rank) {
+                if group.contains(&team.rank()) {
                     mine = Some((index, group));
                 }
             }
             let made = mine.map(|(index, group)| {
                 let members: Vec<(Pe, u32)> =
-                    group.iter().map(|rank| (team.members[*rank], team.hosts[*rank])).collect();
+                    group.iter().map(|rank| (team.members()[*rank], team.hosts()[*rank])).collect();
                 let numbers: Vec<usize> = members.iter().map(|(pe, _)| pe.number()).collect();
                 let uses = Uses::new(*config, numbers.iter().copied());
-                let taken = team.job.indexes().take(index, numbers, &uses);
+                let taken = team.job.teams.indexes.lock().take(index, numbers, &uses);
                 (index, members, uses, taken)
             });
             if let Some((index, .., true)) = &made {
                 // Nobody looks for a meeting of the new team yet, and of the old one nobody is left.
                 let mine = &team.system_at(endpoint, endpoint.me()).teams[*index];
-                mine.lines.clear();
+                mine.clear();
             }
             let failed = made.as_ref().is_some_and(|(.., taken)| !taken);
-            if self.tell(purpose, [u64::from(failed)]).iter().all(|failed| *failed == [0]) {
+            if self.tell([u64::from(failed)]).iter().all(|failed| *failed == [0]) {
                 return Ok(made.map(|(index, members, uses, _)| {
                     Team::new(std::sync::Arc::clone(&team.job), endpoint, index, members, uses)
                 }));
             }
             if let Some((index, .., true)) = made {
-                team.job.indexes().give(index);
+                team.job.teams.indexes.lock().give(index);
             }
         }
     }
 
     /// Frees what no member of any team that lies in this one has any more.
     fn reclaim(&self, dropped: &[[Set; 1]]) {
-        let job = &self.team.job;
-        let rank_of = |number: usize| self.team.members.iter().position(|pe| pe.number() == number);
-        let gone = job.indexes().reclaim(|pe| rank_of(pe).map(|rank| dropped[rank][0]));
+        let team = self.collective.team;
+        let job = &team.job;
+        let rank_of = |number: usize| team.members().iter().position(|pe| pe.number() == number);
+        let gone = job.teams.indexes.lock().reclaim(|pe| rank_of(pe).map(|rank| dropped[rank][0]));
         for uses in gone {
             let all = vec![!0; uses.dropped_objects().len()];
             let ranges = uses.take_objects(&all);
-            ranges.into_iter().for_each(|range| job.room().give(range));
+            ranges.into_iter().for_each(|range| job.teams.room.lock().give(range));
         }
     }
 
@@ -251,19 +247,8 @@ impl Collective<'_> {
             return Ok(set.trailing_zeros() as usize);
         }
         let fullest = group.iter().copied().min_by_key(|rank| free[*rank].count_ones()).unwrap_or_default();
-        let pe = self.team.members[fullest].number();
+        let pe = self.collective.team.members()[fullest].number();
         Err(TeamError::Exhausted { pe, used: free[fullest].count_zeros() as usize })
-    }
-
-    /// What each member says in a few words, in the order of ranks.
-    pub(super) fn tell<const N: usize>(&self, purpose: &Purpose<'_>, words: [u64; N]) -> Vec<[u64; N]> {
-        let mut all = vec![[0; N]; self.team.size()];
-        self.gather_equal(
-            purpose,
-            bytemuck::cast_slice(&words),
-            bytemuck::cast_slice_mut(all.as_flattened_mut()),
-        );
-        all
     }
 }
 

@@ -4,6 +4,7 @@ shmem::partitions! {
     pub c { kind = 3 }
     pub d { kind = FASTMEM, size = 1M }
     pub e { kind = Pmem, size = 1M }
+    pub f { kind = sys, policy = "S" }
 }
 
 fn main() {}

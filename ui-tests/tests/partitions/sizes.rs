@@ -4,6 +4,7 @@ shmem::partitions! {
     pub c { size = "lots" }
     pub d { pgsize = 3M }
     pub e { pgsize = 0 }
+    pub f { pgsize = "1K" }
 }
 
 fn main() {}

@@ -3,7 +3,7 @@
 #![deny(warnings)]
 
 use shmem::__private::{PlainData, Pod};
-use shmem::{Symmetric, symmetric};
+use shmem::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C)]
@@ -44,14 +44,132 @@ struct Line<const N: usize> {
 }
 
 #[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(64))]
+struct Aligned {
+    words: [u64; 8],
+}
+
+// Aligned as its fields are.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct AlignedLines<const N: usize> {
+    first: Aligned,
+    others: [Aligned; N],
+}
+
+#[derive(Clone, Copy, Symmetric)]
 #[repr(C)]
 struct Nothing;
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(transparent)]
+struct Wrapped<T>(T);
+
+// What a macro stands for is found.
+macro_rules! element {
+    () => {
+        u64
+    };
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Elements<const N: usize> {
+    head: element!(),
+    rest: [element!(); N],
+}
+
+// Fields of a macro's caller.
+macro_rules! structure {
+    ($name:ident { $($body:tt)* }) => {
+        #[derive(Clone, Copy, Symmetric)]
+        #[repr(C)]
+        struct $name<const N: usize> {
+            $($body)*
+        }
+    };
+}
+structure!(Called { first: u64, others: [u64; 3] });
+
+// Names that an expansion might want.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Types<T> {
+    first: T,
+    second: T,
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Holds {
+    seen: u64,
+}
 
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C)]
 #[shmem(crate = ::shmem)]
 struct Named {
     number: i16,
+}
+
+// Attributes that change a struct before the derive sees it.
+#[changes::words(Kind(u8) => Kind(u16))]
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Kind(u8);
+
+pub mod open {
+    use shmem::prelude::*;
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Cell<T>
+    where
+        T: Default,
+    {
+        pub mass: T,
+        pub(super) charge: T,
+        secret: [T; 2],
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C, packed)]
+    pub struct Tight(pub u8, pub(crate) Hidden, u64);
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(transparent)]
+    pub(super) struct Hidden {
+        r#type: u32,
+    }
+
+    // What a struct lends is nothing to its own fields.
+    impl<T: Default> std::ops::Deref for Cell<T> {
+        type Target = str;
+
+        fn deref(&self) -> &str {
+            "cell"
+        }
+    }
+
+    pub fn secrets<T: shmem::PlainData + Default>(world: &World, cells: &SymBox<[Cell<T>]>, into: &mut [T])
+    where
+        T: shmem::strided::Shaped<Element = T>,
+    {
+        strided!(world, into[..2] = cells@(world.me())[dyn 0].secret);
+    }
+}
+
+fn fields(world: &World, cells: &SymBox<[open::Cell<f32>]>, tight: &SymBox<[open::Tight]>) {
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Local {
+        x: f32,
+        y: f32,
+    }
+    let (mut masses, mut bytes, local) = ([0f32; 4], [0u8; 4], [Local { x: 1.0, y: 2.0 }; 4]);
+    strided!(world, masses[..] = cells@(world.me())[0..4].mass);
+    strided!(world, cells@(world.me())[0..4].{mass, charge} = local[..].{x, y});
+    strided!(world, bytes[..] = tight@(world.me())[0..4].0);
 }
 
 #[symmetric]
@@ -71,6 +189,12 @@ fn main() {
     plain(Row { head: 1u32, rest: [[2; 3]; 2] });
     plain(Line { tag: 1, values: [0.0; 9] });
     plain(Nothing);
+    plain(Wrapped(1u16));
+    plain(Elements { head: 1, rest: [2; 5] });
+    plain(Called::<3> { first: 1, others: [2; 3] });
+    plain(Types { first: 1u8, second: 2 });
+    plain(Holds { seen: 1 });
     plain(Named { number: 3 });
-    let _ = (&PARTICLES, &LINE);
+    plain(Kind(1));
+    let _ = (&PARTICLES, &LINE, fields, open::secrets::<f64>);
 }

@@ -47,8 +47,25 @@ impl Solver {
     }
 }
 
+/// Has a method of the name, too.
+struct Room;
+
+impl Room {
+    fn local<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
+        body(self)
+    }
+}
+
+#[shmem::collective]
+fn another_thing_of_that_name(world: &mut World) -> usize {
+    let pes = world.n_pes();
+    let world = Room;
+    world.local(|_| world.local(|_| pes))
+}
+
 #[shmem::main]
 fn main(world: &mut World) -> Result<()> {
+    assert_eq!(another_thing_of_that_name(world), world.n_pes());
     assert_eq!(levels(3, world)?, 3 * (N + 2) + 2 * 3 + 3);
     assert_eq!(in_any::<fast>(world)?, N);
     assert_eq!(Solver.step(world)?, 7);

@@ -79,6 +79,28 @@ fn lengths<const M: usize>(world: &World, pe: Pe, from: &[f64; M]) {
     strided!(world, FIELD@pe[0, dyn ..M] = (*from)[..]);
 }
 
+trait Tile {
+    const LEN: usize;
+
+    fn fill(world: &World, pe: Pe, from: &[f64]);
+}
+
+struct Row;
+
+impl Tile for Row {
+    const LEN: usize = 4;
+
+    fn fill(world: &World, pe: Pe, from: &[f64]) {
+        strided!(world, FIELD@pe[0, ..Self::LEN] = from[..]);
+    }
+}
+
+fn parameters<T: Tile, const M: usize>(world: &World, pe: Pe, into: &mut [f64]) {
+    strided!(world, into[..] = FIELD@pe[0, ..T::LEN]);
+    strided!(world, FIELD@pe[1..M, dyn M] = FIELD[1..M, 2]);
+    strided!(world, FIELD@pe[0..const { M / 2 }, 1] = FIELD[0..size_of::<[u8; M]>() / 2, 2]);
+}
+
 fn elements<T: shmem::PlainData + shmem::strided::Shaped<Element = T>>(
     world: &World,
     row: &SymBox<[T]>,
@@ -128,6 +150,10 @@ fn main(world: &mut World) -> Result<()> {
     };
     solver.exchange(&mut [0.0; N], &[1.0; N]);
     lengths(world, pe, &[1.0; 4]);
+    Row::fill(world, pe, &[1.0, 2.0, 3.0, 4.0]);
+    let mut into = [0.0; 4];
+    parameters::<Row, 4>(world, pe, &mut into);
+    assert_eq!(into, [1.0, 2.0, 3.0, 4.0]);
     elements(world, &solver.edges.0, pe, &mut [0.0; 4]);
     Ok(())
 }

@@ -24,4 +24,7 @@ static G: [f64; 4];
 #[symmetric(pgsize = "99999999T")]
 static H: [f64; 4];
 
+#[symmetric(pgsize = "1K")]
+static I: [f64; 4];
+
 fn main() {}

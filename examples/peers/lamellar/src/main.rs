@@ -273,7 +273,8 @@ impl<'w> Peer<'w> {
 
     fn check(&self, operation: Operation) -> Result<(), &'static str> {
         let byte = |k: usize| (k * 7 + k / 256 * 3 + 1) as u8;
-        // SAFETY: as for the operations themselves; the second process sleeps.
+        // SAFETY: only this process transfers, one operation after the other, and within the regions; the second one
+        // sleeps.
         unsafe {
             let given = self.given.as_mut_slice();
             given.fill(0);

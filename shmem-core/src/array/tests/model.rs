@@ -103,7 +103,8 @@ macro_rules! opened {
 macro_rules! frozen {
     ($model:ident) => {{
         let mine = $model.place.as_ptr().cast_mut().cast::<u8>();
-        // SAFETY: as in `opened`, and nothing is written.
+        // SAFETY: the array's parts lie in the place, which is borrowed here and not written until the view's
+        // last use, and the model outlives it.
         unsafe { crate::object::Objects::freeze(&$model.array, mine) }
     }};
 }

@@ -11,7 +11,7 @@ pub struct DomainId(u32);
 
 /// What a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grant {
+pub struct Assignment {
     /// The unit.
     pub unit: u32,
     /// Whether operations take a lock.
@@ -145,7 +145,7 @@ impl Mapping {
     /// # Errors
     ///
     /// [`Shortage`] if there is no unit at all.
-    pub fn create_world(&mut self, level: Level) -> Result<(DomainId, Grant), Shortage> {
+    pub fn create_world(&mut self, level: Level) -> Result<(DomainId, Assignment), Shortage> {
         let unit =
             self.units.take(level.is_concurrent(), Taken::World).ok_or_else(|| self.shortage(level, 0))?;
         let own = (self.design != Design::Context).then_some(unit);
@@ -154,7 +154,7 @@ impl Mapping {
         if own.is_some() {
             self.units.join(unit);
         }
-        Ok((id, self.grant(unit)))
+        Ok((id, self.assignment(unit)))
     }
 
     /// Creates domains of one level, all or none. That they are created together is known while they are
@@ -205,7 +205,7 @@ impl Mapping {
     /// # Panics
     ///
     /// If the domain is destroyed.
-    pub fn create_context(&mut self, domain: DomainId) -> Result<Grant, Shortage> {
+    pub fn create_context(&mut self, domain: DomainId) -> Result<Assignment, Shortage> {
         let (level, unit) = match self.domains.get(&domain) {
             Some(open) if open.open => (open.level, open.unit),
             _ => panic!("a context was asked for of a domain that is destroyed"),
@@ -233,7 +233,7 @@ impl Mapping {
             (None, _) => self.place(level, self.hints)?,
         };
         self.domains.entry(domain).and_modify(|domain| *domain.contexts.entry(unit).or_insert(0) += 1);
-        Ok(self.grant(unit))
+        Ok(self.assignment(unit))
     }
 
     /// Destroys a context of a domain that is on a unit.
@@ -259,9 +259,9 @@ impl Mapping {
         id
     }
 
-    fn grant(&self, unit: u32) -> Grant {
+    fn assignment(&self, unit: u32) -> Assignment {
         let locked = self.units.get(unit).is_some_and(|unit| unit.locked);
-        Grant { unit, locked, tracking: self.design.tracking() }
+        Assignment { unit, locked, tracking: self.design.tracking() }
     }
 
     /// Gives back what a domain holds, once it is closed and empty.

@@ -25,7 +25,7 @@ mod policy;
 mod share;
 mod units;
 
-pub use decide::{DomainId, Grant, Mapping, Shortage};
+pub use decide::{Assignment, DomainId, Mapping, Shortage};
 pub use policy::{Design, Hints, Level, Sharing, Tracking};
 pub use share::{by_need, evenly};
 

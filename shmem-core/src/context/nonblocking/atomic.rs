@@ -1,7 +1,7 @@
 //! Atomic operations whose results come later.
 
 use super::Scope;
-use crate::context::amo::{Amo, fetch_later};
+use crate::context::amo::{Amo, fetch_nbi};
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
 use crate::observe::Family;
@@ -30,7 +30,7 @@ macro_rules! fetching {
                 ) {
                     let op = $op;
                     // SAFETY: borrowed exclusively until the scope has ended in a quiet.
-                    unsafe { fetch_later(self.endpoint(), before, word, op, Family::$family) };
+                    unsafe { fetch_nbi(self.endpoint(), before, word, op, Family::$family) };
                 }
             )*
         }

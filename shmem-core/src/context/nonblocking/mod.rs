@@ -22,8 +22,7 @@ pub use scope::Scope;
 
 use core::panic::Location;
 
-use super::place::Place;
-use super::rma::check_len;
+use super::place::{Place, check_len};
 use crate::data::Contents;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::Here;
@@ -125,7 +124,8 @@ pub trait NonBlocking: Initiator {
     fn get_into<P: Place>(&self, into: Here<'_, P::Contents>, place: P) {
         check_len::<P::Contents>(place.len_of(), into.len());
         let to = into.as_ptr().cast::<<P::Contents as Contents>::Item>();
-        // SAFETY: as in `put_from`; in the shared phase anybody may write there.
+        // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is; in
+        // the shared phase anybody may write there.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
 }

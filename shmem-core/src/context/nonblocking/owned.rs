@@ -5,8 +5,7 @@ use core::mem::ManuallyDrop;
 use core::panic::Location;
 
 use crate::context::order::quiet_through;
-use crate::context::place::Place;
-use crate::context::rma::check_len;
+use crate::context::place::{Place, check_len};
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::observe::Family;

@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 use core::panic::Location;
 
 use crate::context::order::{fence_through, quiet_pe_through, quiet_through};
-use crate::context::place::Place;
+use crate::context::place::{Place, check_len};
 use crate::context::raw::{get_bytes, put_bytes};
-use crate::context::rma::{Rma, check_len};
+use crate::context::rma::Rma;
 use crate::context::signal::check_pe;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator, Stores};
@@ -144,7 +144,8 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     {
         check_len::<P::Contents>(place.len_of(), source.len_of());
         check_pe(place.pe_of(), signal.pe());
-        // SAFETY: as in `put`; the signal is on the place's PE.
+        // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a
+        // quiet; the signal is on the place's PE.
         unsafe {
             place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignalNbi);
         }

@@ -10,7 +10,7 @@ pub(super) struct Blocks {
 
 /// Where they are on one side.
 #[derive(Clone, Copy)]
-pub(super) struct Side {
+pub(super) struct Walk {
     pub(super) name: &'static str,
     pub(super) len: usize,
     pub(super) stride: usize,
@@ -20,9 +20,9 @@ impl Blocks {
     /// Panics unless all blocks lie inside both sides, one behind the other.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn check(self, to: Side, from: Side) {
+    pub(super) fn check(self, to: Walk, from: Walk) {
         let Self { unit, block, count } = self;
-        for Side { name, len, stride } in [to, from] {
+        for Walk { name, len, stride } in [to, from] {
             if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
                 // In pieces: as a whole it would be written to memory before the test.
                 refuse(unit, block, count, name, len, stride);
@@ -67,21 +67,21 @@ mod tests {
     #[test]
     fn blocks_must_lie_inside_and_apart() {
         let blocks = Blocks { unit: "elements", block: 4, count: 3 };
-        let side = |len, stride| Side { name: "place", len, stride };
-        blocks.check(side(20, 8), side(12, 4));
-        Blocks { count: 0, ..blocks }.check(side(0, 8), side(0, 0));
+        let walk = |len, stride| Walk { name: "place", len, stride };
+        blocks.check(walk(20, 8), walk(12, 4));
+        Blocks { count: 0, ..blocks }.check(walk(0, 8), walk(0, 0));
         assert_eq!(
-            refusal(move || blocks.check(side(19, 8), side(12, 4))),
+            refusal(move || blocks.check(walk(19, 8), walk(12, 4))),
             "the place has 19 elements, but 3 blocks of 4 at a stride of 8 end at 20"
         );
         assert_eq!(
-            refusal(move || blocks.check(side(20, 8), side(12, 3))),
+            refusal(move || blocks.check(walk(20, 8), walk(12, 3))),
             "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block"
         );
         assert_eq!(
-            refusal(move || blocks.check(side(20, 0), side(12, 4))),
+            refusal(move || blocks.check(walk(20, 0), walk(12, 4))),
             "the stride of the place is 0; a stride must be at least 1"
         );
-        refusal(move || blocks.check(side(20, usize::MAX), side(12, 4)));
+        refusal(move || blocks.check(walk(20, usize::MAX), walk(12, 4)));
     }
 }

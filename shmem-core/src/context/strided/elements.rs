@@ -15,9 +15,12 @@ pub trait SameElements<To> {}
 
 impl<E> SameElements<E> for E {}
 
-/// A field of an element `E`.
+/// A field of an element `E`, by what has its names: `E` itself could lend fields of another type by `Deref`.
 #[inline(always)]
-pub fn field<E, F: Shaped>(_: PhantomData<E>, _: impl FnOnce(&E) -> *const F) -> PhantomData<F::Element> {
+pub fn field<E: Shaped, F: Shaped>(
+    _: PhantomData<E>,
+    _: impl FnOnce(&E::Names) -> *const F,
+) -> PhantomData<F::Element> {
     PhantomData
 }
 

@@ -14,6 +14,7 @@ mod region;
 mod routines;
 mod scoped;
 mod sized;
+mod table;
 mod token;
 pub mod written;
 
@@ -24,30 +25,25 @@ pub use routines::Strided;
 
 use core::panic::Location;
 
+use bytemuck::Pod;
+
 use crate::endpoint::Endpoint;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::strided::{Advice, Level, Method, Plan, execute, execute_blocks, execute_later};
+use crate::strided::{Advice, Level, Method, Plan, execute, execute_blocks, execute_dyn};
+use crate::transport;
 
-/// Where the symmetric side of a transfer starts.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) pe: Pe,
-    pub(super) segment: u32,
-    /// Bytes from the start of a PE's place.
-    pub(super) offset: usize,
-}
-
-/// Writes the blocks of `plan` from `from` to `to`. A constant plan folds.
+/// Writes the blocks of `plan`, made of elements `E`, from `from` to `to`. A constant plan folds.
 ///
 /// # Safety
 ///
 /// Every block of the plan must be readable from `from` on, for as long as the family says, and lie in the
-/// segment of every PE from `to` on. No block of the destination may overlap another of either side.
+/// segment of every PE from `to` on. No block of the destination may overlap another of either side. If `E` is a
+/// number, both sides must be made of `E`s, aligned.
 #[inline(always)]
-pub(super) unsafe fn put_planned(
+pub(super) unsafe fn put_planned<E: Pod>(
     endpoint: &Endpoint,
-    to: Place,
+    to: transport::Remote,
     from: *const u8,
     plan: &Plan,
     family: Family,
@@ -55,7 +51,7 @@ pub(super) unsafe fn put_planned(
 ) {
     if let Some(to) = endpoint.address(to.pe, to.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
-        unsafe { execute(plan, to, from) };
+        unsafe { execute::<E>(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
         unsafe {
@@ -64,23 +60,23 @@ pub(super) unsafe fn put_planned(
     }
 }
 
-/// Reads the blocks of `plan` from `from` into `to`. A constant plan folds.
+/// Reads the blocks of `plan`, made of elements `E`, from `from` into `to`. A constant plan folds.
 ///
 /// # Safety
 ///
 /// As [`put_planned`], with the sides exchanged.
 #[inline(always)]
-pub(super) unsafe fn get_planned(
+pub(super) unsafe fn get_planned<E: Pod>(
     endpoint: &Endpoint,
     to: *mut u8,
-    from: Place,
+    from: transport::Remote,
     plan: &Plan,
     family: Family,
     location: &'static Location<'static>,
 ) {
     if let Some(from) = endpoint.address(from.pe, from.offset) {
         // SAFETY: the blocks are memory of every PE that has an address (caller).
-        unsafe { execute(plan, to, from) };
+        unsafe { execute::<E>(plan, to, from) };
     } else {
         // SAFETY: the caller's promise.
         unsafe {
@@ -98,7 +94,7 @@ pub(super) unsafe fn get_planned(
 #[track_caller]
 unsafe fn put_blocks(
     endpoint: &Endpoint,
-    to: Place,
+    to: transport::Remote,
     from: *const u8,
     block: usize,
     level: Level,
@@ -128,7 +124,7 @@ unsafe fn put_blocks(
 unsafe fn get_blocks(
     endpoint: &Endpoint,
     to: *mut u8,
-    from: Place,
+    from: transport::Remote,
     block: usize,
     level: Level,
     align: usize,
@@ -174,16 +170,11 @@ unsafe fn put_slow(
     endpoint.tell(call, || {
         if let Some(to) = endpoint.mapped(pe, offset) {
             // SAFETY: the blocks are memory of every PE that has an address (caller).
-            return unsafe { execute_later(plan, to, from) };
+            return unsafe { execute_dyn(plan, to, from) };
         }
         let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        if family.is_nonblocking() {
-            // SAFETY: the caller's promise.
-            unsafe { far.transport.put_strided_nbi(far.channel, to, from, plan.pattern()) };
-        } else {
-            // SAFETY: as above.
-            unsafe { far.transport.put_strided(far.channel, to, from, plan.pattern()) };
-        }
+        // SAFETY: the caller's promise, for as long as the family says.
+        unsafe { far.transport.put_strided(far.channel, to, from, plan.pattern(), family.until()) };
     });
 }
 
@@ -210,15 +201,10 @@ unsafe fn get_slow(
     endpoint.tell(call, || {
         if let Some(from) = endpoint.mapped(pe, offset) {
             // SAFETY: the blocks are memory of every PE that has an address (caller).
-            return unsafe { execute_later(plan, to, from) };
+            return unsafe { execute_dyn(plan, to, from) };
         }
         let (far, from) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        if family.is_nonblocking() {
-            // SAFETY: the caller's promise.
-            unsafe { far.transport.get_strided_nbi(far.channel, to, from, plan.pattern()) };
-        } else {
-            // SAFETY: as above.
-            unsafe { far.transport.get_strided(far.channel, to, from, plan.pattern()) };
-        }
+        // SAFETY: the caller's promise, for as long as the family says.
+        unsafe { far.transport.get_strided(far.channel, to, from, plan.pattern(), family.until()) };
     });
 }

@@ -18,8 +18,8 @@ const fn at_least(align: usize, least: usize) -> usize {
 /// # Safety
 ///
 /// From its start on, the object must be aligned to `ALIGN` and hold the elements of `SHAPE`, each an
-/// `Element`, where an outermost dimension of [`Dim::LATER`] has `outermost_len` elements. Every field of `FIELDS`
-/// must lie inside an `Element`. With `IS_LATER` the same holds for `shape`, and for `pieces`: in the order of
+/// `Element`, where an outermost dimension of [`Dim::DYNAMIC`] has `outermost_len` elements. Every field of `FIELDS`
+/// must lie inside an `Element`. With `IS_DYNAMIC` the same holds for `shape`, and for `pieces`: in the order of
 /// its elements, they cover the object without gaps.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no region that could be transferred",
@@ -30,7 +30,7 @@ pub unsafe trait Object {
     /// What it is made of.
     type Element;
 
-    /// Its dimensions, the outermost with [`Dim::LATER`] if only the run knows its length.
+    /// Its dimensions, the outermost with [`Dim::DYNAMIC`] if only the run knows its length.
     const SHAPE: Shape;
 
     /// The fields of an element that is a struct.
@@ -41,7 +41,7 @@ pub unsafe trait Object {
 
     /// Whether only the run knows its dimensions, and where it lies: then its regions are planned when they are
     /// moved, and `SHAPE` is not looked at.
-    const IS_LATER: bool = false;
+    const IS_DYNAMIC: bool = false;
 
     /// Length of the outermost dimension, if `SHAPE` does not give it.
     fn outermost_len(&self) -> usize;
@@ -52,7 +52,7 @@ pub unsafe trait Object {
         Self::SHAPE.with_len(self.outermost_len())
     }
 
-    /// In which pieces of a PE's place it lies, if it is not one range. Only where [`IS_LATER`](Self::IS_LATER).
+    /// In which pieces of a PE's slot it lies, if it is not one range. Only where [`IS_DYNAMIC`](Self::IS_DYNAMIC).
     #[inline(always)]
     fn pieces(&self) -> Option<&[Piece]> {
         None
@@ -70,7 +70,7 @@ pub unsafe trait Object {
     note = "the side with `@` is a symmetric object: a static with `#[symmetric]`, a `SymBox` or a `NumaArray`"
 )]
 pub unsafe trait Remote: Object {
-    /// Segment, and bytes from the start of a PE's place. `pe` shows that positions are known.
+    /// Segment, and bytes from the start of a PE's slot. `pe` shows that positions are known.
     fn place_on(&self, pe: Pe) -> (u32, usize);
 }
 
@@ -88,7 +88,7 @@ pub unsafe trait Source: Object {
     /// The first byte.
     fn start(&self, endpoint: &Endpoint) -> *const u8;
 
-    /// Bytes from the start of this PE's place, if it is a symmetric object.
+    /// Bytes from the start of this PE's slot, if it is a symmetric object.
     fn place(&self, endpoint: &Endpoint) -> Option<usize>;
 }
 
@@ -106,7 +106,7 @@ pub unsafe trait Destination: Object {
     /// The first byte.
     fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8;
 
-    /// Bytes from the start of this PE's place, if it is a symmetric object.
+    /// Bytes from the start of this PE's slot, if it is a symmetric object.
     fn place(&self, endpoint: &Endpoint) -> Option<usize>;
 }
 
@@ -114,7 +114,7 @@ pub unsafe trait Destination: Object {
 macro_rules! dimensions {
     ([$item:ty]) => {
         type Element = <$item as Shaped>::Element;
-        const SHAPE: Shape = Shape::slice_of::<$item>(Dim::LATER);
+        const SHAPE: Shape = Shape::slice_of::<$item>(Dim::DYNAMIC);
         const FIELDS: &'static [Field] = <$item as Shaped>::FIELDS;
     };
     ($value:ty) => {
@@ -131,7 +131,7 @@ macro_rules! dimensions_of {
         const SHAPE: Shape = <$object as Object>::SHAPE;
         const FIELDS: &'static [Field] = <$object as Object>::FIELDS;
         const ALIGN: usize = <$object as Object>::ALIGN;
-        const IS_LATER: bool = <$object as Object>::IS_LATER;
+        const IS_DYNAMIC: bool = <$object as Object>::IS_DYNAMIC;
     };
 }
 
@@ -145,7 +145,7 @@ unsafe impl<T: Shaped> Object for Symmetric<T> {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: a symmetric object is a `T`, on a line of its own.
 unsafe impl<T: Shaped> Object for SymBox<T> {
     dimensions!(T);
     const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
@@ -155,7 +155,7 @@ unsafe impl<T: Shaped> Object for SymBox<T> {
     }
 }
 
-// SAFETY: as above, with as many items as the handle says.
+// SAFETY: a symmetric object is as many `T` as the handle says, on lines of their own.
 unsafe impl<T: Shaped> Object for SymBox<[T]> {
     dimensions!([T]);
     const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
@@ -190,7 +190,7 @@ macro_rules! symmetric {
             }
         }
 
-        // SAFETY: as above.
+        // SAFETY: this PE's own copy, which lives as long as the handle.
         unsafe impl<$($parameters)*> Destination for $handle {
             #[inline(always)]
             fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
@@ -216,7 +216,7 @@ unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S>
     const SHAPE: Shape = T::SHAPE;
     const FIELDS: &'static [Field] = T::FIELDS;
     const ALIGN: usize = align_of::<T>();
-    const IS_LATER: bool = true;
+    const IS_DYNAMIC: bool = true;
 
     fn outermost_len(&self) -> usize {
         NumaArray::shape(self)[0]
@@ -264,7 +264,7 @@ macro_rules! private {
             }
         }
 
-        // SAFETY: as above; the reference is exclusive.
+        // SAFETY: the first item of what the reference lends exclusively.
         unsafe impl<$($parameters)*> Destination for $memory {
             #[inline(always)]
             fn start_mut(&mut self, _: &Endpoint) -> *mut u8 {
@@ -305,7 +305,7 @@ macro_rules! lenders {
             }
         }
 
-        // SAFETY: as above.
+        // SAFETY: the object that is lent.
         unsafe impl<O: Remote + ?Sized> Remote for $lender {
             #[inline(always)]
             fn place_on(&self, pe: Pe) -> (u32, usize) {
@@ -313,7 +313,7 @@ macro_rules! lenders {
             }
         }
 
-        // SAFETY: as above; it is lent for as long as the reference to the lender lives.
+        // SAFETY: the object that is lent, for as long as the reference to the lender lives.
         unsafe impl<O: Source + ?Sized> Source for $lender {
             #[inline(always)]
             fn start(&self, endpoint: &Endpoint) -> *const u8 {

@@ -2,10 +2,11 @@
 
 use core::panic::Location;
 
-use super::{Place, get_planned, put_planned};
+use super::{get_planned, put_planned};
 use crate::endpoint::Endpoint;
 use crate::observe::Family;
 use crate::strided::{Algorithm, Pattern, Piece, Pieced, Plan, Spot, each_part, settings};
+use crate::transport::Remote;
 
 /// The plan of a transfer between two objects, of which each is taken for one range.
 pub(super) struct Planned {
@@ -19,7 +20,7 @@ pub(super) struct Planned {
 
 impl Planned {
     /// Writes. The destination starts at `place` and the source at `start`; or they lie in pieces, of the PE's
-    /// place and of this PE's place.
+    /// place and of this PE's slot.
     ///
     /// # Safety
     ///
@@ -30,7 +31,7 @@ impl Planned {
     pub(super) unsafe fn put(
         &self,
         endpoint: &Endpoint,
-        place: Place,
+        place: Remote,
         to: Option<&[Piece]>,
         start: *const u8,
         from: Option<&[Piece]>,
@@ -38,10 +39,17 @@ impl Planned {
     ) {
         let location = Location::caller();
         if to.is_none() && from.is_none() {
-            let place = Place { offset: place.offset + self.to, ..place };
+            let place = Remote { offset: place.offset + self.to, ..place };
             // SAFETY: the caller's promise.
             return unsafe {
-                put_planned(endpoint, place, start.wrapping_add(self.from), &self.plan, family, location)
+                put_planned::<()>(
+                    endpoint,
+                    place,
+                    start.wrapping_add(self.from),
+                    &self.plan,
+                    family,
+                    location,
+                )
             };
         }
         let origin = if from.is_some() { endpoint.mine(0).cast_const() } else { start };
@@ -49,10 +57,10 @@ impl Planned {
         self.each_part(to, (from, Piece::whole(place.segment, 0)), |to, from, pattern| {
             let source = origin.wrapping_add(from.offset);
             let plan = self.part(to.offset, source as usize, pattern);
-            let place = Place { pe: place.pe, segment: to.segment, offset: to.offset };
+            let place = Remote { pe: place.pe, segment: to.segment, offset: to.offset };
             // SAFETY: the blocks of the parts are those of the plan (caller), cut where the pieces of the
             // objects end.
-            unsafe { put_planned(endpoint, place, source, &plan, family, location) };
+            unsafe { put_planned::<()>(endpoint, place, source, &plan, family, location) };
         });
     }
 
@@ -68,16 +76,16 @@ impl Planned {
         endpoint: &Endpoint,
         start: *mut u8,
         to: Option<&[Piece]>,
-        place: Place,
+        place: Remote,
         from: Option<&[Piece]>,
         family: Family,
     ) {
         let location = Location::caller();
         if to.is_none() && from.is_none() {
-            let place = Place { offset: place.offset + self.from, ..place };
+            let place = Remote { offset: place.offset + self.from, ..place };
             // SAFETY: the caller's promise.
             return unsafe {
-                get_planned(endpoint, start.wrapping_add(self.to), place, &self.plan, family, location)
+                get_planned::<()>(endpoint, start.wrapping_add(self.to), place, &self.plan, family, location)
             };
         }
         let origin = if to.is_some() { endpoint.mine(0) } else { start };
@@ -85,9 +93,10 @@ impl Planned {
         self.each_part((to, Piece::whole(place.segment, 0)), from, |to, from, pattern| {
             let into = origin.wrapping_add(to.offset);
             let plan = self.part(into as usize, from.offset, pattern);
-            let place = Place { pe: place.pe, segment: from.segment, offset: from.offset };
-            // SAFETY: as in `put`.
-            unsafe { get_planned(endpoint, into, place, &plan, family, location) };
+            let place = Remote { pe: place.pe, segment: from.segment, offset: from.offset };
+            // SAFETY: the blocks of the parts are those of the plan (caller), cut where the pieces of the
+            // objects end.
+            unsafe { get_planned::<()>(endpoint, into, place, &plan, family, location) };
         });
     }
 

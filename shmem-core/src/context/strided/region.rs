@@ -40,7 +40,7 @@ impl<'a> Region<'a> {
     pub(super) const fn has_indices(&self) -> bool {
         let mut i = 0;
         while i < self.axes.len() {
-            if self.axes[i].is_later() {
+            if self.axes[i].is_dynamic() {
                 return true;
             }
             i += 1;
@@ -54,7 +54,7 @@ impl<'a> Region<'a> {
         let mut wanted = 0;
         let mut i = 0;
         while i < self.axes.len() {
-            wanted += self.axes[i].is_later() as usize;
+            wanted += self.axes[i].is_dynamic() as usize;
             i += 1;
         }
         assert!(wanted == given, "an index that only the run knows is not given");
@@ -162,7 +162,7 @@ pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indic
     let shape = object.shape();
     let (mut bytes, mut used) = (0, 0);
     for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {
-        if axis.is_later() {
+        if axis.is_dynamic() {
             let index = indices[used];
             if index >= dim.len {
                 beyond(region.name, number, dim.len, index);

@@ -1,8 +1,9 @@
 //! The routines whose strides are arguments.
 
-use super::blocks::{Blocks, Side};
+use super::blocks::{Blocks, Walk};
 use super::sized::{check_size, sized_routine, sized_routines};
-use super::{Place, get_blocks, put_blocks};
+use super::table::{routine, routines};
+use super::{get_blocks, put_blocks};
 use crate::context::raw::locate;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
@@ -10,6 +11,7 @@ use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
+use crate::transport::Remote;
 
 /// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
 /// be checked and planned while compiling, there is `strided!`.
@@ -31,147 +33,67 @@ use crate::strided::Level;
 /// }
 /// ```
 pub trait Strided: Initiator {
-    /// Writes `count` elements. The source may be reused on return; the data is visible to every PE after
-    /// `quiet` or a barrier.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is 0, or the last element does not lie in the place or the source.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_iput`.
-    #[inline]
-    #[track_caller]
-    fn iput<T: PlainData>(
-        &self,
-        to: On<'_, [T]>,
-        source: &[T],
-        to_stride: usize,
-        source_stride: usize,
-        count: usize,
-    ) where
-        Self: Stores,
-    {
-        let strides = (to_stride, source_stride);
-        put_elements(self.endpoint(), to, source, strides, 1, count, Family::Iput);
+    routines! {
+        [] [&] [where Self: Stores]
+        /// Writes `count` elements. The source may be reused on return; the data is visible to every PE after
+        /// `quiet` or a barrier.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is 0, or the last element does not lie in the place or the source.
+        ///
+        /// Source: OpenSHMEM 1.6, `shmem_iput`.
+        iput: put elements, Iput;
+
+        /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, or the last block does not lie in the place or the source.
+        ///
+        /// Source: OpenSHMEM 1.6, `shmem_ibput`.
+        ibput: put blocks, Ibput;
+
+        /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
+        /// lie in one partition.
+        ///
+        /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
+        iputmem: put bytes, Iputmem;
     }
 
-    /// Reads `count` elements; they are there on return.
-    ///
-    /// # Panics
-    ///
-    /// As [`iput`](Self::iput).
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_iget`.
-    #[inline]
-    #[track_caller]
-    fn iget<T: PlainData>(
-        &self,
-        into: &mut [T],
-        from: On<'_, [T]>,
-        into_stride: usize,
-        from_stride: usize,
-        count: usize,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_elements(self.endpoint(), into, from, strides, 1, count, Family::Iget);
-    }
+    routines! {
+        [] [&] []
+        /// Reads `count` elements; they are there on return.
+        ///
+        /// # Panics
+        ///
+        /// As [`iput`](Self::iput).
+        ///
+        /// Source: OpenSHMEM 1.6, `shmem_iget`.
+        iget: get elements, Iget;
 
-    /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
-    ///
-    /// # Panics
-    ///
-    /// If a stride is less than the block, or the last block does not lie in the place or the source.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_ibput`.
-    #[inline]
-    #[track_caller]
-    fn ibput<T: PlainData>(
-        &self,
-        to: On<'_, [T]>,
-        source: &[T],
-        to_stride: usize,
-        source_stride: usize,
-        block: usize,
-        count: usize,
-    ) where
-        Self: Stores,
-    {
-        let strides = (to_stride, source_stride);
-        put_elements(self.endpoint(), to, source, strides, block, count, Family::Ibput);
-    }
+        /// Reads `count` blocks of `block` elements; they are there on return.
+        ///
+        /// # Panics
+        ///
+        /// As [`ibput`](Self::ibput).
+        ///
+        /// Source: OpenSHMEM 1.6, `shmem_ibget`.
+        ibget: get blocks, Ibget;
 
-    /// Reads `count` blocks of `block` elements; they are there on return.
-    ///
-    /// # Panics
-    ///
-    /// As [`ibput`](Self::ibput).
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_ibget`.
-    #[inline]
-    #[track_caller]
-    fn ibget<T: PlainData>(
-        &self,
-        into: &mut [T],
-        from: On<'_, [T]>,
-        into_stride: usize,
-        from_stride: usize,
-        block: usize,
-        count: usize,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_elements(self.endpoint(), into, from, strides, block, count, Family::Ibget);
-    }
-
-    /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
-    /// lie in one partition.
-    ///
-    /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
-    #[inline]
-    #[track_caller]
-    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
-    fn iputmem(
-        &self,
-        to: SymAddr,
-        source: &[u8],
-        to_stride: usize,
-        source_stride: usize,
-        block: usize,
-        count: usize,
-        pe: Pe,
-    ) where
-        Self: Stores,
-    {
-        let strides = (to_stride, source_stride);
-        put_mem(self.endpoint(), to, source, strides, block, count, pe, Family::Iputmem);
-    }
-
-    /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
-    /// are there on return.
-    ///
-    /// # Panics
-    ///
-    /// As [`iputmem`](Self::iputmem).
-    ///
-    /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
-    #[inline]
-    #[track_caller]
-    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
-    fn igetmem(
-        &self,
-        into: &mut [u8],
-        from: SymAddr,
-        into_stride: usize,
-        from_stride: usize,
-        block: usize,
-        count: usize,
-        pe: Pe,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_mem(self.endpoint(), into, from, strides, block, count, pe, Family::Igetmem);
+        /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
+        /// are there on return.
+        ///
+        /// # Panics
+        ///
+        /// As [`iputmem`](Self::iputmem).
+        ///
+        /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
+        igetmem: get bytes, Igetmem;
     }
 
     sized_routines! {
@@ -207,11 +129,11 @@ pub(super) fn put_elements<T: PlainData>(
     family: Family,
 ) {
     Blocks { unit: "elements", block, count }.check(
-        Side { name: "place", len: to.len(), stride: to_stride },
-        Side { name: "source", len: source.len(), stride: source_stride },
+        Walk { name: "place", len: to.len(), stride: to_stride },
+        Walk { name: "source", len: source.len(), stride: source_stride },
     );
     let (block, level) = in_bytes::<T>(block, count, to_stride, source_stride);
-    let to = Place { pe: to.pe(), segment: to.segment(), offset: to.offset() };
+    let to = Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
     // SAFETY: `check` found every block inside the place, which every PE has, and inside the source, to
     // which nobody writes while it is borrowed.
     unsafe { put_blocks(endpoint, to, source.as_ptr().cast(), block, level, align_of::<T>(), family) };
@@ -229,12 +151,13 @@ pub(super) fn get_elements<T: PlainData>(
     family: Family,
 ) {
     Blocks { unit: "elements", block, count }.check(
-        Side { name: "destination", len: into.len(), stride: into_stride },
-        Side { name: "place", len: from.len(), stride: from_stride },
+        Walk { name: "destination", len: into.len(), stride: into_stride },
+        Walk { name: "place", len: from.len(), stride: from_stride },
     );
     let (block, level) = in_bytes::<T>(block, count, into_stride, from_stride);
-    let from = Place { pe: from.pe(), segment: from.segment(), offset: from.offset() };
-    // SAFETY: as in `put_elements`; `into` is exclusive.
+    let from = Remote { pe: from.pe(), segment: from.segment(), offset: from.offset() };
+    // SAFETY: `check` found every block inside the place, which every PE has, and inside `into`, which is borrowed
+    // exclusively.
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
 }
 
@@ -254,11 +177,11 @@ pub(super) fn put_mem(
     let blocks = Blocks { unit: "bytes", block, count };
     let hull = blocks.hull(to_stride);
     blocks.check(
-        Side { name: "place", len: usize::MAX, stride: to_stride },
-        Side { name: "source", len: source.len(), stride: source_stride },
+        Walk { name: "place", len: usize::MAX, stride: to_stride },
+        Walk { name: "source", len: source.len(), stride: source_stride },
     );
     let (segment, offset) = locate(endpoint, family, to, hull);
-    let (place, from) = (Place { pe, segment, offset }, source.as_ptr());
+    let (place, from) = (Remote { pe, segment, offset }, source.as_ptr());
     let level = Level { count, to: to_stride, from: source_stride };
     // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of the
     // source in it.
@@ -281,13 +204,14 @@ pub(super) fn get_mem(
     let blocks = Blocks { unit: "bytes", block, count };
     let hull = blocks.hull(from_stride);
     blocks.check(
-        Side { name: "destination", len: into.len(), stride: into_stride },
-        Side { name: "place", len: usize::MAX, stride: from_stride },
+        Walk { name: "destination", len: into.len(), stride: into_stride },
+        Walk { name: "place", len: usize::MAX, stride: from_stride },
     );
     let (segment, offset) = locate(endpoint, family, from, hull);
-    let (place, to) = (Place { pe, segment, offset }, into.as_mut_ptr());
+    let (place, to) = (Remote { pe, segment, offset }, into.as_mut_ptr());
     let level = Level { count, to: into_stride, from: from_stride };
-    // SAFETY: as in `put_mem`; `into` is exclusive.
+    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of `into` in
+    // it, which is borrowed exclusively.
     unsafe { get_blocks(endpoint, to, place, block, level, 1, family) };
 }
 

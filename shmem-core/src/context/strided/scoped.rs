@@ -2,6 +2,7 @@
 
 use super::routines::{get_elements, get_mem, put_elements, put_mem};
 use super::sized::{check_size, sized_routine, sized_routines};
+use super::table::{routine, routines};
 use crate::context::nonblocking::Scope;
 use crate::data::PlainData;
 use crate::endpoint::{Initiator, Stores};
@@ -12,66 +13,29 @@ use crate::pe::Pe;
 /// Strided puts, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
 /// takes a scope, too.
 impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
-    /// Starts writing `count` elements.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is 0, or the last element does not lie in the place or the source.
-    #[inline]
-    #[track_caller]
-    pub fn iput<T: PlainData>(
-        &self,
-        to: On<'_, [T]>,
-        source: &'env [T],
-        to_stride: usize,
-        source_stride: usize,
-        count: usize,
-    ) {
-        let strides = (to_stride, source_stride);
-        put_elements(self.endpoint(), to, source, strides, 1, count, Family::IputNbi);
-    }
+    routines! {
+        [pub] [&'env] []
+        /// Starts writing `count` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is 0, or the last element does not lie in the place or the source.
+        iput: put elements, IputNbi;
 
-    /// Starts writing `count` blocks of `block` elements.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is less than the block, or the last block does not lie in the place or the source.
-    #[inline]
-    #[track_caller]
-    pub fn ibput<T: PlainData>(
-        &self,
-        to: On<'_, [T]>,
-        source: &'env [T],
-        to_stride: usize,
-        source_stride: usize,
-        block: usize,
-        count: usize,
-    ) {
-        let strides = (to_stride, source_stride);
-        put_elements(self.endpoint(), to, source, strides, block, count, Family::IbputNbi);
-    }
+        /// Starts writing `count` blocks of `block` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, or the last block does not lie in the place or the source.
+        ibput: put blocks, IbputNbi;
 
-    /// Starts writing `count` blocks of `block` bytes.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
-    /// lie in one partition.
-    #[inline]
-    #[track_caller]
-    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
-    pub fn iputmem(
-        &self,
-        to: SymAddr,
-        source: &'env [u8],
-        to_stride: usize,
-        source_stride: usize,
-        block: usize,
-        count: usize,
-        pe: Pe,
-    ) {
-        let strides = (to_stride, source_stride);
-        put_mem(self.endpoint(), to, source, strides, block, count, pe, Family::IputmemNbi);
+        /// Starts writing `count` blocks of `block` bytes.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
+        /// lie in one partition.
+        iputmem: put bytes, IputmemNbi;
     }
 
     sized_routines! {
@@ -87,66 +51,29 @@ impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
 /// Strided gets, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
 /// takes a scope, too.
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
-    /// Starts reading `count` elements.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is 0, or the last element does not lie in the place or the destination.
-    #[inline]
-    #[track_caller]
-    pub fn iget<T: PlainData>(
-        &self,
-        into: &'env mut [T],
-        from: On<'_, [T]>,
-        into_stride: usize,
-        from_stride: usize,
-        count: usize,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_elements(self.endpoint(), into, from, strides, 1, count, Family::IgetNbi);
-    }
+    routines! {
+        [pub] [&'env] []
+        /// Starts reading `count` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is 0, or the last element does not lie in the place or the destination.
+        iget: get elements, IgetNbi;
 
-    /// Starts reading `count` blocks of `block` elements.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is less than the block, or the last block does not lie in the place or the destination.
-    #[inline]
-    #[track_caller]
-    pub fn ibget<T: PlainData>(
-        &self,
-        into: &'env mut [T],
-        from: On<'_, [T]>,
-        into_stride: usize,
-        from_stride: usize,
-        block: usize,
-        count: usize,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_elements(self.endpoint(), into, from, strides, block, count, Family::IbgetNbi);
-    }
+        /// Starts reading `count` blocks of `block` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, or the last block does not lie in the place or the destination.
+        ibget: get blocks, IbgetNbi;
 
-    /// Starts reading `count` blocks of `block` bytes.
-    ///
-    /// # Panics
-    ///
-    /// If a stride is less than the block, the last block does not lie in the destination, or the blocks do
-    /// not lie in one partition.
-    #[inline]
-    #[track_caller]
-    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
-    pub fn igetmem(
-        &self,
-        into: &'env mut [u8],
-        from: SymAddr,
-        into_stride: usize,
-        from_stride: usize,
-        block: usize,
-        count: usize,
-        pe: Pe,
-    ) {
-        let strides = (into_stride, from_stride);
-        get_mem(self.endpoint(), into, from, strides, block, count, pe, Family::IgetmemNbi);
+        /// Starts reading `count` blocks of `block` bytes.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, the last block does not lie in the destination, or the blocks do
+        /// not lie in one partition.
+        igetmem: get bytes, IgetmemNbi;
     }
 
     sized_routines! {

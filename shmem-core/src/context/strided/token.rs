@@ -30,24 +30,26 @@ pub trait StoringToken<'b> {
     fn storing(&self) -> Through<'_, 'b>;
 }
 
-/// An endpoint, and the operation that it is used for. Buffers are borrowed for `'b`, neither less nor more.
+/// An endpoint, and the operation that it is used for. Buffers are borrowed for `'b`, neither less nor more. It stays
+/// in the thread that has the token, as tokens of most kinds do.
 #[derive(Clone, Copy)]
 pub struct Through<'t, 'b> {
     pub(super) endpoint: &'t Endpoint,
     pub(super) family: Family,
     _buffers: PhantomData<fn(&'b ()) -> &'b ()>,
+    _thread: PhantomData<*const ()>,
 }
 
 impl<'t> Through<'t, '_> {
     #[inline(always)]
     fn new(endpoint: &'t Endpoint, family: Family) -> Self {
-        Self { endpoint, family, _buffers: PhantomData }
+        Self { endpoint, family, _buffers: PhantomData, _thread: PhantomData }
     }
 }
 
 /// The trait, for tokens and for scopes of them.
 macro_rules! tokens {
-    ($($trait:ident, $method:ident: $bound:ident = $family:ident / $later:ident;)*) => {$(
+    ($($trait:ident, $method:ident: $bound:ident = $family:ident / $nbi:ident;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<'b, I: $bound + ?Sized> $trait<'b> for I {
             #[inline(always)]
@@ -60,7 +62,7 @@ macro_rules! tokens {
         impl<'env, I: $bound + ?Sized> $trait<'env> for Scope<'_, 'env, I> {
             #[inline(always)]
             fn $method(&self) -> Through<'_, 'env> {
-                Through::new(self.endpoint(), Family::$later)
+                Through::new(self.endpoint(), Family::$nbi)
             }
         }
 

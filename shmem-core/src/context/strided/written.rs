@@ -1,16 +1,19 @@
 //! What `strided!` expands to.
 //!
-//! The expansion gives the regions of both sides as constants of a type ([`Written`]) and calls [`put`]
-//! or [`get`] with the objects. The plan is a constant of that type and of the types of the objects, so
-//! the compiler computes it, and what is called here folds to the loop that is left. Where a region has
-//! bounds or strides marked `dyn`, the same functions run in [`put_later`] and [`get_later`].
+//! The expansion gives the regions of both sides to [`Constant::new`], in a `const` block, and calls [`put`]
+//! or [`get`] with that and the objects. So the compiler computes the plan, and what is called here folds to
+//! the loop that is left. The types of the objects are inferred in the block, and it knows the parameters of the
+//! function around it. Where a region has bounds or strides marked `dyn`, the same functions run in [`put_dyn`]
+//! and [`get_dyn`].
 //!
-//! Constants of generic types are evaluated in a full build only. So for objects that a constant can
+//! Such a block is evaluated in a full build only. So for objects that a constant can
 //! name, which are statics, the expansion has a constant of its own, made by [`region`] and [`agree`], and
-//! `cargo check` shows what is wrong at the user's brackets. Nothing rests on that one: whatever an
+//! `cargo check` shows what is wrong at the user's brackets. It is there if no name in the region can be a
+//! parameter, which a constant cannot name. Nothing rests on that one: whatever an
 //! expansion says, what is moved was checked here against the dimensions that the objects' types have,
 //! or, for slices, against their lengths.
 
+use core::any::TypeId;
 use core::marker::PhantomData;
 use core::panic::Location;
 
@@ -18,10 +21,11 @@ use super::elements::SameElements;
 use super::object::{Destination, Lent, Object, Remote, Source};
 use super::planned::Planned;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
-use super::{Place, get_planned, put_planned};
+use super::{get_planned, put_planned};
 use crate::data::PlainData;
-use crate::pe::Pe;
+use crate::pe::{OnPe, Pe};
 use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, settings};
+use crate::transport;
 
 pub use super::elements::{Run, field, run};
 pub use super::lend::Lend;
@@ -59,20 +63,62 @@ pub const fn agree(to: Option<Side>, from: Option<Side>) {
     }
 }
 
-/// A transfer whose counts and strides are constants.
-pub trait Written {
-    /// The destination.
-    const TO: Region<'static>;
-    /// The source.
-    const FROM: Region<'static>;
-    /// How it is carried out, if that is fixed.
-    const ALGORITHM: Option<Algorithm>;
+/// A region of an `O`, checked while compiling as far as the type knows it.
+#[derive(Debug)]
+pub struct Checked<O: ?Sized> {
+    region: Region<'static>,
+    /// None, if only the run knows the dimensions.
+    side: Option<Side>,
+    of: PhantomData<*const O>,
+}
+
+impl<O: Object + ?Sized> Checked<O> {
+    #[track_caller]
+    const fn new(region: Region<'static>) -> Self {
+        let side = if O::IS_DYNAMIC { None } else { Some(Side::of::<O>(&region)) };
+        Self { region, side, of: PhantomData }
+    }
+}
+
+/// The PE of a transfer.
+#[inline(always)]
+pub fn on(pe: impl OnPe) -> Pe {
+    pe.pe()
+}
+
+/// Checks a region of the remote side. (Bounded as [`put`] and [`get`] are: a type that is no such object is refused once.).
+///
+/// # Panics
+///
+/// If the region does not lie in the object.
+#[track_caller]
+pub const fn remote<O: Remote + ?Sized>(region: Region<'static>) -> Checked<O> {
+    Checked::new(region)
+}
+
+/// Checks a region of what a put copies from; see [`remote`].
+///
+/// # Panics
+///
+/// If the region does not lie in the object.
+#[track_caller]
+pub const fn source<O: Source + ?Sized>(region: Region<'static>) -> Checked<O> {
+    Checked::new(region)
+}
+
+/// Checks a region of what a get copies to; see [`remote`].
+///
+/// # Panics
+///
+/// If the region does not lie in the object.
+#[track_caller]
+pub const fn destination<O: Destination + ?Sized>(region: Region<'static>) -> Checked<O> {
+    Checked::new(region)
 }
 
 /// Writes a region of `from` to one of `to` on `pe`. The source is borrowed for as long as the token asks.
-/// `indices` are those that only the run knows, of
-/// either side, in the order of the axes. The closures name the fields of an element; they are never
-/// called.
+/// `to_indices` and `from_indices` are those that only the run knows, in the order of the axes. The closures name the
+/// fields of an element; they are never called.
 ///
 /// # Panics
 ///
@@ -81,41 +127,49 @@ pub trait Written {
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
+pub fn put<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
     through: Through<'_, 'b>,
     to: &D,
     pe: Pe,
     from: &'b S,
     to_indices: [usize; N],
     from_indices: [usize; M],
+    constant: &Constant<D, S, N, M>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    W: Written,
     D: Remote<Element = To> + ?Sized,
     S: Source<Element = From> + ?Sized,
     To: PlainData,
+    From: 'static,
     FromField: SameElements<ToField>,
 {
-    const { require_indices::<W, N, M>() }
     let Through { endpoint, .. } = through;
     let (segment, offset) = to.place_on(pe);
-    let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
-    let further = (indexed(&W::TO, to, &to_indices), indexed(&W::FROM, from, &from_indices));
+    let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
+    let further = (indexed(&constant.to, to, &to_indices), indexed(&constant.from, from, &from_indices));
     let source = from.start(endpoint);
-    let computed = Constant::<W, D, S>::COMPUTED;
+    let computed = &constant.computed;
     if computed.is_open {
-        let sides = ((&W::TO, to), (&W::FROM, from));
-        let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
-        let place = Place { pe, segment, offset };
-        // SAFETY: `planned` checked both regions against their objects.
+        let sides = ((&constant.to, to), (&constant.from, from));
+        let Some(run) = planned(sides.0, sides.1, further, is_one, constant.algorithm) else { return };
+        let place = transport::Remote { pe, segment, offset };
+        // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
+        // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
         return unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.family) };
     }
-    let Some((a, b)) = computed.offsets::<W, D, S>(to, from, further, is_one) else { return };
+    let Some((a, b)) = constant.offsets(to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
-    let (to, from) = (Place { pe, segment, offset: offset + a }, source.wrapping_add(b));
-    // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { put_planned(endpoint, to, from, plan, through.family, location) };
+    let (to, from) = (transport::Remote { pe, segment, offset: offset + a }, source.wrapping_add(b));
+    if is_same::<To, From>() {
+        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `to` in the object that every PE has,
+        // that of `from` in the source, and that they do not overlap; both are made of `To`s, since none of them is a field.
+        unsafe { put_planned::<To>(endpoint, to, from, plan, through.family, location) };
+    } else {
+        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `to` in the object that every PE has,
+        // that of `from` in the source, and that they do not overlap.
+        unsafe { put_planned::<()>(endpoint, to, from, plan, through.family, location) };
+    }
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -126,40 +180,49 @@ pub fn put<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: u
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
+pub fn get<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
     through: Through<'_, 'b>,
     mut to: D,
     from: &S,
     pe: Pe,
     to_indices: [usize; N],
     from_indices: [usize; M],
+    constant: &Constant<D, S, N, M>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    W: Written,
     D: Destination<Element = To> + Lent + 'b,
     S: Remote<Element = From> + ?Sized,
     To: PlainData,
+    From: 'static,
     FromField: SameElements<ToField>,
 {
-    const { require_indices::<W, N, M>() }
     let Through { endpoint, .. } = through;
     let (segment, offset) = from.place_on(pe);
-    let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
-    let further = (indexed(&W::TO, &to, &to_indices), indexed(&W::FROM, from, &from_indices));
-    let computed = Constant::<W, D, S>::COMPUTED;
+    let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
+    let further = (indexed(&constant.to, &to, &to_indices), indexed(&constant.from, from, &from_indices));
+    let computed = &constant.computed;
     if computed.is_open {
-        let sides = ((&W::TO, &to), (&W::FROM, from));
-        let Some(run) = planned(sides.0, sides.1, further, is_one, W::ALGORITHM) else { return };
-        let (into, place) = (to.start_mut(endpoint), Place { pe, segment, offset });
-        // SAFETY: `planned` checked both regions against their objects.
+        let sides = ((&constant.to, &to), (&constant.from, from));
+        let Some(run) = planned(sides.0, sides.1, further, is_one, constant.algorithm) else { return };
+        let (into, place) = (to.start_mut(endpoint), transport::Remote { pe, segment, offset });
+        // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
+        // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
         return unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.family) };
     }
-    let Some((a, b)) = computed.offsets::<W, D, S>(&to, from, further, is_one) else { return };
+    let Some((a, b)) = constant.offsets(&to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
-    let (into, place) = (to.start_mut(endpoint).wrapping_add(a), Place { pe, segment, offset: offset + b });
-    // SAFETY: `offsets` checked both regions against their objects.
-    unsafe { get_planned(endpoint, into, place, plan, through.family, location) };
+    let (into, place) =
+        (to.start_mut(endpoint).wrapping_add(a), transport::Remote { pe, segment, offset: offset + b });
+    if is_same::<To, From>() {
+        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `from` in the object that every PE has,
+        // that of `to` in the destination, and that they do not overlap; both are made of `To`s, since none of them is a field.
+        unsafe { get_planned::<To>(endpoint, into, place, plan, through.family, location) };
+    } else {
+        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `from` in the object that every PE has,
+        // that of `to` in the destination, and that they do not overlap.
+        unsafe { get_planned::<()>(endpoint, into, place, plan, through.family, location) };
+    }
 }
 
 /// As [`put`], for regions that only the run knows. Without an algorithm, that of the
@@ -171,7 +234,7 @@ pub fn get<'b, W, D, S, To, From, ToField, FromField, const N: usize, const M: u
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put_later<'b, D, S, To, From, ToField, FromField>(
+pub fn put_dyn<'b, D, S, To, From, ToField, FromField>(
     through: Through<'_, 'b>,
     to: &D,
     pe: Pe,
@@ -191,23 +254,24 @@ pub fn put_later<'b, D, S, To, From, ToField, FromField>(
     to_region.require_indices(0);
     from_region.require_indices(0);
     let (segment, offset) = to.place_on(pe);
-    let is_one = pe == endpoint.me() && from.place(endpoint) == Some(offset);
+    let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
     let sides = ((to_region, to), (from_region, from));
     let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
-    let (source, place) = (from.start(endpoint), Place { pe, segment, offset });
-    // SAFETY: `planned` checked both regions against their objects.
+    let (source, place) = (from.start(endpoint), transport::Remote { pe, segment, offset });
+    // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
+    // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
     unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.family) };
 }
 
-/// As [`get`], for regions that only the run knows; see [`put_later`].
+/// As [`get`], for regions that only the run knows; see [`put_dyn`].
 ///
 /// # Panics
 ///
-/// As [`put_later`].
+/// As [`put_dyn`].
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get_later<'b, D, S, To, From, ToField, FromField>(
+pub fn get_dyn<'b, D, S, To, From, ToField, FromField>(
     through: Through<'_, 'b>,
     mut to: D,
     from: &S,
@@ -227,22 +291,24 @@ pub fn get_later<'b, D, S, To, From, ToField, FromField>(
     to_region.require_indices(0);
     from_region.require_indices(0);
     let (segment, offset) = from.place_on(pe);
-    let is_one = pe == endpoint.me() && to.place(endpoint) == Some(offset);
+    let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
     let sides = ((to_region, &to), (from_region, from));
     let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
-    let (into, place) = (to.start_mut(endpoint), Place { pe, segment, offset });
-    // SAFETY: `planned` checked both regions against their objects.
+    let (into, place) = (to.start_mut(endpoint), transport::Remote { pe, segment, offset });
+    // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
+    // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
     unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.family) };
 }
 
-/// Panics unless the two sides have `N` and `M` indices that only the run knows: one without a number would
-/// be taken for 0, which an empty slice does not have.
-const fn require_indices<W: Written, const N: usize, const M: usize>() {
-    W::TO.require_indices(N);
-    W::FROM.require_indices(M);
+/// Whether the elements of both sides are of one type. If that is a number, what is moved is made of such numbers: they
+/// have no fields.
+#[inline(always)]
+fn is_same<To: 'static, From: 'static>() -> bool {
+    TypeId::of::<To>() == TypeId::of::<From>()
 }
 
-/// What the compiler computes of a transfer: one constant, so that it says once what is wrong.
+/// What the compiler computes of a transfer.
+#[derive(Debug)]
 struct Computed {
     to: Layout,
     from: Layout,
@@ -259,41 +325,65 @@ struct Computed {
     is_disjoint: bool,
 }
 
-/// [`Computed`] for a transfer between a `D` and an `S`.
-struct Constant<W, D: ?Sized, S: ?Sized>(PhantomData<(W, *const D, *const S)>);
+/// A transfer between a `D` and an `S` whose counts and strides are constants, with `N` and `M` indices that
+/// only the run knows.
+#[derive(Debug)]
+pub struct Constant<D: ?Sized, S: ?Sized, const N: usize, const M: usize> {
+    to: Region<'static>,
+    from: Region<'static>,
+    /// How it is carried out, if that is fixed.
+    algorithm: Option<Algorithm>,
+    computed: Computed,
+    of: PhantomData<(*const D, *const S)>,
+}
 
-impl<W: Written, D: Object + ?Sized, S: Object + ?Sized> Constant<W, D, S> {
-    const COMPUTED: &'static Computed = &if D::IS_LATER || S::IS_LATER {
-        Computed::LATER
-    } else {
-        let (to, from) = matched(Side::of::<D>(&W::TO), Side::of::<S>(&W::FROM));
-        let algorithm = match W::ALGORITHM {
-            Some(algorithm) => algorithm,
-            None => Algorithm::Auto,
+impl<D: ?Sized, S: ?Sized, const N: usize, const M: usize> Constant<D, S, N, M> {
+    /// Computes the transfer.
+    ///
+    /// # Panics
+    ///
+    /// If the regions differ in shape, or have not `N` and `M` indices that only the run knows. (One without a number
+    /// would be taken for 0, which an empty slice does not have.)
+    #[track_caller]
+    pub const fn new(to: Checked<D>, from: Checked<S>, algorithm: Option<Algorithm>) -> Self {
+        to.region.require_indices(N);
+        from.region.require_indices(M);
+        let computed = match (to.side, from.side) {
+            (Some(to_side), Some(from_side)) => {
+                let is_known = !to.region.has_indices() && !from.region.has_indices();
+                Computed::new(matched(to_side, from_side), algorithm, is_known)
+            }
+            _ => Computed::DYNAMIC,
         };
-        let is_open = to.is_open() && from.is_open();
-        let is_known = !W::TO.has_indices() && !W::FROM.has_indices() && !to.is_open() && !from.is_open();
-        let plan = if is_open {
-            Plan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
-        } else {
-            Plan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
-        };
-        Computed {
-            to,
-            from,
-            plan,
-            advice: Advice::of(plan.pattern()),
-            is_open,
-            to_count: outermost(&to, &from),
-            from_count: outermost(&from, &to),
-            is_disjoint: is_known && to.is_disjoint(&from),
+        Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
+    }
+
+    /// Bytes from the start of each object to its first block, after all that was left to be checked; none
+    /// if nothing is to be moved.
+    #[inline(always)]
+    #[track_caller]
+    fn offsets(&self, to: &D, from: &S, further: (usize, usize), is_one: bool) -> Option<(usize, usize)>
+    where
+        D: Object,
+        S: Object,
+    {
+        let Computed { to: to_layout, from: from_layout, to_count, from_count, .. } = &self.computed;
+        if !fits(&self.to, to_layout, *to_count, to) || !fits(&self.from, from_layout, *from_count, from) {
+            refuse((&self.to, to), (&self.from, from));
         }
-    };
+        if !self.computed.is_disjoint && is_one && !is_apart((&self.to, to), (&self.from, from), further) {
+            return None;
+        }
+        if let Some(advice) = &self.computed.advice {
+            advice.give();
+        }
+        Some((to_layout.offset() + further.0, from_layout.offset() + further.1))
+    }
 }
 
 impl Computed {
     /// Nothing: all is left to the run.
-    const LATER: Self = {
+    const DYNAMIC: Self = {
         let nothing = Layout::block(0, 1);
         Self {
             to: nothing,
@@ -307,27 +397,30 @@ impl Computed {
         }
     };
 
-    /// Bytes from the start of each object to its first block, after all that was left to be checked; none
-    /// if nothing is to be moved.
-    #[inline(always)]
+    /// Of two layouts; `is_known` says that no index of them is left to the run.
     #[track_caller]
-    fn offsets<W: Written, D: Object + ?Sized, S: Object + ?Sized>(
-        &self,
-        to: &D,
-        from: &S,
-        further: (usize, usize),
-        is_one: bool,
-    ) -> Option<(usize, usize)> {
-        if !fits(&W::TO, &self.to, self.to_count, to) || !fits(&W::FROM, &self.from, self.from_count, from) {
-            refuse((&W::TO, to), (&W::FROM, from));
+    const fn new((to, from): (Layout, Layout), algorithm: Option<Algorithm>, is_known: bool) -> Self {
+        let algorithm = match algorithm {
+            Some(algorithm) => algorithm,
+            None => Algorithm::Auto,
+        };
+        let is_open = to.is_open() && from.is_open();
+        let is_known = is_known && !to.is_open() && !from.is_open();
+        let plan = if is_open {
+            Plan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
+        } else {
+            Plan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
+        };
+        Self {
+            to,
+            from,
+            plan,
+            advice: Advice::of(plan.pattern()),
+            is_open,
+            to_count: outermost(&to, &from),
+            from_count: outermost(&from, &to),
+            is_disjoint: is_known && to.is_disjoint(&from),
         }
-        if !self.is_disjoint && is_one && !is_apart((&W::TO, to), (&W::FROM, from), further) {
-            return None;
-        }
-        if let Some(advice) = &self.advice {
-            advice.give();
-        }
-        Some((self.to.offset() + further.0, self.from.offset() + further.1))
     }
 }
 

@@ -1,13 +1,13 @@
 //! What goes on is asked of the transport by the operations that may, until quiet; and what happens when it
 //! cannot be completed.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::endpoint::{Endpoint, Far, Stores};
+use crate::exclusion::Mutex;
 use crate::strided::Pattern;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Width};
+use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Until, Width};
 
 /// A transport that writes down what it is asked for, and moves nothing.
 #[derive(Default)]
@@ -18,7 +18,7 @@ struct Written {
 
 impl Written {
     fn note(&self, call: &str, pe: Pe, bytes: usize) {
-        self.calls.lock().unwrap().push(format!("{call} {pe} {bytes}"));
+        self.calls.lock().push(format!("{call} {pe} {bytes}"));
     }
 }
 
@@ -32,12 +32,12 @@ unsafe impl Transport for Written {
         Ok(Channel(0))
     }
 
-    unsafe fn put(&self, _: Channel, to: Remote, _: *const u8, bytes: usize) {
-        self.note("put", to.pe, bytes);
+    unsafe fn put(&self, _: Channel, to: Remote, _: *const u8, bytes: usize, until: Until) {
+        self.note(&named("put", until), to.pe, bytes);
     }
 
-    unsafe fn get(&self, _: Channel, _: *mut u8, from: Remote, bytes: usize) {
-        self.note("get", from.pe, bytes);
+    unsafe fn get(&self, _: Channel, _: *mut u8, from: Remote, bytes: usize, until: Until) {
+        self.note(&named("get", until), from.pe, bytes);
     }
 
     unsafe fn atomic(&self, _: Channel, word: Remote, width: Width, _: AtomicOp) -> u64 {
@@ -49,38 +49,38 @@ unsafe impl Transport for Written {
         self.note("atomic_update", word.pe, width.bytes());
     }
 
-    unsafe fn put_nbi(&self, _: Channel, to: Remote, _: *const u8, bytes: usize) {
-        self.note("put_nbi", to.pe, bytes);
+    unsafe fn put_strided(&self, _: Channel, to: Remote, _: *const u8, pattern: &Pattern, until: Until) {
+        self.note(&named("put_strided", until), to.pe, pattern.bytes());
     }
 
-    unsafe fn get_nbi(&self, _: Channel, _: *mut u8, from: Remote, bytes: usize) {
-        self.note("get_nbi", from.pe, bytes);
-    }
-
-    unsafe fn put_strided_nbi(&self, _: Channel, to: Remote, _: *const u8, pattern: &Pattern) {
-        self.note("put_strided_nbi", to.pe, pattern.bytes());
-    }
-
-    unsafe fn get_strided_nbi(&self, _: Channel, _: *mut u8, from: Remote, pattern: &Pattern) {
-        self.note("get_strided_nbi", from.pe, pattern.bytes());
+    unsafe fn get_strided(&self, _: Channel, _: *mut u8, from: Remote, pattern: &Pattern, until: Until) {
+        self.note(&named("get_strided", until), from.pe, pattern.bytes());
     }
 
     fn fence(&self, _: Channel) {
-        self.calls.lock().unwrap().push("fence".into());
+        self.calls.lock().push("fence".into());
     }
 
     fn quiet(&self, _: Channel) {
         assert!(!self.fails.load(Ordering::Relaxed), "the network is gone");
-        self.calls.lock().unwrap().push("quiet".into());
+        self.calls.lock().push("quiet".into());
     }
 
     fn progress(&self) {}
 }
 
+/// An operation, and that it goes on, if it may.
+fn named(operation: &str, until: Until) -> String {
+    match until {
+        Until::Return => operation.into(),
+        Until::Quiet => format!("{operation}_nbi"),
+    }
+}
+
 struct Token {
     endpoint: Endpoint,
     transport: Arc<Written>,
-    _places: Places,
+    _places: Slots,
 }
 
 // SAFETY: no exclusive phase exists in these tests.
@@ -94,8 +94,8 @@ impl Stores for Token {}
 
 impl Token {
     fn new() -> Self {
-        let (places, transport) = (Places::new(1, HEAP), Arc::<Written>::default());
-        let (base, stride) = (places.place(0), places.stride());
+        let (places, transport) = (Slots::new(1, HEAP), Arc::<Written>::default());
+        let (base, stride) = (places.start_of(0), places.stride());
         let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
         let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel: Channel(3) };
         let segments = Arc::new(Segments::new(stride, 21));
@@ -106,7 +106,7 @@ impl Token {
     }
 
     fn taken(&self) -> Vec<String> {
-        std::mem::take(&mut *self.transport.calls.lock().unwrap())
+        std::mem::take(&mut *self.transport.calls.lock())
     }
 }
 
@@ -136,7 +136,7 @@ fn each_operation_asks_for_its_like() {
         s.put_signal(to.index(..0), &[], arrived.on(elsewhere()), SignalOp::Set(1));
         s.quiet_pe(elsewhere());
     });
-    // A value is taken by value. Where the transport has no operation that goes on, it is the one that does not.
+    // A value is taken by value. Where the transport has no atomic that goes on, it is the one that does not.
     assert_eq!(
         token.taken(),
         [
@@ -149,7 +149,7 @@ fn each_operation_asks_for_its_like() {
             "atomic 1 4",
             "atomic_update 1 4",
             "fence",
-            "put 1 8",
+            "put_nbi 1 8",
             "fence",
             "atomic_update 1 8",
             "atomic_update 1 8",

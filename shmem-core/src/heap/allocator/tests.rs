@@ -235,7 +235,7 @@ fn exhaustion_says_by_how_much_and_what_to_raise() {
     let error = heap.allocate(300, 64).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no room for 300 bytes aligned to 64 in partition `fast`: its heap has 1K, of which 512 bytes are free, 256 bytes of them in one piece; raise SHMEM_SYMMETRIC_PARTITION7=SIZE=.. by at least 64 bytes"
+        "no room for 300 bytes aligned to 64 in partition `fast`: its heap has 1K, of which 512 bytes are free, 256 bytes of them in one piece; raise by at least 64 bytes the size that the program gives it (`partitions!`, `create_partition`), or SHMEM_SYMMETRIC_PARTITION7=SIZE=.."
     );
     let mut raised = Allocator::new(7, Text::head("fast"), 0..1024 + 64);
     let first = raised.allocate(256, 64).unwrap();
@@ -243,5 +243,5 @@ fn exhaustion_says_by_how_much_and_what_to_raise() {
     raised.free(first).unwrap();
     assert_eq!(raised.allocate(300, 64), Ok(768), "so much more is enough");
     let error = Allocator::new(1, Text::head("default"), 0..64).allocate(65, 1).unwrap_err();
-    assert!(error.to_string().contains("raise SHMEM_SYMMETRIC_SIZE (or"), "{error}");
+    assert!(error.to_string().contains(", or SHMEM_SYMMETRIC_SIZE (or"), "{error}");
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn object(name: &str, items: usize) -> Named {
-    Named { offset: 64 * items, ..Named::new(name, "f64", items, 8, 64).unwrap() }
+    Named { offset: 64 * items, ..Named::new(name, "f64", items, 8, 8).unwrap() }
 }
 
 fn reread(directory: &Directory) -> Result<Directory, String> {
@@ -39,6 +39,45 @@ proptest! {
         let found: BTreeMap<_, _> =
             directory.objects().iter().map(|object| (object.name.clone(), object.items)).collect();
         prop_assert_eq!(found, model);
+    }
+
+    /// Whoever knows the checksum can write any list.
+    #[test]
+    fn a_list_may_say_anything(
+        chunks in prop::collection::vec(
+            (prop_oneof![0..6_usize, any::<usize>()], prop_oneof![0..40_u64, any::<u64>()], any::<u64>(), 0..4_u8),
+            1..6,
+        ),
+    ) {
+        let written: BTreeMap<usize, [u8; CHUNK_BYTES]> = chunks
+            .iter()
+            .enumerate()
+            .map(|(k, (next, count, seed, kind))| {
+                let mut bytes = [0; CHUNK_BYTES];
+                let mut state = *seed;
+                for byte in &mut bytes {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let random = (state >> 56) as u8;
+                    // Letters, small numbers, or anything.
+                    *byte = match kind {
+                        0 => b'a' + random % 26,
+                        1 => random % 2,
+                        2 => random % 128,
+                        _ => random,
+                    };
+                }
+                for (to, word) in bytes.chunks_exact_mut(8).zip([MAGIC, next.wrapping_mul(4096) as u64, *count]) {
+                    to.copy_from_slice(&word.to_le_bytes());
+                }
+                let sum = sum(&bytes);
+                bytes[HEAD..HEAD + 8].copy_from_slice(&sum.to_le_bytes());
+                (4096 * (k + 1), bytes)
+            })
+            .collect();
+        if let Ok(directory) = Directory::read(4096, |at| written.get(&at).copied()) {
+            prop_assert!(directory.chunks().len() <= written.len());
+            prop_assert_eq!(reread(&directory), Ok(directory));
+        }
     }
 
     #[test]
@@ -79,6 +118,11 @@ fn names_that_are_none_are_refused() {
     assert!(refused("").starts_with("`` cannot name an object: it is empty"));
     assert!(refused("a\nb").starts_with("`a\\nb` cannot name an object: it contains"));
     assert!(refused(&"x".repeat(65)).contains("too long"));
+    let large = Named::new("a", "u8", 1, 1 << 32, 1).unwrap_err().to_string();
+    assert_eq!(
+        large,
+        "`a` cannot name an object whose items have 4G each: they may have less than 4G; take more items that are smaller"
+    );
     let longest = "ü".repeat(32);
     let mut directory = Directory::new(64);
     add(&mut directory, object(&longest, 3));

@@ -283,3 +283,20 @@ fn what_was_there_before_is_reserved_again() {
         not_free(&mut ledger(), offset, bytes);
     }
 }
+
+#[test]
+fn what_is_dropped_and_not_free_is_counted_by_segment() {
+    let mut ledger = ledger();
+    let first: Vec<_> = (0..70).map(|_| ledger.allocate(FIRST, 100, 8, Owner::Handle).unwrap()).collect();
+    let other = ledger.allocate(SECOND, 7, 8, Owner::Handle).unwrap();
+    for dropped in [first[1], first[69], other] {
+        ledger.released().push(dropped.id);
+    }
+    let words = ledger.words();
+    let mine = ledger.pending_bitmap(0, words);
+    assert_eq!((ledger.dropped_bytes(FIRST), ledger.dropped_bytes(SECOND)), (200, 7));
+    // Another PE has dropped the first of them.
+    let agreed: Vec<u64> = mine.iter().enumerate().map(|(k, word)| if k == 0 { *word } else { 0 }).collect();
+    ledger.reclaim(0, &agreed).unwrap();
+    assert_eq!((ledger.dropped_bytes(FIRST), ledger.dropped_bytes(SECOND)), (100, 7));
+}

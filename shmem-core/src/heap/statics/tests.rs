@@ -1,7 +1,8 @@
 use proptest::prelude::*;
+use shmem_grammar::{Kind, Traits};
 
 use super::*;
-use crate::partition::{Kind, Origin, Traits};
+use crate::partition::Origin;
 
 fn spec(id: u32, name: &str, size: u64) -> PartitionSpec {
     PartitionSpec {

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::format::VERSION;
-use crate::memory::error::Size;
+use crate::memory::size::Size;
 
 /// The file of a partition cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,6 +125,14 @@ pub enum Fault {
     Damaged {
         /// What is wrong.
         how: String,
+    },
+    /// A header that cannot be read, and that no crash leaves.
+    #[error(
+        "is damaged: one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist {last}, but the newest may have been lost; put the file back from a copy, or delete the files of all PEs to begin anew"
+    )]
+    Header {
+        /// The persist in the header that can be read.
+        last: u64,
     },
     /// Of another number of PEs, or another PE's.
     #[error(

@@ -24,10 +24,19 @@ const UNIT: u64 = 64 << 10;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"shmpmem\0");
 
+/// Most bytes of a layout: more than a program has lines, and as much as an opening may take for what a file says.
+pub(super) const MAX_LAYOUT: u64 = 16 << 20;
+
+/// Persists and headers are counted up to here: no job comes that far, and who adds one to it has a number.
+const MOST: u64 = 1 << 62;
+
 /// The version of this format.
 pub(super) const VERSION: u64 = 1;
 
 const WORDS: usize = 13;
+
+/// The words in which headers of a file differ: the state, its number, the sequence, whether it is open, the set, the sum.
+const VARYING: [usize; 6] = [2, 3, 4, 5, 6, WORDS - 1];
 
 /// What a file must be to belong to a partition of a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,6 +148,17 @@ impl Header {
         page
     }
 
+    /// Whether a page that holds no whole header may be what a crash leaves of one of the same file, written over another
+    /// one or over nothing. What all headers of a file have in common is there then, or missing.
+    pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
+        let of_the_file = self.encode();
+        let varies = |word: usize| VARYING.contains(&word);
+        page.iter()
+            .zip(&of_the_file)
+            .enumerate()
+            .all(|(at, (found, expected))| found == expected || *found == 0 || varies(at / size_of::<u64>()))
+    }
+
     pub(super) fn decode(page: &[u8]) -> Slot {
         let mut words = [0; WORDS];
         for (word, bytes) in words.iter_mut().zip(page.as_chunks().0) {
@@ -155,18 +175,20 @@ impl Header {
         }
         let state = [State::New, State::Copying, State::Stable].into_iter().find(|s| *s as u64 == state);
         match (state, u32::try_from(pe), u32::try_from(pes)) {
-            (Some(state), Ok(pe), Ok(pes)) if stored == sum => Slot::Header(Self {
-                state,
-                generation,
-                sequence,
-                open: open != 0,
-                set,
-                pe,
-                pes,
-                size,
-                layout_bytes,
-                layout_print,
-            }),
+            (Some(state), Ok(pe), Ok(pes)) if stored == sum && generation.max(sequence) < MOST => {
+                Slot::Header(Self {
+                    state,
+                    generation,
+                    sequence,
+                    open: open != 0,
+                    set,
+                    pe,
+                    pes,
+                    size,
+                    layout_bytes,
+                    layout_print,
+                })
+            }
             _ => Slot::Nothing,
         }
     }
@@ -209,6 +231,23 @@ mod tests {
             }
         }
         assert_eq!(Header::decode(&[0; SLOT as usize]), Slot::Nothing);
+    }
+
+    #[test]
+    fn what_a_crash_leaves_is_told_from_what_none_does() {
+        let before = Header { state: State::Stable, generation: 6, sequence: 14, ..HEADER }.encode();
+        let page = HEADER.encode();
+        for at in 0..=WORDS * 8 {
+            for torn in
+                [[&page[..at], &before[at..]].concat(), [&page[..at], &[0; SLOT as usize][at..]].concat()]
+            {
+                assert!(HEADER.may_have_torn(&torn), "up to byte {at}");
+            }
+            let mut damaged = page.clone();
+            damaged[at] ^= 0x80;
+            let is_seen = !VARYING.contains(&(at / 8)) && damaged[at] != 0;
+            assert_eq!(!HEADER.may_have_torn(&damaged), is_seen, "byte {at}");
+        }
     }
 
     #[test]

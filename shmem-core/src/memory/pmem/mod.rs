@@ -36,7 +36,12 @@
 //! A crash may lose any part of what was written since the last flush of a file, and keep any other part.
 //! There are two headers. Each has a sequence number and a checksum, and is written over the older one; it is
 //! flushed before the next is begun. So of the two at most the one being written is torn, and the newest one
-//! that is whole counts: a header is there or is not.
+//! that is whole counts: a header is there or is not. A job that begins so says it.
+//!
+//! *Damage that no crash makes* may hit the newest header as well, and the one before says nothing of what a program did
+//! behind the newest. What is left of a torn header has in common with the other one what all headers of a file have,
+//! or nothing there; a page with anything else is damage, and the file is refused. Where damage has hit only words that
+//! differ between headers, it is taken for a crash.
 //!
 //! *What a header says of its own file holds, whatever was lost.* `Copying(g + 1)` is written after W was
 //! flushed, and W is next written by the program after barrier 4, when the header that counts is

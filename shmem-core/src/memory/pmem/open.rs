@@ -1,21 +1,21 @@
 //! A file on a file system: found or made, locked, checked.
 
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FallocateFlags, FileType, FlockOperation, IFlags, Mode, OFlags};
+use rustix::fs::{FallocateFlags, FileType, FlockOperation, IFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::agree::Found;
 use super::disk::Disk;
 use super::error::{Fault, PmemError};
-use super::format::{Geometry, Header, Identity, TEXT};
+use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
 use super::store::{Contents, Store, contents};
 use crate::fingerprint::fingerprint;
-use crate::memory::error::Size;
+use crate::memory::size::Size;
 
 /// How long a lock is waited for: the processes of a job that was killed take a moment to go.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -28,6 +28,8 @@ pub struct PmemFile {
     what: String,
     /// Whether it did not exist before.
     made: bool,
+    /// Whether one of its headers was cut short.
+    was_torn: bool,
 }
 
 /// What a partition lies in that is to survive the job.
@@ -75,7 +77,13 @@ impl PmemFile {
         lock(&file, PATIENCE)?;
         in_place(&file)?;
         let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
-        let made = |store| Self { store, path: path.into(), what: identity.what.clone(), made: false };
+        let made = |store| Self {
+            store,
+            path: path.into(),
+            what: identity.what.clone(),
+            made: false,
+            was_torn: false,
+        };
         if bytes == 0 {
             return build(file, identity).map(made);
         }
@@ -86,18 +94,19 @@ impl PmemFile {
         match contents(&file).map_err(system("pread"))? {
             Contents::Foreign => Err(Fault::Foreign),
             Contents::Version(found) => Err(Fault::Version { found }),
-            Contents::Header(header) if header.generation == 0 => {
+            Contents::Damaged(header) => Err(Fault::Header { last: header.generation }),
+            Contents::Header { newest, .. } if newest.generation == 0 => {
                 // Nothing was ever persisted in it: it is as good as none.
                 rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
                 build(file, identity).map(made)
             }
-            Contents::Header(header) => {
+            Contents::Header { newest: header, is_other_torn } => {
                 let geometry = check(&file, bytes, &header, identity)?;
                 // Blocks may have been taken away by a copy that makes holes of zero pages.
                 allocate(&file, geometry.end())?;
                 let store = Store::load(file, header, geometry);
                 store.confirm().map_err(system("writing the header"))?;
-                Ok(made(store))
+                Ok(Self { was_torn: is_other_torn, ..made(store) })
             }
         }
     }
@@ -117,7 +126,13 @@ impl PmemFile {
         match built {
             Ok(store) => {
                 flush_directory(path);
-                Ok(Self { store, path: path.into(), what: identity.what.clone(), made: true })
+                Ok(Self {
+                    store,
+                    path: path.into(),
+                    what: identity.what.clone(),
+                    made: true,
+                    was_torn: false,
+                })
             }
             Err(fault) => {
                 _ = fs::remove_file(path);
@@ -129,6 +144,18 @@ impl PmemFile {
     /// How far it is.
     pub fn found(&self) -> Found {
         self.store.found()
+    }
+
+    /// What is to be said of a file that a crash has left while a header was written, if this one was, behind
+    /// [`settle`](Self::settle).
+    pub fn remark(&self) -> Option<String> {
+        let (what, path, persist) = (&self.what, self.path.display(), self.generation());
+        self.was_torn.then(|| {
+            format!(
+                "{what}: PMEM: {path}: one of its two headers cannot be read, as after a crash while it was written; the \
+                 other one counts, and the contents are those of persist {persist}"
+            )
+        })
     }
 
     /// Where it lies.
@@ -209,27 +236,50 @@ impl PmemFile {
     }
 }
 
-/// The file at a path, if there is something there.
+/// The file at a path, if there is something there. What is looked at is what is open: a name may lead elsewhere a moment
+/// later.
 fn find(path: &Path) -> Result<Option<OwnedFd>, Fault> {
-    let stat = match rustix::fs::stat(path) {
-        Ok(stat) => stat,
+    // Links of other users lead where they want.
+    let link = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let follows = match rustix::fs::open(path, link, Mode::empty()) {
+        Ok(found) => {
+            let stat = rustix::fs::fstat(&found).map_err(system("fstat"))?;
+            let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+            if is_link {
+                owned(&stat)?;
+            }
+            is_link
+        }
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        Err(errno) => return Err(denied("opened", "stat", errno)),
+        Err(errno) => return Err(denied("opened", "open", errno)),
     };
+    // A handle, by which nothing is opened: devices do something when they are.
+    let kind = if follows { OFlags::PATH } else { OFlags::PATH | OFlags::NOFOLLOW };
+    let handle = match rustix::fs::open(path, kind | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(handle) => handle,
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(errno) => return Err(denied("opened", "open", errno)),
+    };
+    regular(&rustix::fs::fstat(&handle).map_err(system("fstat"))?)?;
+    // The very file that the handle is of.
+    let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    rustix::fs::open(itself, flags, Mode::empty()).map(Some).map_err(|errno| denied("opened", "open", errno))
+}
+
+/// Refuses what is no file of this user.
+fn regular(stat: &Stat) -> Result<(), Fault> {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => {}
-        FileType::CharacterDevice | FileType::BlockDevice => return Err(Fault::Device),
-        FileType::Directory => return Err(Fault::NotAFile { is: "a directory" }),
-        _ => return Err(Fault::NotAFile { is: "a pipe or socket" }),
+        FileType::RegularFile => owned(stat),
+        FileType::CharacterDevice | FileType::BlockDevice => Err(Fault::Device),
+        FileType::Directory => Err(Fault::NotAFile { is: "a directory" }),
+        _ => Err(Fault::NotAFile { is: "a pipe or socket" }),
     }
+}
+
+fn owned(stat: &Stat) -> Result<(), Fault> {
     let user = rustix::process::geteuid().as_raw();
-    if stat.st_uid != user {
-        return Err(Fault::Owner { owner: stat.st_uid, user });
-    }
-    match rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty()) {
-        Ok(file) => Ok(Some(file)),
-        Err(errno) => Err(denied("opened", "open", errno)),
-    }
+    if stat.st_uid == user { Ok(()) } else { Err(Fault::Owner { owner: stat.st_uid, user }) }
 }
 
 fn denied(doing: &'static str, call: &'static str, errno: Errno) -> Fault {
@@ -357,6 +407,9 @@ fn check(file: &OwnedFd, bytes: u64, header: &Header, identity: &Identity) -> Re
     };
     if bytes < geometry.end() {
         return damaged(format!("it has {} and should have {}", Size(bytes), Size(geometry.end())));
+    }
+    if header.layout_bytes > MAX_LAYOUT.max(identity.layout.len() as u64) {
+        return damaged(format!("it says that its layout has {}", Size(header.layout_bytes)));
     }
     let mut layout = vec![0; header.layout_bytes as usize];
     file.read(TEXT, &mut layout).map_err(system("pread"))?;

@@ -26,8 +26,10 @@ pub(super) struct Store<D> {
 /// What a file holds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Contents {
-    /// A partition.
-    Header(Header),
+    /// A partition. The other header may be what a crash has left of it.
+    Header { newest: Header, is_other_torn: bool },
+    /// A partition whose other header cannot be read, which is none that a crash has left: it may have been the newest.
+    Damaged(Header),
     /// A partition in another version of the format.
     Version(u64),
     /// Something else.
@@ -36,21 +38,26 @@ pub(super) enum Contents {
 
 /// The newest header of a file that is whole.
 pub(super) fn contents(disk: &impl Disk) -> Result<Contents, Errno> {
-    let mut newest = Contents::Foreign;
-    for slot in 0..2 {
-        let mut page = vec![0; SLOT as usize];
-        disk.read(slot * SLOT, &mut page)?;
-        newest = match (Header::decode(&page), newest) {
-            (Slot::Nothing, newest) => newest,
-            (Slot::Header(found), Contents::Header(other)) if found.sequence < other.sequence => {
-                Contents::Header(other)
-            }
-            (Slot::Header(found), _) => Contents::Header(found),
-            (Slot::Version(_), Contents::Header(other)) => Contents::Header(other),
-            (Slot::Version(version), _) => Contents::Version(version),
-        };
+    let mut pages = [const { Vec::new() }; 2];
+    for (page, at) in pages.iter_mut().zip([0, SLOT]) {
+        *page = vec![0; SLOT as usize];
+        disk.read(at, page)?;
     }
-    Ok(newest)
+    let [first, second] = &pages;
+    let alone = |newest: Header, other: &[u8]| match newest.may_have_torn(other) {
+        true => Contents::Header { newest, is_other_torn: other.iter().any(|byte| *byte != 0) },
+        false => Contents::Damaged(newest),
+    };
+    Ok(match (Header::decode(first), Header::decode(second)) {
+        (Slot::Header(one), Slot::Header(other)) => {
+            let newest = if one.sequence > other.sequence { one } else { other };
+            Contents::Header { newest, is_other_torn: false }
+        }
+        (Slot::Header(header), _) => alone(header, second),
+        (_, Slot::Header(header)) => alone(header, first),
+        (Slot::Version(version), _) | (_, Slot::Version(version)) => Contents::Version(version),
+        (Slot::Nothing, Slot::Nothing) => Contents::Foreign,
+    })
 }
 
 impl<D: Disk> Store<D> {

@@ -5,20 +5,21 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::io::Errno;
+use shmem_grammar::{Kind, Policy, Traits};
 
 use super::{Tree, paged, plain, word};
 use crate::memory::{
-    Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, PlaceLayout, PmemFile,
-    Request, map,
+    Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, PmemFile, Request,
+    SlotLayout, map,
 };
-use crate::partition::{Kind, Pages, PartitionSpec, Policy, Traits};
+use crate::partition::{Pages, PartitionSpec};
 use crate::topology::Topology;
 
 const M: usize = 1 << 20;
 const G: usize = 1 << 30;
 
 fn arena(specs: &[PartitionSpec], slots: usize) -> Arena {
-    Arena::reserve(PlaceLayout::new(specs, 64 * M, &Topology::default()).unwrap(), slots, Machine::default())
+    Arena::reserve(SlotLayout::new(specs, 64 * M, &Topology::default()).unwrap(), slots, Machine::default())
         .unwrap()
 }
 
@@ -93,7 +94,7 @@ fn descriptors_and_mappings_grow_with_pes_and_not_with_partitions() {
 fn places_are_at_one_stride_on_multiples_of_the_unit() {
     let arena = arena(&[paged(1, 3 << 20, 1 << 30, Policy::Preferred)], 3);
     assert_eq!(arena.base() as usize % G, 0);
-    assert_eq!(arena.place(2) as usize - arena.base() as usize, 2 * arena.stride());
+    assert_eq!(arena.start_of(2) as usize - arena.base() as usize, 2 * arena.stride());
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn later_segments_come_and_go() {
         for slot in 0..2 {
             // SAFETY: the words above are no longer used.
             unsafe { made.remove_later(slot, place.offset) };
-            // SAFETY: as above.
+            // SAFETY: the words above are no longer used.
             unsafe { attached.remove_later(slot, place.offset) };
         }
         assert_eq!((mappings(&made), mappings(&attached)), (1, 1));
@@ -230,7 +231,7 @@ fn a_special_kind_is_reported_and_its_pages_exist() {
     assert!(mine.grants[0].downgrades.is_empty() && !mine.grants[0].populated);
     assert!(mine.grants[1].downgrades[0].contains("KIND=FASTMEM") && mine.grants[1].populated);
     spec.traits.policy = Some(Policy::Mandatory);
-    let error = PlaceLayout::new(&[spec], 0, &Topology::default()).unwrap_err();
+    let error = SlotLayout::new(&[spec], 0, &Topology::default()).unwrap_err();
     assert!(matches!(error, MemoryError::Placement(_)), "{error}");
 }
 

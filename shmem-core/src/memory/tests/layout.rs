@@ -1,10 +1,11 @@
 //! Properties of layouts, and later segments against a model.
 
 use proptest::prelude::*;
+use shmem_grammar::Policy;
 
 use super::plain;
-use crate::memory::{LaterRange, MemoryError, PlaceLayout};
-use crate::partition::{PartitionSpec, Policy};
+use crate::memory::{LaterRange, MemoryError, SlotLayout};
+use crate::partition::PartitionSpec;
 use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
 use crate::system::SYSTEM_BYTES;
 use crate::topology::Topology;
@@ -17,15 +18,15 @@ fn paged(id: u32, size: usize, pgsize: u64) -> PartitionSpec {
 }
 
 /// What every layout has to be.
-fn check(specs: &[PartitionSpec], layout: &PlaceLayout) {
+fn check(specs: &[PartitionSpec], layout: &SlotLayout) {
     let granule = layout.granule();
     assert!(granule.is_power_of_two() && granule >= 2 * M);
-    assert!(layout.place_bytes().div_ceil(granule) <= 1024);
+    assert!(layout.slot_bytes().div_ceil(granule) <= 1024);
     let unit = layout.unit();
     assert!(unit.is_power_of_two() && unit >= 2 * M);
     assert_eq!(layout.stride() % unit, 0);
     assert_eq!(layout.stride() / unit % 2, 1, "an odd multiple");
-    assert!(layout.stride() >= layout.place_bytes());
+    assert!(layout.stride() >= layout.slot_bytes());
     let mut end = SYSTEM_BYTES;
     for (k, spec) in specs.iter().enumerate() {
         let (start, heap) = (layout.start(k), layout.partition(k));
@@ -41,7 +42,7 @@ fn check(specs: &[PartitionSpec], layout: &PlaceLayout) {
     }
     assert!(layout.bytes() >= end);
     assert_eq!(layout.later().start, layout.bytes());
-    assert_eq!(layout.later().end, layout.place_bytes());
+    assert_eq!(layout.later().end, layout.slot_bytes());
     assert_eq!(layout.later().start % granule, 0);
     // `insert` panics when segments overlap.
     let segments = layout.segments();
@@ -81,17 +82,17 @@ proptest! {
 
     #[test]
     fn layouts_have_their_properties(specs in specs(), later in 0..200 * G) {
-        let layout = PlaceLayout::new(&specs, later, &Topology::default()).unwrap();
+        let layout = SlotLayout::new(&specs, later, &Topology::default()).unwrap();
         check(&specs, &layout);
         prop_assert!(layout.later().len() >= later);
-        prop_assert_eq!(layout, PlaceLayout::new(&specs, later, &Topology::default()).unwrap());
+        prop_assert_eq!(layout, SlotLayout::new(&specs, later, &Topology::default()).unwrap());
     }
 
     #[test]
     fn later_segments_fit_first_and_agree_with_a_bitmap(
         steps in proptest::collection::vec((any::<bool>(), any::<prop::sample::Index>(), 1..9 * M, 0..3_u32), 1..300)
     ) {
-        let layout = PlaceLayout::new(&[plain(1, M as u64)], 256 * M, &Topology::default()).unwrap();
+        let layout = SlotLayout::new(&[plain(1, M as u64)], 256 * M, &Topology::default()).unwrap();
         let mut range = LaterRange::new(&layout);
         let first = layout.later().start;
         let mut taken = vec![None; layout.later().len() / (2 * M)];
@@ -126,7 +127,7 @@ proptest! {
 #[test]
 fn a_hundred_and_twenty_seven_partitions_of_a_gibibyte() {
     let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
-    let layout = PlaceLayout::new(&specs, G, &Topology::default()).unwrap();
+    let layout = SlotLayout::new(&specs, G, &Topology::default()).unwrap();
     check(&specs, &layout);
     assert!(layout.stride() < 160 * G, "{}", layout.stride());
 }
@@ -134,14 +135,14 @@ fn a_hundred_and_twenty_seven_partitions_of_a_gibibyte() {
 #[test]
 fn what_no_address_space_has_is_an_error_that_names_the_largest() {
     let specs = [plain(1, M as u64), plain(7, u64::MAX - 5), plain(8, 1 << 62)];
-    let error = PlaceLayout::new(&specs, 0, &Topology::default()).unwrap_err().to_string();
+    let error = SlotLayout::new(&specs, 0, &Topology::default()).unwrap_err().to_string();
     assert!(error.contains("partition 7 `partition7` (SHMEM_SYMMETRIC_PARTITION7)"), "{error}");
-    assert!(PlaceLayout::new(&[plain(1, 1)], usize::MAX, &Topology::default()).is_err());
+    assert!(SlotLayout::new(&[plain(1, 1)], usize::MAX, &Topology::default()).is_err());
 }
 
 #[test]
 fn later_segments_end_when_their_indices_do() {
-    let layout = PlaceLayout::new(&[], 512 * M, &Topology::default()).unwrap();
+    let layout = SlotLayout::new(&[], 512 * M, &Topology::default()).unwrap();
     let mut range = LaterRange::new(&layout);
     let places: Vec<_> =
         (FIRST_LATER..MAX_SEGMENTS as u32).map(|_| range.allocate(1, 2 * M).unwrap()).collect();

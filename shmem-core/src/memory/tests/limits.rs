@@ -1,17 +1,18 @@
 //! Every limit has one message.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use shmem_grammar::{Kind, Policy, Traits};
 
 use super::{Tree, in_child, paged, plain};
-use crate::memory::{Arena, Machine, MemoryError, PlaceLayout, Placement, Request, Spread};
-use crate::partition::{Kind, PartitionSpec, Policy, Traits};
+use crate::memory::{Arena, Machine, MemoryError, Placement, Request, SlotLayout, Spread};
+use crate::partition::PartitionSpec;
 use crate::topology::Topology;
 
 const M: u64 = 1 << 20;
 const G: u64 = 1 << 30;
 
 fn reserve(specs: &[PartitionSpec], slots: usize, machine: Machine) -> Result<Arena, MemoryError> {
-    Arena::reserve(PlaceLayout::new(specs, 0, &Topology::default()).unwrap(), slots, machine)
+    Arena::reserve(SlotLayout::new(specs, 0, &Topology::default()).unwrap(), slots, machine)
 }
 
 /// A machine with 1 GiB, of which 600 MiB are left, without huge pages.
@@ -128,7 +129,7 @@ fn among(
     let spec = PartitionSpec { traits: normal, explicit: true, ..plain(3, bytes) };
     let place =
         |nodes: &[u32]| Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
-    let layout = PlaceLayout::new(&[plain(1, M), spec], 0, &Topology::default()).unwrap();
+    let layout = SlotLayout::new(&[plain(1, M), spec], 0, &Topology::default()).unwrap();
     let places = nodes.map(|nodes| vec![Placement::system(), place(nodes)]);
     Arena::reserve_among(layout, &places, Machine::at(tree.root()))
 }

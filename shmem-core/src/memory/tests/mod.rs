@@ -18,8 +18,10 @@ mod sizes;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
+use shmem_grammar::{Policy, Traits};
+
 use super::Arena;
-use crate::partition::{Origin, PartitionSpec, Policy, Traits};
+use crate::partition::{Origin, PartitionSpec};
 use crate::text::Text;
 
 /// A directory of invented files, removed at the end.
@@ -73,11 +75,11 @@ pub(super) fn in_child(test: &str, body: impl FnOnce()) {
     assert!(output.status.success() && text.contains("1 passed"), "{}: {text}", output.status);
 }
 
-/// The word at an offset of a place.
+/// The word at an offset of a slot.
 pub(super) fn word(arena: &Arena, slot: usize, offset: usize) -> &AtomicU64 {
-    assert!(offset.is_multiple_of(8) && offset < arena.layout().place_bytes());
-    // SAFETY: the offset lies in the place.
-    let word = unsafe { arena.place(slot).add(offset) };
+    assert!(offset.is_multiple_of(8) && offset < arena.layout().slot_bytes());
+    // SAFETY: the offset lies in the slot.
+    let word = unsafe { arena.start_of(slot).add(offset) };
     // SAFETY: the word is aligned and mapped until the arena is dropped, and only used atomically.
     unsafe { AtomicU64::from_ptr(word.cast()) }
 }

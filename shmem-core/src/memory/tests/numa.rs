@@ -3,13 +3,15 @@
 use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
 
+use shmem_grammar::{Kind, Policy, Traits};
+
 use super::arena::mappings;
 use super::limits::forbid;
 use super::pages::without_pools;
 use super::processes::{attach, describe};
 use super::{Tree, in_child, plain, word};
-use crate::memory::{Arena, Machine, MemoryError, PlaceLayout, Placement, Request, Spread, numa};
-use crate::partition::{Kind, Pages, Policy, Traits};
+use crate::memory::{Arena, Machine, MemoryError, Placement, Request, SlotLayout, Spread, numa};
+use crate::partition::Pages;
 use crate::topology::Topology;
 
 const M: usize = 1 << 20;
@@ -25,7 +27,7 @@ fn arena() -> Arena {
 }
 
 fn on(machine: Machine) -> Arena {
-    let layout = PlaceLayout::new(&[plain(1, 64 << 20)], 256 * M, &Topology::default()).unwrap();
+    let layout = SlotLayout::new(&[plain(1, 64 << 20)], 256 * M, &Topology::default()).unwrap();
     Arena::reserve(layout, 2, machine).unwrap()
 }
 
@@ -152,7 +154,7 @@ fn each_way_to_share_pages_out_among_nodes() {
     let mode = |spread| {
         place(&nodes[1..2], spread);
         // What counts is the file's policy: the mapping has none of its own.
-        let address = arena.place(0).wrapping_add(range.start);
+        let address = arena.start_of(0).wrapping_add(range.start);
         numa::policy(address).unwrap()
     };
     assert_eq!(mode(Spread::Bound), (libc::MPOL_BIND, vec![nodes[1]]));

@@ -2,16 +2,18 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use shmem_grammar::{Kind, Policy, Traits};
+
 use super::{Tree, in_child, paged, plain, word};
-use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, PlaceLayout, map};
-use crate::partition::{Kind, Pages, PartitionSpec, Policy, Traits};
+use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, SlotLayout, map};
+use crate::partition::{Pages, PartitionSpec};
 use crate::topology::Topology;
 
 const M: u64 = 1 << 20;
 const HUGE: u64 = 2 << 20;
 
 fn arena(specs: &[PartitionSpec], machine: Machine) -> Arena {
-    Arena::reserve(PlaceLayout::new(specs, 0, &Topology::default()).unwrap(), 1, machine).unwrap()
+    Arena::reserve(SlotLayout::new(specs, 0, &Topology::default()).unwrap(), 1, machine).unwrap()
 }
 
 /// A size in /proc/self/smaps, in bytes, of the mapping that holds an address.
@@ -36,7 +38,7 @@ fn smaps_line(address: usize, key: &str) -> String {
 }
 
 fn heap(arena: &Arena, k: usize) -> usize {
-    arena.place(0) as usize + arena.layout().partition(k).start
+    arena.start_of(0) as usize + arena.layout().partition(k).start
 }
 
 /// This machine without pools, so that they are not used up.

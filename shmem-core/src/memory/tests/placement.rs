@@ -1,7 +1,9 @@
+use shmem_grammar::{Kind, Policy, Traits};
+
 use crate::memory::{Placement, Spread, placement};
-use crate::partition::{Kind, Origin, PartitionSpec, Policy, Traits};
+use crate::partition::{Origin, PartitionSpec};
 use crate::text::Text;
-use crate::topology::{Node, Speed, Topology};
+use crate::topology::{NumaNode, Speed, Topology};
 
 fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
     PartitionSpec {
@@ -15,15 +17,15 @@ fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
     }
 }
 
-fn node(number: u32, cpus: &[usize], bandwidth: u64) -> Node {
+fn node(number: u32, cpus: &[usize], bandwidth: u64) -> NumaNode {
     let speed = Speed { bandwidth: Some(bandwidth), latency: Some(100) };
     let distances = (0..5).map(|other| if other == number { 10 } else { 20 + number.abs_diff(other) });
     let (cpus, distances) = (cpus.into(), distances.collect());
-    Node { memory: 1 << 30, cpus, speed, distances, ..Node::new(number) }
+    NumaNode { memory: 1 << 30, cpus, speed, distances, ..NumaNode::new(number) }
 }
 
 /// Two sockets, fast memory at each, slow memory; this PE is on node 1.
-fn nodes() -> Vec<Node> {
+fn nodes() -> Vec<NumaNode> {
     vec![
         node(0, &[0, 1], 100_000),
         node(1, &[2, 3], 100_000),
@@ -33,7 +35,7 @@ fn nodes() -> Vec<Node> {
     ]
 }
 
-fn machine(nodes: Vec<Node>) -> Topology {
+fn machine(nodes: Vec<NumaNode>) -> Topology {
     Topology::of(nodes, vec![2, 3], None)
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{plain, word};
-use crate::memory::{Arena, Machine, Mine, PlaceLayout};
+use crate::memory::{Arena, Machine, Mine, SlotLayout};
 use crate::topology::Topology;
 
 const TEST: &str = "memory::tests::processes::two_processes_share_their_places";
@@ -15,7 +15,7 @@ const PEER: &str = "SHMEM_TEST_PEER";
 
 fn arena() -> Arena {
     let specs: Vec<_> = (1..=5).map(|id| plain(id, 3 << 20)).collect();
-    Arena::reserve(PlaceLayout::new(&specs, 0, &Topology::default()).unwrap(), 2, Machine::default()).unwrap()
+    Arena::reserve(SlotLayout::new(&specs, 0, &Topology::default()).unwrap(), 2, Machine::default()).unwrap()
 }
 
 /// Process, descriptors and pieces, in one word.

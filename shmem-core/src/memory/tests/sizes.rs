@@ -1,8 +1,10 @@
 //! The choice of pages, on invented machines.
 
+use shmem_grammar::{Kind, Policy, Traits};
+
 use super::Tree;
 use crate::memory::{Choice, PageSizes, Placement, Pool, Request, Spread};
-use crate::partition::{Kind, Pages, Policy, Traits};
+use crate::partition::Pages;
 
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;

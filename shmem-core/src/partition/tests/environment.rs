@@ -22,7 +22,7 @@ fn an_error_shows_the_variable_and_its_whole_value() {
     );
     assert_eq!(
         error(&[("SHMEM_SYMMETRIC_SIZE", "1 GB")]),
-        "SHMEM_SYMMETRIC_SIZE=1 GB: `1 GB`: ` GB` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes"
+        "SHMEM_SYMMETRIC_SIZE=1 GB: `1 GB` contains a space; write a size without spaces, for example 64M"
     );
     assert_eq!(
         error(&[("SMA_SYMMETRIC_SIZE", "0")]),

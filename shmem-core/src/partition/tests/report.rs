@@ -1,5 +1,7 @@
+use shmem_grammar::Kind;
+
 use super::environment::environment;
-use crate::partition::{FileGrant, Grant, Kind, Pages, PartitionSpec, Table, downgrades, report};
+use crate::partition::{FileGrant, Grant, Pages, PartitionSpec, Table, downgrades, report};
 
 fn specs() -> Vec<PartitionSpec> {
     let environment = environment(&[

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use shmem_grammar::{Kind, Policy, Traits};
 
 use super::environment::environment;
 use crate::partition::{
-    BUILT_IN, DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Declaration, Environment, Kind, MAX_PARTITIONS,
-    ObjectWish, Origin, PartitionError, Policy, Table, Traits,
+    BUILT_IN, DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Declaration, Environment, MAX_PARTITIONS,
+    ObjectWish, Origin, PartitionError, Table,
 };
 use crate::text::Text;
 

@@ -33,7 +33,7 @@ impl<V: Vector> Block for One<V> {
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
         // SAFETY: the block is this piece (caller).
         let piece = unsafe { V::load(from) };
-        // SAFETY: as above.
+        // SAFETY: the block is this piece (caller).
         unsafe { piece.store(to) };
     }
 }
@@ -53,9 +53,9 @@ impl<V: Vector, W: Vector> Block for Two<V, W> {
         let first = unsafe { V::load(from) };
         // SAFETY: and goes on with this one.
         let second = unsafe { W::load(from.wrapping_add(V::BYTES)) };
-        // SAFETY: as above.
+        // SAFETY: where the first was read, on the other side.
         unsafe { first.store(to) };
-        // SAFETY: as above.
+        // SAFETY: where the second was read, on the other side.
         unsafe { second.store(to.wrapping_add(V::BYTES)) };
     }
 }
@@ -82,9 +82,9 @@ impl<V: Vector> Block for Ends<V> {
         let first = unsafe { V::load(from) };
         // SAFETY: this one ends where the block ends.
         let last = unsafe { V::load(from.wrapping_add(self.last)) };
-        // SAFETY: as above.
+        // SAFETY: where the first was read, on the other side.
         unsafe { first.store(to) };
-        // SAFETY: as above.
+        // SAFETY: where the last was read, on the other side.
         unsafe { last.store(to.wrapping_add(self.last)) };
     }
 }

@@ -52,7 +52,7 @@ impl Isa {
 /// One more than the set, or 0 before the first question.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 fn detect() -> Isa {
     let lanes = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -66,16 +66,19 @@ fn detect() -> Isa {
 }
 
 /// Whether a machine with AVX-512 moves 64 bytes in two steps: AMD's family 19h (Zen 4).
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+#[allow(unused_unsafe, reason = "a safe function since Rust 1.94")]
 fn in_two_steps() -> bool {
-    let maker = core::arch::x86_64::__cpuid(0);
-    let signature = core::arch::x86_64::__cpuid(1).eax;
+    // SAFETY: every x86-64 has this instruction, and leaf 0.
+    let maker = unsafe { core::arch::x86_64::__cpuid(0) };
+    // SAFETY: every x86-64 has this instruction, and leaf 1.
+    let signature = unsafe { core::arch::x86_64::__cpuid(1) }.eax;
     let (family, extended) = (signature >> 8 & 0xf, signature >> 20 & 0xff);
     let amd = [maker.ebx, maker.edx, maker.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
     amd && family + extended == 0x19
 }
 
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
 fn detect() -> Isa {
     Isa::Baseline
 }

@@ -1,4 +1,4 @@
-//! The C library's `memcpy` for every block.
+//! The C library's copy for every block.
 //!
 //! Its call costs nothing beside a block of some KiB, and it chooses by the machine what to do with one:
 //! vectors, string moves, streaming stores.
@@ -6,6 +6,7 @@
 use super::Level;
 use super::block::Block;
 use super::rows::{Plain, Sweep};
+use crate::shared;
 
 #[derive(Clone, Copy)]
 struct Copied {
@@ -18,7 +19,7 @@ impl Block for Copied {
     #[inline(always)]
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
         // SAFETY: both sides are valid for the block (caller).
-        unsafe { core::ptr::copy(from, to, self.bytes) };
+        unsafe { shared::copy(to, from, self.bytes) };
     }
 }
 

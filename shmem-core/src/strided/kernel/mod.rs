@@ -8,20 +8,20 @@
 //! the last byte of the last one, though gaps inside may be; and nothing but blocks is written, since gaps
 //! may belong to another PE.
 //!
-//! The memory may be changed by other processes meanwhile. As everywhere in shared memory no reference to
-//! it exists, all accesses are by raw pointers, and every bit pattern is a value (`transport::shm`).
+//! Others may change the memory meanwhile: every access is assembly, or an atomic of `shared`, whose head says why
+//! that is no race.
 
 mod block;
 mod isa;
 mod library;
 mod rows;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod shuffle;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod span;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod stream;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod string;
 mod throttled;
 mod vector;
@@ -110,26 +110,26 @@ pub unsafe fn run_with(
         return;
     }
     match kernel {
-        // SAFETY: here and below, the caller's promises.
+        // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Rows => unsafe { rows::sweep(rows::Plain, isa, block, levels, to, from) },
-        // SAFETY: as above.
+        // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Throttled(touches) => unsafe { throttled::sweep(touches, isa, block, levels, to, from) },
-        // SAFETY: as above.
+        // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Library => unsafe { library::sweep(block, levels, to, from) },
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+        // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Stream => unsafe { stream::sweep(isa, block, levels, to, from) },
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+        // SAFETY: the caller's promises, for every kernel the same.
         Kernel::StringMove => unsafe { string::sweep(isa, block, levels, to, from) },
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+        // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Span => unsafe { span::sweep(isa, block, levels, to, from) },
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+        // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Shuffle => unsafe { shuffle::sweep(isa, block, levels, to, from) },
-        #[cfg(any(not(target_arch = "x86_64"), miri))]
-        // SAFETY: as above.
+        #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
+        // SAFETY: the caller's promises, for every kernel the same.
         _ => unsafe { rows::sweep(rows::Plain, isa, block, levels, to, from) },
     }
 }

@@ -4,11 +4,12 @@
 //! same on every machine; above, the widest vectors that a block fills are used.
 
 use super::block::{Block, Ends, Long, One, Quad, Three, Two};
-#[cfg(any(not(target_arch = "x86_64"), miri))]
-use super::vector::Portable16 as Sixteen;
+use super::vector::Sixteen;
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+use super::vector::Sixteen256;
 use super::{Isa, Level};
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use core::arch::x86_64::{__m128i as Sixteen, __m256i, __m512i};
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+use core::arch::x86_64::{__m256i, __m512i};
 
 /// What is done with the copy of a block: the loop over all of them, once the block's class is known.
 pub(super) trait Sweep {
@@ -85,6 +86,22 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
     }
 }
 
+/// Copies all blocks by the pieces of their class: those of the first line that a block's length is of.
+macro_rules! by_class {
+    (
+        $sweep:ident, $block:ident, $levels:ident, $to:ident, $from:ident:
+        $($class:pat => $pieces:expr,)*
+    ) => {
+        match $block {
+            $(
+                // SAFETY: the caller's promises, one of which is that the machine has what this function uses; the
+                // pieces fill a block of this class (`Block` asserts that where lengths may differ).
+                $class => unsafe { $sweep.sweep($pieces, $levels, $to, $from) },
+            )*
+        }
+    };
+}
+
 /// Copies all blocks by the pieces of their class.
 ///
 /// # Safety
@@ -99,92 +116,77 @@ pub(super) unsafe fn sweep<S: Sweep>(
     to: *mut u8,
     from: *const u8,
 ) {
-    match (block, isa) {
-        // SAFETY: here and below, the caller's promises; the pieces fill the block.
-        (8, _) => unsafe { sweep.sweep(One::<u64>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (4, _) => unsafe { sweep.sweep(One::<u32>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (16, _) => unsafe { sweep.sweep(One::<Sixteen>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (1, _) => unsafe { sweep.sweep(One::<u8>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (2, _) => unsafe { sweep.sweep(One::<u16>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (3, _) => unsafe { sweep.sweep(Two::<u16, u8>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (12, _) => unsafe { sweep.sweep(Two::<u64, u32>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (24, _) => unsafe { sweep.sweep(Two::<Sixteen, u64>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        (5..8, _) => unsafe { sweep.sweep(Ends::<u32>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        (9..16, _) => unsafe { sweep.sweep(Ends::<u64>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        (17..32, _) => unsafe { sweep.sweep(Ends::<Sixteen>::of(block), levels, to, from) },
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: as above, and the machine has AVX-512.
-        (_, Isa::Avx512) => unsafe { avx512(sweep, block, levels, to, from) },
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: as above, and the machine has AVX2.
-        (_, Isa::Avx2 | Isa::Masked) => unsafe { avx2(sweep, block, levels, to, from) },
-        // SAFETY: as above.
-        (32, _) => unsafe { sweep.sweep(Ends::<Sixteen>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        (33..=48, _) => unsafe { sweep.sweep(Three::<Sixteen>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        (49..64, _) => unsafe { sweep.sweep(Quad::<Sixteen>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        _ => unsafe { sweep.sweep(Long::<Sixteen>::of(block), levels, to, from) },
+    if block < 32 {
+        return by_class! { sweep, block, levels, to, from:
+            8 => One::<u64>::NEW,
+            4 => One::<u32>::NEW,
+            16 => One::<Sixteen>::NEW,
+            1 => One::<u8>::NEW,
+            2 => One::<u16>::NEW,
+            3 => Two::<u16, u8>::NEW,
+            12 => Two::<u64, u32>::NEW,
+            24 => Two::<Sixteen, u64>::NEW,
+            5..8 => Ends::<u32>::of(block),
+            9..16 => Ends::<u64>::of(block),
+            _ => Ends::<Sixteen>::of(block),
+        };
+    }
+    match isa {
+        #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+        // SAFETY: the caller's promises, one of which is that the machine has AVX-512; blocks have 32 bytes or more.
+        Isa::Avx512 => unsafe { avx512(sweep, block, levels, to, from) },
+        #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+        // SAFETY: the caller's promises, one of which is that the machine has AVX2; blocks have 32 bytes or more.
+        Isa::Avx2 | Isa::Masked => unsafe { avx2(sweep, block, levels, to, from) },
+        // SAFETY: the caller's promises; blocks have 32 bytes or more.
+        _ => unsafe { everywhere(sweep, block, levels, to, from) },
     }
 }
 
 /// # Safety
 ///
 /// As [`sweep`], with blocks of 32 bytes or more.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+unsafe fn everywhere<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
+    by_class! { sweep, block, levels, to, from:
+        32 => Ends::<Sixteen>::of(block),
+        33..=48 => Three::<Sixteen>::of(block),
+        49..64 => Quad::<Sixteen>::of(block),
+        _ => Long::<Sixteen>::of(block),
+    }
+}
+
+/// # Safety
+///
+/// As [`sweep`], with blocks of 32 bytes or more.
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
-    match block {
-        // SAFETY: here and below, the caller's promises; the pieces fill the block.
-        32 => unsafe { sweep.sweep(One::<__m256i>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        48 => unsafe { sweep.sweep(Two::<__m256i, Sixteen>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        64 => unsafe { sweep.sweep(Two::<__m256i, __m256i>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        33..64 => unsafe { sweep.sweep(Ends::<__m256i>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        65..=96 => unsafe { sweep.sweep(Three::<__m256i>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        97..=128 => unsafe { sweep.sweep(Quad::<__m256i>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        _ => unsafe { sweep.sweep(Long::<__m256i>::of(block), levels, to, from) },
+    by_class! { sweep, block, levels, to, from:
+        32 => One::<__m256i>::NEW,
+        48 => Two::<__m256i, Sixteen256>::NEW,
+        64 => Two::<__m256i, __m256i>::NEW,
+        33..64 => Ends::<__m256i>::of(block),
+        65..=96 => Three::<__m256i>::of(block),
+        97..=128 => Quad::<__m256i>::of(block),
+        _ => Long::<__m256i>::of(block),
     }
 }
 
 /// # Safety
 ///
 /// As [`sweep`], with blocks of 32 bytes or more.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn avx512<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
-    match block {
-        // SAFETY: here and below, the caller's promises; the pieces fill the block.
-        32 => unsafe { sweep.sweep(One::<__m256i>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        48 => unsafe { sweep.sweep(Two::<__m256i, Sixteen>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        64 => unsafe { sweep.sweep(One::<__m512i>::NEW, levels, to, from) },
-        // SAFETY: as above.
-        33..64 => unsafe { sweep.sweep(Ends::<__m256i>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        65..=128 => unsafe { sweep.sweep(Ends::<__m512i>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        129..=192 => unsafe { sweep.sweep(Three::<__m512i>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        193..=256 => unsafe { sweep.sweep(Quad::<__m512i>::of(block), levels, to, from) },
-        // SAFETY: as above.
-        _ => unsafe { sweep.sweep(Long::<__m512i>::of(block), levels, to, from) },
+    by_class! { sweep, block, levels, to, from:
+        32 => One::<__m256i>::NEW,
+        48 => Two::<__m256i, Sixteen256>::NEW,
+        64 => One::<__m512i>::NEW,
+        33..64 => Ends::<__m256i>::of(block),
+        65..=128 => Ends::<__m512i>::of(block),
+        129..=192 => Three::<__m512i>::of(block),
+        193..=256 => Quad::<__m512i>::of(block),
+        _ => Long::<__m512i>::of(block),
     }
 }

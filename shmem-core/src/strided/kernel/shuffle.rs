@@ -6,11 +6,12 @@
 //! gaps are not written. What is left at the end of a row is copied word by word.
 
 use core::arch::x86_64::{
-    __m512i, _mm512_loadu_si512, _mm512_mask_permutexvar_epi32, _mm512_mask_storeu_epi32,
-    _mm512_permutex2var_epi32, _mm512_permutexvar_epi32, _mm512_storeu_si512,
+    __m512i, _mm512_loadu_si512, _mm512_mask_permutexvar_epi32, _mm512_permutex2var_epi32,
+    _mm512_permutexvar_epi32,
 };
 
 use super::rows::{self, Plain};
+use super::vector::{Vector as _, load512, store512_of};
 use super::{Isa, Level};
 
 /// Bytes of a vector.
@@ -35,7 +36,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
         let done = match direction {
             // SAFETY: a row of the transfer (caller); the machine has AVX-512.
             Direction::Pack(every) => unsafe { pack(block, every, inner.count, to, from) },
-            // SAFETY: as above.
+            // SAFETY: a row of the transfer (caller); the machine has AVX-512.
             Direction::Unpack(every) => unsafe { unpack(block, every, inner.count, to, from) },
         };
         let rest = [Level::ONCE, Level { count: inner.count - done, ..inner }];
@@ -125,17 +126,17 @@ unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *con
     while done + at_once < count {
         let from = from.wrapping_add(done * block * every);
         // SAFETY: inside the row.
-        let a = unsafe { _mm512_loadu_si512(from.cast()) };
-        // SAFETY: as above.
-        let b = unsafe { _mm512_loadu_si512(from.wrapping_add(VECTOR).cast()) };
+        let a = unsafe { load512(from) };
+        // SAFETY: inside the row, of which this is the second vector.
+        let b = unsafe { load512(from.wrapping_add(VECTOR)) };
         let mut packed = _mm512_permutex2var_epi32(a, index, b);
         if every == 3 {
-            // SAFETY: as above.
-            let c = unsafe { _mm512_loadu_si512(from.wrapping_add(2 * VECTOR).cast()) };
+            // SAFETY: inside the row, of which this is the third vector.
+            let c = unsafe { load512(from.wrapping_add(2 * VECTOR)) };
             packed = _mm512_mask_permutexvar_epi32(packed, places.third, index, c);
         }
         // SAFETY: a vector of words that are still to be written.
-        unsafe { _mm512_storeu_si512(to.wrapping_add(done * block).cast(), packed) };
+        unsafe { packed.store(to.wrapping_add(done * block)) };
         done += at_once;
     }
     done
@@ -153,21 +154,21 @@ unsafe fn unpack(block: usize, every: usize, count: usize, to: *mut u8, from: *c
     let index: [__m512i; 3] = [
         // SAFETY: an array of a vector's size.
         unsafe { _mm512_loadu_si512(places.dense[0].as_ptr().cast()) },
-        // SAFETY: as above.
+        // SAFETY: an array of a vector's size.
         unsafe { _mm512_loadu_si512(places.dense[1].as_ptr().cast()) },
-        // SAFETY: as above.
+        // SAFETY: an array of a vector's size.
         unsafe { _mm512_loadu_si512(places.dense[2].as_ptr().cast()) },
     ];
     let at_once = VECTOR / block;
     let mut done = 0;
     while done + at_once <= count {
         // SAFETY: a vector of words that are still to be read.
-        let words = unsafe { _mm512_loadu_si512(from.wrapping_add(done * block).cast()) };
+        let words = unsafe { load512(from.wrapping_add(done * block)) };
         let to = to.wrapping_add(done * block * every);
         for (k, index) in index.iter().enumerate().take(every) {
             let spread = _mm512_permutexvar_epi32(*index, words);
             // SAFETY: the lanes are words of the sparse side, no other is touched.
-            unsafe { _mm512_mask_storeu_epi32(to.wrapping_add(k * VECTOR).cast(), places.words[k], spread) };
+            unsafe { store512_of(places.words[k], spread, to.wrapping_add(k * VECTOR)) };
         }
         done += at_once;
     }

@@ -6,9 +6,11 @@
 //! after some windows. At both ends of a row the mask leaves out what lies outside, for the load, too:
 //! lanes that are masked off touch nothing.
 
-use core::arch::x86_64::{_mm512_loadu_si512, _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32};
+use core::arch::asm;
+use core::arch::x86_64::__m512i;
 
 use super::rows::{self, Plain};
+use super::vector::{load512, store512_of};
 use super::{Isa, Level};
 
 /// Bytes of a window.
@@ -121,7 +123,7 @@ unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
     }
     while at + WINDOW < end {
         k = if k == period { 0 } else { k };
-        // SAFETY: as above.
+        // SAFETY: a window inside the row (caller).
         unsafe { middle(masks[k], to.wrapping_add(at), from.wrapping_add(at)) };
         at += WINDOW;
         k += 1;
@@ -146,9 +148,9 @@ fn inside(bytes: usize) -> u16 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn middle(mask: u16, to: *mut u8, from: *const u8) {
     // SAFETY: readable (caller).
-    let window = unsafe { _mm512_loadu_si512(from.cast()) };
+    let window = unsafe { load512(from) };
     // SAFETY: the lanes are writable (caller), no other is touched.
-    unsafe { _mm512_mask_storeu_epi32(to.cast(), mask, window) };
+    unsafe { store512_of(mask, window, to) };
 }
 
 /// Copies a window at an end of the row, which may reach beyond it.
@@ -160,7 +162,24 @@ unsafe fn middle(mask: u16, to: *mut u8, from: *const u8) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn ends(mask: u16, to: *mut u8, from: *const u8) {
     // SAFETY: the lanes are readable (caller), no other is touched.
-    let window = unsafe { _mm512_maskz_loadu_epi32(mask, from.cast()) };
+    let window = unsafe { load512_of(mask, from) };
     // SAFETY: the lanes are writable (caller), no other is touched.
-    unsafe { _mm512_mask_storeu_epi32(to.cast(), mask, window) };
+    unsafe { store512_of(mask, window, to) };
+}
+
+/// Reads the lanes of 4 bytes that are set in `mask`; the others are zero.
+///
+/// # Safety
+///
+/// The lanes must be readable, and the machine have AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn load512_of(mask: u16, from: *const u8) -> __m512i {
+    let vector;
+    // SAFETY: reads the lanes of the mask, which are readable (caller), and faults at no other.
+    unsafe {
+        asm!("vmovdqu32 {} {{{}}} {{z}}, [{}]", out(zmm_reg) vector, in(kreg) mask, in(reg) from,
+            options(nostack, preserves_flags, readonly));
+    }
+    vector
 }

@@ -4,12 +4,10 @@
 //! stands before and behind them in a block is stored as usual. That is worth it only where nothing would
 //! be found in a cache again: a target that reads soon waits for memory.
 
-use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence, _mm_stream_si128, _mm256_stream_si256,
-    _mm512_stream_si512,
-};
+use core::arch::asm;
+use core::arch::x86_64::{__m128i, __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
 
-use super::block::{Block, Ends};
+use super::block::{Block, Ends, Quad};
 use super::rows::{self, Plain, Sweep};
 use super::vector::Vector;
 use super::{Isa, Level};
@@ -27,13 +25,13 @@ const AHEAD: usize = 512;
 /// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
 pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     match isa {
-        // SAFETY: here and below, the caller's promises.
+        // SAFETY: the caller's promises.
         _ if block < LINE => return unsafe { rows::sweep(Plain, isa, block, levels, to, from) },
-        // SAFETY: as above; the machine has AVX-512.
+        // SAFETY: the caller's promises, one of which is that the machine has AVX-512.
         Isa::Masked | Isa::Avx512 => unsafe { avx512(block, levels, to, from) },
-        // SAFETY: as above; the machine has AVX2.
+        // SAFETY: the caller's promises, one of which is that the machine has AVX2.
         Isa::Avx2 => unsafe { avx2(block, levels, to, from) },
-        // SAFETY: as above.
+        // SAFETY: the caller's promises.
         Isa::Baseline => unsafe { Plain.sweep(Streamed::<__m128i>::of(block, levels), levels, to, from) },
     }
     // Streaming stores have no order; what follows (a signal, a barrier) must come after them.
@@ -69,20 +67,38 @@ trait Streaming: Vector {
     unsafe fn stream(self, to: *mut u8);
 }
 
+/// An instruction each; see the moves of [`vector`](super::vector).
 macro_rules! streaming {
-    ($($vector:ty: $stream:ident),*) => {$(
+    ($($vector:ty, $feature:literal: $class:ident $mov:literal, $stream:ident;)*) => {$(
         impl Streaming for $vector {
             #[inline(always)]
             unsafe fn stream(self, to: *mut u8) {
-                // SAFETY: writable and aligned, and the machine has the instruction (caller). The sweep
-                // ends with a fence.
-                unsafe { $stream(to.cast(), self) };
+                // SAFETY: writable and aligned, and the machine has the instruction (caller).
+                unsafe { $stream(self, to) };
+            }
+        }
+
+        /// # Safety
+        ///
+        /// A vector must be writable at a multiple of its size, and the machine must have the instruction. A fence
+        /// must follow: the sweep ends with one.
+        #[inline]
+        #[target_feature(enable = $feature)]
+        unsafe fn $stream(vector: $vector, to: *mut u8) {
+            // SAFETY: writes a vector, which is writable and aligned (caller).
+            unsafe {
+                asm!(concat!($mov, " [{}], {}"), in(reg) to, in($class) vector,
+                    options(nostack, preserves_flags));
             }
         }
     )*};
 }
 
-streaming!(__m128i: _mm_stream_si128, __m256i: _mm256_stream_si256, __m512i: _mm512_stream_si512);
+streaming! {
+    __m128i, "sse2": xmm_reg "movntdq", stream128;
+    __m256i, "avx": ymm_reg "vmovntdq", stream256;
+    __m512i, "avx512f": zmm_reg "vmovntdq", stream512;
+}
 
 /// A block of at least a line.
 #[derive(Clone, Copy)]
@@ -137,13 +153,13 @@ unsafe fn line<V: Streaming>(to: *mut u8, from: *const u8) {
     while at < LINE {
         // SAFETY: inside the line.
         let piece = unsafe { V::load(from.wrapping_add(at)) };
-        // SAFETY: as above; a multiple of the vector's length from the line's beginning.
+        // SAFETY: inside the line, a multiple of the vector's length from its beginning, where it is aligned.
         unsafe { piece.stream(to.wrapping_add(at)) };
         at += V::BYTES;
     }
 }
 
-/// Copies less than a line, of any length.
+/// Copies less than a line, of any length. By words, which are the same among vectors of any kind.
 ///
 /// # Safety
 ///
@@ -152,20 +168,20 @@ unsafe fn line<V: Streaming>(to: *mut u8, from: *const u8) {
 unsafe fn copy_part(mut to: *mut u8, mut from: *const u8, mut bytes: usize) {
     if bytes > 32 {
         // SAFETY: the part has more than 32 bytes.
-        unsafe { Ends::<__m128i>::of(32).copy(to, from) };
+        unsafe { Quad::<u64>::of(32).copy(to, from) };
         (to, from, bytes) = (to.wrapping_add(32), from.wrapping_add(32), bytes - 32);
     }
     match bytes {
         0 => {}
-        // SAFETY: here and below, the pieces fill the part.
+        // SAFETY: the pieces fill the part.
         1 => unsafe { Ends::<u8>::of(1).copy(to, from) },
-        // SAFETY: as above.
+        // SAFETY: the pieces fill the part.
         2..4 => unsafe { Ends::<u16>::of(bytes).copy(to, from) },
-        // SAFETY: as above.
+        // SAFETY: the pieces fill the part.
         4..8 => unsafe { Ends::<u32>::of(bytes).copy(to, from) },
-        // SAFETY: as above.
+        // SAFETY: the pieces fill the part.
         8..16 => unsafe { Ends::<u64>::of(bytes).copy(to, from) },
-        // SAFETY: as above.
-        _ => unsafe { Ends::<__m128i>::of(bytes).copy(to, from) },
+        // SAFETY: the pieces fill the part.
+        _ => unsafe { Quad::<u64>::of(bytes).copy(to, from) },
     }
 }

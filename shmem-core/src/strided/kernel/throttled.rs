@@ -50,7 +50,7 @@ impl<B: Block> Block for Braked<B> {
             }
         }
         for _ in 0..self.touches % 4 {
-            // SAFETY: as above.
+            // SAFETY: a word of the sweep's own, which outlives it.
             unsafe { self.line.write_volatile(0) };
         }
     }

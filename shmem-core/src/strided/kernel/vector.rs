@@ -1,134 +1,128 @@
-//! Pieces of fixed size that one instruction reads and one writes: words of 1 to 8 bytes everywhere,
-//! vectors of 16, 32 and 64 where the machine has them.
+//! Vectors of fixed size that one instruction reads and one writes, beyond the [`Piece`]s that there are everywhere:
+//! 32 and 64 bytes where the machine has them.
 //!
-//! As in `transport::shm`, another process may change the memory meanwhile; every bit pattern is a
-//! value. No address needs to be aligned, and an aligned word is written by one store.
+//! As all accesses to memory that others may change meanwhile they are assembly (`shared`), which has a further
+//! use here: what a kernel has chosen stays as it is. Left to `-C target-cpu=native`, a loop over words would become
+//! gathers and scatters, which are three times slower, and two neighbours a wider vector, where a brake needs narrow stores.
 
-/// A piece that is read and written whole.
-pub(super) trait Vector: Copy {
-    /// How many bytes it has.
-    const BYTES: usize;
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+pub(super) use x86::{Sixteen256, load512, store512_of};
 
-    /// Reads a piece.
-    ///
-    /// # Safety
-    ///
-    /// [`BYTES`](Self::BYTES) bytes must be readable, and the machine must have the instructions.
-    unsafe fn load(from: *const u8) -> Self;
+pub(super) use crate::shared::{Piece as Vector, Sixteen};
 
-    /// Writes a piece.
-    ///
-    /// # Safety
-    ///
-    /// [`BYTES`](Self::BYTES) bytes must be writable, and the machine must have the instructions.
-    unsafe fn store(self, to: *mut u8);
-}
-
-/// A word passes through a register that the optimiser cannot see into. Otherwise `-C
-/// target-cpu=native` turns a loop over words into gathers and scatters, which are three times slower.
-macro_rules! words {
-    ($($word:ty: $class:ident $text:literal),*) => {$(
-        impl Vector for $word {
-            const BYTES: usize = size_of::<$word>();
-
-            #[inline(always)]
-            unsafe fn load(from: *const u8) -> Self {
-                // SAFETY: readable (caller); every bit pattern is a word.
-                let word = unsafe { from.cast::<$word>().read_unaligned() };
-                #[cfg(all(target_arch = "x86_64", not(miri)))]
-                let word = {
-                    let mut word = word;
-                    // SAFETY: no instruction at all, and a register that keeps its value.
-                    unsafe {
-                        core::arch::asm!($text, inout($class) word,
-                            options(nomem, nostack, preserves_flags));
-                    }
-                    word
-                };
-                word
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut u8) {
-                // SAFETY: writable (caller).
-                unsafe { to.cast::<$word>().write_unaligned(self) };
-            }
-        }
-    )*};
-}
-
-words!(u8: reg_byte "/* {0} */", u16: reg "/* {0:x} */", u32: reg "/* {0:e} */", u64: reg "/* {0} */");
-
-/// 16 bytes by whatever the compiler takes: one register on aarch64, two elsewhere.
-#[cfg(any(not(target_arch = "x86_64"), miri))]
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub(super) struct Portable16([u64; 2]);
-
-#[cfg(any(not(target_arch = "x86_64"), miri))]
-impl Vector for Portable16 {
-    const BYTES: usize = 16;
-
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: readable (caller); every bit pattern is a pair of words.
-        unsafe { from.cast::<Self>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
-        // SAFETY: writable (caller).
-        unsafe { to.cast::<Self>().write_unaligned(self) };
-    }
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod x86 {
-    use core::arch::x86_64::{
-        __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256,
-        _mm256_storeu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
-    };
+    use core::arch::asm;
+    use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
     use super::Vector;
 
-    macro_rules! vectors {
-        ($($vector:ty: $load:ident $store:ident),*) => {$(
-            impl Vector for $vector {
-                const BYTES: usize = size_of::<$vector>();
+    /// 16 bytes among vectors of 32 or 64: by instructions of their kind, since changing between the kinds costs
+    /// some processors time.
+    #[derive(Clone, Copy)]
+    #[repr(transparent)]
+    pub(in super::super) struct Sixteen256(__m128i);
 
-                #[inline(always)]
-                unsafe fn load(from: *const u8) -> Self {
-                    #[cfg(target_feature = "avx")]
-                    let from = hidden(from);
-                    // SAFETY: readable, and the machine has the instruction (caller).
-                    unsafe { $load(from.cast()) }
+    impl Vector for Sixteen256 {
+        const BYTES: usize = size_of::<Self>();
+
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: readable, and the machine has the instruction (caller).
+            Self(unsafe { load128(from) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u8) {
+            // SAFETY: writable, and the machine has the instruction (caller).
+            unsafe { store128(self.0, to) };
+        }
+    }
+
+    impl Vector for __m256i {
+        const BYTES: usize = size_of::<Self>();
+
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: readable, and the machine has the instruction (caller).
+            unsafe { load256(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u8) {
+            // SAFETY: writable, and the machine has the instruction (caller).
+            unsafe { store256(self, to) };
+        }
+    }
+
+    impl Vector for __m512i {
+        const BYTES: usize = size_of::<Self>();
+
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: readable, and the machine has the instruction (caller).
+            unsafe { load512(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u8) {
+            // SAFETY: writable, and the machine has the instruction (caller).
+            unsafe { store512(self, to) };
+        }
+    }
+
+    /// An instruction each. Functions, because only they can have the features that registers ask for; they are
+    /// inlined into the loops, which have them, too.
+    macro_rules! moves {
+        ($($vector:ty, $feature:literal: $class:ident $mov:literal, $load:ident $store:ident;)*) => {$(
+            /// # Safety
+            ///
+            /// A vector must be readable, and the machine must have the instruction.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            pub(in super::super) unsafe fn $load(from: *const u8) -> $vector {
+                let vector;
+                // SAFETY: reads a vector, which is readable (caller).
+                unsafe {
+                    asm!(concat!($mov, " {}, [{}]"), out($class) vector, in(reg) from,
+                        options(nostack, preserves_flags, readonly));
                 }
+                vector
+            }
 
-                #[inline(always)]
-                unsafe fn store(self, to: *mut u8) {
-                    // SAFETY: writable, and the machine has the instruction (caller).
-                    unsafe { $store(to.cast(), self) };
+            /// # Safety
+            ///
+            /// A vector must be writable, and the machine must have the instruction.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            pub(in super::super) unsafe fn $store(vector: $vector, to: *mut u8) {
+                // SAFETY: writes a vector, which is writable (caller).
+                unsafe {
+                    asm!(concat!($mov, " [{}], {}"), in(reg) to, in($class) vector,
+                        options(nostack, preserves_flags));
                 }
             }
         )*};
     }
 
-    /// The same address, of which the optimiser does not know that it is next to another. Told by `-C
-    /// target-cpu=native` that there are wider vectors, it would make one of two neighbours, which is not
-    /// what a kernel has chosen: a brake needs narrow stores, and some machines have slow wide ones.
-    #[cfg(target_feature = "avx")]
-    #[inline(always)]
-    fn hidden(mut address: *const u8) -> *const u8 {
-        // SAFETY: no instruction at all, and a register that keeps its value.
-        unsafe {
-            core::arch::asm!("/* {0} */", inout(reg) address, options(nomem, nostack, preserves_flags));
-        }
-        address
+    moves! {
+        __m128i, "avx": xmm_reg "vmovdqu", load128 store128;
+        __m256i, "avx": ymm_reg "vmovdqu", load256 store256;
+        __m512i, "avx512f": zmm_reg "vmovdqu64", load512 store512;
     }
 
-    vectors!(
-        __m128i: _mm_loadu_si128 _mm_storeu_si128,
-        __m256i: _mm256_loadu_si256 _mm256_storeu_si256,
-        __m512i: _mm512_loadu_si512 _mm512_storeu_si512
-    );
+    /// Writes the lanes of 4 bytes that are set in `mask`; no other is touched.
+    ///
+    /// # Safety
+    ///
+    /// The lanes must be writable, and the machine have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(in super::super) unsafe fn store512_of(mask: u16, vector: __m512i, to: *mut u8) {
+        // SAFETY: writes the lanes of the mask, which are writable (caller), and faults at no other.
+        unsafe {
+            asm!("vmovdqu32 [{}] {{{}}}, {}", in(reg) to, in(kreg) mask, in(zmm_reg) vector,
+                options(nostack, preserves_flags));
+        }
+    }
 }

@@ -1,24 +1,24 @@
 use proptest::prelude::*;
+use shmem_grammar::Kind;
+use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
 use super::{bare, cxl, dram, hbm, speed, untold};
-use crate::partition::Kind;
-use crate::partition::Kind::{FastMem, LargeMem, NormalMem};
 use crate::topology::Evidence::{Guess, Primary, Speed as BySpeed, Subtype, Tier};
-use crate::topology::{Evidence, Node, Speed, classify};
+use crate::topology::{Evidence, NumaNode, Speed, classify};
 
 /// The kinds of a machine, and what they were found by.
-fn kinds(mut nodes: Vec<Node>) -> Vec<Option<(Kind, Evidence)>> {
+fn kinds(mut nodes: Vec<NumaNode>) -> Vec<Option<(Kind, Evidence)>> {
     classify(&mut nodes);
     nodes.iter().map(|node| node.kind.zip(node.evidence)).collect()
 }
 
-fn named(node: Node, subtype: &str) -> Node {
-    Node { subtype: Some(subtype.into()), speed: Speed::default(), ..node }
+fn named(node: NumaNode, subtype: &str) -> NumaNode {
+    NumaNode { subtype: Some(subtype.into()), speed: Speed::default(), ..node }
 }
 
-fn with_cpus(node: Node) -> Node {
+fn with_cpus(node: NumaNode) -> NumaNode {
     let cpus = dram(node.number).cpus;
-    Node { cpus, ..node }
+    NumaNode { cpus, ..node }
 }
 
 const NORMAL: Option<(Kind, Evidence)> = Some((NormalMem, Primary));
@@ -34,8 +34,8 @@ fn speed_decides_where_it_is_known() {
 
 #[test]
 fn speed_outweighs_names_and_tiers() {
-    let slow = Node { subtype: Some("HBM".into()), tier: Some(1), ..cxl(1) };
-    let primary = Node { tier: Some(4), ..dram(0) };
+    let slow = NumaNode { subtype: Some("HBM".into()), tier: Some(1), ..cxl(1) };
+    let primary = NumaNode { tier: Some(4), ..dram(0) };
     assert_eq!(kinds(vec![primary, slow])[1], Some((LargeMem, BySpeed)));
 }
 
@@ -46,13 +46,13 @@ fn where_all_are_alike_none_is_fast() {
     assert_eq!(kinds(vec![with_cpus(hbm(0)), with_cpus(hbm(1))]), [NORMAL; 2], "HBM and nothing else");
     let named = |number| named(with_cpus(hbm(number)), "HBM");
     assert_eq!(kinds(vec![named(0), named(1)]), [NORMAL; 2], "HBM and nothing else, by name");
-    let beside = Node { cpus: vec![], ..dram(1) };
+    let beside = NumaNode { cpus: vec![], ..dram(1) };
     assert_eq!(kinds(vec![dram(0), beside]), [NORMAL, Some((NormalMem, BySpeed))]);
 }
 
 #[test]
 fn sockets_with_other_dimms_are_normal() {
-    let half = Node { speed: speed(50_000, 80), ..dram(1) };
+    let half = NumaNode { speed: speed(50_000, 80), ..dram(1) };
     assert_eq!(kinds(vec![dram(0), half]), [NORMAL; 2]);
     let slow = with_cpus(cxl(1));
     assert_eq!(kinds(vec![dram(0), slow]), [NORMAL; 2], "slower in both ways: no measure");
@@ -73,9 +73,9 @@ fn memory_beside_hbm_with_cpus_is_large() {
 
 #[test]
 fn high_latency_alone_makes_memory_large() {
-    let pooled = Node { speed: speed(100_000, 240), ..cxl(1) };
+    let pooled = NumaNode { speed: speed(100_000, 240), ..cxl(1) };
     assert_eq!(kinds(vec![dram(0), pooled])[1], Some((LargeMem, BySpeed)));
-    let unknown = Node { speed: Speed { bandwidth: Some(100_000), latency: None }, ..cxl(1) };
+    let unknown = NumaNode { speed: Speed { bandwidth: Some(100_000), latency: None }, ..cxl(1) };
     assert_eq!(kinds(vec![dram(0), unknown])[1], Some((NormalMem, BySpeed)));
 }
 
@@ -92,7 +92,7 @@ fn cpus_without_memory_take_the_nearest_for_normal() {
     nodes[1].distances = vec![13, 10, 20];
     nodes[2].distances = vec![17, 20, 10];
     assert_eq!(kinds(nodes), [None, NORMAL, Some((LargeMem, BySpeed))]);
-    let lone = Node { cpus: vec![], ..dram(0) };
+    let lone = NumaNode { cpus: vec![], ..dram(0) };
     assert_eq!(kinds(vec![lone.clone(), lone]), [NORMAL; 2], "no CPUs anywhere");
 }
 
@@ -112,7 +112,7 @@ fn names_decide_where_speed_is_not_known() {
 
 #[test]
 fn tiers_decide_where_names_do_not() {
-    let tier = |node: Node, tier| Node { tier: Some(tier), ..node };
+    let tier = |node: NumaNode, tier| NumaNode { tier: Some(tier), ..node };
     let nodes = untold(vec![tier(dram(0), 4), tier(cxl(1), 2), tier(hbm(2), 22)]);
     assert_eq!(kinds(nodes), [NORMAL, Some((FastMem, Tier)), Some((LargeMem, Tier))]);
     // The tier of DRAM is that of everything of which the kernel knows nothing.
@@ -122,13 +122,13 @@ fn tiers_decide_where_names_do_not() {
 
 #[test]
 fn guesses_are_by_size_then_distance() {
-    let nodes = untold(vec![dram(0), hbm(1), cxl(2), Node { cpus: vec![], ..dram(3) }]);
+    let nodes = untold(vec![dram(0), hbm(1), cxl(2), NumaNode { cpus: vec![], ..dram(3) }]);
     let found = kinds(nodes);
     assert_eq!(found[1..], [(FastMem, Guess), (LargeMem, Guess), (NormalMem, Guess)].map(Some));
 
     let sized = |number, distances: [u32; 4], cpus: bool| {
         let cpus = if cpus { dram(number).cpus } else { vec![] };
-        Node { memory: 1 << 30, cpus, distances: distances.into(), ..Node::new(number) }
+        NumaNode { memory: 1 << 30, cpus, distances: distances.into(), ..NumaNode::new(number) }
     };
     let found = kinds(vec![
         sized(0, [10, 21, 13, 17], true),
@@ -153,7 +153,7 @@ fn guesses_are_by_size_then_distance() {
     assert_eq!(far[2..], [Some((LargeMem, Guess)); 2]);
     let nearer_to_cpus_without_memory = kinds(vec![
         sized(0, [10, 21, 23, 13], true),
-        Node { memory: 0, ..sized(1, [21, 10, 13, 23], true) },
+        NumaNode { memory: 0, ..sized(1, [21, 10, 13, 23], true) },
         sized(2, [23, 13, 10, 23], false),
         sized(3, [13, 23, 23, 10], false),
     ]);
@@ -162,7 +162,7 @@ fn guesses_are_by_size_then_distance() {
 
 #[test]
 fn a_forbidden_node_has_its_kind_all_the_same() {
-    let forbidden = Node { allowed: false, ..hbm(1) };
+    let forbidden = NumaNode { allowed: false, ..hbm(1) };
     assert_eq!(kinds(vec![dram(0), forbidden])[1], Some((FastMem, BySpeed)));
 }
 
@@ -172,13 +172,13 @@ fn one_node_without_a_speed_is_found_by_what_else_is_known() {
     assert_eq!(found, [NORMAL, Some((LargeMem, Subtype)), Some((FastMem, BySpeed))]);
 }
 
-fn any_node() -> impl Strategy<Value = Node> {
+fn any_node() -> impl Strategy<Value = NumaNode> {
     let speed = (proptest::option::of(0..500_000u64), proptest::option::of(0..1000u64));
     let speed = speed.prop_map(|(bandwidth, latency)| Speed { bandwidth, latency });
     let subtype = prop_oneof![Just(None), Just(Some("HBM")), Just(Some("NVM")), Just(Some("SPM"))];
     let distances = proptest::collection::vec(10..40u32, 0..6);
     (0..3u64, any::<bool>(), speed, subtype, proptest::option::of(0..9u32), distances, any::<bool>())
-        .prop_map(|(memory, cpus, speed, subtype, tier, distances, allowed)| Node {
+        .prop_map(|(memory, cpus, speed, subtype, tier, distances, allowed)| NumaNode {
             memory: memory << 30,
             cpus: if cpus { vec![0] } else { vec![] },
             speed,
@@ -186,7 +186,7 @@ fn any_node() -> impl Strategy<Value = Node> {
             tier,
             distances,
             allowed,
-            ..Node::new(0)
+            ..NumaNode::new(0)
         })
 }
 
@@ -218,7 +218,7 @@ proptest! {
     #[test]
     fn numbers_of_nodes_do_not_matter(nodes in proptest::collection::vec(any_node(), 0..6)) {
         // Distances go by position: left out here.
-        let nodes: Vec<Node> = nodes.into_iter().map(|node| Node { distances: vec![], ..node }).collect();
+        let nodes: Vec<NumaNode> = nodes.into_iter().map(|node| NumaNode { distances: vec![], ..node }).collect();
         let mut turned = nodes.clone();
         turned.reverse();
         let mut found = kinds(turned);

@@ -1,9 +1,9 @@
 use hwlocality::Topology as Hwloc;
+use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
 use super::{cxl, dram, hbm, speed, untold};
-use crate::partition::Kind::{FastMem, LargeMem, NormalMem};
 use crate::topology::hwloc::{ask, set, supplement};
-use crate::topology::{Evidence, Node, Speed, Topology};
+use crate::topology::{Evidence, NumaNode, Speed, Topology};
 
 /// Two sockets of two CPUs; memory next to each, and nodes 2 and 3 at the first one. `values` go by
 /// node, first CPU of the socket, and number.
@@ -53,7 +53,7 @@ fn described(subtypes: [&str; 4], bandwidths: &[(u32, u32, u64)], latencies: &[(
 }
 
 /// The nodes of that machine, as a kernel without an HMAT tells of them.
-fn kernels() -> Vec<Node> {
+fn kernels() -> Vec<NumaNode> {
     untold(vec![dram(0), dram(1), hbm(2), cxl(3)])
 }
 
@@ -102,7 +102,7 @@ fn names_are_taken_where_there_are_no_speeds() {
 #[test]
 fn what_hwloc_does_not_know_stays() {
     let hwloc = described([""; 4], &[], &[]);
-    let told = vec![dram(0), Node { subtype: Some("NVM".into()), ..cxl(3) }, hbm(9)];
+    let told = vec![dram(0), NumaNode { subtype: Some("NVM".into()), ..cxl(3) }, hbm(9)];
     let mut nodes = told.clone();
     supplement(&mut nodes, &hwloc, &set([0]));
     assert_eq!(nodes, told);

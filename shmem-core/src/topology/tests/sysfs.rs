@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use crate::partition::Kind::{FastMem, LargeMem, NormalMem};
+use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
+
 use crate::topology::{Evidence, Speed, Topology};
 
 /// A machine made of files, gone when dropped.

@@ -1,9 +1,10 @@
+use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
+
 use super::{bare, cxl, dram, hbm, speed, untold};
-use crate::partition::Kind::{FastMem, LargeMem, NormalMem};
-use crate::topology::{Node, Speed, Topology};
+use crate::topology::{NumaNode, Speed, Topology};
 
 /// Two sockets with HBM of their own, and memory behind CXL.
-fn sockets() -> Vec<Node> {
+fn sockets() -> Vec<NumaNode> {
     let distances = [
         [10, 21, 13, 23, 17],
         [21, 10, 23, 13, 28],
@@ -12,7 +13,7 @@ fn sockets() -> Vec<Node> {
         [17, 28, 28, 28, 10],
     ];
     let nodes = [dram(0), dram(1), hbm(2), hbm(3), cxl(4)];
-    nodes.into_iter().zip(distances).map(|(node, row)| Node { distances: row.into(), ..node }).collect()
+    nodes.into_iter().zip(distances).map(|(node, row)| NumaNode { distances: row.into(), ..node }).collect()
 }
 
 #[test]
@@ -33,7 +34,8 @@ fn the_fastest_come_before_the_nearest() {
 
 #[test]
 fn without_distances_the_speed_from_here_decides() {
-    let mut nodes: Vec<Node> = sockets().into_iter().map(|node| Node { distances: vec![], ..node }).collect();
+    let mut nodes: Vec<NumaNode> =
+        sockets().into_iter().map(|node| NumaNode { distances: vec![], ..node }).collect();
     nodes[3].here = speed(400_000, 110);
     nodes[2].here = speed(200_000, 170);
     assert_eq!(Topology::of(nodes, vec![2], None).of_kind(FastMem, 1), [3, 2]);
@@ -68,7 +70,7 @@ fn how_kinds_were_found_is_said() {
         basis(vec![dram(0), dram(1)]),
         "all memory nodes have CPUs and none is far faster than another"
     );
-    let named = Node { subtype: Some("NVM".into()), speed: Speed::default(), ..cxl(2) };
+    let named = NumaNode { subtype: Some("NVM".into()), speed: Speed::default(), ..cxl(2) };
     let hwloc = ", and hwloc, which may know more, is not in this build (feature `numa`)";
     let hwloc = if cfg!(feature = "numa") { "" } else { hwloc };
     assert_eq!(

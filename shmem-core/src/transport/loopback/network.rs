@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
 use super::parcel::Parcel;
+use crate::exclusion::{Mutex, RwLock};
 use crate::segment::FIRST_LATER;
 use crate::transport::target::Target;
 
@@ -30,7 +31,7 @@ impl Port {
         if segment < FIRST_LATER {
             return work(self.target);
         }
-        let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
+        let later = self.later.read();
         match later.get(&segment) {
             Some(&(registered, target)) if registered == key => work(target),
             Some((registered, _)) => panic!(
@@ -77,7 +78,7 @@ impl Network {
     }
 
     pub(super) fn inbox(&self, pe: usize) -> MutexGuard<'_, Vec<Parcel>> {
-        self.ports[pe].inbox.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ports[pe].inbox.lock()
     }
 
     /// Delivers, in random order, the parcels for `pe` that `wanted` picks. An older epoch of the

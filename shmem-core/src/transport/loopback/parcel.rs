@@ -24,21 +24,21 @@ pub(super) enum Errand {
     Message(Message),
     /// Writes blocks that are read from the sender's memory only now.
     Put {
-        /// Bytes from the start of the place to the first block.
+        /// Bytes from the start of the slot to the first block.
         offset: usize,
         source: *const u8,
         pattern: Pattern,
     },
     /// Reads blocks, into the sender's memory.
     Get {
-        /// Bytes from the start of the place to the first block.
+        /// Bytes from the start of the slot to the first block.
         offset: usize,
         into: *mut u8,
         pattern: Pattern,
     },
     /// Changes a word, and writes what was there to the sender's memory.
     Atomic {
-        /// Bytes from the start of the place.
+        /// Bytes from the start of the slot.
         offset: usize,
         width: Width,
         op: AtomicOp,
@@ -78,7 +78,7 @@ impl Errand {
             Self::Get { offset, into, pattern } => {
                 let from = target.at(offset, pattern.hulls().1);
                 pattern.each_block(|at, of| {
-                    // SAFETY: as above; its destination is writable until the channel is quiet
+                    // SAFETY: the block lies in the hull, whose bounds `at` checked; its destination is writable until the channel is quiet
                     // (`get_strided_nbi`).
                     unsafe { shm::get(into.wrapping_add(at), from.wrapping_add(of), pattern.block()) };
                 });

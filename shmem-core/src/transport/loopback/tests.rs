@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pe::Pe;
-use crate::places::Places;
+use crate::slots::Slots;
 use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
 
@@ -14,11 +14,11 @@ const CHANNEL: Channel = Channel(0);
 const BYTES: usize = 4096;
 
 /// Two PEs, and their memory, which must outlive the network.
-fn pair(seed: u64) -> (Arc<Network>, Places) {
-    let places = Places::new(2, BYTES);
+fn pair(seed: u64) -> (Arc<Network>, Slots) {
+    let places = Slots::new(2, BYTES);
     let target = |pe: usize| {
-        // SAFETY: a place of that many bytes, all zeroes, dropped behind the network in every test.
-        unsafe { Target::new(places.place(pe), places.stride()) }
+        // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
+        unsafe { Target::new(places.start_of(pe), places.stride()) }
     };
     (Network::new(vec![target(0), target(1)], seed), places)
 }
@@ -32,22 +32,22 @@ fn remote(offset: usize) -> Remote {
 
 fn put(from: &Loopback, offset: usize, value: u64) {
     // SAFETY: the source is a value, the place lies in PE 1's memory.
-    unsafe { from.put(CHANNEL, remote(offset), (&raw const value).cast(), 8) };
+    unsafe { from.put(CHANNEL, remote(offset), (&raw const value).cast(), 8, Until::Return) };
 }
 
 fn get(from: &Loopback, offset: usize) -> u64 {
     let mut value = 0_u64;
-    // SAFETY: as in `put`.
-    unsafe { from.get(CHANNEL, (&raw mut value).cast(), remote(offset), 8) };
+    // SAFETY: the destination is a value, the place lies in PE 1's memory.
+    unsafe { from.get(CHANNEL, (&raw mut value).cast(), remote(offset), 8, Until::Return) };
     value
 }
 
-/// Whoever made up a message: nothing outside the place is written, and nothing outside the data read.
+/// Whoever made up a message: nothing outside the slot is written, and nothing outside the data read.
 #[test]
 fn a_message_about_more_than_there_is_is_refused() {
-    let places = Places::new(1, BYTES);
-    // SAFETY: a place of that many bytes, all zeroes, which outlives the target.
-    let target = unsafe { Target::new(places.place(0), places.stride()) };
+    let places = Slots::new(1, BYTES);
+    // SAFETY: a slot of that many bytes, all zeroes, which outlives the target.
+    let target = unsafe { Target::new(places.start_of(0), places.stride()) };
     let deliver = |pattern: Pattern, bytes: usize| {
         let data = vec![7; bytes].into();
         let message = Message::Blocks { offset: SYSTEM_BYTES, pattern, data };
@@ -57,7 +57,7 @@ fn a_message_about_more_than_there_is_is_refused() {
     let (half, back) = (1 << (usize::BITS - 1), 0_usize.wrapping_sub(8));
     for far in [BYTES, half, back] {
         let refused = deliver(Pattern::blocks(64, 3, far, 64), 192).unwrap_err();
-        assert!(refused.contains("does not fit the place"), "{refused}");
+        assert!(refused.contains("does not fit the slot"), "{refused}");
         let refused = deliver(Pattern::blocks(64, 3, 64, far), 192).unwrap_err();
         assert!(refused.ends_with(" packed bytes has 192"), "{refused}");
     }
@@ -111,7 +111,7 @@ fn words_change_at_once_or_by_quiet() {
         unsafe { from.atomic_update(CHANNEL, remote(64), Width::W8, op) };
     };
     let atomic = |op| {
-        // SAFETY: as above.
+        // SAFETY: an aligned word in PE 1's memory.
         unsafe { from.atomic(CHANNEL, remote(64), Width::W8, op) }
     };
     (0..10).for_each(|_| update(AtomicOp::Add(3)));
@@ -130,25 +130,41 @@ fn blocks_land_at_their_stride_and_leave_the_gaps() {
     let source: Vec<u8> = (0..60).collect();
     let side = |stride| Layout::block(3, 1).repeated(5, stride);
     // SAFETY: five blocks of three bytes fit into both sides.
-    unsafe { from.put_strided(CHANNEL, remote(0), source.as_ptr(), &Pattern::join(&side(8), &side(12))) };
+    unsafe {
+        from.put_strided(
+            CHANNEL,
+            remote(0),
+            source.as_ptr(),
+            &Pattern::join(&side(8), &side(12)),
+            Until::Return,
+        )
+    };
     from.quiet(CHANNEL);
     let mut seen = [0_u8; 40];
     // SAFETY: the buffer has 40 bytes, and PE 1's memory more.
-    unsafe { from.get(CHANNEL, seen.as_mut_ptr(), remote(0), 40) };
+    unsafe { from.get(CHANNEL, seen.as_mut_ptr(), remote(0), 40, Until::Return) };
     for (i, byte) in seen.iter().enumerate() {
         let expected = if i % 8 < 3 { (i / 8 * 12 + i % 8) as u8 } else { 0 };
         assert_eq!(*byte, expected, "byte {i}");
     }
     let mut back = [0_u8; 60];
-    // SAFETY: as above.
-    unsafe { from.get_strided(CHANNEL, back.as_mut_ptr(), remote(0), &Pattern::join(&side(12), &side(8))) };
+    // SAFETY: five blocks of three bytes fit into both sides.
+    unsafe {
+        from.get_strided(
+            CHANNEL,
+            back.as_mut_ptr(),
+            remote(0),
+            &Pattern::join(&side(12), &side(8)),
+            Until::Return,
+        )
+    };
     for (i, byte) in back.iter().enumerate() {
         assert_eq!(*byte, if i % 12 < 3 { source[i] } else { 0 }, "byte {i}");
     }
 }
 
 #[test]
-#[should_panic(expected = "does not fit the place")]
+#[should_panic(expected = "does not fit the slot")]
 fn a_message_beyond_the_place_is_refused() {
     let (network, _places) = pair(1);
     let from = network.transport(0);
@@ -157,16 +173,26 @@ fn a_message_beyond_the_place_is_refused() {
 }
 
 /// A later segment of PE 1, registered there; gives its key.
-fn registered(network: &Arc<Network>, places: &Places) -> Vec<u8> {
-    // SAFETY: a part of a place that outlives the network in every test.
-    unsafe { network.transport(1).register(FIRST_LATER, places.place(1), SYSTEM_BYTES, 64) }.unwrap()
+fn registered(network: &Arc<Network>, places: &Slots) -> Vec<u8> {
+    // SAFETY: a part of a slot that outlives the network in every test.
+    unsafe { network.transport(1).register(FIRST_LATER, places.start_of(1), SYSTEM_BYTES, 64) }.unwrap()
+}
+
+fn learn(from: &Loopback, key: &[u8]) {
+    // SAFETY: what `registered` gave, and nobody else uses the network.
+    unsafe { from.learn(FIRST_LATER, remote(0).pe, key) };
+}
+
+fn forget(of: &Loopback) {
+    // SAFETY: what is used afterwards is refused, which is what is tested.
+    unsafe { of.forget(FIRST_LATER) };
 }
 
 /// Puts a word into the later segment of PE 1.
 fn put_later(from: &Loopback, offset: usize) {
     let (word, to) = (7_u64, Remote { segment: FIRST_LATER, ..remote(offset) });
     // SAFETY: the source is a value, the place lies in PE 1's memory.
-    unsafe { from.put(CHANNEL, to, (&raw const word).cast(), 8) };
+    unsafe { from.put(CHANNEL, to, (&raw const word).cast(), 8, Until::Return) };
 }
 
 fn refused(work: impl FnOnce()) -> String {
@@ -180,11 +206,11 @@ fn a_later_segment_is_reached_by_its_key_alone() {
     let from = network.transport(0);
     assert!(refused(|| put_later(&from, 0)).contains("PE 0 has no key for segment 128 of PE 1"));
     let key = registered(&network, &places);
-    from.learn(FIRST_LATER, remote(0).pe, &key);
+    learn(&from, &key);
     put_later(&from, 56);
     from.quiet(CHANNEL);
     assert_eq!(get(&from, 56), 7);
-    from.forget(FIRST_LATER);
+    forget(&from);
     assert!(refused(|| put_later(&from, 0)).contains("has no key"));
 }
 
@@ -196,8 +222,8 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
         for (again, part) in [(true, "stale key"), (false, "which is not registered")] {
             let (network, places) = pair(seed);
             let (from, there) = (network.transport(0), network.transport(1));
-            from.learn(FIRST_LATER, remote(0).pe, &registered(&network, &places));
-            there.forget(FIRST_LATER);
+            learn(&from, &registered(&network, &places));
+            forget(&there);
             if again {
                 registered(&network, &places);
             }
@@ -218,13 +244,13 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
 fn what_lies_outside_a_later_segment_is_refused() {
     let (network, places) = pair(5);
     let from = network.transport(0);
-    from.learn(FIRST_LATER, remote(0).pe, &registered(&network, &places));
+    learn(&from, &registered(&network, &places));
     for offset in [57, 64, 0_usize.wrapping_sub(8)] {
         let to = Remote { segment: FIRST_LATER, ..remote(0) };
         let to = Remote { offset: to.offset.wrapping_add(offset), ..to };
         let mut word = 0_u64;
         // SAFETY: `word` is a value; the place is what is tested.
-        let refused = refused(|| unsafe { from.get(CHANNEL, (&raw mut word).cast(), to, 8) });
-        assert!(refused.contains("does not fit the place"), "{refused}");
+        let refused = refused(|| unsafe { from.get(CHANNEL, (&raw mut word).cast(), to, 8, Until::Return) });
+        assert!(refused.contains("does not fit the slot"), "{refused}");
     }
 }

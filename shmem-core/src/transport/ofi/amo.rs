@@ -122,7 +122,7 @@ pub(super) fn result_of(record: &Record, width: Width) -> u64 {
     match width {
         // SAFETY: the operation is complete: the provider has written as many bytes.
         Width::W4 => u64::from(unsafe { record.result().cast::<u32>().read() }),
-        // SAFETY: as above.
+        // SAFETY: the operation is complete: the provider has written as many bytes.
         Width::W8 => unsafe { record.result().read() },
     }
 }

@@ -1,20 +1,11 @@
 //! Strided transfers: which way they take, and how they go along it.
 
-use super::operation::{List, MOST_PIECES, Piece};
+use super::operation::{List, MOST_VECTORS, Vector};
 use super::port::{Posting, What};
 use super::strided::{self, Blocks, Reach, Row, Way};
 use super::{Fabric, Ofi};
 use crate::strided::{Algorithm, Pattern, settings};
-use crate::transport::{Channel, Remote, Transport};
-
-/// How long local memory may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Until {
-    /// Until the operation returns.
-    Return,
-    /// Until the channel is quiet.
-    Quiet,
-}
+use crate::transport::{Channel, Remote, Transport, Until};
 
 /// A block of a list: where it starts on either side.
 #[derive(Clone, Copy, Default)]
@@ -44,7 +35,7 @@ impl Fabric {
     /// Blocks that one operation moves in pieces.
     fn pieces(&self, block: usize) -> usize {
         let demands = &self.domain.demands;
-        demands.pieces.min(MOST_PIECES).min(demands.max_message / block.max(1))
+        demands.pieces.min(MOST_VECTORS).min(demands.max_message / block.max(1))
     }
 }
 
@@ -53,7 +44,7 @@ impl Ofi {
     ///
     /// # Safety
     ///
-    /// As [`Transport::put_strided_nbi`], until then.
+    /// As [`Transport::put_strided`].
     pub(super) unsafe fn put_blocks(
         &self,
         channel: Channel,
@@ -75,12 +66,8 @@ impl Ofi {
             }
             Way::Lists | Way::Each => pattern.each_block(|at, of| {
                 let (to, source) = (Remote { offset: to.offset + at, ..to }, source.wrapping_add(of));
-                match until {
-                    // SAFETY: the caller's promise covers each block.
-                    Until::Return => unsafe { self.put(channel, to, source, pattern.block()) },
-                    // SAFETY: as above.
-                    Until::Quiet => unsafe { self.put_nbi(channel, to, source, pattern.block()) },
-                }
+                // SAFETY: the caller's promise covers each block.
+                unsafe { self.put(channel, to, source, pattern.block(), until) };
             }),
         }
     }
@@ -89,7 +76,7 @@ impl Ofi {
     ///
     /// # Safety
     ///
-    /// As [`Transport::get_strided_nbi`], until then.
+    /// As [`Transport::get_strided`].
     pub(super) unsafe fn get_blocks(
         &self,
         channel: Channel,
@@ -105,17 +92,17 @@ impl Ofi {
                 return unsafe { fabric.engine.get(&fabric.line(), channel, into, from, pattern) };
             }
             (Way::Messages, Until::Quiet) => {
-                // SAFETY: as above.
+                // SAFETY: the caller's promise.
                 return unsafe { fabric.engine.get_nbi(&fabric.line(), channel, into, from, pattern) };
             }
             (Way::Lists, _) if self.is_described(into, pattern.hulls().0) => {
-                // SAFETY: as above.
+                // SAFETY: the caller's promise.
                 unsafe { self.get_lists(channel, into, from, pattern) };
             }
             (Way::Lists | Way::Each, _) => pattern.each_block(|at, of| {
                 let (from, into) = (Remote { offset: from.offset + of, ..from }, into.wrapping_add(at));
-                // SAFETY: the caller's promise covers each block.
-                unsafe { self.get_nbi(channel, into, from, pattern.block()) };
+                // SAFETY: the caller's promise covers each block; all are waited for before this returns, if they must be.
+                unsafe { self.get(channel, into, from, pattern.block(), Until::Quiet) };
             }),
         }
         if until == Until::Return {
@@ -130,7 +117,7 @@ impl Ofi {
 
     /// # Safety
     ///
-    /// As [`Transport::put_strided_nbi`]; the source must be described.
+    /// As [`Transport::put_strided`] until quiet; the source must be described.
     unsafe fn put_lists(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
         let fabric = &*self.fabric;
         let (at, what) = (fabric.target(to), self.what("strided put", to, pattern));
@@ -149,7 +136,7 @@ impl Ofi {
 
     /// # Safety
     ///
-    /// As [`Transport::get_strided_nbi`]; the destination must be described.
+    /// As [`Transport::get_strided`] until quiet; the destination must be described.
     unsafe fn get_lists(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
         let fabric = &*self.fabric;
         let (at, what) = (fabric.target(from), self.what("strided get", from, pattern));
@@ -177,9 +164,9 @@ impl Ofi {
         let (most, bytes) = (self.fabric.pieces(pattern.block()), pattern.block());
         let description = self.fabric.keys.describe(&self.fabric.domain, local, pattern.block());
         let description = description.unwrap_or(core::ptr::null_mut());
-        let none = Piece { from: core::ptr::null_mut(), bytes };
-        let (mut pieces, mut remote, mut count) = ([none; MOST_PIECES], [(0, bytes); MOST_PIECES], 0);
-        let mut flush = |pieces: &[Piece], remote: &[(usize, usize)]| {
+        let none = Vector { from: core::ptr::null_mut(), bytes };
+        let (mut pieces, mut remote, mut count) = ([none; MOST_VECTORS], [(0, bytes); MOST_VECTORS], 0);
+        let mut flush = |pieces: &[Vector], remote: &[(usize, usize)]| {
             if !pieces.is_empty() {
                 each(&List { local: pieces, description, remote });
             }

@@ -4,13 +4,13 @@
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::domain::Domain;
 use super::error::OfiError;
-use super::object::Object;
 use super::pages::Pages;
-use crate::libfabric::bindings::*;
+use crate::exclusion::Mutex;
+use crate::libfabric::Registration;
+use crate::libfabric::bindings::fi_context2;
 
 /// Most buffers for what arrives, and for what is sent: what comes sooner than they are free waits in the
 /// provider's. Where its queues are shorter there are fewer: half of a queue is for what is no message.
@@ -26,7 +26,7 @@ const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context li
 
 /// The buffers. Fields are closed in order.
 pub(super) struct Buffers {
-    registered: Option<Object<fid_mr>>,
+    registered: Option<Registration>,
     memory: Pages,
     /// Bytes of a message.
     pub(super) message: usize,
@@ -49,7 +49,7 @@ impl Buffers {
     ///
     /// # Safety
     ///
-    /// The domain must outlive them, and endpoints that use them be closed before.
+    /// Endpoints that use them must be closed before.
     pub(super) unsafe fn new(domain: &Domain, message: usize) -> Result<Self, OfiError> {
         let half = |queue: usize| (queue / 2).clamp(1, MOST);
         let (arrivals, departures) = (half(domain.demands.receives), half(domain.demands.queue));
@@ -85,10 +85,7 @@ impl Buffers {
     }
 
     pub(super) fn description(&self) -> *mut c_void {
-        self.registered.as_ref().map_or(core::ptr::null_mut(), |memory| {
-            // SAFETY: registered memory that is open.
-            unsafe { (*memory.raw()).mem_desc }
-        })
+        self.registered.as_ref().map_or(core::ptr::null_mut(), Registration::description)
     }
 
     /// What a completion is of, by what it carries back; `None`: of no message.
@@ -106,12 +103,12 @@ impl Buffers {
     }
 
     pub(super) fn take(&self) -> Option<usize> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.free.lock().pop()
     }
 
     /// A buffer is to be posted again.
     pub(super) fn keep(&self, number: usize) {
-        let mut unposted = self.unposted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unposted = self.unposted.lock();
         unposted.push(number);
         self.waiting.store(unposted.len(), Ordering::Relaxed);
     }
@@ -124,7 +121,7 @@ impl Buffers {
     /// A buffer that was sent may be used again.
     pub(super) fn give_back(&self, number: usize) {
         self.moved.fetch_add(1, Ordering::Relaxed);
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+        self.free.lock().push(number);
     }
 
     /// To whom a buffer was sent.

@@ -2,8 +2,12 @@
 //!
 //! Whoever opens endpoints until there are none left is told so. But a connection is made in the middle of an
 //! operation, on either side, by a provider that then waits for ever. So a unit is opened only where enough are left
-//! for all connections that it and those before it may need.
+//! for all connections that it and those before it may need. And because strangers can connect, too, and take all that
+//! there are, the progress thread looks now and then whether any is left.
 
+use std::os::fd::{BorrowedFd, RawFd};
+
+use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::error::OfiError;
@@ -24,6 +28,21 @@ impl Descriptors {
         Some(Self { limit, open })
     }
 
+    /// What it means that this process has none left, if it has none left. Found without one.
+    pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
+        match rustix::io::fcntl_dupfd_cloexec(any, 0) {
+            Err(Errno::MFILE) => {}
+            _ => return None,
+        }
+        let limit = getrlimit(Resource::Nofile).current?;
+        let sockets = (0..limit.min(MOST_LOOKS) as RawFd).filter(|number| is_socket(*number)).count();
+        Some(format!(
+            "all {limit} file descriptors of this process are in use, {sockets} of them by sockets: nobody can connect to \
+             it any more; where these are more than its job needs, somebody else holds connections to its port: let nobody \
+             else reach the ports (docs/fabrics.md says how), or raise the limit of open descriptors (ulimit -n)"
+        ))
+    }
+
     /// Whether there are enough for connections of `units` units to `peers` PEs and back.
     ///
     /// # Errors
@@ -39,6 +58,17 @@ impl Descriptors {
     }
 }
 
+/// Most descriptors that are looked at.
+const MOST_LOOKS: u64 = 1 << 16;
+
+fn is_socket(number: RawFd) -> bool {
+    // SAFETY: all zeroes are one.
+    let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+    // SAFETY: room for what is said of a descriptor; one that is not open is an error.
+    let answer = unsafe { libc::fstat(number, &raw mut stat) };
+    answer == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +80,15 @@ mod tests {
         let refused = descriptors.leave_room(4, 10).unwrap_err().to_string();
         assert!(refused.contains("60 of 100") && refused.contains("80"), "{refused}");
         assert!(Descriptors { limit: 10, open: 40 }.leave_room(1, 1).is_err());
+    }
+
+    #[test]
+    fn sockets_are_told_from_files() {
+        use std::os::fd::{AsFd as _, AsRawFd as _};
+        let (socket, _) = std::os::unix::net::UnixStream::pair().unwrap();
+        let file = std::fs::File::open("/dev/null").unwrap();
+        assert!(is_socket(socket.as_raw_fd()) && !is_socket(file.as_raw_fd()) && !is_socket(RawFd::MAX));
+        assert_eq!(Descriptors::all_in_use(file.as_fd()), None);
     }
 
     #[test]

@@ -54,6 +54,8 @@ mod tests {
     use std::hint::black_box;
 
     use super::super::engine::Limits;
+    use super::super::names::Names;
+    use super::super::secret::Secret;
     use super::super::{domain, units};
     use super::*;
 
@@ -95,14 +97,16 @@ mod tests {
     #[test]
     fn tables_have_as_many_bytes_as_the_formula_says() {
         let says = Footprint::with_messages_of(Limits::DEFAULT.message);
+        let secret = Secret::of_bytes([1; Secret::BYTES]);
+        let names = Names::new(secret.clone(), 8);
         for pes in [2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64] {
             for segments in [0, 1, 5] {
                 let tables = kept(|| {
-                    let keys = Keys::new(pes);
+                    let keys = Keys::new(&names, pes);
                     for segment in 0..segments {
                         (0..pes).for_each(|pe| keys.learn(segment, pe, &[7; 16]));
                     }
-                    let engine = Engine::new(0, pes, Limits::DEFAULT);
+                    let engine = Engine::new(0, pes, Limits::DEFAULT, secret.clone());
                     (keys, engine, Streams::new(), domain::peers(pes), units(usize::MAX))
                 });
                 assert_eq!(tables, says.tables(pes, segments as usize), "{pes} PEs, {segments} segments");

@@ -31,7 +31,7 @@ impl Fabric {
                 unsafe { port.start(what, attempt) };
                 stream.count(port.started());
             }
-            // SAFETY: as above.
+            // SAFETY: the caller's promise.
             purpose => _ = unsafe { port.start_with(what, purpose, |_| {}, attempt) },
         }
     }

@@ -8,6 +8,8 @@
 //! provider    which provider, and what it demands
 //! interface   which interface, of several of one network
 //! domain      what all endpoints share: addresses, limits
+//! secret      what the PEs of a job know, and nobody else
+//! names       keys, which follow from it
 //! keys        registered memory and its names on every PE
 //! loans       memory that is lent to others, for long messages
 //! streams     channels by number
@@ -35,6 +37,9 @@
 //!
 //! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
+//!
+//! These files import each other in a circle: they are one type, `Fabric`, by what it does. Whoever waits, in whatever part,
+//! makes progress for all of it, and progress starts operations: the circle is the transport's own.
 
 mod addressed;
 mod amo;
@@ -50,13 +55,14 @@ mod interface;
 mod issue;
 mod keys;
 mod loans;
-mod object;
+mod names;
 mod operation;
 mod pages;
 mod port;
 mod provider;
 mod record;
 mod rma;
+mod secret;
 mod stall;
 mod streams;
 pub mod strided;
@@ -70,14 +76,17 @@ use core::convert::Infallible;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, OnceLock};
 
 pub use error::OfiError;
 pub use footprint::Footprint;
 pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
+pub use secret::Secret;
 pub use trial::Trial;
 
+use crate::exclusion::Mutex;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
@@ -124,7 +133,7 @@ struct Fabric {
     row: OnceLock<Row>,
     domain: Domain,
     /// This PE's memory, whose bell is rung.
-    place: OnceLock<Target>,
+    slot: OnceLock<Target>,
     handover: Handover,
     /// Whether the provider's atomics are used.
     atomics: AtomicBool,
@@ -134,37 +143,44 @@ struct Fabric {
 }
 
 impl Ofi {
-    /// Opens the fabric for PE `me` of `pes`. `on_failure` ends the job: it is called when the fabric cannot
-    /// deliver.
+    /// Opens the fabric for PE `me` of `pes`, in the job that has the secret. `on_failure` ends the job: it is called when
+    /// the fabric cannot deliver.
     ///
     /// # Errors
     ///
     /// If there is no libfabric, no provider fits, or it refuses.
-    pub fn open(
+    ///
+    /// # Safety
+    ///
+    /// The library that the options name must be libfabric.
+    pub unsafe fn open(
         options: &Options,
         me: usize,
         pes: usize,
+        secret: Secret,
         on_failure: OnFailure,
     ) -> Result<Arc<Self>, OfiError> {
-        let domain = Domain::open(Chosen::find(options)?, pes)?;
+        // SAFETY: the caller's promise.
+        let chosen = unsafe { Chosen::find(options) }?;
+        let domain = Domain::open(chosen, pes, secret.clone())?;
         let mut limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
         if domain.demands.told < size_of::<u64>() {
             limits.loans = 0;
         }
-        // SAFETY: the domain is the field that is dropped behind them, units are dropped before.
-        let buffers = unsafe { Buffers::new(&domain, limits.message) }?;
+        // SAFETY: units are the fields that are dropped before them.
+        let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
-            keys: Keys::new(pes),
+            keys: Keys::new(&domain.names, pes),
             loans: Loans::new(limits.loans, limits.slot),
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
             streams: Streams::new(),
-            engine: Engine::new(me, pes, limits),
+            engine: Engine::new(me, pes, limits, secret),
             buffers,
             row: OnceLock::new(),
             domain,
-            place: OnceLock::new(),
+            slot: OnceLock::new(),
             handover: Handover::new().map_err(|error| OfiError::Thread(error.to_string()))?,
             atomics: AtomicBool::new(false),
             timeout: options.timeout,
@@ -178,11 +194,13 @@ impl Ofi {
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
-    /// The provider, the interface, and the version of libfabric, for reports.
+    /// The provider, the interface, and the version of libfabric, for reports; and what its keys are, where they are
+    /// short or of its own.
     pub fn describe(&self) -> String {
-        let Domain { provider, interface, library, .. } = &self.fabric.domain;
-        let (major, minor) = library.version();
-        format!("{provider} on {interface} (libfabric {major}.{minor})")
+        let Domain { provider, interface, demands, .. } = &self.fabric.domain;
+        let (major, minor) = self.fabric.domain.library().version();
+        let keys = demands.describe_keys().map_or_else(String::new, |keys| format!(", {keys}"));
+        format!("{provider} on {interface} (libfabric {major}.{minor}){keys}")
     }
 
     /// Where other PEs find this one.
@@ -191,7 +209,7 @@ impl Ofi {
     ///
     /// If the provider does not say.
     pub fn address(&self) -> Result<Vec<u8>, OfiError> {
-        self.fabric.domain.address_of(self.fabric.first().unit.endpoint())
+        self.fabric.domain.address_of(&self.fabric.first().unit.endpoint)
     }
 
     /// Learns where other PEs are. Connections are made when they are first needed.
@@ -241,15 +259,13 @@ impl Fabric {
     }
 
     fn make_unit(&self, number: usize) -> Result<(), OfiError> {
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let _making = self.making.lock();
         if self.units[number].get().is_none() {
-            // SAFETY: the domain is the field that is dropped behind the units.
-            let mut unit = unsafe { Unit::open(&self.domain, number == 0) };
+            let mut unit = Unit::open(&self.domain, number == 0);
             if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. }))
             {
                 // A provider that has nothing to sleep on.
-                // SAFETY: as above.
-                unit = unsafe { Unit::open(&self.domain, false) };
+                unit = Unit::open(&self.domain, false);
             }
             let unit = unit?;
             if number > 0 && self.domain.demands.connects {
@@ -325,8 +341,8 @@ impl Fabric {
 
     /// Lets sleepers look at their words.
     fn ring(&self) {
-        if let Some(place) = self.place.get() {
-            place.ring();
+        if let Some(slot) = self.slot.get() {
+            slot.ring();
         }
     }
 
@@ -336,12 +352,24 @@ impl Fabric {
         self.first().progress();
     }
 
+    /// Says that no descriptors are left, if none are. Says whether it has.
+    #[cold]
+    fn warn_of_descriptors(&self, any: BorrowedFd<'_>) -> bool {
+        let Some(text) = Descriptors::all_in_use(any) else { return false };
+        eprintln!("shmem: warning: PE {}: {text}", self.engine.me());
+        true
+    }
+
     /// Waited long enough.
     #[cold]
     fn give_up(&self, what: &str, waited: Duration) -> ! {
         let seconds = waited.as_secs();
+        let strangers = match self.engine.strangers() {
+            0 => String::new(),
+            count => format!("; {count} messages that no PE of this job has sent were dropped"),
+        };
         self.end(format!(
-            "the fabric has not moved for {seconds} s: {what}; look whether the host is still reachable, or allow more time (SHMEM_TIMEOUT=<seconds>, 0: for ever)"
+            "the fabric has not moved for {seconds} s: {what}{strangers}; look whether the host is still reachable, or allow more time (SHMEM_TIMEOUT=<seconds>, 0: for ever)"
         ))
     }
 
@@ -356,3 +384,6 @@ impl Fabric {
         match (self.on_failure)(format!("{provider} on {interface}: {message}")) {}
     }
 }
+
+#[cfg(all(test, not(miri)))]
+mod tests;

@@ -4,7 +4,6 @@ use core::ffi::c_void;
 
 use super::port::Posting;
 use crate::libfabric::bindings::*;
-use crate::libfabric::calls;
 use crate::transport::{AtomicOp, Width};
 
 /// Memory of another PE.
@@ -39,8 +38,8 @@ impl Target {
         let (mut description, memory) = (local.description, vector(local.from, bytes));
         let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
         let message = self.message(posting, &memory, &mut description, &remote);
-        // SAFETY: an open endpoint; the message is read during the call, the rest is the caller's promise.
-        unsafe { calls::writemsg(posting.endpoint, &raw const message, posting.flags | u64::from(flags)) }
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.writemsg(&message, posting.flags | u64::from(flags)) }
     }
 
     /// Writes bytes, and tells the peer when they are there.
@@ -59,8 +58,8 @@ impl Target {
         let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
         let message = fi_msg_rma { data: told, ..self.message(posting, &memory, &mut description, &remote) };
         let flags = posting.flags | u64::from(FI_REMOTE_CQ_DATA);
-        // SAFETY: as in `write`.
-        unsafe { calls::writemsg(posting.endpoint, &raw const message, flags) }
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.writemsg(&message, flags) }
     }
 
     /// Reads bytes.
@@ -75,8 +74,8 @@ impl Target {
         let message = self.message(posting, &memory, &mut description, &remote);
         // Whoever has read has the bytes: delivery is what a read is.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
-        // SAFETY: as in `write`.
-        unsafe { calls::readmsg(posting.endpoint, &raw const message, flags) }
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.readmsg(&message, flags) }
     }
 
     #[inline(always)]
@@ -108,8 +107,8 @@ impl Target {
     pub(super) unsafe fn write_list(self, posting: &Posting<'_>, list: &List<'_>) -> isize {
         let mut pieces = Pieces::new();
         let message = self.list(posting, list, &mut pieces);
-        // SAFETY: as in `write`.
-        unsafe { calls::writemsg(posting.endpoint, &raw const message, posting.flags) }
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.writemsg(&message, posting.flags) }
     }
 
     /// Reads pieces, as [`write_list`](Self::write_list) writes them.
@@ -121,8 +120,8 @@ impl Target {
         let mut pieces = Pieces::new();
         let message = self.list(posting, list, &mut pieces);
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
-        // SAFETY: as in `write`.
-        unsafe { calls::readmsg(posting.endpoint, &raw const message, flags) }
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.readmsg(&message, flags) }
     }
 
     fn list(self, posting: &Posting<'_>, list: &List<'_>, pieces: &mut Pieces) -> fi_msg_rma {
@@ -155,8 +154,8 @@ impl Target {
         let (mut description, memory) = (local.description, fi_ioc { addr: local.from.cast(), count: 1 });
         let remote = fi_rma_ioc { addr: self.address, count: 1, key: self.key };
         let message = self.atomic(posting, &memory, &mut description, &remote, word);
-        // SAFETY: as in `write`.
-        unsafe { calls::atomicmsg(posting.endpoint, &raw const message, posting.flags | u64::from(flags)) }
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.atomicmsg(&message, posting.flags | u64::from(flags)) }
     }
 
     /// Changes a word and gives what was there, or only reads it. The operands lie at the start of the local
@@ -179,30 +178,18 @@ impl Target {
         let message = self.atomic(posting, &memory, &mut description, &remote, word);
         let mut before = fi_ioc { addr: result.from.cast(), count: 1 };
         let mut result_description = result.description;
-        let (message, to, described) = (&raw const message, &raw mut before, &raw mut result_description);
+        let to = (&mut before, &mut result_description);
         // Whoever has what was there knows that it is delivered; cxi refuses to be asked for it here.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         if word.op != FI_CSWAP {
-            // SAFETY: as in `write`.
-            return unsafe { calls::fetch_atomicmsg(posting.endpoint, message, to, described, 1, flags) };
+            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+            return unsafe { posting.endpoint.fetch_atomicmsg(&message, to, flags) };
         }
         let compared = fi_ioc { addr: operands.from.wrapping_add(8).cast(), count: 1 };
         let mut compared_description = operands.description;
-        let (compare, of_compare) = (&raw const compared, &raw mut compared_description);
-        // SAFETY: as in `write`.
-        unsafe {
-            calls::compare_atomicmsg(
-                posting.endpoint,
-                message,
-                compare,
-                of_compare,
-                1,
-                to,
-                described,
-                1,
-                flags,
-            )
-        }
+        let compare = (&compared, &mut compared_description);
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.compare_atomicmsg(&message, compare, to, flags) }
     }
 
     #[inline(always)]
@@ -230,18 +217,18 @@ impl Target {
 }
 
 /// Most pieces of an operation, whatever a provider allows.
-pub(super) const MOST_PIECES: usize = 8;
+pub(super) const MOST_VECTORS: usize = 8;
 
 /// A piece of this PE's memory.
 #[derive(Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct Vector {
     pub(super) from: *mut u8,
     pub(super) bytes: usize,
 }
 
-/// The pieces of an operation, at most [`MOST_PIECES`] on each side.
+/// The pieces of an operation, at most [`MOST_VECTORS`] on each side.
 pub(super) struct List<'a> {
-    pub(super) local: &'a [Piece],
+    pub(super) local: &'a [Vector],
     pub(super) description: *mut c_void,
     /// How far from the target's start, and how long each is.
     pub(super) remote: &'a [(usize, usize)],
@@ -249,17 +236,17 @@ pub(super) struct List<'a> {
 
 /// The pieces in libfabric's words.
 struct Pieces {
-    local: [libc::iovec; MOST_PIECES],
-    descriptions: [*mut c_void; MOST_PIECES],
-    remote: [fi_rma_iov; MOST_PIECES],
+    local: [libc::iovec; MOST_VECTORS],
+    descriptions: [*mut c_void; MOST_VECTORS],
+    remote: [fi_rma_iov; MOST_VECTORS],
 }
 
 impl Pieces {
     fn new() -> Self {
         Self {
-            local: [vector(core::ptr::null_mut(), 0); MOST_PIECES],
-            descriptions: [core::ptr::null_mut(); MOST_PIECES],
-            remote: [fi_rma_iov { addr: 0, len: 0, key: 0 }; MOST_PIECES],
+            local: [vector(core::ptr::null_mut(), 0); MOST_VECTORS],
+            descriptions: [core::ptr::null_mut(); MOST_VECTORS],
+            remote: [fi_rma_iov { addr: 0, len: 0, key: 0 }; MOST_VECTORS],
         }
     }
 }

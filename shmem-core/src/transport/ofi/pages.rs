@@ -19,7 +19,7 @@ pub(super) struct Pages {
 
 // SAFETY: memory of nobody else's; who reads or writes there answers for it.
 unsafe impl Send for Pages {}
-// SAFETY: as above.
+// SAFETY: memory of nobody else's; who reads or writes there answers for it.
 unsafe impl Sync for Pages {}
 
 impl Pages {
@@ -43,6 +43,10 @@ impl Pages {
 
     pub(super) fn start(&self) -> *mut u8 {
         self.start
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
@@ -72,7 +76,7 @@ mod tests {
         let last = pages.start().wrapping_add(64 * page - 1);
         // SAFETY: the last byte of them.
         assert_eq!(unsafe { last.read() }, 0);
-        // SAFETY: as above.
+        // SAFETY: the last byte of them.
         unsafe { last.write(1) };
         assert!((1..64).contains(&in_core()), "{}", in_core());
     }

@@ -1,17 +1,17 @@
 //! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
 
 use core::ffi::c_void;
-use std::sync::TryLockError;
 
 use super::Fabric;
 use super::buffers::Moved;
+use super::loans::Written;
 use super::record::{Free, Purpose, Record};
 use super::stall::Stall;
 use super::streams::Stream;
 use super::unit::Unit;
 use super::wire::Arrival;
 use crate::libfabric::bindings::*;
-use crate::libfabric::calls;
+use crate::libfabric::{Poster, Registration};
 
 /// Completions read at a time.
 const COMPLETIONS: usize = 16;
@@ -40,7 +40,7 @@ pub(super) struct What {
 
 /// How an operation is handed to the provider.
 pub(super) struct Posting<'u> {
-    pub(super) endpoint: *mut fid_ep,
+    pub(super) endpoint: Poster<'u>,
     /// What the operation keeps, if it keeps anything.
     pub(super) record: Option<&'u Record>,
     /// Description of the records' memory, where local memory must be registered.
@@ -67,7 +67,7 @@ impl Port<'_> {
     pub(super) unsafe fn start(&self, what: What, attempt: impl FnMut(&Posting<'_>) -> isize) {
         // Who asks for contexts (FI_CONTEXT) ignores that of an operation that is not reported.
         let posting = Posting {
-            endpoint: self.unit.endpoint.raw(),
+            endpoint: self.unit.endpoint.poster(),
             record: None,
             description: core::ptr::null_mut(),
             context: core::ptr::null_mut(),
@@ -125,12 +125,13 @@ impl Port<'_> {
         let record = self.unit.records.get(number);
         prepare(record);
         let posting = Posting {
-            endpoint: self.unit.endpoint.raw(),
+            endpoint: self.unit.endpoint.poster(),
             record: Some(record),
-            description: self.unit.registered.as_ref().map_or(core::ptr::null_mut(), |memory| {
-                // SAFETY: registered memory that is open.
-                unsafe { (*memory.raw()).mem_desc }
-            }),
+            description: self
+                .unit
+                .registered
+                .as_ref()
+                .map_or(core::ptr::null_mut(), Registration::description),
             context: record.context(),
             flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
         };
@@ -256,8 +257,7 @@ impl Port<'_> {
 
     /// Operations that are complete, for who does not wait for them.
     pub(super) fn count(&self) -> u64 {
-        // SAFETY: an open counter.
-        unsafe { calls::cntr_read(self.unit.counter.raw()) }
+        self.unit.endpoint.completed()
     }
 
     /// Reads completions, here and now and then on the unit that others address.
@@ -276,9 +276,7 @@ impl Port<'_> {
 
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.
     pub(super) fn may_sleep(&self) -> bool {
-        let mut queue = self.unit.queue.raw().cast::<fid>();
-        // SAFETY: an open fabric, and an open queue of it that can be waited for.
-        unsafe { calls::trywait(self.fabric.domain.fabric(), &raw mut queue, 1) == 0 }
+        self.unit.endpoint.may_sleep()
     }
 
     /// Reads what has been reported, unless somebody else does, and takes the messages that have arrived. Says
@@ -292,11 +290,9 @@ impl Port<'_> {
     /// The same for the progress thread, which is none of the program's.
     #[inline]
     pub(super) fn serve(&self) -> bool {
-        let read = match self.unit.free.try_lock() {
-            Ok(mut free) => self.read(&mut free),
-            Err(TryLockError::Poisoned(poisoned)) => self.read(&mut poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => return false,
-        };
+        let Some(mut free) = self.unit.free.try_lock() else { return false };
+        let read = self.read(&mut free);
+        drop(free);
         // The lock is given back before messages are carried out.
         if read.arrived > 0 || self.fabric.engine.owes() || self.fabric.buffers.wait() {
             self.fabric.take(&read.arrivals[..read.arrived]);
@@ -308,21 +304,19 @@ impl Port<'_> {
         let none = Arrival::Sent { number: 0, bytes: 0 };
         let mut found = Read { any: false, arrivals: [none; COMPLETIONS], arrived: 0 };
         let mut entries = [const { core::mem::MaybeUninit::<fi_cq_data_entry>::uninit() }; COMPLETIONS];
-        let to = entries.as_mut_ptr().cast::<c_void>();
-        // SAFETY: an open queue of entries of that format, and room for as many.
-        let read = unsafe { calls::cq_read(self.unit.queue.raw(), to, COMPLETIONS) };
-        if read <= 0 {
-            if read != -(FI_EAGAIN as isize) && read != 0 {
-                self.report_failure(free, read);
+        let entries = match self.unit.endpoint.read(&mut entries) {
+            Ok([]) => return found,
+            Ok(entries) => entries,
+            Err(answer) => {
+                self.report_failure(free, answer);
+                found.any = true;
+                return found;
             }
-            return found;
-        }
+        };
         found.any = true;
-        for entry in &entries[..read as usize] {
-            // SAFETY: the queue has written so many entries.
-            let entry = unsafe { entry.assume_init_ref() };
+        for entry in entries {
             if entry.flags & u64::from(FI_REMOTE_WRITE) != 0 {
-                found.add(Arrival::written(entry.data));
+                found.add(Arrival::Written(Written::of(entry.data)));
                 continue;
             }
             if let Some(number) = self.unit.records.find(entry.op_context) {
@@ -340,25 +334,37 @@ impl Port<'_> {
         found
     }
 
+    /// Something has failed: the job ends, unless it is nothing of the job's.
+    ///
+    /// A message that does not arrive (too long, or its sender went away in the middle of it) may be a stranger's, and
+    /// nothing tells whose it was: a PE of the job waits for its answer, and says so. An error that belongs to no operation
+    /// is that of a connection; where nothing is under way, of somebody else's.
     #[cold]
-    fn report_failure(&self, free: &Free, read: isize) -> ! {
-        // SAFETY: all zeroes are an entry, with no room for data of the provider's own.
-        let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
-        // SAFETY: an open queue, and an entry of the version that the domain was opened with.
-        let found = unsafe { calls::cq_readerr(self.unit.queue.raw(), &raw mut entry, 0) };
-        let error = if found > 0 { i64::from(entry.err) } else { read as i64 };
+    fn report_failure(&self, free: &Free, read: isize) {
         // A completion that failed says whose it was only if it was to be reported.
-        let context = if found > 0 { entry.op_context } else { core::ptr::null_mut() };
+        let (error, context, is_of_none) = match self.unit.endpoint.read_error() {
+            Ok(entry) => {
+                (i64::from(entry.err), entry.op_context, entry.op_context.is_null() && entry.flags == 0)
+            }
+            Err(_) => (read as i64, core::ptr::null_mut(), false),
+        };
         let kept = self.unit.records.find(context).and_then(|number| free.holder(number));
-        let what = match (kept, self.fabric.buffers.find(context)) {
+        let moved = self.fabric.buffers.find(context);
+        if let (None, Some(Moved::Arrived(number))) = (kept, moved) {
+            self.fabric.buffers.keep(number);
+            return self.fabric.engine.ignore();
+        }
+        if is_of_none && !self.is_under_way() && self.fabric.engine.unanswered().next().is_none() {
+            return self.fabric.engine.ignore();
+        }
+        let what = match (kept, moved) {
             (Some(what), _) => self.describe(what),
             (None, Some(Moved::Left(number))) => {
                 format!("a message to {}", self.fabric.name_of(self.fabric.buffers.receiver(number)))
             }
-            (None, Some(Moved::Arrived(_))) => "to receive".to_owned(),
-            (None, None) => self.suspects(),
+            (None, _) => self.suspects(),
         };
-        self.fabric.fail(&what, &self.fabric.domain.library.describe(error))
+        self.fabric.fail(&what, &self.fabric.domain.library().describe(error))
     }
 
     /// Whose operation it may be that has failed.
@@ -378,7 +384,7 @@ impl Port<'_> {
 
     #[cold]
     fn refuse(&self, what: What, answer: isize) -> ! {
-        self.fabric.fail(&self.describe(what), &self.fabric.domain.library.describe(answer as i64))
+        self.fabric.fail(&self.describe(what), &self.fabric.domain.library().describe(answer as i64))
     }
 
     fn describe(&self, what: What) -> String {

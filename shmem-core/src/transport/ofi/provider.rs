@@ -4,14 +4,15 @@
 //! fits is taken: what a provider demands of memory, keys and operations is data that the rest of the
 //! transport follows ([`Demands`]), so no provider has code of its own.
 
-use core::ffi::{CStr, c_char};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
+use ipnet::IpNet;
+
 use super::error::OfiError;
-use super::interface::{Bus, Nearness, Offer, is_virtual, node_of};
+use super::interface::{Nearness, Offer, is_virtual, node_of};
 use crate::libfabric::bindings::*;
-use crate::libfabric::{Info, Library};
+use crate::libfabric::{Entry, Hints, Info, Library};
 
 /// How the fabric is to be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub(super) struct Demands {
     pub(super) endpoints: usize,
     /// Pieces of memory that an operation may have on either side.
     pub(super) pieces: usize,
+    /// Bytes of a key.
+    pub(super) key: usize,
     /// Bytes that a write may tell its target.
     pub(super) told: usize,
     /// Connections are file descriptors.
@@ -84,10 +87,21 @@ pub(super) struct Demands {
     pub(super) atomics: bool,
 }
 
+impl Demands {
+    /// What protects registered memory, where it is not a key of eight bytes that follows from the job's secret.
+    pub(super) fn describe_keys(&self) -> Option<String> {
+        match self.key {
+            _ if self.provider_keys => Some("keys of the provider's own".to_owned()),
+            bytes @ 1..8 => Some(format!("keys of {bytes} bytes")),
+            _ => None,
+        }
+    }
+}
+
 /// The entry that was chosen.
 #[derive(Debug)]
 pub(super) struct Chosen {
-    pub(super) library: &'static Library,
+    /// The entry that was chosen, alone.
     pub(super) info: Info,
     pub(super) provider: String,
     pub(super) domain: String,
@@ -95,11 +109,15 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    pub(super) fn find(options: &Options) -> Result<Self, OfiError> {
-        let library = Library::load(options.library.as_deref())?;
+    /// # Safety
+    ///
+    /// As [`Ofi::open`](super::Ofi::open).
+    pub(super) unsafe fn find(options: &Options) -> Result<Self, OfiError> {
+        // SAFETY: the caller's promise.
+        let library = unsafe { Library::load(options.library.as_deref()) }?;
         let lists = lists(library);
-        let entries: Vec<Entry> = read(&lists);
-        let mut wanted: Vec<&Entry> = entries.iter().filter(|entry| entry.is_wanted(options)).collect();
+        let entries: Vec<Offered<'_>> = read(&lists);
+        let mut wanted: Vec<&Offered<'_>> = entries.iter().filter(|entry| entry.is_wanted(options)).collect();
         let best = (0..wanted.len()).min_by_key(|number| wanted[*number].rank());
         let offers: Vec<Offer> = wanted.iter().map(|entry| entry.offer.clone()).collect();
         let best = best.map(|best| wanted.swap_remove(options.near.choose(&offers, best)));
@@ -114,11 +132,8 @@ impl Chosen {
                 offered: if offered.is_empty() { "none".to_owned() } else { offered.join(", ") },
             });
         };
-        let list = lists.iter().flatten().next().unwrap_or_else(|| unreachable!("an entry of some list"));
-        // SAFETY: an entry of a list that lives until the end of this function.
-        let info = unsafe { list.copy_of(best.info) };
         let Offer { provider, interface, .. } = best.offer.clone();
-        Ok(Self { library, info, demands: best.demands(), provider, domain: interface })
+        Ok(Self { info: best.entry.copy(), demands: best.demands(), provider, domain: interface })
     }
 }
 
@@ -127,16 +142,22 @@ impl Chosen {
 /// # Errors
 ///
 /// If there is no libfabric.
-pub fn offers(options: &Options) -> Result<(Vec<Offer>, Option<Offer>), OfiError> {
-    let library = Library::load(options.library.as_deref())?;
+///
+/// # Safety
+///
+/// The library that the options name must be libfabric.
+pub unsafe fn offers(options: &Options) -> Result<(Vec<Offer>, Option<Offer>), OfiError> {
+    // SAFETY: the caller's promise.
+    let library = unsafe { Library::load(options.library.as_deref()) }?;
     let lists = lists(library);
     let mut offers: Vec<Offer> = Vec::new();
-    for Entry { offer, .. } in read(&lists) {
+    for Offered { offer, .. } in read(&lists) {
         if !offers.iter().any(|known| Offer { atomics: known.atomics, ..offer.clone() } == *known) {
             offers.push(offer);
         }
     }
-    let chosen = Chosen::find(options).ok();
+    // SAFETY: the caller's promise.
+    let chosen = unsafe { Chosen::find(options) }.ok();
     let is_chosen = |offer: &&Offer| {
         chosen.as_ref().is_some_and(|one| one.provider == offer.provider && one.domain == offer.interface)
     };
@@ -146,12 +167,21 @@ pub fn offers(options: &Options) -> Result<(Vec<Offer>, Option<Offer>), OfiError
 
 /// What there is with atomic operations, and what there is without.
 fn lists(library: &'static Library) -> [Option<Info>; 2] {
-    [FI_ATOMIC, 0].map(|atomics| library.info(&hints(library, atomics)).ok())
+    [FI_ATOMIC, 0].map(|atomics| {
+        let asked = Hints {
+            capabilities: u64::from(FI_MSG | FI_RMA | atomics),
+            mode: FI_CONTEXT | FI_CONTEXT2,
+            registration: MR_MODES,
+            resources: FI_RM_ENABLED,
+            ..Hints::default()
+        };
+        library.offers(&asked).ok()
+    })
 }
 
-/// The entries of lists, which must live as long as what is given.
-fn read(lists: &[Option<Info>; 2]) -> Vec<Entry> {
-    lists.iter().flatten().flat_map(Info::entries).map(Entry::read).collect()
+/// The entries of lists.
+fn read(lists: &[Option<Info>; 2]) -> Vec<Offered<'_>> {
+    lists.iter().flatten().flat_map(Info::entries).map(Offered::read).collect()
 }
 
 impl Options {
@@ -163,54 +193,20 @@ impl Options {
     }
 }
 
-/// What is asked of every provider.
-fn hints(library: &'static Library, atomics: u32) -> Info {
-    let hints = library.hints();
-    // SAFETY: hints that nobody else knows of.
-    let info = unsafe { &mut *hints.as_ptr() };
-    info.caps = u64::from(FI_MSG | FI_RMA | atomics);
-    info.mode = FI_CONTEXT | FI_CONTEXT2;
-    // SAFETY: `fi_dupinfo` allocates all attributes.
-    let endpoint = unsafe { &mut *info.ep_attr };
-    endpoint.type_ = FI_EP_RDM;
-    // SAFETY: as above.
-    let domain = unsafe { &mut *info.domain_attr };
-    domain.threading = FI_THREAD_SAFE;
-    domain.data_progress = FI_PROGRESS_MANUAL;
-    domain.resource_mgmt = FI_RM_ENABLED;
-    domain.mr_mode = MR_MODES.cast_signed();
-    hints
-}
-
 /// An entry of libfabric's list, read.
-struct Entry {
-    info: *const fi_info,
+struct Offered<'l> {
+    entry: Entry<'l>,
     offer: Offer,
 }
 
-impl Entry {
-    fn read(entry: *mut fi_info) -> Self {
-        // SAFETY: an entry of a list that lives (`Info::entries`).
-        let info = unsafe { &*entry };
-        // SAFETY: an entry that `fi_getinfo` gives has all attributes.
-        let fabric = unsafe { &*info.fabric_attr };
-        // SAFETY: as above.
-        let domain = unsafe { (*info.domain_attr).name };
-        // SAFETY: a text of libfabric, or none.
-        let provider = unsafe { text(fabric.prov_name) };
-        // SAFETY: as above.
-        let network = unsafe { text(fabric.name) };
-        // SAFETY: as above.
-        let interface = unsafe { text(domain) };
-        // SAFETY: an address of the form and length that the entry names, or none.
-        let address = unsafe { address(info.src_addr.cast(), info.src_addrlen) };
-        // SAFETY: an entry of a list that lives.
-        let bus = unsafe { bus(info.nic) };
-        let node = node_of(Path::new("/"), &interface, bus);
-        let atomics = info.caps & u64::from(FI_ATOMIC) != 0;
+impl<'l> Offered<'l> {
+    fn read(entry: Entry<'l>) -> Self {
+        let (provider, network, interface) = (entry.provider(), entry.network(), entry.interface());
+        let address = address(entry.address());
+        let node = node_of(Path::new("/"), &interface, entry.pci());
+        let atomics = entry.capabilities() & u64::from(FI_ATOMIC) != 0;
         let is_virtual = is_virtual(Path::new("/"), &interface);
-        let offer = Offer { provider, interface, network, address, node, is_virtual, atomics };
-        Self { info: entry, offer }
+        Self { entry, offer: Offer { provider, interface, network, address, node, is_virtual, atomics } }
     }
 
     fn is_wanted(&self, options: &Options) -> bool {
@@ -241,16 +237,8 @@ impl Entry {
     }
 
     fn demands(&self) -> Demands {
-        // SAFETY: an entry of a list that lives.
-        let info = unsafe { &*self.info };
-        // SAFETY: an entry that `fi_getinfo` gives has all attributes.
-        let domain = unsafe { &*info.domain_attr };
-        // SAFETY: as above.
-        let transmit = unsafe { &*info.tx_attr };
-        // SAFETY: as above.
-        let receive = unsafe { &*info.rx_attr };
-        // SAFETY: as above.
-        let endpoint = unsafe { &*info.ep_attr };
+        let (domain, endpoint) = (self.entry.domain(), self.entry.endpoint());
+        let (transmit, receive) = (self.entry.transmit(), self.entry.receive());
         let registration = domain.mr_mode.cast_unsigned();
         Demands {
             local: registration & FI_MR_LOCAL != 0,
@@ -263,6 +251,7 @@ impl Entry {
             receives: receive.size.max(1),
             endpoints: domain.ep_cnt,
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
+            key: domain.mr_key_size,
             told: domain.cq_data_size,
             connects: CONNECTING.contains(&self.offer.provider.as_str()),
             results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
@@ -271,54 +260,8 @@ impl Entry {
     }
 }
 
-/// Where a network interface is on the bus, if libfabric says so.
-///
-/// # Safety
-///
-/// It must be null, or that of an entry of a list that lives.
-unsafe fn bus(nic: *const fid_nic) -> Option<Bus> {
-    if nic.is_null() {
-        return None;
-    }
-    // SAFETY: an interface of an entry that lives (caller).
-    let bus = unsafe { (*nic).bus_attr };
-    if bus.is_null() {
-        return None;
-    }
-    // SAFETY: what an interface has of its bus lives as long as it.
-    let bus = unsafe { &*bus };
-    if bus.bus_type != FI_BUS_PCI {
-        return None;
-    }
-    // SAFETY: that of a PCI bus, as its type says.
-    let pci = unsafe { bus.attr.pci };
-    Some((pci.domain_id, pci.bus_id, pci.device_id, pci.function_id))
-}
-
-/// A text of libfabric.
-///
-/// # Safety
-///
-/// It must end with a zero, or be null.
-unsafe fn text(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: the caller's promise.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-}
-
 /// The address in a socket's address, if it is one of the internet.
-///
-/// # Safety
-///
-/// `bytes` bytes must be readable, or the pointer null.
-unsafe fn address(from: *const u8, bytes: usize) -> Option<IpAddr> {
-    if from.is_null() {
-        return None;
-    }
-    // SAFETY: the caller's promise.
-    let bytes = unsafe { core::slice::from_raw_parts(from, bytes) };
+fn address(bytes: &[u8]) -> Option<IpAddr> {
     let family = u16::from_ne_bytes(*bytes.first_chunk()?);
     match i32::from(family) {
         libc::AF_INET => {
@@ -335,18 +278,8 @@ unsafe fn address(from: *const u8, bytes: usize) -> Option<IpAddr> {
 
 /// Whether an address lies in a network, `10.1.0.0/16`, or is the address.
 fn lies_in(address: IpAddr, network: &str) -> bool {
-    let (base, bits) = match network.split_once('/') {
-        Some((base, bits)) => (base, bits.parse().ok()),
-        None => (network, Some(u32::MAX)),
-    };
-    let (Ok(base), Some(bits)) = (base.parse(), bits) else { return false };
-    let (address, base, width) = match (address, base) {
-        (IpAddr::V4(a), IpAddr::V4(b)) => (u128::from(a.to_bits()), u128::from(b.to_bits()), 32),
-        (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits(), b.to_bits(), 128),
-        _ => return false,
-    };
-    let host = u32::saturating_sub(width, bits);
-    address.checked_shr(host) == base.checked_shr(host)
+    let network = network.parse::<IpNet>().or_else(|_| network.parse::<IpAddr>().map(IpNet::from));
+    network.is_ok_and(|network| network.contains(&address))
 }
 
 #[cfg(test)]

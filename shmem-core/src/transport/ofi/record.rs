@@ -13,6 +13,7 @@ use super::error::OfiError;
 use super::pages::Pages;
 use super::port::What;
 use crate::libfabric::bindings::fi_context2;
+use crate::shared;
 
 /// Bytes of a record's buffer: what a blocking put copies rather than waits for.
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
@@ -191,7 +192,7 @@ fn land(record: &Record) {
     let Landing { into, bytes } = unsafe { record.landing().read() };
     // SAFETY: the operation is complete, and has read as many bytes to the buffer; the destination is writable until
     // a quiet returns, which waits until the stream has been told that it is one less under way.
-    unsafe { core::ptr::copy_nonoverlapping(record.buffer(), into, bytes) };
+    unsafe { shared::copy(into, record.buffer(), bytes) };
 }
 
 #[cfg(test)]
@@ -250,7 +251,7 @@ mod tests {
         let (record, mut wanted) = (records.get(number), [0_u8; 6]);
         // SAFETY: the record is ours.
         unsafe { record.landing().write(Landing { into: wanted.as_mut_ptr(), bytes: 5 }) };
-        // SAFETY: as above; the buffer is longer.
+        // SAFETY: the record is ours; the buffer is longer.
         unsafe { record.buffer().write_bytes(9, 6) };
         assert_eq!(free.complete(&records, number), Some(7));
         assert_eq!(wanted, [9, 9, 9, 9, 9, 0]);

@@ -1,19 +1,18 @@
 //! The operations of the transport.
 
 use core::time::Duration;
-use std::sync::PoisonError;
 
-use super::blocks::Until;
 use super::operation::{Local, Target};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
 use super::{Fabric, Ofi};
 use crate::libfabric::bindings::FI_INJECT;
 use crate::pe::Pe;
+use crate::shared;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Width};
+use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Until, Width};
 
 /// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
 /// while that one slept, nobody has told anybody.
@@ -25,11 +24,124 @@ impl Fabric {
         Target { peer: self.domain.peer(to.pe.number()), address, key }
     }
 
+    /// Writes bytes that have been copied, or have left, when it returns.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::put`] until it returns.
+    unsafe fn put_now(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
+        let pe = to.pe.number();
+        let (at, most) = (self.target(to), self.domain.demands.max_message);
+        if bytes <= BUFFER_BYTES.min(most) {
+            let what = What { operation: "put", pe, bytes };
+            // SAFETY: the caller's promise.
+            return unsafe { self.put_copied(channel, at, source, what) };
+        }
+        let whole = self.keys.describe(&self.domain, source, bytes);
+        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
+        for (from, bytes) in pieces(bytes, most) {
+            let (at, source) = (at.plus(from), source.wrapping_add(from));
+            let what = What { operation: "put", pe, bytes };
+            let Some(description) = whole else {
+                // SAFETY: the caller's promise, for a piece.
+                unsafe { self.put_copied(channel, at, source, what) };
+                continue;
+            };
+            let port = self.port(channel);
+            let local = Local { from: source.cast_mut(), description };
+            // SAFETY: the source is readable (caller) until it has been waited for.
+            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, 0) };
+            // SAFETY: one operation; it is waited for before anything returns.
+            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, write) };
+            port.wait_for(number, what, |_| {});
+        }
+    }
+
+    /// Starts writing bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::put`] until quiet.
+    unsafe fn start_put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
+        let pe = to.pe.number();
+        let Some(description) = self.keys.describe(&self.domain, source, bytes) else {
+            // SAFETY: the caller's promise. It is copied in pieces, none of which is waited for.
+            return unsafe { self.put_now(channel, to, source, bytes) };
+        };
+        let (at, port) = (self.target(to), self.port(channel));
+        for (from, bytes) in pieces(bytes, self.domain.demands.max_message) {
+            let at = at.plus(from);
+            let local = Local { from: source.wrapping_add(from).cast_mut(), description };
+            let injects = bytes <= self.domain.demands.inject && !self.keeps(channel, bytes);
+            let flags = if injects { FI_INJECT } else { 0 };
+            // SAFETY: the source stays until quiet (caller).
+            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, flags) };
+            // SAFETY: one operation; what it reads stays until quiet (caller).
+            unsafe { self.issue(channel, port, What { operation: "put", pe, bytes }, write) };
+        }
+    }
+
+    /// Reads bytes, and waits for them.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::get`] until it returns.
+    unsafe fn get_now(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
+        let pe = from.pe.number();
+        let (at, most) = (self.target(from), self.domain.demands.max_message);
+        let (port, whole) = (self.port(channel), self.keys.describe(&self.domain, into, bytes));
+        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
+        for (from, bytes) in pieces(bytes, most) {
+            let (at, into) = (at.plus(from), into.wrapping_add(from));
+            let what = What { operation: "get", pe, bytes };
+            let read = |posting: &Posting<'_>| {
+                let local = match (whole, posting.record) {
+                    (None, Some(record)) => Local { from: record.buffer(), description: posting.description },
+                    (description, _) => {
+                        Local { from: into, description: description.unwrap_or(core::ptr::null_mut()) }
+                    }
+                };
+                // SAFETY: writable (caller), or the record's own, until it has been waited for.
+                unsafe { at.read(posting, local, bytes) }
+            };
+            // SAFETY: one operation; it is waited for before anything returns.
+            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, read) };
+            port.wait_for(number, what, |record| {
+                if whole.is_none() {
+                    // SAFETY: the piece was read to the buffer; `into` is writable (caller).
+                    unsafe { shared::copy(into, record.buffer(), bytes) };
+                }
+            });
+        }
+    }
+
+    /// Starts reading bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::get`] until quiet.
+    unsafe fn start_get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
+        let pe = from.pe.number();
+        let Some(description) = self.keys.describe(&self.domain, into, bytes) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.get_landing(channel, into, from, bytes) };
+        };
+        let (at, port) = (self.target(from), self.port(channel));
+        for (from, bytes) in pieces(bytes, self.domain.demands.max_message) {
+            let at = at.plus(from);
+            let local = Local { from: into.wrapping_add(from), description };
+            // SAFETY: writable until quiet (caller).
+            let read = |posting: &Posting<'_>| unsafe { at.read(posting, local, bytes) };
+            // SAFETY: one operation; what it writes stays until quiet (caller).
+            unsafe { self.issue(channel, port, What { operation: "get", pe, bytes }, read) };
+        }
+    }
+
     /// Writes a piece that is short enough to be copied first.
     ///
     /// # Safety
     ///
-    /// As [`Transport::put`], of at most [`BUFFER_BYTES`].
+    /// As [`Transport::put`] until it returns, of at most [`BUFFER_BYTES`].
     unsafe fn put_copied(&self, channel: Channel, at: Target, source: *const u8, what: What) {
         let (port, bytes) = (self.port(channel), what.bytes);
         if bytes <= self.domain.demands.inject && !self.keeps(channel, bytes) {
@@ -40,8 +152,8 @@ impl Fabric {
             return unsafe { self.issue(channel, port, what, write) };
         }
         let copy = |record: &Record| {
-            // SAFETY: readable (caller), and there is room for as many.
-            unsafe { core::ptr::copy_nonoverlapping(source, record.buffer(), bytes) };
+            // SAFETY: readable (caller), also if others write there meanwhile, and there is room for as many.
+            unsafe { shared::copy(record.buffer(), source, bytes) };
         };
         let write = |posting: &Posting<'_>| {
             let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
@@ -57,7 +169,7 @@ impl Fabric {
     ///
     /// # Safety
     ///
-    /// As [`Transport::get_nbi`].
+    /// As [`Transport::get`] until quiet.
     unsafe fn get_landing(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
         let (at, most) = (self.target(from), BUFFER_BYTES.min(self.domain.demands.max_message));
         for (offset, bytes) in pieces(bytes, most) {
@@ -96,85 +208,50 @@ unsafe impl Transport for Ofi {
         self.fabric.open_stream(lane)
     }
 
-    fn close(&self, channel: Channel) {
+    unsafe fn close(&self, channel: Channel) {
         self.fabric.streams.close(channel);
     }
 
-    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
-        let (fabric, pe) = (&*self.fabric, to.pe.number());
-        let (at, most) = (fabric.target(to), fabric.domain.demands.max_message);
-        if bytes <= BUFFER_BYTES.min(most) {
-            let what = What { operation: "put", pe, bytes };
-            // SAFETY: the caller's promise.
-            return unsafe { fabric.put_copied(channel, at, source, what) };
-        }
-        let whole = fabric.keys.describe(&fabric.domain, source, bytes);
-        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
-        for (from, bytes) in pieces(bytes, most) {
-            let (at, source) = (at.plus(from), source.wrapping_add(from));
-            let what = What { operation: "put", pe, bytes };
-            let Some(description) = whole else {
-                // SAFETY: the caller's promise, for a piece.
-                unsafe { fabric.put_copied(channel, at, source, what) };
-                continue;
-            };
-            let port = fabric.port(channel);
-            let local = Local { from: source.cast_mut(), description };
-            // SAFETY: the source is readable (caller) until it has been waited for.
-            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, 0) };
-            // SAFETY: one operation; it is waited for before anything returns.
-            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, write) };
-            port.wait_for(number, what, |_| {});
+    unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until) {
+        match until {
+            // SAFETY: the caller's promise, until the operation returns.
+            Until::Return => unsafe { self.fabric.put_now(channel, to, source, bytes) },
+            // SAFETY: the caller's promise, until quiet.
+            Until::Quiet => unsafe { self.fabric.start_put(channel, to, source, bytes) },
         }
     }
 
-    unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        let (fabric, pe) = (&*self.fabric, from.pe.number());
-        let (at, most) = (fabric.target(from), fabric.domain.demands.max_message);
-        let (port, whole) = (fabric.port(channel), fabric.keys.describe(&fabric.domain, into, bytes));
-        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
-        for (from, bytes) in pieces(bytes, most) {
-            let (at, into) = (at.plus(from), into.wrapping_add(from));
-            let what = What { operation: "get", pe, bytes };
-            let read = |posting: &Posting<'_>| {
-                let local = match (whole, posting.record) {
-                    (None, Some(record)) => Local { from: record.buffer(), description: posting.description },
-                    (description, _) => {
-                        Local { from: into, description: description.unwrap_or(core::ptr::null_mut()) }
-                    }
-                };
-                // SAFETY: writable (caller), or the record's own, until it has been waited for.
-                unsafe { at.read(posting, local, bytes) }
-            };
-            // SAFETY: one operation; it is waited for before anything returns.
-            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, read) };
-            port.wait_for(number, what, |record| {
-                if whole.is_none() {
-                    // SAFETY: the piece was read to the buffer; `into` is writable (caller).
-                    unsafe { core::ptr::copy_nonoverlapping(record.buffer(), into, bytes) };
-                }
-            });
+    unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until) {
+        match until {
+            // SAFETY: the caller's promise, until the operation returns.
+            Until::Return => unsafe { self.fabric.get_now(channel, into, from, bytes) },
+            // SAFETY: the caller's promise, until quiet.
+            Until::Quiet => unsafe { self.fabric.start_get(channel, into, from, bytes) },
         }
     }
 
-    unsafe fn put_strided(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+    unsafe fn put_strided(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        pattern: &Pattern,
+        until: Until,
+    ) {
         // SAFETY: the caller's promise.
-        unsafe { self.put_blocks(channel, to, source, pattern, Until::Return) };
+        unsafe { self.put_blocks(channel, to, source, pattern, until) };
     }
 
-    unsafe fn put_strided_nbi(&self, channel: Channel, to: Remote, source: *const u8, pattern: &Pattern) {
+    unsafe fn get_strided(
+        &self,
+        channel: Channel,
+        into: *mut u8,
+        from: Remote,
+        pattern: &Pattern,
+        until: Until,
+    ) {
         // SAFETY: the caller's promise.
-        unsafe { self.put_blocks(channel, to, source, pattern, Until::Quiet) };
-    }
-
-    unsafe fn get_strided(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
-        // SAFETY: the caller's promise.
-        unsafe { self.get_blocks(channel, into, from, pattern, Until::Return) };
-    }
-
-    unsafe fn get_strided_nbi(&self, channel: Channel, into: *mut u8, from: Remote, pattern: &Pattern) {
-        // SAFETY: the caller's promise.
-        unsafe { self.get_blocks(channel, into, from, pattern, Until::Quiet) };
+        unsafe { self.get_blocks(channel, into, from, pattern, until) };
     }
 
     unsafe fn put_signal(
@@ -185,6 +262,7 @@ unsafe impl Transport for Ofi {
         bytes: usize,
         signal: Remote,
         op: SignalOp,
+        until: Until,
     ) {
         let Fabric { engine, .. } = &*self.fabric;
         if engine.fits(bytes) && self.fabric.row().prefers_one_message(bytes) {
@@ -193,7 +271,7 @@ unsafe impl Transport for Ofi {
         }
         if bytes > 0 {
             // SAFETY: the caller's promise.
-            unsafe { self.put(channel, to, source, bytes) };
+            unsafe { self.put(channel, to, source, bytes, until) };
             self.fence(channel);
         }
         // SAFETY: the caller's promise; a signal has 64 bits.
@@ -213,42 +291,6 @@ unsafe impl Transport for Ofi {
     unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
         // SAFETY: the caller's promise.
         unsafe { self.fabric.fetch_nbi(channel, word, width, op, result) };
-    }
-
-    unsafe fn put_nbi(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
-        let (fabric, pe) = (&*self.fabric, to.pe.number());
-        let Some(description) = fabric.keys.describe(&fabric.domain, source, bytes) else {
-            // SAFETY: the caller's promise. It is copied in pieces, none of which is waited for.
-            return unsafe { self.put(channel, to, source, bytes) };
-        };
-        let (at, port) = (fabric.target(to), fabric.port(channel));
-        for (from, bytes) in pieces(bytes, fabric.domain.demands.max_message) {
-            let at = at.plus(from);
-            let local = Local { from: source.wrapping_add(from).cast_mut(), description };
-            let injects = bytes <= fabric.domain.demands.inject && !fabric.keeps(channel, bytes);
-            let flags = if injects { FI_INJECT } else { 0 };
-            // SAFETY: the source stays until quiet (caller).
-            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, flags) };
-            // SAFETY: one operation; what it reads stays until quiet (caller).
-            unsafe { fabric.issue(channel, port, What { operation: "put", pe, bytes }, write) };
-        }
-    }
-
-    unsafe fn get_nbi(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        let (fabric, pe) = (&*self.fabric, from.pe.number());
-        let Some(description) = fabric.keys.describe(&fabric.domain, into, bytes) else {
-            // SAFETY: the caller's promise.
-            return unsafe { fabric.get_landing(channel, into, from, bytes) };
-        };
-        let (at, port) = (fabric.target(from), fabric.port(channel));
-        for (from, bytes) in pieces(bytes, fabric.domain.demands.max_message) {
-            let at = at.plus(from);
-            let local = Local { from: into.wrapping_add(from), description };
-            // SAFETY: writable until quiet (caller).
-            let read = |posting: &Posting<'_>| unsafe { at.read(posting, local, bytes) };
-            // SAFETY: one operation; what it writes stays until quiet (caller).
-            unsafe { fabric.issue(channel, port, What { operation: "get", pe, bytes }, read) };
-        }
     }
 
     fn fence(&self, channel: Channel) {
@@ -271,25 +313,29 @@ unsafe impl Transport for Ofi {
     unsafe fn register(
         &self,
         segment: u32,
-        place: *mut u8,
+        slot: *mut u8,
         offset: usize,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
-        let Fabric { domain, keys, place: known, .. } = &*self.fabric;
-        // SAFETY: the start of this PE's place, whose system area is mapped until `finish` (caller).
-        known.get_or_init(|| unsafe { Memory::new(place, SYSTEM_BYTES) });
-        let (endpoint, memory) = (self.fabric.first().unit.endpoint(), (place.wrapping_add(offset), bytes));
+        let Fabric { domain, keys, slot: known, .. } = &*self.fabric;
+        // SAFETY: the start of this PE's slot, whose system area is mapped until `finish` (caller).
+        known.get_or_init(|| unsafe { Memory::new(slot, SYSTEM_BYTES) });
+        let (endpoint, memory) = (&self.fabric.first().unit.endpoint, (slot.wrapping_add(offset), bytes));
         // SAFETY: mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
         let said = said.map_err(|error| domain.refused("fi_mr_reg", error).to_string())?;
         // SAFETY: the caller's promise; the engine forgets the segment before anybody unmaps it.
-        let target = unsafe { Memory::later(place, offset, bytes) };
+        let target = unsafe { Memory::later(slot, offset, bytes) };
         self.fabric.engine.register(segment, target);
         Ok(said)
     }
 
-    fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
+    unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         self.fabric.keys.learn(segment, pe.number(), key);
+    }
+
+    fn strangers(&self) -> u64 {
+        self.fabric.engine.strangers()
     }
 
     fn sleeps(&self) -> Duration {
@@ -300,11 +346,11 @@ unsafe impl Transport for Ofi {
         }
     }
 
-    fn finish(&self) {
-        drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).take());
+    unsafe fn finish(&self) {
+        drop(self.thread.lock().take());
     }
 
-    fn forget(&self, segment: u32) {
+    unsafe fn forget(&self, segment: u32) {
         self.fabric.engine.forget(segment);
         self.fabric.keys.forget(segment);
     }

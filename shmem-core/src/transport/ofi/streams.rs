@@ -4,9 +4,9 @@
 //! stream of their unit; those whose operations are events have one each, which counts what is under way.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::record::Purpose;
+use crate::exclusion::Mutex;
 use crate::transport::{Channel, Lane, Tracking};
 
 /// Most streams that are open at a time.
@@ -53,7 +53,7 @@ impl Streams {
 
     /// A number for a channel.
     pub(super) fn open(&self, lane: Lane) -> Option<Channel> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let number = open.free.pop().or_else(|| {
             let number = open.fresh;
             ((number as usize) < STREAMS).then(|| {
@@ -70,7 +70,7 @@ impl Streams {
 
     /// Takes a number back. It has been quieted.
     pub(super) fn close(&self, Channel(number): Channel) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).free.push(number);
+        self.open.lock().free.push(number);
     }
 
     #[inline(always)]

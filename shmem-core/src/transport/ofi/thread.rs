@@ -2,7 +2,7 @@
 //!
 //! Providers move data in calls of the library only. So one thread sleeps on the queue of the unit that others
 //! address, and is woken by what arrives there. Nobody tells a target that its memory was written: after each
-//! wake the thread rings the bell of its place, and sleepers look at their words.
+//! wake the thread rings the bell of its slot, and sleepers look at their words.
 //!
 //! While the program's own threads poll, the thread would be woken for each of their completions and take a core from
 //! them. So it looks after each wake whether they do, and if they do, parks for a while, or until one of them falls asleep
@@ -45,6 +45,9 @@ const LAST_LOOK: Duration = Duration::from_millis(1);
 
 /// Between two looks whether what is under way gets on.
 const WATCH: Duration = Duration::from_millis(100);
+
+/// Looks between two of them whether descriptors are left.
+const DESCRIPTORS: u32 = 10;
 
 /// The running thread. Dropping it ends it.
 #[derive(Debug)]
@@ -94,7 +97,7 @@ fn run(fabric: &Fabric, stop: &Stop) {
     while !stop.is_asked.load(Ordering::Acquire) {
         let moved = fabric.serve();
         fabric.ring();
-        watch.look(fabric);
+        watch.look(fabric, stop);
         let sleeps = fabric.handover.sleeps();
         if let Some(park) = polling.park(fabric.activity(), sleeps) {
             fabric.handover.park(sleeps, |called| sleep(stop, Some(called), Some(park)));
@@ -128,21 +131,28 @@ struct Watch {
     looked: Instant,
     waited: Waited,
     moved: u64,
+    looks: u32,
+    /// That there are no descriptors left is said once.
+    has_warned: bool,
 }
 
 impl Watch {
     fn new() -> Self {
         let now = Instant::now();
-        Self { looked: now, waited: Waited::from(now), moved: 0 }
+        Self { looked: now, waited: Waited::from(now), moved: 0, looks: 0, has_warned: false }
     }
 
     /// Ends the job if something has been under way for its time, and nothing has moved.
-    fn look(&mut self, fabric: &Fabric) {
+    fn look(&mut self, fabric: &Fabric, stop: &Stop) {
         let now = Instant::now();
         if now.duration_since(self.looked) < WATCH {
             return;
         }
         self.looked = now;
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(DESCRIPTORS) && !self.has_warned && fabric.domain.demands.connects {
+            self.has_warned = fabric.warn_of_descriptors(stop.descriptor.as_fd());
+        }
         let moved = fabric.moved();
         if moved != self.moved || !fabric.awaits() {
             (self.moved, self.waited) = (moved, Waited::from(now));

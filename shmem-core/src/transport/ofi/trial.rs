@@ -16,8 +16,7 @@ use super::operation::Word;
 use super::port::What;
 use super::record::Purpose;
 use super::{Fabric, Ofi};
-use crate::libfabric::bindings::*;
-use crate::libfabric::calls;
+use crate::libfabric::bindings::{FI_ATOMIC_READ, FI_CSWAP};
 use crate::pe::Pe;
 use crate::segment::SYSTEM;
 use crate::system::{MAX_TEAMS, SystemArea, TeamArea};
@@ -52,7 +51,7 @@ struct Words {
 
 const WIDTHS: [Width; 2] = [Width::W4, Width::W8];
 
-/// Where the words of a trial lie, from the start of a place.
+/// Where the words of a trial lie, from the start of a slot.
 const OFFSET: usize =
     offset_of!(SystemArea, teams) + (MAX_TEAMS - 1) * size_of::<TeamArea>() + offset_of!(TeamArea, scratch);
 
@@ -72,10 +71,10 @@ impl Ofi {
     ///
     /// # Safety
     ///
-    /// `place` must be the start of the calling PE's place, whose system area is registered and mapped until the trial
+    /// `slot` must be the start of the calling PE's slot, whose system area is registered and mapped until the trial
     /// ends, and on every PE no team but the world's may exist before all trials have ended.
-    pub unsafe fn begin_trial(&self, next: Pe, place: *mut u8) -> Trial {
-        let words: *const Words = place.wrapping_add(OFFSET).cast();
+    pub unsafe fn begin_trial(&self, next: Pe, slot: *mut u8) -> Trial {
+        let words: *const Words = slot.wrapping_add(OFFSET).cast();
         let adds = Arc::new(AtomicBool::new(true));
         // SAFETY: aligned zeroes that are mapped (caller), changed by atomics only until the trial ends.
         let (near, goes_on) = (unsafe { &*words }, Arc::clone(&adds));
@@ -147,21 +146,16 @@ impl Fabric {
 
     /// Whether the provider says that it has every operation on words of a width.
     fn look_at(&self, width: Width) -> Result<(), String> {
-        let endpoint = self.first().unit.endpoint().raw();
+        let endpoint = &self.first().unit.endpoint;
         for (op, _) in SEQUENCE {
             let Word { datatype, op: name, .. } = Word::new(width, op);
-            let mut count = 0;
-            let to = &raw mut count;
             let fetches = match name {
-                // SAFETY: an open endpoint, and room for a number.
-                FI_CSWAP => unsafe { calls::compare_atomicvalid(endpoint, datatype, name, to) },
-                // SAFETY: as above.
-                _ => unsafe { calls::fetch_atomicvalid(endpoint, datatype, name, to) },
+                FI_CSWAP => endpoint.has_compare_atomic(datatype, name),
+                _ => endpoint.has_fetch_atomic(datatype, name),
             };
             let updates = match name {
                 FI_CSWAP | FI_ATOMIC_READ => 0,
-                // SAFETY: as above.
-                _ => unsafe { calls::atomicvalid(endpoint, datatype, name, to) },
+                _ => endpoint.has_atomic(datatype, name),
             };
             if fetches != 0 || updates != 0 {
                 return Err(format!("{op:?} of {} bytes is not there", width.bytes()));
@@ -198,7 +192,7 @@ impl Fabric {
             )
         };
         let number = started.map_err(|error| {
-            format!("{op:?} of {} bytes: {}", width.bytes(), self.domain.library.describe(error as i64))
+            format!("{op:?} of {} bytes: {}", width.bytes(), self.domain.library().describe(error as i64))
         })?;
         Ok(port.wait_for(number, what, |record| result_of(record, width)))
     }

@@ -8,15 +8,14 @@
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
-use std::sync::PoisonError;
 
 use super::Fabric;
 use super::engine::{Place, Sent, Slot, Wire};
+use super::loans::Written;
 use super::operation::{Local, Target};
 use super::port::Posting;
 use super::stall::Stall;
 use crate::libfabric::bindings::*;
-use crate::libfabric::calls;
 
 /// Most bytes that are handed over without a buffer.
 const SHORT: usize = 256;
@@ -26,20 +25,8 @@ const SHORT: usize = 256;
 pub(super) enum Arrival {
     /// In a buffer.
     Sent { number: usize, bytes: usize },
-    /// In a slot that was lent.
-    Written { slot: u32, bytes: usize },
-}
-
-impl Arrival {
-    /// What a write brings with it.
-    fn told(slot: u32, bytes: usize) -> u64 {
-        (bytes as u64) << 32 | u64::from(slot)
-    }
-
-    /// The message that a write has brought.
-    pub(super) fn written(told: u64) -> Self {
-        Self::Written { slot: told as u32, bytes: (told >> 32) as usize }
-    }
+    /// In a slot that was lent, as far as one knows.
+    Written(Written),
 }
 
 impl Fabric {
@@ -49,7 +36,7 @@ impl Fabric {
         if !buffers.wait() {
             return;
         }
-        let mut unposted = buffers.unposted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unposted = buffers.unposted.lock();
         while let Some(&number) = unposted.last() {
             if !self.post(number) {
                 break;
@@ -62,16 +49,16 @@ impl Fabric {
     /// Whether a buffer was posted; otherwise there is no room for it yet.
     fn post(&self, number: usize) -> bool {
         let (buffers, unit) = (&self.buffers, self.first().unit);
-        let (endpoint, context) = (unit.endpoint().raw(), buffers.context(number));
-        let (to, bytes) = (buffers.bytes(number).cast(), buffers.message);
+        let (poster, context) = (unit.endpoint.poster(), buffers.context(number));
+        let to = (buffers.bytes(number), buffers.message);
         let answer = unit.exclusively(|| {
-            // SAFETY: an open endpoint; the buffer is the provider's until the message has arrived.
-            unsafe { calls::recv(endpoint, to, bytes, buffers.description(), ANYBODY, context) }
+            // SAFETY: the buffer, and its context in front of it, are the provider's until the message has arrived.
+            unsafe { poster.recv(to, buffers.description(), context) }
         });
         match answer {
             0 => true,
             again if again == -(FI_EAGAIN as isize) => false,
-            error => self.fail("to receive", &self.domain.library.describe(error as i64)),
+            error => self.fail("to receive", &self.domain.library().describe(error as i64)),
         }
     }
 
@@ -84,16 +71,18 @@ impl Fabric {
                     let start = self.buffers.bytes(number).cast_const();
                     // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted
                     // again.
-                    let carried_out =
-                        self.engine.arrived(unsafe { core::slice::from_raw_parts(start, bytes) });
+                    let message = unsafe { core::slice::from_raw_parts(start, bytes) };
+                    let carried_out = self.engine.arrived(self, message);
                     self.buffers.keep(number);
                     carried_out
                 }
-                Arrival::Written { slot, bytes } => {
-                    // Of a slot that there is not, the engine will say so.
-                    let message = self.loans.message(slot, bytes).unwrap_or_default();
-                    self.engine.landed(slot, message)
-                }
+                Arrival::Written(written) => match self.loans.message(written) {
+                    Some((message, token)) => self.engine.landed(self, written.slot, token, message),
+                    None => {
+                        self.engine.ignore();
+                        Ok(())
+                    }
+                },
             };
             carried_out.unwrap_or_else(|fault| self.end(fault.to_string()));
         }
@@ -123,20 +112,24 @@ impl Wire for Fabric {
         })
     }
 
+    fn reaches(&self, pe: usize) -> bool {
+        self.domain.knows(pe)
+    }
+
     fn lend(&self, loan: usize) -> Option<Place> {
-        // SAFETY: the domain is dropped behind the loans.
-        unsafe { self.loans.lend(loan, &self.domain, self.first().unit.endpoint()) }
+        self.loans.lend(loan, &self.domain, &self.first().unit.endpoint)
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        let Place { address, key } = slot.loan;
+        self.must_know(pe, bytes);
+        let Place { address, key, mark } = slot.loan;
         let target = Target { peer: self.domain.peer(pe), address, key }.plus(self.loans.offset(slot.index));
         self.send_buffer(pe, bytes, write, |local, context| {
             let port = self.first();
-            let (endpoint, description) = (port.unit.endpoint().raw(), core::ptr::null_mut());
+            let (endpoint, description) = (port.unit.endpoint.poster(), core::ptr::null_mut());
             let flags = u64::from(FI_COMPLETION);
             let posting = Posting { endpoint, record: None, description, context, flags };
-            let told = Arrival::told(slot.number, bytes);
+            let told = Written { slot: slot.number, bytes, mark }.told();
             // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
             // we have told that a message lies there.
             let taken = port.post_once(pe, || unsafe { target.write_told(&posting, local, bytes, told) });
@@ -172,7 +165,7 @@ impl Fabric {
         buffers.receivers[number].store(pe as u32, Ordering::Relaxed);
         let sent = hand_over(Local { from, description: buffers.description() }, buffers.context(number));
         if sent == Sent::Full {
-            buffers.free.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+            buffers.free.lock().push(number);
         }
         sent
     }
@@ -189,6 +182,7 @@ impl Fabric {
         context: *mut c_void,
         flags: u64,
     ) -> Sent {
+        self.must_know(pe, bytes);
         let memory = libc::iovec { iov_base: from.cast(), iov_len: bytes };
         let message = fi_msg {
             msg_iov: &raw const memory,
@@ -200,8 +194,8 @@ impl Fabric {
         };
         let unit = self.first().unit;
         let answer = unit.exclusively(|| {
-            // SAFETY: an open endpoint; the message is read during the call, the rest is the caller's promise.
-            unsafe { calls::sendmsg(unit.endpoint().raw(), &raw const message, flags) }
+            // SAFETY: the bytes are the caller's promise; contexts are in front of buffers, or none.
+            unsafe { unit.endpoint.poster().sendmsg(&message, flags) }
         });
         match answer {
             0 => Sent::Done,
@@ -210,10 +204,17 @@ impl Fabric {
         }
     }
 
+    /// Ends the job rather than to send to a PE whose address nobody has told: providers do not survive that.
+    fn must_know(&self, pe: usize, bytes: usize) {
+        if !self.domain.knows(pe) {
+            self.fail(&format!("a message of {bytes} bytes to {}", self.name_of(pe)), "it has no address");
+        }
+    }
+
     #[cold]
     fn refuse_message(&self, pe: usize, bytes: usize, answer: isize) -> ! {
         let what = format!("a message of {bytes} bytes to {}", self.name_of(pe));
-        self.fail(&what, &self.domain.library.describe(answer as i64))
+        self.fail(&what, &self.domain.library().describe(answer as i64))
     }
 }
 
@@ -227,6 +228,10 @@ pub(super) struct Line<'f> {
 impl Wire for Line<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         self.fabric.try_send(pe, bytes, write)
+    }
+
+    fn reaches(&self, pe: usize) -> bool {
+        self.fabric.reaches(pe)
     }
 
     fn lend(&self, loan: usize) -> Option<Place> {
@@ -257,6 +262,3 @@ impl Fabric {
         }
     }
 }
-
-/// `FI_ADDR_UNSPEC`, which bindgen leaves out: a number with a cast.
-const ANYBODY: fi_addr_t = u64::MAX;

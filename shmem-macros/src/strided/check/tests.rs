@@ -58,7 +58,7 @@ fn places_are_paths_with_members_or_expressions() {
 fn dyn_stands_before_what_only_the_run_knows() {
     let later = |body| {
         let transfer = accepted(body);
-        (transfer.to.is_later(), transfer.from.is_later())
+        (transfer.to.is_dynamic(), transfer.from.is_dynamic())
     };
     assert_eq!(later(quote!(world, A@pe[dyn i, ..] = b[3, ..])), (false, false));
     assert_eq!(later(quote!(world, A@pe[dyn i..9] = b[..])), (true, false));
@@ -117,7 +117,6 @@ fn variables_are_refused_where_constants_stand() {
         (quote!(world, A@pe[1..N - n] = b[..]), "n"),
         (quote!(world, A@pe[half(n)] = b[..]), "n"),
         (quote!(world, A@pe[..; 4; self.n] = b[..]), "self"),
-        (quote!(world, A@pe[..Self::N] = b[..]), "Self"),
     ] {
         let text = body.to_string();
         let errors = checked(body).err().unwrap_or_default();
@@ -128,8 +127,47 @@ fn variables_are_refused_where_constants_stand() {
         quote!(world, A@pe[half(N)..self::n] = b[..]),
         quote!(world, A@pe[..{ let n = 3; n }] = b[..]),
         quote!(world, A@pe[dyn ..Self::N] = b[..]),
+        quote!(world, A@pe[..Self::N] = b[..]),
     ] {
         accepted(body);
+    }
+}
+
+#[test]
+fn what_may_be_a_parameter_is_not_in_an_item() {
+    for (extent, is_nameable) in [
+        (quote!(..), true),
+        (quote!(3), true),
+        (quote!(1..1 + 2 * 3; 2; 1), true),
+        (quote!(..self::N), true),
+        (quote!(crate::sizes::N..=::sizes::M), true),
+        (quote!(..usize::MAX), true),
+        (quote!(..half(self::N)), true),
+        (quote!(dyn N), true),
+        (quote!(N), false),
+        (quote!(0.._N), false),
+        (quote!(N..), false),
+        (quote!(..; N), false),
+        (quote!(..8; 4; N), false),
+        (quote!(..Self::N), false),
+        (quote!(..T::LEN), false),
+        (quote!(..<T as Tile>::LEN), false),
+        (quote!(..size_of::<T>()), false),
+        (quote!(..half::<N>()), false),
+        (quote!(..half(N)), false),
+        (
+            quote!(
+                ..{
+                    let n: N = 3;
+                    n
+                }
+            ),
+            false,
+        ),
+        (quote!(..max!(3, N)), false),
+    ] {
+        let transfer = accepted(quote!(world, A@pe[..] = b[0, #extent]));
+        assert_eq!(transfer.from.is_nameable(), is_nameable, "{extent}");
     }
 }
 

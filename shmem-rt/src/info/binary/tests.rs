@@ -113,5 +113,5 @@ fn records_of_another_version_are_refused() {
         binary[at + 6..at + 8].copy_from_slice(b"99");
     }
     let error = message(&binary);
-    assert!(error.contains("holds a record `shmsym99`, but this version reads `shmsym01`"), "{error}");
+    assert!(error.contains("holds a record `shmsym99`, but this version reads `shmsym02`"), "{error}");
 }

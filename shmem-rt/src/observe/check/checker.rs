@@ -1,13 +1,18 @@
-//! One PE's part of the checks: what each call means for them.
+//! One PE's part of the checks: what each call means for them, and what the PE passes on of what it knows, and learns from
+//! others, through words and where PEs meet.
 
 use std::collections::HashMap;
 use std::io;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 
-use shmem_core::observe::{Call, Effect, Family};
+use shmem_core::exclusion::Mutex;
+use shmem_core::observe::{Call, Effect, Family, Wait};
 use shmem_core::pe::Pe;
 use shmem_core::transport::AtomicOp;
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::env::CheckChoice;
 
 use super::blocks::{Blocks, Side};
 use super::clock::{Addressee, Class, Clock, MOST_PES, Own};
@@ -16,15 +21,14 @@ use super::history::Access;
 use super::report::{Reports, Where};
 use super::shadow::{MOST_SITES, Shadows, Site};
 use super::standing::{Entered, Position, Standing, circle};
-use super::words::Change;
-use crate::bootstrap::Bootstrap;
-use crate::env::CheckChoice;
+use super::words::{Announced, Change};
+use crate::process::threads;
 
 /// What lies at an offset, in words.
 pub(crate) type Names = Box<dyn Fn(usize) -> String + Send + Sync>;
 
 /// The PEs of this node, as the checks see them.
-pub(crate) struct Node {
+pub(crate) struct NodePes {
     /// Their numbers, in the order of their slots.
     pub(crate) numbers: Vec<usize>,
     /// The slot of the first.
@@ -33,12 +37,14 @@ pub(crate) struct Node {
     pub(crate) index: usize,
     /// The addresses of its place.
     pub(crate) place: std::ops::Range<usize>,
+    /// Whether several of its threads may be in collectives at a time.
+    pub(crate) many_threads: bool,
     pub(crate) names: Names,
 }
 
 /// One PE's part of the checks.
 pub(in crate::observe) struct Checker {
-    node: Node,
+    node: NodePes,
     shadows: Shadows,
     reports: Reports,
     state: Mutex<State>,
@@ -66,7 +72,7 @@ impl Checker {
     /// The checks of one PE; nothing, and a warning, if there are more PEs on the node than can be checked.
     pub(in crate::observe) fn create(
         choice: CheckChoice,
-        node: Node,
+        node: NodePes,
         bootstrap: &Arc<dyn Bootstrap>,
     ) -> io::Result<Option<Self>> {
         let pes = node.numbers.len();
@@ -102,17 +108,17 @@ impl Checker {
     pub(in crate::observe) fn begin(&self, call: &Call<'_>) {
         let state = &mut *self.state();
         match call.family.effect() {
-            Effect::Put => self.put(state, call, false),
+            Effect::Put => _ = self.put(state, call, false),
             Effect::PutSignal => {
-                self.put(state, call, true);
-                self.pass_on(state, call, call.signal, true);
+                let announced = self.put(state, call, true);
+                self.pass_on(state, call, call.signal, announced);
             }
             Effect::Get => self.get(state, call),
-            Effect::Update => self.pass_on(state, call, Some(call.offset), false),
+            Effect::Update => self.pass_on(state, call, Some(call.offset), None),
             Effect::Fetch => {
                 self.own_side(state, call, true);
                 if call.word.is_some_and(|word| word.op != AtomicOp::Fetch) {
-                    self.pass_on(state, call, Some(call.offset), false);
+                    self.pass_on(state, call, Some(call.offset), None);
                 }
             }
             Effect::Load => self.touch_own(state, call, false),
@@ -121,7 +127,7 @@ impl Checker {
             Effect::Release => {
                 state.own.quiet(|_, _| true);
                 state.flights.quiet(|_, _| true);
-                self.pass_on(state, call, Some(call.offset), false);
+                self.pass_on(state, call, Some(call.offset), None);
             }
             Effect::Order | Effect::Wait | Effect::Acquire => {}
         }
@@ -144,9 +150,10 @@ impl Checker {
         }
     }
 
-    fn put(&self, state: &mut State, call: &Call<'_>, is_signalled: bool) {
+    /// A put; gives what a signal behind it announces to another PE.
+    fn put(&self, state: &mut State, call: &Call<'_>, is_signalled: bool) -> Option<Announced> {
         self.own_side(state, call, false);
-        let Some(to) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
+        let to = call.pe.and_then(|pe| self.index_of(pe))?;
         // What a PE writes to itself it could as well store.
         let class = match is_signalled {
             _ if to == self.node.index => Class::REST,
@@ -156,9 +163,12 @@ impl Checker {
         for blocks in blocks(call, Side::To, call.offset) {
             self.touch(state, call, to, blocks, class, true);
         }
-        if to != self.node.index {
-            state.own.put(call.endpoint, to, is_signalled);
+        if to == self.node.index {
+            return None;
         }
+        let (by, epoch) = (self.node.index as u32, state.own.epoch());
+        state.own.put(call.endpoint, to, is_signalled);
+        is_signalled.then_some(Announced { by, epoch, class })
     }
 
     fn get(&self, state: &mut State, call: &Call<'_>) {
@@ -236,16 +246,59 @@ impl Checker {
         }
     }
 
-    /// What this PE knows goes to whoever looks at the word at `offset` of the call's PE.
-    fn pass_on(&self, state: &mut State, call: &Call<'_>, offset: Option<usize>, is_signal_of_put: bool) {
+    fn refuse_reuse(&self, state: &State, call: &Call<'_>, blocks: &Blocks, writes: bool) {
+        if let Some(flight) = state.flights.conflict(blocks, writes) {
+            let earlier =
+                Where { pe: self.number(self.node.index), site: Site::of(flight.family, flight.location) };
+            let later = Where { pe: earlier.pe, site: Site::of(call.family, call.location) };
+            self.reports.reuse(&earlier, flight.writes, &later, writes);
+        }
+    }
+
+    fn report_race(&self, state: &State, call: &Call<'_>, to: usize, access: &Access, other: &Access) {
+        let by = other.by as usize;
+        let earlier = Where { pe: self.number(by), site: self.site_of(by, other.site) };
+        let later = Where { pe: self.number(self.node.index), site: Site::of(call.family, call.location) };
+        let what = (self.node.names)(access.blocks.start());
+        let Seen { change, at } = state.seen[by];
+        match at {
+            Some((family, location)) if other.class != Class::REST && change.epoch >= other.epoch => {
+                let (flag, wait) = (self.site_of(by, change.site), Site::of(family, location));
+                match other.class.is_signalled() {
+                    true => self.reports.other_signal(&earlier, &wait, &later, &what),
+                    false => self.reports.early_flag(&earlier, &flag, &wait, &later, &what),
+                }
+            }
+            _ => self.reports.race(&earlier, &later, self.number(to), &what),
+        }
+    }
+
+    /// What this PE knows goes to whoever looks at the word at `offset` of the call's PE; what a signal announces
+    /// goes to those who know that it was this one.
+    fn pass_on(
+        &self,
+        state: &mut State,
+        call: &Call<'_>,
+        offset: Option<usize>,
+        announced: Option<Announced>,
+    ) {
         let (Some(to), Some(offset)) = (call.pe.and_then(|pe| self.index_of(pe)), offset) else { return };
         let change = Change { epoch: state.own.epoch(), site: self.site(state, call.family, call.location) };
-        let addressee = Addressee { endpoint: call.endpoint, pe: to, is_signal_of_put };
-        let clock = state.own.pass_on(Some(addressee));
+        let clock = state.own.pass_on(Some(Addressee { endpoint: call.endpoint, pe: to }));
+        let adds = call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
         self.shadows.with(to, |body| {
-            let word = body.words.entry(offset);
+            let (words, known) = (&mut body.words, &body.known);
+            let (word, is_alone) = words.entry(offset);
             word.clock.join(&clock, self.shadows.pes());
             word.changes[self.node.index] = change;
+            match announced {
+                Some(one) if is_alone => {
+                    let knows = |one: &Announced| known.knows(one.class, one.by as usize, to, one.epoch);
+                    word.announce(one, to, adds, knows);
+                }
+                Some(one) => word.clock.learn(one.class, one.by as usize, to, one.epoch),
+                None => {}
+            }
         });
     }
 
@@ -254,9 +307,14 @@ impl Checker {
         let Some(of) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
         let State { own, seen, .. } = state;
         let pes = self.shadows.pes();
+        // What a wait was content with, not what it saw: elsewhere it may have seen no more than that.
+        let is_beyond =
+            |wait: Wait| wait.number.load(Ordering::Relaxed).wrapping_sub(wait.least).cast_signed() > 0;
+        let is_short = of == self.node.index && call.wait.is_some_and(is_beyond);
         self.shadows.with(of, |body| {
             for word in body.words.changed(call.offset, call.bytes) {
                 own.clock.join(&word.clock, pes);
+                word.heard(&mut own.clock, of, is_short);
                 for (seen, change) in seen.iter_mut().zip(&word.changes) {
                     if change.epoch > seen.change.epoch {
                         *seen = Seen { change: *change, at: Some((call.family, call.location)) };
@@ -276,12 +334,14 @@ impl Checker {
         let slots = meeting.members.iter().filter_map(|pe| self.index_of(*pe));
         let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
         let clock = state.own.pass_on(None);
+        let is_alone = !self.node.many_threads || threads() == Some(1);
         let (team, site) = (meeting.team as u32, self.site(state, call.family, call.location));
         self.shadows.with(self.node.index, |body| {
             let published = &mut body.meetings[meeting.team][meeting.count as usize % 2];
             (published.entered, published.clock) = (entered, clock);
             body.entered[meeting.team] = entered;
-            body.standing = Standing { is_inside: 1, team, entered, site };
+            // Of a PE with several threads nobody knows that it cannot come to another collective meanwhile.
+            body.standing = Standing { is_inside: u32::from(is_alone), team, entered, site };
         });
         let position = |slot| {
             self.shadows.with(slot, |body| Position { standing: body.standing, entered: body.entered })
@@ -333,30 +393,6 @@ impl Checker {
         self.shadows.with(to, |body| body.history.forget(&known, to));
     }
 
-    fn refuse_reuse(&self, state: &State, call: &Call<'_>, blocks: &Blocks, writes: bool) {
-        if let Some(flight) = state.flights.conflict(blocks, writes) {
-            let earlier =
-                Where { pe: self.number(self.node.index), site: Site::of(flight.family, flight.location) };
-            let later = Where { pe: earlier.pe, site: Site::of(call.family, call.location) };
-            self.reports.reuse(&earlier, flight.writes, &later, writes);
-        }
-    }
-
-    fn report_race(&self, state: &State, call: &Call<'_>, to: usize, access: &Access, other: &Access) {
-        let by = other.by as usize;
-        let earlier = Where { pe: self.number(by), site: self.site_of(by, other.site) };
-        let later = Where { pe: self.number(self.node.index), site: Site::of(call.family, call.location) };
-        let what = (self.node.names)(access.blocks.start());
-        let Seen { change, at } = state.seen[by];
-        match at {
-            Some((family, location)) if other.class != Class::REST && change.epoch >= other.epoch => {
-                let flag = self.site_of(by, change.site);
-                self.reports.early_flag(&earlier, &flag, &Site::of(family, location), &later, &what);
-            }
-            _ => self.reports.race(&earlier, &later, self.number(to), &what),
-        }
-    }
-
     /// Which of the PEs of this node it is, if it is one.
     fn index_of(&self, pe: Pe) -> Option<usize> {
         Some(pe.on_node()? - self.node.first_slot)
@@ -380,7 +416,7 @@ impl Checker {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

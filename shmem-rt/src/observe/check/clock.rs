@@ -4,13 +4,81 @@
 //! known to have happened before. A put has not happened for anybody when its call returns, but when a
 //! fence (for what its context sends to that PE afterwards) or a quiet (for everything) is behind it. So
 //! what a PE passes on of its own puts depends on the context and the PE to which it passes it on, and a
-//! clock counts puts for each PE, stream (a context, or several that share a number) and target.
+//! clock counts puts for each PE, stream (a context, or several that share a number) and target. A put with a
+//! signal is announced by that signal alone: which of these are known has gaps ([`Known`]), and who hears of one
+//! stands in [`words`](super::words).
 
 /// Most PEs of a node that are checked together.
 pub(super) const MOST_PES: usize = 16;
 
 /// How many contexts of a PE are told apart.
 const STREAMS: usize = 4;
+
+/// Epochs of which some are known and others are not. All zeroes: none is.
+///
+/// A put with a signal is ordered by its own signal whatever was put before, so what is known of these is no
+/// "up to".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Known {
+    /// Up to this one all are.
+    low: u32,
+    /// Bit `k`: the epoch `low + 1 + k` is.
+    later: u32,
+}
+
+impl Known {
+    const NONE: Self = Self { low: 0, later: 0 };
+
+    fn up_to(low: u32) -> Self {
+        Self { low, later: 0 }
+    }
+
+    fn has(self, epoch: u32) -> bool {
+        match epoch.checked_sub(self.low) {
+            None | Some(0) => true,
+            Some(ahead) => ahead <= u32::BITS && self.later >> (ahead - 1) & 1 == 1,
+        }
+    }
+
+    /// One more. If it is far ahead, those that are too far behind it count as known: doubt is silence.
+    fn add(&mut self, epoch: u32) {
+        if self.has(epoch) {
+            return;
+        }
+        self.raise(epoch.saturating_sub(u32::BITS));
+        self.later |= 1 << (epoch - self.low - 1);
+        self.settle();
+    }
+
+    fn join(&mut self, mut other: Self) {
+        let low = self.low.max(other.low);
+        self.raise(low);
+        other.raise(low);
+        self.later |= other.later;
+        self.settle();
+    }
+
+    fn meet(&mut self, other: Self) {
+        let low = self.low.min(other.low);
+        let both = |bit: &u32| self.has(low + 1 + bit) && other.has(low + 1 + bit);
+        let later = (0..u32::BITS).filter(both).map(|bit| 1 << bit).sum();
+        *self = Self { low, later };
+        self.settle();
+    }
+
+    fn raise(&mut self, low: u32) {
+        if let Some(by) = low.checked_sub(self.low) {
+            *self = Self { low, later: self.later.checked_shr(by).unwrap_or(0) };
+        }
+    }
+
+    /// What is known without a gap belongs to `low`.
+    fn settle(&mut self) {
+        let run = self.later.trailing_ones();
+        self.raise(self.low + run);
+    }
+}
 
 /// Up to which epoch what happened is known. All zeroes: nothing.
 #[derive(Clone, Copy)]
@@ -19,7 +87,7 @@ pub(super) struct Clock {
     /// Of puts: by whom, through which stream, to whom.
     puts: [[[u32; MOST_PES]; STREAMS]; MOST_PES],
     /// Of puts that a signal follows: the same.
-    signalled: [[[u32; MOST_PES]; STREAMS]; MOST_PES],
+    signalled: [[[Known; MOST_PES]; STREAMS]; MOST_PES],
     /// Of reads, and of what a PE writes to its own memory.
     rest: [u32; MOST_PES],
 }
@@ -44,6 +112,13 @@ impl Class {
     }
 }
 
+impl Class {
+    /// Whether it is a put with a signal.
+    pub(super) const fn is_signalled(self) -> bool {
+        self.0 as usize > STREAMS
+    }
+}
+
 /// The stream of an endpoint.
 const fn stream(endpoint: u32) -> usize {
     endpoint as usize % STREAMS
@@ -52,17 +127,24 @@ const fn stream(endpoint: u32) -> usize {
 impl Clock {
     pub(super) const ZERO: Self = Self {
         puts: [[[0; MOST_PES]; STREAMS]; MOST_PES],
-        signalled: [[[0; MOST_PES]; STREAMS]; MOST_PES],
+        signalled: [[[Known::NONE; MOST_PES]; STREAMS]; MOST_PES],
         rest: [0; MOST_PES],
     };
 
-    /// Up to which epoch accesses of a class by `by` to memory of `to` are known.
-    pub(super) fn known(&self, class: Class, by: usize, to: usize) -> u32 {
+    /// Whether accesses of a class by `by` to memory of `to` in an epoch are known.
+    pub(super) fn knows(&self, class: Class, by: usize, to: usize, epoch: u32) -> bool {
         let class = class.0 as usize;
         match class.checked_sub(1) {
-            None => self.rest[by],
-            Some(stream) if stream < STREAMS => self.puts[by][stream][to],
-            Some(stream) => self.signalled[by][stream % STREAMS][to],
+            None => epoch <= self.rest[by],
+            Some(stream) if stream < STREAMS => epoch <= self.puts[by][stream][to],
+            Some(stream) => self.signalled[by][stream % STREAMS][to].has(epoch),
+        }
+    }
+
+    /// Learns that the data of a put with a signal have come.
+    pub(super) fn learn(&mut self, class: Class, by: usize, to: usize, epoch: u32) {
+        if let Some(stream) = (class.0 as usize).checked_sub(1 + STREAMS) {
+            self.signalled[by][stream % STREAMS][to].add(epoch);
         }
     }
 
@@ -74,9 +156,7 @@ impl Clock {
                 for to in 0..pes {
                     let (mine, theirs) = (&mut self.puts[by][stream][to], other.puts[by][stream][to]);
                     *mine = theirs.max(*mine);
-                    let (mine, theirs) =
-                        (&mut self.signalled[by][stream][to], other.signalled[by][stream][to]);
-                    *mine = theirs.max(*mine);
+                    self.signalled[by][stream][to].join(other.signalled[by][stream][to]);
                 }
             }
         }
@@ -90,9 +170,7 @@ impl Clock {
                 for to in 0..pes {
                     let (mine, theirs) = (&mut self.puts[by][stream][to], other.puts[by][stream][to]);
                     *mine = theirs.min(*mine);
-                    let (mine, theirs) =
-                        (&mut self.signalled[by][stream][to], other.signalled[by][stream][to]);
-                    *mine = theirs.min(*mine);
+                    self.signalled[by][stream][to].meet(other.signalled[by][stream][to]);
                 }
             }
         }
@@ -117,8 +195,6 @@ pub(super) struct Addressee {
     pub(super) endpoint: u32,
     /// The PE that it goes to.
     pub(super) pe: usize,
-    /// Whether it is the signal behind a put.
-    pub(super) is_signal_of_put: bool,
 }
 
 /// What one PE has done and knows.
@@ -172,18 +248,21 @@ impl Own {
         let (mut clock, me, now) = (self.clock, self.me, self.epoch);
         clock.rest[me] = now;
         clock.puts[me] = [[now; MOST_PES]; STREAMS];
-        clock.signalled[me] = [[now; MOST_PES]; STREAMS];
+        clock.signalled[me] = [[Known::up_to(now); MOST_PES]; STREAMS];
         for pending in &self.pending {
             let is_next = addressee.is_some_and(|to| (to.endpoint, to.pe) == (pending.endpoint, pending.to));
-            let is_covered =
-                pending.is_signalled && addressee.is_some_and(|to| is_next && to.is_signal_of_put);
-            if is_covered {
-                continue;
-            }
             let missing = if is_next { pending.unfenced } else { pending.oldest };
-            let rows = if pending.is_signalled { &mut clock.signalled } else { &mut clock.puts };
-            let known = &mut rows[me][stream(pending.endpoint)][pending.to];
-            *known = (*known).min(missing - 1);
+            let (stream, to, least) = (stream(pending.endpoint), pending.to, missing - 1);
+            match pending.is_signalled {
+                true => {
+                    let known = &mut clock.signalled[me][stream][to];
+                    *known = Known::up_to(known.low.min(least));
+                }
+                false => {
+                    let known = &mut clock.puts[me][stream][to];
+                    *known = (*known).min(least);
+                }
+            }
         }
         self.epoch += 1;
         clock
@@ -192,15 +271,19 @@ impl Own {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     fn to(endpoint: u32, pe: usize) -> Option<Addressee> {
-        Some(Addressee { endpoint, pe, is_signal_of_put: false })
+        Some(Addressee { endpoint, pe })
     }
 
     /// Whether puts of PE 0 through endpoint 0 to PE 1 in `epoch` are known to who gets `clock`.
     fn knows(clock: &Clock, epoch: u32) -> bool {
-        clock.known(Class::put(0), 0, 1) >= epoch
+        clock.knows(Class::put(0), 0, 1, epoch)
     }
 
     #[test]
@@ -238,14 +321,50 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_passes_on_its_own_data_and_no_other() {
+    fn a_signal_passes_on_what_a_fence_is_behind_and_no_data_of_other_signals() {
+        let knows = |clock: &Clock, epoch| clock.knows(Class::signalled(0), 0, 1, epoch);
         let mut own = Own::new(0);
-        let epoch = own.epoch();
-        own.put(0, 1, false);
+        let first = own.epoch();
         own.put(0, 1, true);
-        let clock = own.pass_on(Some(Addressee { endpoint: 0, pe: 1, is_signal_of_put: true }));
-        assert!(clock.known(Class::signalled(0), 0, 1) >= epoch);
-        assert!(!knows(&clock, epoch), "a put before it is not ordered by it");
+        assert!(!knows(&own.pass_on(to(0, 1)), first), "its word says so of its own data");
+        let second = own.epoch();
+        own.put(0, 1, true);
+        let mut clock = own.pass_on(to(0, 1));
+        clock.learn(Class::signalled(0), 0, 1, second);
+        assert!(knows(&clock, second) && !knows(&clock, first));
+        own.fence(0);
+        assert!(knows(&own.pass_on(to(0, 1)), second));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_known_with_gaps_is_a_set(
+            some in proptest::collection::btree_set(1..30_u32, 0..30),
+            others in proptest::collection::btree_set(1..30_u32, 0..30),
+        ) {
+            let known = |set: &BTreeSet<u32>| {
+                let mut known = Known::NONE;
+                set.iter().rev().for_each(|epoch| known.add(*epoch));
+                known
+            };
+            let all = |known: Known| (1..60).filter(|epoch| known.has(*epoch)).collect::<BTreeSet<_>>();
+            let (mut joined, mut met) = (known(&some), known(&some));
+            prop_assert_eq!(all(joined), some.clone());
+            joined.join(known(&others));
+            prop_assert_eq!(all(joined), &some | &others);
+            met.meet(known(&others));
+            prop_assert_eq!(all(met), &some & &others);
+        }
+
+        #[test]
+        fn what_is_known_is_never_forgotten(epochs in proptest::collection::vec(1..300_u32, 0..100)) {
+            let mut known = Known::NONE;
+            for (at, epoch) in epochs.iter().enumerate() {
+                known.add(*epoch);
+                prop_assert!(epochs[..=at].iter().all(|epoch| known.has(*epoch)));
+                prop_assert!(!known.has(epochs[..=at].iter().max().unwrap() + 1));
+            }
+        }
     }
 
     #[test]
@@ -254,8 +373,9 @@ mod tests {
         let (a, b) = (one.pass_on(None), other.pass_on(None));
         let mut both = a;
         both.join(&b, 2);
-        assert_eq!((both.known(Class::REST, 0, 1), both.known(Class::REST, 1, 0)), (1, 1));
+        let of = |clock: &Clock| [(0, 1), (1, 0)].map(|(by, to)| clock.knows(Class::REST, by, to, 1));
+        assert_eq!(of(&both), [true, true]);
         both.meet(&a, 2);
-        assert_eq!((both.known(Class::REST, 0, 1), both.known(Class::REST, 1, 0)), (1, 0));
+        assert_eq!(of(&both), [true, false]);
     }
 }

@@ -39,7 +39,7 @@ impl History {
         let races = |other: &&Access| {
             other.by != access.by
                 && other.writes | access.writes != 0
-                && clock.known(other.class, other.by as usize, to) < other.epoch
+                && !clock.knows(other.class, other.by as usize, to, other.epoch)
                 && other.blocks.overlaps(&access.blocks)
         };
         self.accesses().iter().find(races).copied()
@@ -77,7 +77,7 @@ impl History {
         for at in 0..self.len {
             let access = self.accesses[at];
             let by = access.by as usize;
-            if known[by].known(access.class, by, to) < access.epoch {
+            if !known[by].knows(access.class, by, to, access.epoch) {
                 self.accesses[kept] = access;
                 kept += 1;
             }
@@ -96,7 +96,7 @@ mod tests {
 
     fn history() -> Box<History> {
         // SAFETY: all zeroes is an empty history.
-        unsafe { Box::new_zeroed().assume_init() }
+        unsafe { Box::new(core::mem::zeroed()) }
     }
 
     fn write(by: u32, start: usize, epoch: u32) -> Access {

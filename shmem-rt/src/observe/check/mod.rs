@@ -26,4 +26,4 @@ mod standing;
 mod words;
 
 pub(super) use checker::Checker;
-pub(crate) use checker::Node;
+pub(crate) use checker::NodePes;

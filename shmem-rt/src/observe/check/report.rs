@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use shmem_core::exclusion::Mutex;
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::codec;
+use shmem_launch::env::CheckChoice;
+use shmem_launch::say::say;
 
 use super::shadow::Site;
-use crate::bootstrap::Bootstrap;
-use crate::env::CheckChoice;
-use crate::report::say;
 
 /// The code of a job in which there was a mistake.
 const CODE: i32 = 1;
@@ -69,6 +72,20 @@ impl Reports {
         );
     }
 
+    /// The data of a put with a signal, read when another signal may have come.
+    pub(super) fn other_signal(&self, put: &Where, wait: &Site, later: &Where, what: &str) {
+        self.say(
+            &format!("signal {} {wait} {}", put.site, later.site),
+            &format!(
+                "{later} uses {what}, which may not have arrived: {put} wrote it, and what PE {} has seen in {wait} \
+                 may be the signals of other puts: a signal orders its own data and what lies behind the last \
+                 fence; wait for all signals that are under way, have a signal for each place, or call fence() \
+                 between the puts",
+                later.pe
+            ),
+        );
+    }
+
     /// A buffer that is used too early.
     pub(super) fn reuse(&self, flight: &Where, flight_writes: bool, later: &Where, writes: bool) {
         let (doing, does) =
@@ -102,10 +119,9 @@ impl Reports {
 
     /// Ends the job if any PE has found a mistake. All PEs call this together.
     pub(super) fn conclude(&self) -> io::Result<()> {
-        let mine = self.said.lock().unwrap_or_else(PoisonError::into_inner).len();
-        let all = self.bootstrap.exchange("checks", &mine.to_le_bytes())?;
-        let found: usize =
-            all.iter().filter_map(|bytes| Some(usize::from_le_bytes(*bytes.first_chunk()?))).sum();
+        let mine = self.said.lock().len();
+        let all = self.bootstrap.exchange("checks", &codec::encode(&mine))?;
+        let found: usize = all.iter().filter_map(|bytes| codec::decode::<usize>(bytes).ok()).sum();
         if found > 0 && self.me == 0 {
             let s = if found == 1 { "" } else { "s" };
             self.bootstrap.abort(CODE, &format!("SHMEM_CHECK found {found} mistake{s}, reported above"));
@@ -115,7 +131,7 @@ impl Reports {
     }
 
     fn say(&self, lines: &str, text: &str) {
-        let is_new = self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(lines.to_owned());
+        let is_new = self.said.lock().insert(lines.to_owned());
         if !is_new {
             return;
         }

@@ -13,12 +13,12 @@ use memmap2::{MmapOptions, MmapRaw};
 use shmem_core::observe::Family;
 use shmem_core::system::MAX_TEAMS;
 use shmem_core::text::Text;
+use shmem_launch::bootstrap::Bootstrap;
 
 use super::clock::Clock;
 use super::history::History;
 use super::standing::{Entered, Standing};
 use super::words::Words;
-use crate::bootstrap::Bootstrap;
 
 /// Lines of a PE that are told apart.
 pub(super) const MOST_SITES: usize = 1024;

@@ -31,7 +31,7 @@ struct Program {
     limit: Option<usize>,
     domains: Vec<(DomainId, Level)>,
     /// With the level of the domain.
-    contexts: Vec<(DomainId, Level, Grant)>,
+    contexts: Vec<(DomainId, Level, Assignment)>,
 }
 
 impl Program {
@@ -56,7 +56,7 @@ impl Program {
             Step::Context(place) if !self.domains.is_empty() => {
                 let (domain, level) = self.domains[place % self.domains.len()];
                 match self.mapping.create_context(domain) {
-                    Ok(grant) => self.contexts.push((domain, level, grant)),
+                    Ok(assignment) => self.contexts.push((domain, level, assignment)),
                     Err(shortage) => {
                         assert_eq!(
                             self.mapping.design(),
@@ -72,8 +72,8 @@ impl Program {
                 self.mapping.destroy_domain(domain);
             }
             Step::DropContext(place) if !self.contexts.is_empty() => {
-                let (domain, _, grant) = self.contexts.swap_remove(place % self.contexts.len());
-                self.mapping.destroy_context(domain, grant.unit);
+                let (domain, _, assignment) = self.contexts.swap_remove(place % self.contexts.len());
+                self.mapping.destroy_context(domain, assignment.unit);
             }
             _ => {}
         }
@@ -96,18 +96,24 @@ impl Program {
         let Self { mapping, limit, contexts, .. } = self;
         assert!(limit.is_none_or(|limit| mapping.used() <= limit), "never more than there are");
         let mut on: BTreeMap<u32, BTreeSet<DomainId>> = BTreeMap::new();
-        for (domain, level, grant) in contexts {
-            on.entry(grant.unit).or_default().insert(*domain);
-            assert!(grant.locked || !level.is_concurrent(), "Multiple has a lock");
+        for (domain, level, assignment) in contexts {
+            on.entry(assignment.unit).or_default().insert(*domain);
+            assert!(assignment.locked || !level.is_concurrent(), "Multiple has a lock");
             if mapping.sharing() == Sharing::Conservative {
-                assert!(!grant.locked || level.is_concurrent(), "who wants no lock has none");
+                assert!(!assignment.locked || level.is_concurrent(), "who wants no lock has none");
             }
         }
-        for (_, _, grant) in contexts {
-            let same = contexts.iter().filter(|(_, _, other)| other.unit == grant.unit);
-            assert!(same.clone().all(|(_, _, other)| other.locked == grant.locked), "a lock comes or goes");
-            assert!(grant.locked || on[&grant.unit].len() == 1, "two domains on a unit without a lock");
-            assert_eq!(mapping.contexts_on(grant.unit), same.count());
+        for (_, _, assignment) in contexts {
+            let same = contexts.iter().filter(|(_, _, other)| other.unit == assignment.unit);
+            assert!(
+                same.clone().all(|(_, _, other)| other.locked == assignment.locked),
+                "a lock comes or goes"
+            );
+            assert!(
+                assignment.locked || on[&assignment.unit].len() == 1,
+                "two domains on a unit without a lock"
+            );
+            assert_eq!(mapping.contexts_on(assignment.unit), same.count());
         }
         if limit.is_none() {
             let shared = mapping.design() != Design::Auto && mapping.design() != Design::Context;
@@ -214,7 +220,7 @@ proptest! {
         }
         if fits {
             prop_assert_eq!(program.contexts.len(), order.len());
-            prop_assert!(program.contexts.iter().all(|(_, level, grant)| grant.locked == level.is_concurrent()));
+            prop_assert!(program.contexts.iter().all(|(_, level, assignment)| assignment.locked == level.is_concurrent()));
         }
         if sharing == Sharing::Efficient {
             prop_assert_eq!(program.contexts.len(), order.len(), "whoever was announced has at least a share");

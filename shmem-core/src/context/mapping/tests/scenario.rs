@@ -24,8 +24,8 @@ fn mapping(design: Design, sharing: Sharing, limit: usize, hints: Option<Hints>)
 fn granted(mapping: &mut Mapping, levels: &[Level]) -> Vec<Option<Granted>> {
     let mut one = |level| {
         let domain = mapping.create_domains(level, 1).ok()?[0];
-        let grant = mapping.create_context(domain).ok()?;
-        Some((grant.unit, grant.locked))
+        let assignment = mapping.create_context(domain).ok()?;
+        Some((assignment.unit, assignment.locked))
     };
     levels.iter().map(|&level| one(level)).collect()
 }
@@ -35,7 +35,7 @@ const LOCK: bool = true;
 
 #[test]
 fn three_units_and_three_domains() {
-    // Sharing, hints, the third domain: the three grants.
+    // Sharing, hints, the third domain: the three assignments.
     let table: [(Sharing, Option<Hints>, Level, [Granted; 3]); 10] = [
         // Nobody knows what comes.
         (Conservative, None, Single, [(0, LOCK), (1, OWN), (2, OWN)]),
@@ -63,12 +63,12 @@ fn three_units_and_three_domains() {
 fn hints_let_the_fourth_have_its_own() {
     let levels = [Multiple, Single, Multiple, Single];
     let hints = Hints { private: 2, multiple: 2, ..Hints::default() };
-    let grants = |sharing, hints| granted(&mut mapping(Domain, sharing, 3, hints), &levels);
+    let assignments = |sharing, hints| granted(&mut mapping(Domain, sharing, 3, hints), &levels);
     let saved = [(0, LOCK), (1, OWN), (0, LOCK), (2, OWN)].map(Some);
-    assert_eq!(grants(Conservative, None), saved);
-    assert_eq!(grants(Efficient, None), [(0, LOCK), (1, OWN), (2, LOCK), (0, LOCK)].map(Some));
-    assert_eq!(grants(Conservative, Some(hints)), saved);
-    assert_eq!(grants(Efficient, Some(hints)), saved);
+    assert_eq!(assignments(Conservative, None), saved);
+    assert_eq!(assignments(Efficient, None), [(0, LOCK), (1, OWN), (2, LOCK), (0, LOCK)].map(Some));
+    assert_eq!(assignments(Conservative, Some(hints)), saved);
+    assert_eq!(assignments(Efficient, Some(hints)), saved);
 }
 
 #[test]
@@ -92,9 +92,10 @@ fn domains_created_together_are_mapped_together() {
     assert_eq!(granted(&mut apart, &[Single; 3]), [Some((0, OWN)), Some((1, OWN)), None]);
     let mut together = mapping(Domain, Efficient, 2, None);
     let domains = together.create_domains(Single, 3).unwrap();
-    let grants: Vec<_> = domains.iter().map(|&d| together.create_context(d).unwrap()).collect();
-    let grants: Vec<_> = grants.iter().map(|grant| (grant.unit, grant.locked)).collect();
-    assert_eq!(grants, [(0, OWN), (1, LOCK), (1, LOCK)]);
+    let assignments: Vec<_> = domains.iter().map(|&d| together.create_context(d).unwrap()).collect();
+    let assignments: Vec<_> =
+        assignments.iter().map(|assignment| (assignment.unit, assignment.locked)).collect();
+    assert_eq!(assignments, [(0, OWN), (1, LOCK), (1, LOCK)]);
     // All or none.
     let mut conservative = mapping(Domain, Conservative, 2, None);
     assert!(conservative.create_domains(Single, 3).is_err());
@@ -107,8 +108,8 @@ fn contexts_of_a_domain_share_its_unit_or_have_their_own() {
     let contexts = |design, sharing, level, limit, number| {
         let mut mapping = mapping(design, sharing, limit, None);
         let domain = mapping.create_domains(level, 1).unwrap()[0];
-        let grants: Vec<_> = (0..number).map_while(|_| mapping.create_context(domain).ok()).collect();
-        grants.iter().map(|grant| grant.unit).collect::<Vec<_>>()
+        let assignments: Vec<_> = (0..number).map_while(|_| mapping.create_context(domain).ok()).collect();
+        assignments.iter().map(|assignment| assignment.unit).collect::<Vec<_>>()
     };
     for design in [Events, Hybrid, Domain] {
         assert_eq!(contexts(design, Efficient, Multiple, 9, 4), [0, 0, 0, 0], "{design:?}");
@@ -128,16 +129,19 @@ fn the_units_of_a_node_of_the_literature_are_enough() {
     let limit = evenly(120, 2, 1);
     let mut mapping = Mapping::new(Auto, Conservative, Some(limit));
     mapping.create_world(Multiple).unwrap();
-    let grants = granted(&mut mapping, &[Single; 36]);
-    let units: std::collections::BTreeSet<_> = grants.iter().flatten().map(|(unit, _)| *unit).collect();
+    let assignments = granted(&mut mapping, &[Single; 36]);
+    let units: std::collections::BTreeSet<_> = assignments.iter().flatten().map(|(unit, _)| *unit).collect();
     assert_eq!(units.len(), 36);
-    assert!(grants.iter().all(|grant| matches!(grant, Some((_, OWN)))));
+    assert!(assignments.iter().all(|assignment| matches!(assignment, Some((_, OWN)))));
     // 250 threads are too many: they are told, or share.
     let mut many = Mapping::new(Auto, Efficient, Some(limit));
     many.create_world(Multiple).unwrap();
-    let grants = granted(&mut many, &[Single; 250]);
-    assert_eq!(grants.iter().filter(|grant| matches!(grant, Some((_, OWN)))).count(), limit - 1);
-    assert!(grants.iter().all(Option::is_some), "the others share the world's, with its lock");
+    let assignments = granted(&mut many, &[Single; 250]);
+    assert_eq!(
+        assignments.iter().filter(|assignment| matches!(assignment, Some((_, OWN)))).count(),
+        limit - 1
+    );
+    assert!(assignments.iter().all(Option::is_some), "the others share the world's, with its lock");
 }
 
 #[test]
@@ -167,10 +171,10 @@ fn the_unit_of_the_world_is_shared_last() {
 fn a_domain_outlives_its_handle_in_its_contexts() {
     let mut mapping = mapping(Domain, Conservative, 2, None);
     let domain = mapping.create_domains(Single, 1).unwrap()[0];
-    let grant = mapping.create_context(domain).unwrap();
+    let assignment = mapping.create_context(domain).unwrap();
     mapping.destroy_domain(domain);
-    assert_eq!((mapping.used(), mapping.holders(grant.unit)), (1, 2), "its context lives");
-    mapping.destroy_context(domain, grant.unit);
+    assert_eq!((mapping.used(), mapping.holders(assignment.unit)), (1, 2), "its context lives");
+    mapping.destroy_context(domain, assignment.unit);
     assert_eq!(mapping.used(), 0);
 }
 

@@ -131,7 +131,12 @@ fn what_is_damaged_is_refused() {
     write(&path, 2 * SLOT, 0);
     damaged(refused(&path, &identity()), "description of the layout");
     restore();
-    // Both headers; with one of them torn the other counts.
+    // Either header, behind what one has, and both.
+    for slot in [0, SLOT] {
+        raw(&path).write(slot + 100, &[9; 100]).unwrap();
+        assert!(matches!(refused(&path, &identity()), Fault::Header { last: 1 }));
+        restore();
+    }
     raw(&path).write(100, &[9; 100]).unwrap();
     raw(&path).write(SLOT + 40, &[9; 10]).unwrap();
     assert_eq!(refused(&path, &identity()), Fault::Foreign);
@@ -143,6 +148,37 @@ fn what_is_damaged_is_refused() {
     std::fs::write(&path, "short").unwrap();
     assert_eq!(refused(&path, &identity()), Fault::Foreign);
     assert_eq!(std::fs::read(&path).unwrap(), b"short");
+}
+
+/// A crash in the middle of the last header: the one before counts, and it is said.
+#[test]
+fn the_header_that_is_whole_counts_and_it_is_said() {
+    let tree = Tree::new();
+    let path = path(&tree);
+    persisted(&path, 1);
+    assert_eq!(open(&path).remark(), None);
+    persisted(&path, 2);
+    let headers = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        [0, SLOT as usize].map(|at| bytes[at..at + SLOT as usize].to_vec())
+    };
+    // The number of a header is its fifth word.
+    let [first, second] = headers(&path).map(|page| u64::from_le_bytes(*page[32..].first_chunk().unwrap()));
+    let (newest, oldest) = if first > second { (0, SLOT) } else { (SLOT, 0) };
+    let mut before = [0; 60];
+    raw(&path).read(oldest + 44, &mut before).unwrap();
+    raw(&path).write(newest + 44, &before).unwrap();
+    let mut file = open(&path);
+    file.settle(2, 5).unwrap();
+    let said = file.remark().unwrap();
+    assert!(
+        said.starts_with("partition 4 `keep` (TEST): PMEM: ")
+            && said.contains("heap.0: one of its two headers")
+    );
+    assert!(said.ends_with("the other one counts, and the contents are those of persist 2"), "{said}");
+    assert_eq!(work(&path), 2);
+    drop(file);
+    assert_eq!(open(&path).remark(), None, "it is whole again");
 }
 
 #[test]
@@ -168,6 +204,41 @@ fn one_job_at_a_time() {
     assert_eq!(refused(&path, &identity()), Fault::InUse);
     drop(first);
     open(&path);
+}
+
+/// A link of the user's own is followed, one of another user is not, wherever it leads.
+#[test]
+fn links_of_other_users_are_refused() {
+    use std::os::unix::fs::{lchown, symlink};
+    let tree = Tree::new();
+    let (path, link) = (path(&tree), tree.root().join("link"));
+    persisted(&path, 1);
+    symlink(&path, &link).unwrap();
+    assert_eq!(open(&link).generation(), 1);
+    let nobody = 65534;
+    if lchown(&link, Some(nobody), None).is_err() {
+        return eprintln!("skipped: only root makes links of other users");
+    }
+    let user = rustix::process::geteuid().as_raw();
+    assert_eq!(refused(&link, &identity()), Fault::Owner { owner: nobody, user });
+    std::os::unix::fs::chown(&path, Some(nobody), None).unwrap();
+    assert_eq!(refused(&path, &identity()), Fault::Owner { owner: nobody, user });
+}
+
+/// Nothing happens at what is not a file: a pipe that was opened would wait for its other end.
+#[test]
+fn pipes_are_not_opened() {
+    let tree = Tree::new();
+    let path = path(&tree);
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &path,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    assert_eq!(refused(&path, &identity()), Fault::NotAFile { is: "a pipe or socket" });
 }
 
 #[test]

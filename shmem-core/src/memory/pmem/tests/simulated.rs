@@ -56,14 +56,15 @@ impl Job {
         for (pe, disk) in self.disks.iter().enumerate() {
             disk.flush()?;
             let store = match contents(disk)? {
-                Contents::Header(header) if header.generation > 0 => {
-                    let store = Store::load(Rc::clone(disk), header, GEOMETRY);
+                Contents::Header { newest, .. } if newest.generation > 0 => {
+                    let store = Store::load(Rc::clone(disk), newest, GEOMETRY);
                     store.confirm()?;
                     store
                 }
                 Contents::Version(version) => panic!("version {version}"),
+                Contents::Damaged(header) => panic!("a crash was taken for damage: {header:?}"),
                 // Nothing was persisted: the file is cut to nothing and made anew.
-                Contents::Header(_) | Contents::Foreign => {
+                Contents::Header { .. } | Contents::Foreign => {
                     disk.write(0, &vec![0; GEOMETRY.end() as usize])?;
                     Store::build(Rc::clone(disk), &identity(pe, pes), GEOMETRY)?
                 }

@@ -6,15 +6,15 @@ use super::*;
 
 const OTHER: Channel = Channel(1);
 
-fn lazy(pes: usize, seed: u64) -> (Arc<Network>, Places) {
-    let places = Places::new(pes, BYTES);
-    // SAFETY: a place of that many bytes, all zeroes, dropped behind the network in every test.
-    let targets = (0..pes).map(|pe| unsafe { Target::new(places.place(pe), places.stride()) });
+fn lazy(pes: usize, seed: u64) -> (Arc<Network>, Slots) {
+    let places = Slots::new(pes, BYTES);
+    // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
+    let targets = (0..pes).map(|pe| unsafe { Target::new(places.start_of(pe), places.stride()) });
     (Network::lazy(targets.collect(), seed), places)
 }
 
 fn on(pe: u32, offset: usize) -> Remote {
-    // SAFETY: as in `remote`.
+    // SAFETY: no operation of an arena uses it; the transport knows the PE.
     Remote { pe: unsafe { Pe::new(pe, Pe::OFF_NODE) }, ..remote(offset) }
 }
 
@@ -28,14 +28,16 @@ fn a_source_is_read_when_the_data_leaves() {
     let every_second =
         Pattern::join(&Layout::block(8, 1).repeated(2, 8), &Layout::block(8, 1).repeated(2, 16));
     // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
-    unsafe { from.put_nbi(CHANNEL, remote(0), start.cast(), 8) };
-    // SAFETY: as above.
-    unsafe { from.put_strided_nbi(CHANNEL, remote(64), start.cast(), &every_second) };
-    // SAFETY: as above.
-    unsafe { from.put_signal_nbi(CHANNEL, remote(128), start.cast(), 8, remote(192), SignalOp::Add(5)) };
+    unsafe { from.put(CHANNEL, remote(0), start.cast(), 8, Until::Quiet) };
+    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
+    unsafe { from.put_strided(CHANNEL, remote(64), start.cast(), &every_second, Until::Quiet) };
+    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
+    unsafe {
+        from.put_signal(CHANNEL, remote(128), start.cast(), 8, remote(192), SignalOp::Add(5), Until::Quiet)
+    };
     // SAFETY: nobody reads it now.
     unsafe { start.write(10) };
-    // SAFETY: as above.
+    // SAFETY: nobody reads it now.
     unsafe { start.wrapping_add(2).write(30) };
     from.quiet(CHANNEL);
     assert_eq!([0, 64, 72, 80, 128, 192].map(|at| get(&from, at)), [10, 10, 30, 0, 10, 5]);
@@ -51,11 +53,12 @@ fn a_destination_is_written_when_the_channel_is_quiet() {
     let every_second =
         Pattern::join(&Layout::block(8, 1).repeated(2, 16), &Layout::block(8, 1).repeated(2, 8));
     // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory.
-    unsafe { from.get_nbi(CHANNEL, whole_at.cast(), remote(0), 16) };
-    // SAFETY: as above.
-    unsafe { from.get_strided_nbi(CHANNEL, blocks_at.cast(), remote(0), &every_second) };
+    unsafe { from.get(CHANNEL, whole_at.cast(), remote(0), 16, Until::Quiet) };
+    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory.
+    unsafe { from.get_strided(CHANNEL, blocks_at.cast(), remote(0), &every_second, Until::Quiet) };
     let add = AtomicOp::Add(2);
-    // SAFETY: as above, an aligned word.
+    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory; an
+    // aligned word.
     unsafe { from.atomic_nbi(CHANNEL, remote(64), Width::W4, add, before_at.cast()) };
     from.fence(CHANNEL);
     put(&from, 0, 7);
@@ -79,7 +82,7 @@ fn a_get_is_ordered_by_nothing() {
         let from = network.transport(0);
         let mut seen = 0_u64;
         // SAFETY: the destination lives until quiet; the place is PE 1's memory.
-        unsafe { from.get_nbi(CHANNEL, (&raw mut seen).cast(), remote(0), 8) };
+        unsafe { from.get(CHANNEL, (&raw mut seen).cast(), remote(0), 8, Until::Quiet) };
         from.fence(CHANNEL);
         put(&from, 0, 1);
         from.quiet(CHANNEL);
@@ -97,7 +100,15 @@ fn a_signal_comes_behind_its_data_and_before_what_a_fence_puts_behind() {
         let data = 3_u64;
         // SAFETY: the source is a value, the places lie in PE 1's memory.
         unsafe {
-            from.put_signal(CHANNEL, remote(0), (&raw const data).cast(), 8, remote(64), SignalOp::Set(9));
+            from.put_signal(
+                CHANNEL,
+                remote(0),
+                (&raw const data).cast(),
+                8,
+                remote(64),
+                SignalOp::Set(9),
+                Until::Return,
+            );
         }
         from.fence(CHANNEL);
         put(&from, 128, 1);
@@ -121,9 +132,13 @@ fn without_data_there_is_only_the_signal() {
     let from = network.transport(0);
     let nothing = core::ptr::NonNull::<u8>::dangling().as_ptr();
     // SAFETY: of no bytes, none is read; the word is aligned in PE 1's memory.
-    unsafe { from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(2)) };
-    // SAFETY: as above.
-    unsafe { from.put_signal_nbi(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(3)) };
+    unsafe {
+        from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(2), Until::Return)
+    };
+    // SAFETY: of no bytes, none is read; the word is aligned in PE 1's memory.
+    unsafe {
+        from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(3), Until::Quiet)
+    };
     from.quiet(CHANNEL);
     assert_eq!(get(&from, 64), 5);
 }
@@ -136,15 +151,15 @@ fn one_channel_or_one_pe_is_quiet_by_itself() {
     let value = 1_u64;
     let send = |channel, to| {
         // SAFETY: the source is a value, the place lies in that PE's memory.
-        unsafe { from.put(channel, to, (&raw const value).cast(), 8) };
+        unsafe { from.put(channel, to, (&raw const value).cast(), 8, Until::Return) };
     };
     send(CHANNEL, on(1, 0));
     send(CHANNEL, on(2, 0));
     send(OTHER, on(1, 8));
     let seen = |to: Remote| {
         let mut value = 0_u64;
-        // SAFETY: as above.
-        unsafe { here.get(CHANNEL, (&raw mut value).cast(), to, 8) };
+        // SAFETY: the destination is a value, the place lies in that PE's memory.
+        unsafe { here.get(CHANNEL, (&raw mut value).cast(), to, 8, Until::Return) };
         value
     };
     let arrived = || (seen(on(1, 0)), seen(on(1, 8)), seen(on(2, 0)));

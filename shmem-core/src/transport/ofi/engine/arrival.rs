@@ -1,14 +1,15 @@
 //! What a PE does when a message has arrived, and when it answers.
 
+use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
 use super::debts::{Answer, Read, Value};
 use super::fault::{Fault, Flaw};
 use super::loan::Loan;
-use super::message::{self, Answers, Message, Spot, Wanted};
+use super::message::{self, Answers, Message, Sender, Spot, Wanted};
 use super::requests::Destination;
 use super::wire::{Sent, Wire};
-use super::{Engine, Peer, SLOTS};
+use super::{Engine, Peer, SLOTS, token};
 use crate::segment::MAX_SEGMENTS;
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::target::Target;
@@ -33,32 +34,61 @@ impl Memory<'_> {
 }
 
 impl Engine {
-    /// Carries out a message that has arrived. What it is answered by is sent by [`drain`](Self::drain).
+    /// Carries out a message that has arrived. What it is answered by is sent by [`drain`](Self::drain). One that no PE of
+    /// this job has sent is counted as a [stranger's](Self::strangers), and nothing else happens.
     ///
     /// # Errors
     ///
-    /// If no engine of this job can have sent it; the job is to end then.
-    pub fn arrived(&self, bytes: &[u8]) -> Result<(), Fault> {
-        self.take(bytes, None)
+    /// If a PE of this job has sent it, and no engine can have; the job is to end then.
+    pub fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
+        self.take(wire, Sender::of(bytes), bytes, None)
     }
 
-    /// Carries out a message that was written to a slot of this PE's. As [`arrived`](Self::arrived).
+    /// Carries out a message that was written to a slot of this PE's. As [`arrived`](Self::arrived). `token` is what stood
+    /// at [`TOKEN`](super::TOKEN) of the message; whoever has taken it from there has left zeroes, so that a message is taken once.
     ///
     /// # Errors
     ///
     /// As [`arrived`](Self::arrived), and if the slot was not lent to the sender.
-    pub fn landed(&self, slot: u32, bytes: &[u8]) -> Result<(), Fault> {
-        self.take(bytes, Some(slot))
+    pub fn landed(&self, wire: &dyn Wire, slot: u32, token: u64, bytes: &[u8]) -> Result<(), Fault> {
+        let from = Sender::of(bytes).map(|from| Sender { token, ..from });
+        self.take(wire, from, bytes, Some(slot))
     }
 
-    fn take(&self, bytes: &[u8], slot: Option<u32>) -> Result<(), Fault> {
-        let from = message::sender(bytes);
-        self.carry_out(from, bytes, slot).map_err(|flaw| Fault { from, bytes: bytes.len(), flaw })
+    /// Something has arrived that no PE of this job has sent.
+    pub fn ignore(&self) {
+        self.strangers.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn carry_out(&self, from: Option<u32>, bytes: &[u8], slot: Option<u32>) -> Result<(), Flaw> {
-        let message = Message::read(bytes, self.limits.message)?;
-        let from = from.filter(|&pe| (pe as usize) < self.peers.len()).ok_or(Flaw::Sender)?;
+    fn take(
+        &self,
+        wire: &dyn Wire,
+        from: Option<Sender>,
+        bytes: &[u8],
+        slot: Option<u32>,
+    ) -> Result<(), Fault> {
+        let Some(Sender { pe: from, .. }) = from.filter(|from| self.is_authentic(*from)) else {
+            self.ignore();
+            return Ok(());
+        };
+        self.carry_out(wire, from, bytes, slot).map_err(|flaw| Fault { from, bytes: bytes.len(), flaw })
+    }
+
+    /// Whether a message is of the PE that it says. Numbers of 64 bits are compared in one instruction, in the same
+    /// time whatever they are.
+    pub(super) fn is_authentic(&self, from: Sender) -> bool {
+        let Some(peer) = self.peers.get(from.pe as usize) else { return false };
+        // What is kept for a PE is made for those who belong to the job only.
+        let expected = peer.get().map_or_else(|| token(&self.secret, from.pe, self.me), |peer| peer.receives);
+        from.token == expected
+    }
+
+    fn carry_out(&self, wire: &dyn Wire, from: u32, bytes: &[u8], slot: Option<u32>) -> Result<(), Flaw> {
+        let message = Message::read(bytes, self.limits.longest())?;
+        // It would be answered where nobody is.
+        if from == self.me || !wire.reaches(from as usize) {
+            return Err(Flaw::Sender);
+        }
         let peer = self.peer(from as usize);
         let window = self.limits.window;
         let freed = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
@@ -138,7 +168,7 @@ impl Engine {
         let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
         // SAFETY: every block from `into` on is writable until the request is finished, which it is below, and
         // disjoint (`get`); `data` holds as many bytes, and is private memory.
-        unsafe { strided::execute_later(&plan, into, data.as_ptr()) };
+        unsafe { strided::execute_dyn(&plan, into, data.as_ptr()) };
         peer.requests().finish(ticket);
         self.streams.answered(channel, 1)
     }
@@ -163,7 +193,7 @@ impl Engine {
 
     /// Sends a PE what it is owed, until there is no more of it or no room.
     pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
-        let pe = creditor as usize;
+        let (pe, from) = (creditor as usize, self.sender(creditor as usize));
         loop {
             let next = self.peer(pe).debts().next();
             let (sent, answer) = match next {
@@ -172,23 +202,23 @@ impl Engine {
                     let loan = self.lend(wire, creditor);
                     let bytes = message::LOAN_BYTES;
                     let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        message::write_loan(buffer, self.me, loan);
+                        message::write_loan(buffer, from, loan);
                     });
                     (sent, Answer::Loan)
                 }
                 Some(Answer::Batch(batch)) => {
-                    let sent = wire.try_send(pe, batch.bytes(), &mut |buffer| batch.write(self.me, buffer));
+                    let sent = wire.try_send(pe, batch.bytes(), &mut |buffer| batch.write(from, buffer));
                     (sent, Answer::Batch(batch))
                 }
                 Some(Answer::Data(read)) => {
                     let flaw = &mut None;
                     let bytes = message::BEFORE_ANSWER + read.pattern.bytes();
                     let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        let data = message::write_data(buffer, self.me, read.request);
+                        let data = message::write_data(buffer, from, read.request);
                         *flaw = self.pack(&read, data).err();
                     });
                     if let Some(flaw) = *flaw {
-                        return Err(Fault { from: Some(creditor), bytes: 0, flaw });
+                        return Err(Fault { from: creditor, bytes: 0, flaw });
                     }
                     (sent, Answer::Data(read))
                 }
@@ -216,7 +246,7 @@ impl Engine {
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
         // SAFETY: the blocks lie in the hull, which is registered while `memory` is borrowed; packed, they are as
         // many bytes as `data` has, and disjoint, as `Message::read` packs them.
-        unsafe { strided::execute_later(&plan, data.as_mut_ptr(), source) };
+        unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         Ok(())
     }
 }

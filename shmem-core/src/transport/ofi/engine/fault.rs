@@ -2,15 +2,14 @@
 
 use thiserror::Error;
 
-/// A message that no engine of this job can have sent. The job is to end.
+/// A message of a PE of this job that no engine of it can have sent. The job is to end.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "a message of {bytes} bytes from {} is malformed: {flaw}; all PEs must run the same program with the same library, and nobody else may send to them",
-    sender(*.from)
+    "a message of {bytes} bytes from PE {from} is malformed: {flaw}; all PEs must run the same program with the same library"
 )]
 pub struct Fault {
-    /// Who sent it, as far as that can be told.
-    pub from: Option<u32>,
+    /// Who sent it.
+    pub from: u32,
     /// Bytes that have arrived.
     pub bytes: usize,
     /// What is wrong.
@@ -24,8 +23,8 @@ pub enum Flaw {
     /// It ends too early, or goes on behind its end.
     #[error("it has another length than its head says")]
     Length,
-    /// There are not as many PEs.
-    #[error("there is no such PE")]
+    /// It is of this PE itself, or of one that is reached in another way.
+    #[error("that PE sends none to this one")]
     Sender,
     /// It is of no kind.
     #[error("there is no kind {0} of messages")]
@@ -44,7 +43,7 @@ pub enum Flaw {
     Bounds {
         /// The segment.
         segment: u32,
-        /// Bytes from the start of the place.
+        /// Bytes from the start of the slot.
         offset: usize,
         /// Bytes from the first to behind the last.
         bytes: usize,
@@ -61,8 +60,4 @@ pub enum Flaw {
     /// It answers what nobody asked.
     #[error("it answers what was not asked")]
     Answer,
-}
-
-fn sender(from: Option<u32>) -> String {
-    from.map_or_else(|| "nobody knows whom".into(), |pe| format!("PE {pe}"))
 }

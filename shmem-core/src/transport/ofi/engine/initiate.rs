@@ -28,7 +28,7 @@ impl Engine {
     ///
     /// # Safety
     ///
-    /// As [`Transport::put_strided`](crate::transport::Transport::put_strided).
+    /// As [`Transport::put_strided`](crate::transport::Transport::put_strided) until it returns.
     pub unsafe fn put(
         &self,
         wire: &dyn Wire,
@@ -54,7 +54,7 @@ impl Engine {
         match *borrowed {
             Borrowed::Slots { .. } => true,
             Borrowed::Unasked if peer.requests().start(self.limits.window) => {
-                let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, self.me);
+                let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
                 match wire.try_send(pe, message::BORROW_BYTES, write) {
                     Sent::Done => *borrowed = Borrowed::Asked,
                     Sent::Full => peer.requests().withdraw(),
@@ -80,7 +80,7 @@ impl Engine {
     ///
     /// # Safety
     ///
-    /// As [`Transport::put_signal`](crate::transport::Transport::put_signal).
+    /// As [`Transport::put_signal`](crate::transport::Transport::put_signal) until it returns.
     ///
     /// # Panics
     ///
@@ -106,7 +106,7 @@ impl Engine {
     ///
     /// # Safety
     ///
-    /// As [`Transport::get_strided`](crate::transport::Transport::get_strided).
+    /// As [`Transport::get_strided`](crate::transport::Transport::get_strided) until it returns.
     pub unsafe fn get(
         &self,
         wire: &dyn Wire,
@@ -135,7 +135,7 @@ impl Engine {
     ///
     /// # Safety
     ///
-    /// As [`Transport::get_strided_nbi`](crate::transport::Transport::get_strided_nbi).
+    /// As [`Transport::get_strided`](crate::transport::Transport::get_strided) until quiet.
     pub unsafe fn get_nbi(
         &self,
         wire: &dyn Wire,
@@ -155,7 +155,8 @@ impl Engine {
     /// Changes a word; nothing comes back but an acknowledgement.
     pub fn update(&self, wire: &dyn Wire, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
         let wanted = Wanted::Acknowledgement(channel.0);
-        let message = Atomic { from: self.me, wanted, word: word.into(), width, op };
+        let from = self.sender(word.pe.number());
+        let message = Atomic { from, wanted, word: word.into(), width, op };
         let write = &mut |buffer: &mut [u8]| message.write(buffer);
         self.send(wire, channel, word.pe.number(), Atomic::BYTES, write, Road::Sent);
     }
@@ -207,13 +208,14 @@ impl Engine {
         signal: Option<(Spot, SignalOp)>,
         road: Road,
     ) {
-        let put = Put { from: self.me, channel: channel.0, to: to.into(), pattern, signal };
+        let from = self.sender(to.pe.number());
+        let put = Put { from, channel: channel.0, to: to.into(), pattern, signal };
         let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
         let write = &mut |buffer: &mut [u8]| {
             let data = put.write(buffer);
             assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
             // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.
-            unsafe { strided::execute_later(&plan, data.as_mut_ptr(), source) };
+            unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         };
         self.send(wire, channel, to.pe.number(), put.bytes(), write, road);
     }
@@ -230,7 +232,8 @@ impl Engine {
         pattern: &Pattern,
     ) -> Ticket {
         let destination = Destination::Blocks { into, pattern: pattern.unpacked() };
-        let get = Get { from: self.me, request: 0, of: from.into(), pattern };
+        let sender = self.sender(from.pe.number());
+        let get = Get { from: sender, request: 0, of: from.into(), pattern };
         self.ask(wire, channel, from.pe.number(), destination, get.bytes(), &mut |request, buffer| {
             Get { request, ..get }.write(buffer);
         })
@@ -248,10 +251,10 @@ impl Engine {
         op: AtomicOp,
         into: *mut u8,
     ) -> Ticket {
-        let destination = Destination::Word { into, width };
+        let (destination, from) = (Destination::Word { into, width }, self.sender(word.pe.number()));
         self.ask(wire, channel, word.pe.number(), destination, Atomic::BYTES, &mut |request, buffer| {
             let wanted = Wanted::Value(request);
-            Atomic { from: self.me, wanted, word: word.into(), width, op }.write(buffer);
+            Atomic { from, wanted, word: word.into(), width, op }.write(buffer);
         })
     }
 
@@ -286,12 +289,16 @@ impl Engine {
         bytes: usize,
         write: &mut dyn FnMut(u32, &mut [u8]),
     ) -> Ticket {
-        self.start(
+        // From here on the answer may come; a wire that unwinds would leave the destination behind.
+        let awaited = Awaited;
+        let ticket = self.start(
             (wire, channel, pe),
             |requests| requests.ask(self.limits.window, channel, destination),
             |ticket, requests| requests.finish(ticket),
             |ticket| wire.try_send(pe, bytes, &mut |buffer| write(ticket.name(), buffer)),
-        )
+        );
+        core::mem::forget(awaited);
+        ticket
     }
 
     /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window, which `take`

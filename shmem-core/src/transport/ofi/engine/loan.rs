@@ -8,7 +8,7 @@
 //! A loan is asked for when it is first needed, without waiting for it, and kept to the end of the job. There are so
 //! many ([`Limits::loans`](super::Limits)); who gets none sends all messages the other way.
 
-use std::sync::{Mutex, PoisonError};
+use crate::exclusion::Mutex;
 
 use super::fault::Flaw;
 
@@ -22,6 +22,8 @@ pub struct Place {
     pub address: u64,
     /// Its key.
     pub key: u64,
+    /// What a write to it tells the PE, so that the PE believes it.
+    pub mark: u32,
 }
 
 /// A slot of another PE.
@@ -104,7 +106,7 @@ pub(super) struct Borrowers(Mutex<Vec<u32>>);
 impl Borrowers {
     /// The loan of a PE: the one that it has, or a new one, if there are fewer than `most`.
     pub(super) fn lend(&self, pe: u32, most: usize) -> Option<usize> {
-        let mut borrowers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut borrowers = self.0.lock();
         let has = borrowers.iter().position(|&borrower| borrower == pe);
         has.or_else(|| {
             (borrowers.len() < most).then(|| {
@@ -120,7 +122,7 @@ impl Borrowers {
     ///
     /// If it was not lent to it.
     pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
-        let borrowers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let borrowers = self.0.lock();
         let (loan, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
         if borrowers.get(loan) == Some(&pe) { Ok(1 << index) } else { Err(Flaw::Slot(slot)) }
     }

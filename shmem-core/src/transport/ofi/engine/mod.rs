@@ -25,8 +25,9 @@
 //!   that has been acknowledged.
 //! * **Nothing is allocated** per operation: messages are put together in the wire's buffers, requests and
 //!   what is owed lie in tables that grow to the window and stay.
-//! * **Trust.** What comes from another process is read as what it is, bytes: a message that does not fit
-//!   together, or names memory that is not registered, is a [`Fault`], with which the job ends.
+//! * **Trust.** Each message has a token, which follows from the job's [secret](super::Secret) for its sender and its receiver.
+//!   One without is a stranger's: it is dropped and [counted](Engine::strangers). What has one is read as what it is, bytes: a
+//!   message that does not fit together, or names memory that is not registered, is a [`Fault`], with which the job ends.
 //!
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
@@ -41,20 +42,23 @@ mod stream;
 mod wire;
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{MutexGuard, OnceLock, RwLockReadGuard};
 
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 pub use fault::{Fault, Flaw};
 pub use loan::{Place, SLOTS, Slot};
+pub use message::TOKEN;
 pub use wire::{Sent, Wire};
 
 use debts::Debts;
 use loan::{Borrowed, Borrowers};
-use message::MOST_BEFORE_DATA;
+use message::{MOST_BEFORE_DATA, Sender};
 use requests::Requests;
 use stream::Streams;
 
+use super::secret::Secret;
+use crate::exclusion::{Mutex, RwLock};
 use crate::segment::MAX_SEGMENTS;
 use crate::transport::Channel;
 use crate::transport::target::Target;
@@ -74,7 +78,7 @@ pub struct Limits {
     pub at_once: usize,
     /// PEs that memory for long messages is lent to.
     pub loans: usize,
-    /// Bytes of a message that goes through it, at most of [`message`](Self::message). More of them overlap better, fewer cost less.
+    /// Bytes of a message that goes through it. More of them overlap better, fewer cost less.
     pub slot: usize,
 }
 
@@ -90,6 +94,11 @@ impl Limits {
         self.message_for(bytes, borrows && self.lends(bytes)) - MOST_BEFORE_DATA
     }
 
+    /// Bytes of the longest message, whichever way it goes.
+    pub fn longest(&self) -> usize {
+        if self.loans > 0 { self.message.max(self.slot) } else { self.message }
+    }
+
     /// Whether so many bytes go through memory that is lent, where there is some.
     fn lends(&self, bytes: usize) -> bool {
         self.loans > 0 && bytes + MOST_BEFORE_DATA > self.at_once
@@ -98,7 +107,7 @@ impl Limits {
     /// Bytes of the messages that a transfer of so many bytes is cut into.
     fn message_for(&self, bytes: usize, borrows: bool) -> usize {
         match () {
-            () if borrows => self.slot.min(self.message),
+            () if borrows => self.slot,
             () if bytes > self.message => self.message,
             () => self.message.min(self.at_once),
         }
@@ -124,27 +133,37 @@ pub struct Engine {
     /// How many those are: a look at it costs no lock.
     owing: AtomicUsize,
     borrowers: Borrowers,
+    secret: Secret,
+    /// Messages that were dropped.
+    strangers: AtomicU64,
 }
 
 /// What this PE and another have to do with each other.
-#[derive(Default)]
 struct Peer {
+    /// The token of what is sent to the other, and of what comes from it.
+    sends: u64,
+    receives: u64,
     requests: Mutex<Requests>,
     debts: Mutex<Debts>,
     borrowed: Mutex<Borrowed>,
 }
 
 impl Peer {
+    /// Who sends to the other: PE `me`.
+    fn sender(&self, me: u32) -> Sender {
+        Sender { pe: me, token: self.sends }
+    }
+
     fn requests(&self) -> MutexGuard<'_, Requests> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock()
     }
 
     fn debts(&self) -> MutexGuard<'_, Debts> {
-        self.debts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.debts.lock()
     }
 
     fn borrowed(&self) -> MutexGuard<'_, Borrowed> {
-        self.borrowed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.borrowed.lock()
     }
 }
 
@@ -155,12 +174,12 @@ impl Engine {
     /// Bytes for each PE, before the first message to it or from it.
     pub const FOR_EACH_PE: usize = size_of::<OnceLock<Box<Peer>>>();
 
-    /// The engine of PE `me` of `pes`.
+    /// The engine of PE `me` of `pes`, in the job with that secret.
     ///
     /// # Panics
     ///
     /// If the limits leave no room for anything.
-    pub fn new(me: usize, pes: usize, limits: Limits) -> Self {
+    pub fn new(me: usize, pes: usize, limits: Limits, secret: Secret) -> Self {
         assert!(
             limits.window > 0 && limits.message.min(limits.at_once).min(limits.slot) >= LEAST_MESSAGE,
             "{limits:?} leave no room for a message"
@@ -174,7 +193,14 @@ impl Engine {
             creditors: Mutex::default(),
             owing: AtomicUsize::new(0),
             borrowers: Borrowers::default(),
+            secret,
+            strangers: AtomicU64::new(0),
         }
+    }
+
+    /// The PE whose engine it is.
+    pub fn me(&self) -> usize {
+        self.me as usize
     }
 
     /// How much is under way at a time.
@@ -188,14 +214,14 @@ impl Engine {
     ///
     /// If the segment is registered already.
     pub fn register(&self, segment: u32, target: Target) {
-        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let mut segments = self.segments.write();
         let before = segments[segment as usize].replace(target);
         assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
     }
 
     /// Lets nobody reach a segment any more. Returns when nobody is at it.
     pub fn forget(&self, segment: u32) {
-        self.segments.write().unwrap_or_else(PoisonError::into_inner)[segment as usize] = None;
+        self.segments.write()[segment as usize] = None;
     }
 
     /// Whether every message of a channel has been answered: what it has written is remotely visible, and
@@ -214,6 +240,11 @@ impl Engine {
     /// Messages to a PE that it has not answered.
     pub fn unanswered_by(&self, pe: usize) -> u32 {
         self.peers[pe].get().map_or(0, |peer| peer.requests().unanswered())
+    }
+
+    /// Messages that were dropped, because no PE of this job has sent them.
+    pub fn strangers(&self) -> u64 {
+        self.strangers.load(Ordering::Relaxed)
     }
 
     /// Sends what is owed, as far as there is room. To be called after [`arrived`](Self::arrived), and as long as
@@ -244,16 +275,35 @@ impl Engine {
     }
 
     fn creditors(&self) -> MutexGuard<'_, VecDeque<u32>> {
-        self.creditors.lock().unwrap_or_else(PoisonError::into_inner)
+        self.creditors.lock()
     }
 
     fn segments(&self) -> RwLockReadGuard<'_, [Option<Target>; MAX_SEGMENTS]> {
-        self.segments.read().unwrap_or_else(PoisonError::into_inner)
+        self.segments.read()
     }
 
     fn peer(&self, pe: usize) -> &Peer {
-        self.peers[pe].get_or_init(Box::default)
+        self.peers[pe].get_or_init(|| {
+            let (other, me) = (pe as u32, self.me);
+            Box::new(Peer {
+                sends: token(&self.secret, me, other),
+                receives: token(&self.secret, other, me),
+                requests: Mutex::default(),
+                debts: Mutex::default(),
+                borrowed: Mutex::default(),
+            })
+        })
     }
+
+    /// Who this PE is in messages to another.
+    fn sender(&self, pe: usize) -> Sender {
+        self.peer(pe).sender(self.me)
+    }
+}
+
+/// What a message from one PE to another starts with.
+fn token(secret: &Secret, from: u32, to: u32) -> u64 {
+    secret.number("the token of a message", from, to)
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ impl Streams {
     pub(super) fn answered(&self, channel: Channel, count: u64) -> Result<(), Flaw> {
         // Release: whoever finds the channel quiet finds what the answers have brought.
         let less = |unanswered: u64| unanswered.checked_sub(count);
+        #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
         let found = self.of(channel).fetch_update(Ordering::Release, Ordering::Relaxed, less);
         found.map(|_| ()).map_err(|_| Flaw::Answer)
     }

@@ -20,6 +20,9 @@ pub trait Wire {
     /// buffer of that size. Delivers nothing meanwhile, and does not wait.
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent;
 
+    /// Whether a PE is reached this way: messages of all others are none of this wire's.
+    fn reaches(&self, pe: usize) -> bool;
+
     /// The memory of a loan of this PE's, of [`SLOTS`](super::SLOTS) messages, as others reach it; it stays where it
     /// is. `None`: there is none to be had.
     fn lend(&self, loan: usize) -> Option<Place>;

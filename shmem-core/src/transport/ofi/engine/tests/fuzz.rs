@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::network::{Network, SEGMENT, remote};
+use super::network::{Network, SEGMENT, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::{AtomicOp, SignalOp, Width};
@@ -24,26 +24,93 @@ fn messages() -> Vec<Vec<u8>> {
     let levels = [Level { count: 3, to: 400, from: 300 }, Level { count: 5, to: 40, from: 50 }];
     let pattern = Pattern::of_levels(24, &levels);
     let mut into = vec![0; 2048];
-    // SAFETY: here and below, the buffers hold all blocks, and so does PE 1's memory.
+    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.put(&end, channel, remote(1, 8), source.as_ptr(), &pattern) };
-    // SAFETY: as above.
+    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe {
         engine.put_signal(&end, channel, remote(1, 16), source.as_ptr(), 40, remote(1, 8), SignalOp::Add(1));
     };
-    // SAFETY: as above.
+    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &pattern) };
     engine.update(&end, channel, remote(1, 4), Width::W4, AtomicOp::Add(1));
     engine.atomic(&end, channel, remote(1, 8), Width::W8, AtomicOp::CompareSwap { expected: 1, desired: 2 });
     // So long that something is borrowed for the next one.
-    // SAFETY: as above.
+    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &Pattern::contiguous(1000)) };
     network.settle();
     network.sent.take().unwrap()
 }
 
-/// What the engine of PE 1 says to a message.
+/// What the engine of PE 1 says to a message of this job.
 fn said(message: &[u8]) -> Result<(), Flaw> {
-    network(4).engines[1].arrived(message).map_err(|fault| fault.flaw)
+    let network = network(4);
+    let said = network.arrived(1, message);
+    assert_eq!(network.engines[1].strangers(), 0, "it was taken for a stranger's: {message:?}");
+    said
+}
+
+/// Whether the engine of PE 1 takes a message for a stranger's, and does nothing else.
+fn is_a_strangers(message: &[u8]) -> bool {
+    thread_local! {
+        static NETWORK: Network = network(4);
+    }
+    NETWORK.with(|network| {
+        let engine = &network.engines[1];
+        let before = engine.strangers();
+        // Whether it was taken is known before it is carried out.
+        let is_known = Sender::of(message).is_some_and(|from| engine.is_authentic(from));
+        if is_known {
+            return false;
+        }
+        let said = network.arrived(1, message);
+        let is_untouched = network.memory(1, BYTES).iter().all(|byte| *byte == 0);
+        said.is_ok() && is_untouched && !engine.owes() && engine.strangers() == before + 1
+    })
+}
+
+/// A message with the token that it needs to be of the PE that it says.
+fn sealed(mut message: Vec<u8>) -> Vec<u8> {
+    if message.len() >= TOKEN.end {
+        let from = u32::from_le_bytes(message[4..8].try_into().unwrap());
+        let token = super::super::token(&secret(), from, 1);
+        message[TOKEN].copy_from_slice(&token.to_le_bytes());
+    }
+    message
+}
+
+impl Network {
+    fn arrived(&self, pe: usize, message: &[u8]) -> Result<(), Flaw> {
+        self.engines[pe].arrived(&self.end(pe), message).map_err(|fault| fault.flaw)
+    }
+
+    fn landed(&self, pe: usize, slot: u32, message: &[u8]) -> Result<(), Flaw> {
+        let mut message = message.to_vec();
+        let token = take_token(&mut message);
+        self.engines[pe].landed(&self.end(pe), slot, token, &message).map_err(|fault| fault.flaw)
+    }
+}
+
+/// Messages to PE 1 and what becomes of them: those that were found to be handled wrongly once, and one for each way that
+/// a message can be wrong in.
+fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+    let lines = include_str!("corpus.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| {
+        let (outcome, hex) =
+            line.split_once(" | ").unwrap_or_else(|| panic!("no line of the corpus: {line}"));
+        let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        (outcome, (0..hex.len()).step_by(2).map(byte).collect())
+    })
+}
+
+#[test]
+fn what_is_known_to_be_hard_is_handled() {
+    for (outcome, message) in corpus() {
+        let found = match is_a_strangers(&message) {
+            true => "a stranger's".to_owned(),
+            false => said(&message).map_or_else(|flaw| flaw.to_string(), |()| "taken".to_owned()),
+        };
+        assert_eq!(found, outcome, "{message:02x?}");
+    }
 }
 
 /// A change of a message.
@@ -74,6 +141,9 @@ fn change() -> impl Strategy<Value = Change> {
 
 fn changed(message: &mut Vec<u8>, change: Change) {
     let len = message.len();
+    if len == 0 {
+        return message.push(0);
+    }
     match change {
         Change::Byte(at, byte) => message[at % len] = byte,
         Change::Word(at, word) if at + 8 <= len => message[at..at + 8].copy_from_slice(&word.to_le_bytes()),
@@ -93,39 +163,58 @@ proptest! {
     #[test]
     fn what_is_malformed_is_refused(
         changes in prop::collection::vec(
-            (any::<prop::sample::Index>(), prop::collection::vec(change(), 0..4), prop::option::of(0u32..6)),
+            (any::<prop::sample::Index>(), prop::collection::vec(change(), 0..4), prop::option::of(0u32..6), any::<bool>()),
             1..40,
         ),
     ) {
-        let originals = messages();
+        static ORIGINALS: std::sync::LazyLock<Vec<Vec<u8>>> = std::sync::LazyLock::new(|| {
+            messages().into_iter().chain(corpus().map(|(_, message)| message)).collect()
+        });
         let network = network(8);
         let engine = &network.engines[1];
         engine.borrowers.lend(0, 1);
-        for (which, changes, slot) in changes {
-            let mut message = which.get(&originals).clone();
+        for (which, changes, slot, seals) in changes {
+            let mut message = which.get(&ORIGINALS).clone();
             changes.into_iter().for_each(|change| changed(&mut message, change));
+            // Otherwise hardly any would come further than to its token.
+            let message = if seals { sealed(message) } else { message };
             let carried_out = match slot {
-                None => engine.arrived(&message),
-                Some(slot) => engine.landed(slot, &message),
+                None => network.arrived(1, &message),
+                Some(slot) => network.landed(1, slot, &message),
             };
             if carried_out.is_ok() {
                 engine.drain(&network.end(1)).unwrap();
             }
         }
-        let place = network.places.place(1);
-        // SAFETY: the place is as long, and no other thread uses it.
+        let place = network.places.start_of(1);
+        // SAFETY: the slot is as long, and no other thread uses it.
         let system = unsafe { core::slice::from_raw_parts(place, SYSTEM_BYTES) };
         prop_assert!(system.iter().all(|&byte| byte == 0), "memory that is not registered was written");
     }
 
     #[test]
-    fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..9) {
-        _ = said(&noise);
+    fn noise_is_a_strangers(noise in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..9) {
+        prop_assert!(is_a_strangers(&noise));
         let mut noise = noise;
         if let Some(first) = noise.first_mut() {
             *first = kind;
         }
-        _ = said(&noise);
+        prop_assert!(is_a_strangers(&noise));
+        _ = network(4).arrived(1, &sealed(noise));
+    }
+
+    /// Any other token than the one that follows from the secret, the sender and the receiver.
+    #[test]
+    fn who_does_not_know_the_token_is_a_stranger(
+        which in any::<prop::sample::Index>(), bits in 1u64.., from in 0u32..4,
+    ) {
+        static MESSAGES: std::sync::LazyLock<Vec<Vec<u8>>> = std::sync::LazyLock::new(messages);
+        let mut message = which.get(&MESSAGES).clone();
+        message[4] = from as u8;
+        let right = sealed(message.clone());
+        let token = u64::from_le_bytes(right[TOKEN].try_into().unwrap());
+        message[TOKEN].copy_from_slice(&(token ^ bits).to_le_bytes());
+        prop_assert!(is_a_strangers(&message));
     }
 }
 
@@ -139,6 +228,14 @@ fn what_was_sent_is_taken() {
 #[test]
 fn each_flaw_is_named() {
     let all = messages();
+    // As if all of them were of PE 0.
+    let all: Vec<_> = all
+        .into_iter()
+        .map(|mut message| {
+            message[4] = 0;
+            sealed(message)
+        })
+        .collect();
     let of_kind = |kind: u8| all.iter().find(|message| message[0] == kind).unwrap();
     let with = |kind: u8, changes: &[(usize, u64)]| {
         let mut message = of_kind(kind).clone();
@@ -149,18 +246,18 @@ fn each_flaw_is_named() {
     let outside = SYSTEM_BYTES + BYTES - 8;
     let bounds = |bytes| Err(Flaw::Bounds { segment: SEGMENT, offset: outside, bytes });
     let hull = 2 * 400 + 4 * 40 + 24;
-    assert_eq!(with(put, &[(16, outside as u64)]), bounds(hull));
-    assert_eq!(with(get, &[(16, outside as u64)]), bounds(2 * 300 + 4 * 50 + 24));
+    assert_eq!(with(put, &[(24, outside as u64)]), bounds(hull));
+    assert_eq!(with(get, &[(24, outside as u64)]), bounds(2 * 300 + 4 * 50 + 24));
     assert_eq!(
-        with(put, &[(16, u64::MAX)]),
+        with(put, &[(24, u64::MAX)]),
         Err(Flaw::Bounds { segment: 1, offset: usize::MAX, bytes: hull })
     );
-    assert_eq!(with(atomic, &[(16, outside as u64 + 2)]), Err(Flaw::Alignment(outside + 2)));
-    for (at, word) in [(24, 0), (24, u64::MAX), (32, 0), (32, 1 << 40), (40, u64::MAX / 2), (48, u64::MAX)] {
+    assert_eq!(with(atomic, &[(24, outside as u64 + 2)]), Err(Flaw::Alignment(outside + 2)));
+    for (at, word) in [(32, 0), (32, u64::MAX), (40, 0), (40, 1 << 40), (48, u64::MAX / 2), (56, u64::MAX)] {
         assert_eq!(with(put, &[(at, word)]), Err(Flaw::Blocks), "{word:#x} at {at}");
     }
-    assert_eq!(with(put, &[(24, 25)]), Err(Flaw::Length), "blocks of more bytes than there are");
-    assert_eq!(said(&of_kind(put)[..10]), Err(Flaw::Length));
+    assert_eq!(with(put, &[(32, 25)]), Err(Flaw::Length), "blocks of more bytes than there are");
+    assert_eq!(said(&of_kind(put)[..TOKEN.end]), Err(Flaw::Length));
     let byte = |kind: u8, at: usize, byte: u8| {
         let mut message = of_kind(kind).clone();
         message[at] = byte;
@@ -169,7 +266,12 @@ fn each_flaw_is_named() {
     assert_eq!(byte(put, 0, 9), Err(Flaw::Kind(9)));
     assert_eq!(byte(put, 1, 9), Err(Flaw::Operation), "more loops than any pattern has");
     assert_eq!(byte(put, 2, 3), Err(Flaw::Operation), "no such change of a signal");
-    assert_eq!(byte(put, 4, 2), Err(Flaw::Sender));
+    let of_itself = sealed({
+        let mut message = of_kind(put).clone();
+        message[4] = 1;
+        message
+    });
+    assert_eq!(said(&of_itself), Err(Flaw::Sender), "it would be answered where nobody is");
     assert_eq!(byte(put, 12, 3), Err(Flaw::Segment(3)));
     assert_eq!(byte(atomic, 1, 8), Err(Flaw::Operation), "no such change of a word");
     assert_eq!(byte(atomic, 2, 5), Err(Flaw::Operation), "no such width");
@@ -177,12 +279,11 @@ fn each_flaw_is_named() {
         assert_eq!(said(of_kind(kind)), Err(Flaw::Answer), "nobody asked");
     }
     let [borrow, loan] = [6, 7];
-    assert_eq!(said(&of_kind(borrow)[..15]), Err(Flaw::Length));
+    assert_eq!(said(&sealed([of_kind(borrow).as_slice(), &[0]].concat())), Err(Flaw::Length));
     assert_eq!(said(of_kind(loan)), Err(Flaw::Answer), "nobody wants to borrow");
     assert_eq!(byte(answers, 12, 1), Err(Flaw::Answer), "a slot that was never lent is not free again");
     let network = self::network(4);
-    let lent =
-        |slot: u32, message: &[u8]| network.engines[1].landed(slot, message).map_err(|fault| fault.flaw);
+    let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
     assert_eq!(lent(0, of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
     network.engines[1].borrowers.lend(0, 1);
     assert_eq!(lent(0, of_kind(put)), Ok(()));
@@ -191,13 +292,64 @@ fn each_flaw_is_named() {
     assert_eq!(lent(behind, of_kind(put)), Err(Flaw::Slot(behind)));
     let network = self::network(4);
     let update = of_kind(atomic);
-    (0..4).for_each(|_| network.engines[1].arrived(update).unwrap());
-    let fault = network.engines[1].arrived(update).unwrap_err();
+    (0..4).for_each(|_| network.arrived(1, update).unwrap());
+    let fault = network.engines[1].arrived(&network.end(1), update).unwrap_err();
     assert_eq!(
         fault.to_string(),
-        "a message of 40 bytes from PE 0 is malformed: it is one more than may be unanswered; all PEs must run the \
-         same program with the same library, and nobody else may send to them"
+        "a message of 48 bytes from PE 0 is malformed: it is one more than may be unanswered; all PEs must run the \
+         same program with the same library"
     );
+}
+
+/// PEs of one host have other ways to each other: messages that say they are of such a PE are not answered.
+#[test]
+fn a_pe_that_is_reached_in_another_way_sends_nothing() {
+    /// A wire to nobody.
+    struct Nowhere;
+    impl Wire for Nowhere {
+        fn try_send(&self, pe: usize, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {
+            panic!("PE {pe} has no address")
+        }
+
+        fn reaches(&self, _: usize) -> bool {
+            false
+        }
+
+        fn lend(&self, _: usize) -> Option<Place> {
+            None
+        }
+
+        fn try_write(&self, pe: usize, _: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+            self.try_send(pe, bytes, write)
+        }
+
+        fn progress(&self) {}
+    }
+    let all = messages();
+    let from_0 = all.iter().filter(|message| message[4] == 0);
+    for message in from_0 {
+        let network = network(4);
+        let said = network.engines[1].arrived(&Nowhere, message).map_err(|fault| fault.flaw);
+        assert_eq!(said, Err(Flaw::Sender));
+        network.engines[1].drain(&Nowhere).unwrap();
+    }
+}
+
+/// What lay in a slot once is no message again, and neither is what lies there without the borrower's word.
+#[test]
+fn what_was_taken_from_a_slot_is_not_taken_again() {
+    let network = network(4);
+    network.engines[1].borrowers.lend(0, 1);
+    let all = messages();
+    let mut message = all.iter().find(|message| message[0] == 1).unwrap().clone();
+    let token = take_token(&mut message);
+    let end = network.end(1);
+    network.engines[1].landed(&end, 0, token, &message).unwrap();
+    assert_eq!(network.engines[1].strangers(), 0);
+    network.engines[1].drain(&end).unwrap();
+    network.engines[1].landed(&end, 0, take_token(&mut message), &message).unwrap();
+    assert_eq!(network.engines[1].strangers(), 1);
+    assert!(!network.engines[1].owes(), "it is not answered");
 }
 
 /// What was asked once is answered once.
@@ -211,7 +363,7 @@ fn an_answer_that_comes_again_is_refused() {
     network.settle();
     let sent = network.sent.take().unwrap();
     for answer in sent.iter().filter(|message| message[0] == 5) {
-        assert_eq!(engine.arrived(answer).map_err(|fault| fault.flaw), Err(Flaw::Answer));
+        assert_eq!(network.arrived(0, answer), Err(Flaw::Answer));
     }
     assert!(engine.is_quiet(Channel(0)));
 }
@@ -234,7 +386,7 @@ fn an_answer_to_something_else_is_refused() {
     *network.sent.borrow_mut() = Some(Vec::new());
     let (engine, end, channel) = (&network.engines[0], network.end(0), Channel(0));
     let refuses = |message: &[u8], flaw: Flaw| {
-        assert_eq!(engine.arrived(message).map_err(|fault| fault.flaw), Err(flaw));
+        assert_eq!(network.arrived(0, message), Err(flaw));
     };
     engine.atomic(&end, channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
     let stale = network.sent.borrow_mut().as_mut().unwrap().pop().unwrap();
@@ -258,8 +410,8 @@ fn an_answer_to_something_else_is_refused() {
     *network.sent.borrow_mut() = Some(Vec::new());
     engine.update(&network.end(0), channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
     let mut answer = answer(&network);
-    answer[16] = 1;
-    assert_eq!(engine.arrived(&answer).map_err(|fault| fault.flaw), Err(Flaw::Answer));
+    answer[24] = 1;
+    assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
 }
 
 #[test]
@@ -269,6 +421,5 @@ fn a_forgotten_segment_is_reached_by_nobody() {
     network.engines[0].update(&network.end(0), Channel(0), remote(1, 0), Width::W8, AtomicOp::Add(1));
     network.engines[1].forget(SEGMENT);
     let update = network.sent.take().unwrap().remove(0);
-    let fault = network.engines[1].arrived(&update).unwrap_err();
-    assert_eq!(fault.flaw, Flaw::Segment(SEGMENT));
+    assert_eq!(network.arrived(1, &update), Err(Flaw::Segment(SEGMENT)));
 }

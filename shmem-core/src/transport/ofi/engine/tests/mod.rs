@@ -2,3 +2,4 @@ mod fuzz;
 mod model;
 mod network;
 mod threads;
+mod unwinding;

@@ -360,7 +360,7 @@ fn a_transfer_larger_than_a_message_is_cut() {
     pattern.each_block(|to, from| assert_eq!(there[to..to + 700], source[from..from + 700]));
     let mut back = vec![0; 1 << 16];
     let pattern = Pattern::blocks(700, 50, 1200, 1000);
-    // SAFETY: as above.
+    // SAFETY: both sides hold 50 blocks at their distances.
     unsafe { engine.get(&end, Channel(3), back.as_mut_ptr(), remote(1, 0), &pattern) };
     pattern.each_block(|to, _| assert_eq!(back[to..to + 700], source[to..to + 700]));
     let sent = network.sent.take().unwrap();

@@ -4,7 +4,7 @@ use core::cell::{Cell, RefCell};
 
 use super::super::*;
 use crate::pe::Pe;
-use crate::places::Places;
+use crate::slots::Slots;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::Remote;
 use crate::transport::target::Target;
@@ -15,10 +15,23 @@ pub(super) const SEGMENT: u32 = 1;
 /// Steps without anything under way after which nobody waits for something that will still come.
 const PATIENCE: u32 = 1000;
 
+/// The secret of the tests' jobs.
+pub(super) fn secret() -> Secret {
+    Secret::of_bytes([9; Secret::BYTES])
+}
+
+/// The token of a message, which is taken out as wires do it.
+pub(super) fn take_token(message: &mut [u8]) -> u64 {
+    let Some(token) = message.get_mut(TOKEN) else { return 0 };
+    let taken = u64::from_le_bytes((&*token).try_into().unwrap());
+    token.fill(0);
+    taken
+}
+
 /// Some PEs, and what is under way between them.
 pub(super) struct Network {
     pub(super) engines: Vec<Engine>,
-    pub(super) places: Places,
+    pub(super) places: Slots,
     /// What is under way to each PE.
     under_way: RefCell<Vec<Vec<Moving>>>,
     /// What each PE lends, slot by slot.
@@ -51,11 +64,11 @@ pub(super) struct End<'a> {
 
 impl Network {
     pub(super) fn new(pes: usize, bytes: usize, limits: Limits, room: usize, seed: u64) -> Self {
-        let places = Places::new(pes, bytes);
+        let places = Slots::new(pes, bytes);
         let engine = |pe: usize| {
-            let engine = Engine::new(pe, pes, limits);
-            // SAFETY: a place of that many bytes, all zeroes, dropped together with the engine.
-            engine.register(SEGMENT, unsafe { Target::later(places.place(pe), SYSTEM_BYTES, bytes) });
+            let engine = Engine::new(pe, pes, limits, secret());
+            // SAFETY: a slot of that many bytes, all zeroes, dropped together with the engine.
+            engine.register(SEGMENT, unsafe { Target::later(places.start_of(pe), SYSTEM_BYTES, bytes) });
             engine
         };
         let engines = (0..pes).map(engine).collect();
@@ -71,8 +84,8 @@ impl Network {
 
     /// The bytes of a PE behind its system area.
     pub(super) fn memory(&self, pe: usize, bytes: usize) -> Vec<u8> {
-        let start = self.places.place(pe).wrapping_add(SYSTEM_BYTES);
-        // SAFETY: a place has so many bytes, and no other thread uses it.
+        let start = self.places.start_of(pe).wrapping_add(SYSTEM_BYTES);
+        // SAFETY: a slot has so many bytes, and no other thread uses it.
         unsafe { core::slice::from_raw_parts(start, bytes) }.to_vec()
     }
 
@@ -116,10 +129,11 @@ impl Network {
 
     fn deliver(&self, pe: usize, message: &Moving) {
         let carried_out = match message {
-            Moving::Sent(message) => self.engines[pe].arrived(message),
+            Moving::Sent(message) => self.engines[pe].arrived(&self.end(pe), message),
             &Moving::Written { slot, bytes } => {
                 let message = &mut self.lent.borrow_mut()[pe][slot as usize][..bytes];
-                let carried_out = self.engines[pe].landed(slot, message);
+                let token = take_token(message);
+                let carried_out = self.engines[pe].landed(&self.end(pe), slot, token, message);
                 // Nobody needs it any more.
                 message.fill(0x5A);
                 carried_out
@@ -159,14 +173,19 @@ impl Wire for End<'_> {
         Sent::Done
     }
 
+    fn reaches(&self, pe: usize) -> bool {
+        pe != self.me
+    }
+
     fn lend(&self, loan: usize) -> Option<Place> {
         let lent = &mut self.network.lent.borrow_mut()[self.me];
         lent.resize(lent.len().max((loan + 1) * SLOTS), vec![0; self.network.slot]);
-        Some(Place { address: loan as u64, key: self.me as u64 })
+        Some(Place { address: loan as u64, key: self.me as u64, mark: loan as u32 })
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        let place = Place { address: u64::from(slot.number) / SLOTS as u64, key: pe as u64 };
+        let loan = slot.number / SLOTS as u32;
+        let place = Place { address: loan.into(), key: pe as u64, mark: loan };
         assert_eq!((slot.loan, slot.index), (place, slot.number as usize % SLOTS));
         let Some(message) = self.network.write(pe, bytes, write) else { return Sent::Full };
         self.network.lent.borrow_mut()[pe][slot.number as usize][..bytes].copy_from_slice(&message);

@@ -1,10 +1,10 @@
 //! PEs that are threads, two to a PE, which send, wait and make progress all at the same time.
 
-use std::sync::Mutex;
+use crate::exclusion::Mutex;
 
 use super::super::*;
-use super::network::{SEGMENT, remote};
-use crate::places::Places;
+use super::network::{SEGMENT, remote, secret, take_token};
+use crate::slots::Slots;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target;
@@ -22,7 +22,7 @@ type Moving = (Option<u32>, Vec<u8>);
 struct Wires {
     engines: Vec<Engine>,
     under_way: Vec<Mutex<VecDeque<Moving>>>,
-    places: Places,
+    places: Slots,
 }
 
 // SAFETY: places are memory that engines and the test use by bytes that are given to one thread at a time.
@@ -32,7 +32,7 @@ struct End<'a>(&'a Wires, usize);
 
 impl End<'_> {
     fn write(&self, pe: usize, slot: Option<u32>, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        let mut under_way = self.0.under_way[pe].lock().unwrap();
+        let mut under_way = self.0.under_way[pe].lock();
         if under_way.len() >= 2 {
             return Sent::Full;
         }
@@ -52,8 +52,12 @@ impl Wire for End<'_> {
         self.write(pe, None, bytes, write)
     }
 
+    fn reaches(&self, pe: usize) -> bool {
+        pe != self.1
+    }
+
     fn lend(&self, loan: usize) -> Option<Place> {
-        Some(Place { address: loan as u64, key: 0 })
+        Some(Place { address: loan as u64, key: 0, mark: 0 })
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
@@ -61,10 +65,13 @@ impl Wire for End<'_> {
     }
 
     fn progress(&self) {
-        let message = self.0.under_way[self.1].lock().unwrap().pop_front();
+        let message = self.0.under_way[self.1].lock().pop_front();
         match message {
-            Some((None, message)) => self.0.engines[self.1].arrived(&message).unwrap(),
-            Some((Some(slot), message)) => self.0.engines[self.1].landed(slot, &message).unwrap(),
+            Some((None, message)) => self.0.engines[self.1].arrived(self, &message).unwrap(),
+            Some((Some(slot), mut message)) => {
+                let token = take_token(&mut message);
+                self.0.engines[self.1].landed(self, slot, token, &message).unwrap();
+            }
             None => {}
         }
         self.0.engines[self.1].drain(self).unwrap();
@@ -73,13 +80,13 @@ impl Wire for End<'_> {
 }
 
 fn wires() -> Wires {
-    let places = Places::new(PES, BYTES);
+    let places = Slots::new(PES, BYTES);
     // Of the two others one finds something to borrow.
     let limits = Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1, slot: 1024 };
     let engine = |pe: usize| {
-        let engine = Engine::new(pe, PES, limits);
-        // SAFETY: a place of that many bytes, all zeroes, dropped together with the engine.
-        engine.register(SEGMENT, unsafe { Target::later(places.place(pe), SYSTEM_BYTES, BYTES) });
+        let engine = Engine::new(pe, PES, limits, secret());
+        // SAFETY: a slot of that many bytes, all zeroes, dropped together with the engine.
+        engine.register(SEGMENT, unsafe { Target::later(places.start_of(pe), SYSTEM_BYTES, BYTES) });
         engine
     };
     let engines = (0..PES).map(engine).collect();
@@ -96,7 +103,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
         let to = (me + 1 + round % (PES - 1)) % PES;
         source.iter_mut().enumerate().for_each(|(i, byte)| *byte = (i * 7 + round) as u8);
         let pattern = Pattern::blocks(100, 20, 200, 150);
-        // SAFETY: here and below, both sides hold all blocks.
+        // SAFETY: both sides hold all blocks.
         unsafe { engine.put(&end, channel, remote(to, mine), source.as_ptr(), &pattern) };
         // SAFETY: the word is one.
         unsafe {
@@ -116,7 +123,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
         }
         let pattern = Pattern::blocks(100, 20, 150, 200);
         let mut before = 0_u64;
-        // SAFETY: as above, until quiet.
+        // SAFETY: both sides hold all blocks until quiet.
         unsafe { engine.get_nbi(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern) };
         let into = (&raw mut before).cast();
         // SAFETY: `before` stays until quiet.
@@ -127,7 +134,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
         assert!(before > 0);
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         back.fill(0);
-        // SAFETY: as above.
+        // SAFETY: both sides hold all blocks.
         unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern) };
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         assert!(engine.atomic(&end, channel, remote(to, 8), Width::W8, AtomicOp::Fetch) > 0);
@@ -152,7 +159,7 @@ fn threads_share_an_engine() {
     let each = (ROUNDS * THREADS) as u64;
     for pe in 0..PES {
         let word = |at: usize| {
-            let word = wires.places.place(pe).wrapping_add(SYSTEM_BYTES + at).cast::<u64>();
+            let word = wires.places.start_of(pe).wrapping_add(SYSTEM_BYTES + at).cast::<u64>();
             // SAFETY: an aligned word of the place; all threads have ended.
             unsafe { word.read() }
         };

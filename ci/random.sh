@@ -1,0 +1,22 @@
+#!/bin/sh
+# Random programs over the safe interface, against a model of all memory. On processes they are run by README's test
+# command; here with the PEs as threads of one process, on nodes of their own and two on each; and under AddressSanitizer,
+# which sees every access of every PE, in sanitize.sh.
+#
+# A few of them, the same ones each time. By hand as many as one likes, and others, in all four ways:
+#   RANDOM_FIRST=1000 RANDOM_PROGRAMS=600 ci/random.sh
+# What fails is told with the steps that it needs, and how to run just these.
+set -eu
+cd "$(dirname "$0")/.."
+
+run() { # VARIABLE=VALUE...: programs and those written by hand
+    # --workspace, as in unit.sh: the same dependencies with the same features, nothing is built twice.
+    env "$@" cargo test --workspace --test random
+}
+if [ -n "${RANDOM_PROGRAMS-}" ]; then
+    run
+    ci/sanitize.sh random
+fi
+for hosts in '*x1' '*x2'; do
+    run SHMRUN_HOSTS_AS="$hosts" SHMEM_TRANSPORT=loopback
+done

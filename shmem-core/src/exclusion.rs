@@ -1,0 +1,124 @@
+//! Mutual exclusion of the threads of one process: std's [`Mutex`](std::sync::Mutex) and
+//! [`RwLock`](std::sync::RwLock) without poison.
+//!
+//! What the runtime keeps behind them are lists, maps and counts that single calls change, so a thread that panics while
+//! it holds one leaves nothing half changed. Poison would only have the next thread panic as well, often in a
+//! destructor that must give something back: the job would say that a lock is poisoned, and not what has happened.
+//! The lock that PEs share is another thing: [`object::Lock`](crate::object::Lock).
+
+use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+
+/// What one thread at a time reaches.
+#[derive(Debug, Default)]
+pub struct Mutex<T: ?Sized>(std::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// Puts a value behind a mutex.
+    pub const fn new(value: T) -> Self {
+        Self(std::sync::Mutex::new(value))
+    }
+
+    /// Takes the value out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits until no other thread has the value.
+    ///
+    /// # Panics
+    ///
+    /// May panic, or never return, if this thread has it: as [`std::sync::Mutex::lock`].
+    #[inline]
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value, unless somebody has it.
+    #[inline]
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+/// What many threads read, or one changes.
+#[derive(Debug, Default)]
+pub struct RwLock<T: ?Sized>(std::sync::RwLock<T>);
+
+impl<T> RwLock<T> {
+    /// Puts a value behind a lock.
+    pub const fn new(value: T) -> Self {
+        Self(std::sync::RwLock::new(value))
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Waits until no other thread changes the value.
+    ///
+    /// # Panics
+    ///
+    /// May panic, or never return, if this thread has it: as [`std::sync::RwLock::read`].
+    #[inline]
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other thread has the value.
+    ///
+    /// # Panics
+    ///
+    /// May panic, or never return, if this thread has it: as [`std::sync::RwLock::write`].
+    #[inline]
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `f` on a thread that panics behind it.
+    fn panicking(f: impl FnOnce() + Send) {
+        std::thread::scope(|scope| {
+            scope.spawn(f).join().expect_err("it panics");
+        });
+    }
+
+    #[test]
+    fn a_thread_that_panics_keeps_nobody_out() {
+        let mutex = Mutex::new(1);
+        panicking(|| {
+            *mutex.lock() += 1;
+            let _held = mutex.lock();
+            panic!("with the mutex");
+        });
+        assert_eq!(*mutex.try_lock().expect("nobody has it"), 2);
+        assert_eq!(*mutex.lock(), 2);
+        assert_eq!(mutex.into_inner(), 2);
+
+        let lock = RwLock::new(1);
+        panicking(|| {
+            let mut held = lock.write();
+            *held += 1;
+            panic!("with the lock");
+        });
+        assert_eq!(*lock.read(), 2);
+        *lock.write() += 1;
+        assert_eq!(*lock.read(), 3);
+    }
+
+    #[test]
+    fn one_thread_at_a_time() {
+        let mutex = Mutex::new(());
+        let held = mutex.lock();
+        assert!(mutex.try_lock().is_none());
+        drop(held);
+        assert!(mutex.try_lock().is_some());
+    }
+}

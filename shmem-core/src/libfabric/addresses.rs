@@ -1,0 +1,91 @@
+//! Where endpoints of other processes are.
+
+use core::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use super::bindings::*;
+use super::calls;
+use super::domain::Domain;
+use super::object::{Object, Refused};
+
+/// Most bytes of an endpoint's address.
+pub(super) const ADDRESS_BYTES: usize = 256;
+
+/// A table of addresses. Fields are closed in order.
+#[derive(Debug)]
+pub struct Addresses {
+    table: Object<fid_av>,
+    domain: Arc<Domain>,
+}
+
+impl Addresses {
+    /// An empty table, with room for so many at first.
+    ///
+    /// # Errors
+    ///
+    /// If the provider refuses.
+    pub fn open(domain: &Arc<Domain>, count: usize) -> Result<Arc<Self>, Refused> {
+        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        let mut attributes: fi_av_attr = unsafe { core::mem::zeroed() };
+        attributes.type_ = FI_AV_TABLE;
+        attributes.count = count;
+        let open = |table| {
+            // SAFETY: an open domain; the attributes are read during the call.
+            unsafe { calls::av_open(domain.as_ptr(), &raw mut attributes, table, core::ptr::null_mut()) }
+        };
+        // SAFETY: only this value knows it, whose fields close it before they let go of its domain.
+        let table = unsafe { Object::open("fi_av_open", open) }?;
+        Ok(Arc::new(Self { table, domain: Arc::clone(domain) }))
+    }
+
+    /// The domain that it is of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
+    /// Enters an address; gives what operations name it by.
+    ///
+    /// # Errors
+    ///
+    /// If the provider takes it for none.
+    ///
+    /// # Safety
+    ///
+    /// It must be whole, and one that an [endpoint](super::Endpoint::name) of the same provider has given: the provider
+    /// reads as many bytes as its addresses have.
+    pub unsafe fn insert(&self, address: &[u8]) -> Result<fi_addr_t, Refused> {
+        let (mut found, none) = (fi_addr_t::MAX, core::ptr::null_mut());
+        let from = address.as_ptr().cast::<c_void>();
+        // SAFETY: an open table; one address, whole (caller), and room for one number.
+        match unsafe { calls::av_insert(self.table.as_ptr(), from, 1, &raw mut found, 0, none) } {
+            1 => Ok(found),
+            error if error < 0 => Err(Refused { call: "fi_av_insert", code: -error }),
+            _ => Err(Refused { call: "fi_av_insert", code: FI_EINVAL.cast_signed() }),
+        }
+    }
+
+    /// An address in words, if the provider has some for it.
+    ///
+    /// # Safety
+    ///
+    /// [`insert`](Self::insert) of this table must have given it: providers do not survive being asked for others.
+    pub unsafe fn describe(&self, address: fi_addr_t) -> Option<String> {
+        let (mut raw, mut raw_length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
+        let (mut text, mut length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
+        let to = raw.as_mut_ptr().cast::<c_void>();
+        // SAFETY: an open table, an address that it has (caller), and room for as many bytes as is said.
+        if unsafe { calls::av_lookup(self.table.as_ptr(), address, to, &raw mut raw_length) } != 0 {
+            return None;
+        }
+        let to = text.as_mut_ptr().cast::<c_char>();
+        // SAFETY: an open table, an address that it has given, and room for as many bytes as is said.
+        unsafe { calls::av_straddr(self.table.as_ptr(), raw.as_ptr().cast(), to, &raw mut length) };
+        let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// For calls that bind it.
+    pub(super) fn fid(&self) -> *mut fid {
+        self.table.fid()
+    }
+}

@@ -1,0 +1,66 @@
+//! An interface of a provider, opened.
+
+use std::sync::Arc;
+
+use super::bindings::{fi_info, fid_domain, fid_fabric};
+use super::calls;
+use super::info::{Entry, Info};
+use super::library::Library;
+use super::object::{Object, Refused};
+
+/// An interface of a provider, opened: what addresses, endpoints and registered memory are made from, which keep it.
+/// Fields are closed in order.
+#[derive(Debug)]
+pub struct Domain {
+    domain: Object<fid_domain>,
+    fabric: Object<fid_fabric>,
+    info: Info,
+}
+
+impl Domain {
+    /// Opens what an entry offers.
+    ///
+    /// # Errors
+    ///
+    /// If the provider refuses.
+    pub fn open(entry: Entry<'_>) -> Result<Arc<Self>, Refused> {
+        let info = entry.copy();
+        let none = core::ptr::null_mut();
+        let attributes = info.first().fabric_attributes();
+        let call = info.first().library().symbols().fi_fabric;
+        // SAFETY: attributes of an entry, which are read during the call.
+        let open = |fabric| unsafe { call(attributes, fabric, none) };
+        // SAFETY: a fabric is made from nothing, and only this value knows it.
+        let fabric = unsafe { Object::open("fi_fabric", open) }?;
+        // SAFETY: an open fabric, and the entry that it was opened by, which is read during the call.
+        let open = |domain| unsafe { calls::domain(fabric.as_ptr(), info.first().as_ptr(), domain, none) };
+        // SAFETY: only this value knows it, whose fields close it before its fabric.
+        let domain = unsafe { Object::open("fi_domain", open) }?;
+        Ok(Arc::new(Self { domain, fabric, info }))
+    }
+
+    /// What it was opened by.
+    pub fn entry(&self) -> Entry<'_> {
+        self.info.first()
+    }
+
+    /// The library that it is of.
+    pub fn library(&self) -> &'static Library {
+        self.info.first().library()
+    }
+
+    /// For calls.
+    pub(super) fn as_ptr(&self) -> *mut fid_domain {
+        self.domain.as_ptr()
+    }
+
+    /// The entry, for calls.
+    pub(super) fn info(&self) -> *mut fi_info {
+        self.info.first().as_ptr()
+    }
+
+    /// The fabric, for calls.
+    pub(super) fn fabric(&self) -> *mut fid_fabric {
+        self.fabric.as_ptr()
+    }
+}

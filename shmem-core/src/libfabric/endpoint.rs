@@ -1,0 +1,434 @@
+//! Operations, with the queue and the counter that tell of them.
+
+use core::ffi::{c_int, c_void};
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::Arc;
+
+use super::addresses::{ADDRESS_BYTES, Addresses};
+use super::bindings::*;
+use super::calls;
+use super::object::{Object, Refused};
+
+/// An endpoint, its completion queue and its counter. Fields are closed in order.
+#[derive(Debug)]
+pub struct Endpoint {
+    endpoint: Object<fid_ep>,
+    counter: Object<fid_cntr>,
+    queue: Object<fid_cq>,
+    addresses: Arc<Addresses>,
+    /// What becomes readable when the queue has something, where it was asked for; it is the queue's.
+    descriptor: Option<RawFd>,
+}
+
+/// Which operations the queue reports. Messages that arrive are reported always, failures, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reports {
+    /// Those that ask for it (`FI_COMPLETION`).
+    Asked,
+    /// All.
+    All,
+}
+
+/// An endpoint, as operations are posted to it: its address alone.
+///
+/// Operations are named as in libfabric and documented there. Each is one indirect call, and gives the answer of libfabric:
+/// 0, or a negative error, `-FI_EAGAIN` where there is no room now.
+///
+/// All read what describes the operation during the call. What it reads and writes locally must stay until it is complete,
+/// and be described as the provider demands; where it is injected (`FI_INJECT`), what it reads, until the call returns.
+/// What it reads and writes at the peer must be registered there under the key that it names, and be such that this may
+/// happen to it. Its context must stay until it is complete, with as much room as the provider has asked for in its mode.
+///
+/// So each of its functions is `unsafe`, and has these conditions, and no others.
+#[derive(Clone, Copy, Debug)]
+pub struct Poster<'e> {
+    endpoint: NonNull<fid_ep>,
+    open: PhantomData<&'e Endpoint>,
+}
+
+// SAFETY: endpoints belong to no thread, as `Endpoint`, which this borrows.
+unsafe impl Send for Poster<'_> {}
+// SAFETY: endpoints belong to no thread, as `Endpoint`, which this borrows.
+unsafe impl Sync for Poster<'_> {}
+
+impl Endpoint {
+    /// Opens an endpoint that knows those of a table, with a queue of so many entries, on which threads can sleep or
+    /// not, and with a counter of operations that are complete.
+    ///
+    /// # Errors
+    ///
+    /// If the provider refuses. `fi_cq_open` or `fi_control` where threads cannot sleep.
+    pub fn open(
+        addresses: &Arc<Addresses>,
+        entries: usize,
+        sleeps: bool,
+        reports: Reports,
+    ) -> Result<Self, Refused> {
+        let (domain, none) = (addresses.domain(), core::ptr::null_mut());
+        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
+        attributes.format = FI_CQ_FORMAT_DATA;
+        attributes.wait_obj = if sleeps { FI_WAIT_FD } else { FI_WAIT_NONE };
+        attributes.size = entries;
+        // SAFETY: an open domain; the attributes are read during the call.
+        let open = |queue| unsafe { calls::cq_open(domain.as_ptr(), &raw mut attributes, queue, none) };
+        // SAFETY: only this value knows it, which keeps its domain by the table, and closes it before.
+        let queue = unsafe { Object::open("fi_cq_open", open) }?;
+        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        let mut attributes: fi_cntr_attr = unsafe { core::mem::zeroed() };
+        attributes.events = FI_CNTR_EVENTS_COMP;
+        attributes.wait_obj = FI_WAIT_NONE;
+        // SAFETY: an open domain; the attributes are read during the call.
+        let open = |counter| unsafe { calls::cntr_open(domain.as_ptr(), &raw mut attributes, counter, none) };
+        // SAFETY: only this value knows it, which keeps its domain by the table, and closes it before.
+        let counter = unsafe { Object::open("fi_cntr_open", open) }?;
+        // SAFETY: an open domain, and the entry that it was opened by.
+        let open = |endpoint| unsafe { calls::endpoint(domain.as_ptr(), domain.info(), endpoint, none) };
+        // SAFETY: only this value knows it, which closes it before its counter, its queue and its addresses, to which it is
+        // bound below. (Where that fails, locals are dropped in reverse: it before its counter and its queue.)
+        let endpoint: Object<fid_ep> = unsafe { Object::open("fi_endpoint", open) }?;
+        let selective = match reports {
+            Reports::Asked => FI_SELECTIVE_COMPLETION,
+            Reports::All => 0,
+        };
+        let bindings = [
+            (addresses.fid(), 0),
+            (queue.fid(), u64::from(FI_TRANSMIT) | selective),
+            (queue.fid(), u64::from(FI_RECV)),
+            (counter.fid(), u64::from(FI_READ | FI_WRITE)),
+        ];
+        for (to, flags) in bindings {
+            // SAFETY: open objects of one domain, and an endpoint that is not enabled yet.
+            Refused::unless_done("fi_ep_bind", unsafe { calls::bind(endpoint.fid(), to, flags) })?;
+        }
+        // SAFETY: an open endpoint with all that it needs; the command has no argument.
+        Refused::unless_done("fi_enable", unsafe { calls::control(endpoint.fid(), FI_ENABLE, none) })?;
+        let mut opened =
+            Self { endpoint, counter, queue, addresses: Arc::clone(addresses), descriptor: None };
+        if sleeps {
+            opened.descriptor = Some(opened.ask_for_descriptor()?);
+        }
+        Ok(opened)
+    }
+
+    /// What becomes readable when the queue has something, of a queue that was opened so.
+    fn ask_for_descriptor(&self) -> Result<RawFd, Refused> {
+        let mut descriptor: RawFd = -1;
+        let to = (&raw mut descriptor).cast();
+        // SAFETY: an open queue, and room for one descriptor.
+        let answer = unsafe { calls::control(self.queue.fid(), FI_GETWAIT, to) };
+        Refused::unless_done("fi_control", answer)?;
+        if descriptor < 0 {
+            Err(Refused { call: "fi_control", code: FI_ENOSYS.cast_signed() })
+        } else {
+            Ok(descriptor)
+        }
+    }
+
+    /// Its address, for other processes.
+    ///
+    /// # Errors
+    ///
+    /// If the provider does not say.
+    pub fn name(&self) -> Result<Vec<u8>, Refused> {
+        let mut bytes = vec![0; ADDRESS_BYTES];
+        let mut length = bytes.len();
+        let to = bytes.as_mut_ptr().cast();
+        // SAFETY: an endpoint that is open and enabled, and room for as many bytes as `length` says.
+        let answer = unsafe { calls::getname(self.endpoint.as_ptr(), to, &raw mut length) };
+        Refused::unless_done("fi_getname", answer)?;
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    /// The addresses that it knows.
+    pub fn addresses(&self) -> &Arc<Addresses> {
+        &self.addresses
+    }
+
+    /// As operations are posted to it.
+    #[inline(always)]
+    pub fn poster(&self) -> Poster<'_> {
+        Poster { endpoint: self.endpoint.non_null(), open: PhantomData }
+    }
+
+    /// Puts and gets of this endpoint that are complete. Providers do their work in it.
+    #[inline(always)]
+    pub fn completed(&self) -> u64 {
+        // SAFETY: an open counter.
+        unsafe { calls::cntr_read(self.counter.as_ptr()) }
+    }
+
+    /// Reads what the queue reports, as far as there is room. Providers do their work in it.
+    ///
+    /// # Errors
+    ///
+    /// The answer of libfabric, negative: something has failed, and [`read_error`](Self::read_error) says what.
+    #[inline(always)]
+    pub fn read<'r>(
+        &self,
+        room: &'r mut [MaybeUninit<fi_cq_data_entry>],
+    ) -> Result<&'r [fi_cq_data_entry], isize> {
+        const NOTHING: isize = -(FI_EAGAIN as isize);
+        // SAFETY: an open queue of entries of that format, and room for as many.
+        match unsafe { calls::cq_read(self.queue.as_ptr(), room.as_mut_ptr().cast(), room.len()) } {
+            0 | NOTHING => Ok(&[]),
+            failed if failed < 0 => Err(failed),
+            read => {
+                let written: *const [MaybeUninit<fi_cq_data_entry>] = &raw const room[..read as usize];
+                // SAFETY: the queue has written so many entries; they are borrowed as the room was.
+                Ok(unsafe { &*(written as *const [fi_cq_data_entry]) })
+            }
+        }
+    }
+
+    /// What has failed.
+    ///
+    /// # Errors
+    ///
+    /// The answer of libfabric, not positive, where there is nothing.
+    pub fn read_error(&self) -> Result<fi_cq_err_entry, isize> {
+        // SAFETY: numbers and pointers: all zeroes are an entry, with no room for data of the provider's own.
+        let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
+        // SAFETY: an open queue, and an entry of the version that was asked for.
+        match unsafe { calls::cq_readerr(self.queue.as_ptr(), &raw mut entry, 0) } {
+            read if read > 0 => Ok(entry),
+            answer => Err(answer),
+        }
+    }
+
+    /// Readable when the queue has something, if it was opened so.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: it belongs to the queue, which is open for as long as this value.
+        self.descriptor.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })
+    }
+
+    /// Whether everything was read, so that what comes next makes the descriptor readable. Never, if it has none.
+    pub fn may_sleep(&self) -> bool {
+        let mut queue = self.queue.fid();
+        let fabric = self.addresses.domain().fabric();
+        if self.descriptor.is_none() {
+            return false;
+        }
+        // SAFETY: an open fabric, and an open queue of it on which threads may sleep.
+        unsafe { calls::trywait(fabric, &raw mut queue, 1) == 0 }
+    }
+
+    /// Whether it has an atomic operation that gives nothing: 0, or libfabric's answer.
+    pub fn has_atomic(&self, datatype: fi_datatype, op: fi_op) -> c_int {
+        let mut count = 0;
+        if !is_known(datatype, op) {
+            return UNSUPPORTED;
+        }
+        // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
+        unsafe { calls::atomicvalid(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
+    }
+
+    /// Whether it has one that gives what was there: 0, or libfabric's answer.
+    pub fn has_fetch_atomic(&self, datatype: fi_datatype, op: fi_op) -> c_int {
+        let mut count = 0;
+        if !is_known(datatype, op) {
+            return UNSUPPORTED;
+        }
+        // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
+        unsafe { calls::fetch_atomicvalid(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
+    }
+
+    /// Whether it has one that compares and gives what was there: 0, or libfabric's answer.
+    pub fn has_compare_atomic(&self, datatype: fi_datatype, op: fi_op) -> c_int {
+        let mut count = 0;
+        if !is_known(datatype, op) {
+            return UNSUPPORTED;
+        }
+        // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
+        unsafe { calls::compare_atomicvalid(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
+    }
+
+    /// For calls that bind something to it.
+    pub(super) fn fid(&self) -> *mut fid {
+        self.endpoint.fid()
+    }
+}
+
+impl Poster<'_> {
+    /// `fi_recv`.
+    ///
+    /// # Safety
+    ///
+    /// As [`Poster`] says; the buffer is what is written.
+    #[inline(always)]
+    pub unsafe fn recv(
+        self,
+        buffer: (*mut u8, usize),
+        description: *mut c_void,
+        context: *mut c_void,
+    ) -> isize {
+        // `FI_ADDR_UNSPEC`, which bindgen leaves out: a number with a cast.
+        const ANYBODY: fi_addr_t = fi_addr_t::MAX;
+        let (start, bytes) = buffer;
+        // SAFETY: an open endpoint (type), and the caller's promise.
+        unsafe { calls::recv(self.endpoint.as_ptr(), start.cast(), bytes, description, ANYBODY, context) }
+    }
+
+    /// `fi_sendmsg`.
+    ///
+    /// # Safety
+    ///
+    /// As [`Poster`] says.
+    #[inline(always)]
+    pub unsafe fn sendmsg(self, message: &fi_msg, flags: u64) -> isize {
+        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
+        unsafe { calls::sendmsg(self.endpoint.as_ptr(), message, flags) }
+    }
+
+    /// `fi_writemsg`.
+    ///
+    /// # Safety
+    ///
+    /// As [`Poster`] says.
+    #[inline(always)]
+    pub unsafe fn writemsg(self, message: &fi_msg_rma, flags: u64) -> isize {
+        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
+        unsafe { calls::writemsg(self.endpoint.as_ptr(), message, flags) }
+    }
+
+    /// `fi_readmsg`.
+    ///
+    /// # Safety
+    ///
+    /// As [`Poster`] says.
+    #[inline(always)]
+    pub unsafe fn readmsg(self, message: &fi_msg_rma, flags: u64) -> isize {
+        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
+        unsafe { calls::readmsg(self.endpoint.as_ptr(), message, flags) }
+    }
+
+    /// `fi_atomicmsg`.
+    ///
+    /// # Safety
+    ///
+    /// As [`Poster`] says.
+    #[inline(always)]
+    pub unsafe fn atomicmsg(self, message: &fi_msg_atomic, flags: u64) -> isize {
+        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
+        unsafe { calls::atomicmsg(self.endpoint.as_ptr(), message, flags) }
+    }
+
+    /// `fi_fetch_atomicmsg`, with one result and its description.
+    ///
+    /// # Safety
+    ///
+    /// As [`Poster`] says; the result is what is written.
+    #[inline(always)]
+    pub unsafe fn fetch_atomicmsg(
+        self,
+        message: &fi_msg_atomic,
+        (result, description): (&mut fi_ioc, &mut *mut c_void),
+        flags: u64,
+    ) -> isize {
+        let endpoint = self.endpoint.as_ptr();
+        // SAFETY: an open endpoint (type); the message and the place of the result are read during the call, the rest is
+        // the caller's promise.
+        unsafe { calls::fetch_atomicmsg(endpoint, message, result, description, 1, flags) }
+    }
+
+    /// `fi_compare_atomicmsg`, with one operand to compare, one result, and their descriptions.
+    ///
+    /// # Safety
+    ///
+    /// As [`Poster`] says; the result is what is written.
+    #[inline(always)]
+    pub unsafe fn compare_atomicmsg(
+        self,
+        message: &fi_msg_atomic,
+        (compare, described): (&fi_ioc, &mut *mut c_void),
+        (result, description): (&mut fi_ioc, &mut *mut c_void),
+        flags: u64,
+    ) -> isize {
+        let endpoint = self.endpoint.as_ptr();
+        // SAFETY: an open endpoint (type); the message and the places of operand and result are read during the call, the
+        // rest is the caller's promise.
+        unsafe {
+            calls::compare_atomicmsg(endpoint, message, compare, described, 1, result, description, 1, flags)
+        }
+    }
+}
+
+/// What providers answer that do not have an operation.
+const UNSUPPORTED: c_int = -(FI_EOPNOTSUPP as c_int);
+
+/// Whether every libfabric knows these numbers: providers look into tables by them.
+fn is_known(datatype: fi_datatype, op: fi_op) -> bool {
+    datatype < FI_DATATYPE_LAST && op <= FI_MSWAP
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::super::{Domain, Hints, Library, Registration};
+    use super::*;
+
+    /// An endpoint of the provider that runs anywhere, if there is a libfabric.
+    fn endpoint(sleeps: bool) -> Option<Endpoint> {
+        // SAFETY: no library is named: the system's.
+        let library = match unsafe { Library::load(None) } {
+            Ok(library) => library,
+            Err(why) => {
+                eprintln!("skipped: {why}");
+                return None;
+            }
+        };
+        let capabilities = u64::from(FI_MSG | FI_RMA | FI_ATOMIC);
+        let hints = Hints { capabilities, provider: Some("tcp;ofi_rxm"), ..Hints::default() };
+        let offers = library.offers(&hints).unwrap();
+        assert!(offers.entries().all(|entry| entry.provider() == "tcp;ofi_rxm"));
+        assert_eq!(offers.on(Some("no-such-interface")).unwrap_err().code, FI_ENODATA.cast_signed());
+        let domain = Domain::open(offers.on(Some("lo")).unwrap()).unwrap();
+        assert_eq!(domain.entry().interface(), "lo");
+        drop(offers);
+        let addresses = Addresses::open(&domain, 0).unwrap();
+        Some(Endpoint::open(&addresses, 16, sleeps, Reports::All).unwrap())
+    }
+
+    #[test]
+    fn an_endpoint_keeps_what_it_was_made_from() {
+        let Some(endpoint) = endpoint(true) else { return };
+        let library = endpoint.addresses().domain().library();
+        assert!(library.version() >= (1, 14));
+        assert!(endpoint.descriptor().is_some() && endpoint.may_sleep());
+        assert!(endpoint.read(&mut [const { MaybeUninit::uninit() }; 4]).unwrap().is_empty());
+        assert_eq!((endpoint.completed(), endpoint.read_error().is_err()), (0, true));
+        let mut memory = [0_u64; 8];
+        let (start, domain) = (memory.as_mut_ptr().cast(), endpoint.addresses().domain());
+        // SAFETY: the memory goes behind what is given, and nobody is told its key.
+        let registered = unsafe { Registration::new(domain, (start, 64), FI_READ, 7) };
+        drop(endpoint);
+        // It keeps the domain.
+        assert_eq!(registered.unwrap().key(), 7);
+    }
+
+    #[test]
+    fn what_is_no_operation_is_not_there() {
+        let Some(endpoint) = endpoint(false) else { return };
+        assert_eq!(endpoint.has_fetch_atomic(FI_UINT64, FI_SUM), 0);
+        for (datatype, op) in [(FI_DATATYPE_LAST, FI_SUM), (u32::MAX, FI_SUM), (FI_UINT64, FI_MSWAP + 1)] {
+            assert_eq!(endpoint.has_atomic(datatype, op), UNSUPPORTED);
+            assert_eq!(endpoint.has_fetch_atomic(datatype, op), UNSUPPORTED);
+            assert_eq!(endpoint.has_compare_atomic(datatype, op), UNSUPPORTED);
+        }
+        assert!(endpoint.descriptor().is_none() && !endpoint.may_sleep());
+    }
+
+    #[test]
+    fn memory_is_bound_inside_one_domain() {
+        let (Some(one), Some(other)) = (endpoint(false), endpoint(false)) else { return };
+        let mut memory = [0_u64; 8];
+        let (start, domain) = (memory.as_mut_ptr().cast(), one.addresses().domain());
+        // SAFETY: the memory goes behind what is given, and nobody is told its key.
+        let registered = unsafe { Registration::new(domain, (start, 64), FI_READ, 7) };
+        let refused = registered.unwrap().bind(&other).unwrap_err();
+        assert_eq!((refused.call, refused.code), ("fi_mr_bind", FI_EINVAL.cast_signed()));
+    }
+}

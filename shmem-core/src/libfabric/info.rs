@@ -1,0 +1,259 @@
+//! What providers offer.
+
+use core::ffi::{CStr, c_char};
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use std::ffi::CString;
+
+use super::bindings::*;
+use super::library::{Library, VERSION};
+use super::object::Refused;
+
+/// What is asked of providers: endpoints that need no connection (`FI_EP_RDM`), which any thread may use
+/// (`FI_THREAD_SAFE`) and which do their work when they are called (`FI_PROGRESS_MANUAL`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints<'a> {
+    /// What endpoints are to do.
+    pub capabilities: u64,
+    /// What the caller can do for the provider (`FI_CONTEXT`).
+    pub mode: u64,
+    /// What the caller can do for it when memory is registered.
+    pub registration: u32,
+    /// Who guards queues against overruns.
+    pub resources: fi_resource_mgmt,
+    /// The provider; `None`: any.
+    pub provider: Option<&'a str>,
+}
+
+/// Entries that libfabric has made, at least one; freed with this value. Nobody changes them.
+#[derive(Debug)]
+pub struct Info {
+    library: &'static Library,
+    first: NonNull<fi_info>,
+}
+
+// SAFETY: plain data of libfabric, which belongs to no thread.
+unsafe impl Send for Info {}
+// SAFETY: it is only read.
+unsafe impl Sync for Info {}
+
+/// One entry: an interface of a provider, and what endpoints of it can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'i> {
+    library: &'static Library,
+    /// An entry that `fi_getinfo` has made, with all its attributes, or a copy of one.
+    info: NonNull<fi_info>,
+    list: PhantomData<&'i Info>,
+}
+
+impl Library {
+    /// What providers offer that fits: a list, best first.
+    ///
+    /// # Errors
+    ///
+    /// What libfabric says: `FI_ENODATA` where nothing fits.
+    pub fn offers(&'static self, asked: &Hints<'_>) -> Result<Info, Refused> {
+        let refused = |code| Refused { call: "fi_getinfo", code };
+        // SAFETY: a null pointer asks for an empty one.
+        let hints = unsafe { (self.symbols().fi_dupinfo)(core::ptr::null()) };
+        let hints = NonNull::new(hints).ok_or(refused(FI_ENOMEM.cast_signed()))?;
+        let hints = Info { library: self, first: hints };
+        hints.fill_in(asked);
+        let mut list = core::ptr::null_mut();
+        let (node, service) = (core::ptr::null(), core::ptr::null());
+        let getinfo = self.symbols().fi_getinfo;
+        // SAFETY: no node and no service are asked for; the hints are libfabric's own, and there is room for the answer.
+        let answer = unsafe { getinfo(VERSION, node, service, 0, hints.first.as_ptr(), &raw mut list) };
+        Refused::unless_done("fi_getinfo", answer)?;
+        let first = NonNull::new(list).ok_or(refused(FI_ENODATA.cast_signed()))?;
+        Ok(Info { library: self, first })
+    }
+}
+
+impl Info {
+    /// The first entry.
+    pub fn first(&self) -> Entry<'_> {
+        Entry { library: self.library, info: self.first, list: PhantomData }
+    }
+
+    /// The first entry, or the first of an interface. (Hints may name one, which not every provider heeds.)
+    ///
+    /// # Errors
+    ///
+    /// `FI_ENODATA` where the interface is not among them.
+    pub fn on(&self, interface: Option<&str>) -> Result<Entry<'_>, Refused> {
+        let mut entries = self.entries();
+        let found = entries.find(|entry| interface.is_none_or(|name| entry.interface() == name));
+        found.ok_or(Refused { call: "fi_getinfo", code: FI_ENODATA.cast_signed() })
+    }
+
+    /// All entries.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        core::iter::successors(Some(self.first()), |entry| {
+            let info = NonNull::new(entry.info().next)?;
+            Some(Entry { info, ..*entry })
+        })
+    }
+
+    /// Makes an empty entry that nobody else has yet say what is asked.
+    fn fill_in(&self, asked: &Hints<'_>) {
+        // SAFETY: one that libfabric has just made; nobody else has it.
+        let info = unsafe { &mut *self.first.as_ptr() };
+        info.caps = asked.capabilities;
+        info.mode = asked.mode;
+        // SAFETY: `fi_dupinfo` makes all attributes, each an allocation of its own; nobody else has them.
+        let endpoint = unsafe { &mut *info.ep_attr };
+        endpoint.type_ = FI_EP_RDM;
+        // SAFETY: `fi_dupinfo` makes all attributes, each an allocation of its own; nobody else has them.
+        let domain = unsafe { &mut *info.domain_attr };
+        domain.threading = FI_THREAD_SAFE;
+        domain.data_progress = FI_PROGRESS_MANUAL;
+        domain.resource_mgmt = asked.resources;
+        domain.mr_mode = asked.registration.cast_signed();
+        // SAFETY: `fi_dupinfo` makes all attributes, each an allocation of its own; nobody else has them.
+        let fabric = unsafe { &mut *info.fabric_attr };
+        fabric.prov_name = asked.provider.map_or(core::ptr::null_mut(), name);
+    }
+}
+
+impl Drop for Info {
+    fn drop(&mut self) {
+        // SAFETY: a list that libfabric has made, freed once.
+        unsafe { (self.library.symbols().fi_freeinfo)(self.first.as_ptr()) };
+    }
+}
+
+impl<'i> Entry<'i> {
+    /// A copy of it alone.
+    ///
+    /// # Panics
+    ///
+    /// If libfabric has no memory for it.
+    pub fn copy(self) -> Info {
+        // SAFETY: an entry of a list that lives.
+        let info = unsafe { (self.library.symbols().fi_dupinfo)(self.info.as_ptr()) };
+        let first = NonNull::new(info).expect("libfabric has memory for a copy of a fi_info");
+        Info { library: self.library, first }
+    }
+
+    /// The library that offers it.
+    pub fn library(self) -> &'static Library {
+        self.library
+    }
+
+    /// What endpoints can do.
+    pub fn capabilities(self) -> u64 {
+        self.info().caps
+    }
+
+    /// The provider's name.
+    pub fn provider(self) -> String {
+        // SAFETY: a text of an entry that lives, or none.
+        unsafe { text(self.fabric().prov_name) }
+    }
+
+    /// The network's name.
+    pub fn network(self) -> String {
+        // SAFETY: a text of an entry that lives, or none.
+        unsafe { text(self.fabric().name) }
+    }
+
+    /// The interface's name.
+    pub fn interface(self) -> String {
+        // SAFETY: a text of an entry that lives, or none.
+        unsafe { text(self.domain().name) }
+    }
+
+    /// The address of the interface, in the form that the provider has; empty: it has none.
+    pub fn address(self) -> &'i [u8] {
+        let info = self.info();
+        if info.src_addr.is_null() {
+            return &[];
+        }
+        // SAFETY: not null: an address of an entry that lives, with so many bytes.
+        unsafe { core::slice::from_raw_parts(info.src_addr.cast(), info.src_addrlen) }
+    }
+
+    /// The form of the provider's addresses.
+    pub fn address_format(self) -> u32 {
+        self.info().addr_format
+    }
+
+    /// Where the interface is on a PCI bus: domain, bus, device and function, if libfabric says so.
+    pub fn pci(self) -> Option<(u16, u8, u8, u8)> {
+        // SAFETY: that of an entry that lives, or none.
+        let nic = unsafe { self.info().nic.as_ref() }?;
+        // SAFETY: what an interface has of its bus lives as long as it, if it is there.
+        let bus = unsafe { nic.bus_attr.as_ref() }?;
+        if bus.bus_type != FI_BUS_PCI {
+            return None;
+        }
+        // SAFETY: that of a PCI bus, as its type says.
+        let pci = unsafe { bus.attr.pci };
+        Some((pci.domain_id, pci.bus_id, pci.device_id, pci.function_id))
+    }
+
+    /// What domains have and demand.
+    pub fn domain(self) -> &'i fi_domain_attr {
+        // SAFETY: an entry has all attributes (field), which live as long as its list.
+        unsafe { &*self.info().domain_attr }
+    }
+
+    /// What endpoints have.
+    pub fn endpoint(self) -> &'i fi_ep_attr {
+        // SAFETY: an entry has all attributes (field), which live as long as its list.
+        unsafe { &*self.info().ep_attr }
+    }
+
+    /// Limits of what is sent.
+    pub fn transmit(self) -> &'i fi_tx_attr {
+        // SAFETY: an entry has all attributes (field), which live as long as its list.
+        unsafe { &*self.info().tx_attr }
+    }
+
+    /// Limits of what is received.
+    pub fn receive(self) -> &'i fi_rx_attr {
+        // SAFETY: an entry has all attributes (field), which live as long as its list.
+        unsafe { &*self.info().rx_attr }
+    }
+
+    /// For the call that opens a fabric.
+    pub(super) fn fabric_attributes(self) -> *mut fi_fabric_attr {
+        self.info().fabric_attr
+    }
+
+    fn fabric(self) -> &'i fi_fabric_attr {
+        // SAFETY: an entry has all attributes (field), which live as long as its list.
+        unsafe { &*self.info().fabric_attr }
+    }
+
+    fn info(self) -> &'i fi_info {
+        // SAFETY: an entry of a list that lives, which nobody changes.
+        unsafe { self.info.as_ref() }
+    }
+
+    /// For calls that open something by it.
+    pub(super) fn as_ptr(self) -> *mut fi_info {
+        self.info.as_ptr()
+    }
+}
+
+/// A copy of a name that libfabric will free.
+fn name(name: &str) -> *mut c_char {
+    let name = CString::new(name).unwrap_or_default();
+    // SAFETY: a text that ends with a zero.
+    unsafe { libc::strdup(name.as_ptr()) }
+}
+
+/// A text of libfabric.
+///
+/// # Safety
+///
+/// It must end with a zero, or be null.
+unsafe fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and ends with a zero (caller).
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,89 @@
+//! Memory that the provider may use.
+
+use core::ffi::c_void;
+use std::sync::Arc;
+
+use super::bindings::*;
+use super::calls;
+use super::domain::Domain;
+use super::endpoint::Endpoint;
+use super::object::{Object, Refused};
+
+/// Memory that is registered. Fields are closed in order.
+#[derive(Debug)]
+pub struct Registration {
+    memory: Object<fid_mr>,
+    domain: Arc<Domain>,
+}
+
+impl Registration {
+    /// Registers bytes, for uses like `FI_REMOTE_WRITE`, under a key that the provider may have us choose.
+    ///
+    /// # Errors
+    ///
+    /// If the provider refuses: `FI_ENOKEY` where the key is taken.
+    ///
+    /// # Safety
+    ///
+    /// The bytes must stay for as long as what is given lives, and be such that whoever has the key, or the
+    /// [description](Self::description), may use them so; or nobody ever uses either.
+    pub unsafe fn new(
+        domain: &Arc<Domain>,
+        (start, bytes): (*mut u8, usize),
+        access: u32,
+        key: u64,
+    ) -> Result<Self, Refused> {
+        let range = libc::iovec { iov_base: start.cast(), iov_len: bytes };
+        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        let mut attributes: fi_mr_attr = unsafe { core::mem::zeroed() };
+        attributes.mr_iov = &raw const range;
+        attributes.iov_count = 1;
+        attributes.access = access.into();
+        attributes.requested_key = key;
+        let open = |memory| {
+            // SAFETY: an open domain; the attributes are read during the call, and the memory stays (caller).
+            unsafe { calls::mr_regattr(domain.as_ptr(), &raw const attributes, 0, memory) }
+        };
+        // SAFETY: only this value knows it, whose fields close it before they let go of its domain.
+        let memory = unsafe { Object::open("fi_mr_regattr", open) }?;
+        Ok(Self { memory, domain: Arc::clone(domain) })
+    }
+
+    /// Binds it to an endpoint, as providers ask for that say `FI_MR_ENDPOINT`.
+    ///
+    /// # Errors
+    ///
+    /// If the provider refuses, or the endpoint is of another domain.
+    pub fn bind(&self, endpoint: &Endpoint) -> Result<(), Refused> {
+        if !Arc::ptr_eq(&self.domain, endpoint.addresses().domain()) {
+            return Err(Refused { call: "fi_mr_bind", code: FI_EINVAL.cast_signed() });
+        }
+        // SAFETY: open objects of one domain. A provider that needs the endpoint for as long as the memory does not close it
+        // before: it says that it is busy (fi_endpoint(3)).
+        Refused::unless_done("fi_mr_bind", unsafe { calls::bind(self.memory.fid(), endpoint.fid(), 0) })
+    }
+
+    /// Lets it be used, once it is bound.
+    ///
+    /// # Errors
+    ///
+    /// If the provider refuses.
+    pub fn enable(&self) -> Result<(), Refused> {
+        let none = core::ptr::null_mut();
+        // SAFETY: open memory; the command has no argument.
+        Refused::unless_done("fi_mr_enable", unsafe { calls::control(self.memory.fid(), FI_ENABLE, none) })
+    }
+
+    /// The key that others name it by.
+    pub fn key(&self) -> u64 {
+        // SAFETY: open memory.
+        unsafe { (*self.memory.as_ptr()).key }
+    }
+
+    /// What the provider wants to be told of it in operations of this process.
+    #[inline(always)]
+    pub fn description(&self) -> *mut c_void {
+        // SAFETY: open memory.
+        unsafe { (*self.memory.as_ptr()).mem_desc }
+    }
+}

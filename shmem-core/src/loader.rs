@@ -1,0 +1,105 @@
+//! Libraries of C that are found when the program runs: a build needs none of them, and a site's own are used.
+
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+use std::ffi::CString;
+
+/// A library that has been loaded. It stays loaded: its threads and what it registered at exit outlive any use.
+#[derive(Clone, Copy, Debug)]
+pub struct Loaded(NonNull<c_void>);
+
+// SAFETY: a handle of the loader, which any thread may ask.
+unsafe impl Send for Loaded {}
+// SAFETY: a handle of the loader, which threads may ask at a time.
+unsafe impl Sync for Loaded {}
+
+/// Why a library, or a function of it, is not to be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LoadError(String);
+
+impl Loaded {
+    /// Loads a file, or one that the loader finds by that name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it cannot be loaded: what the loader says.
+    ///
+    /// # Safety
+    ///
+    /// The initialisers of the library run: they must be sound to run.
+    pub unsafe fn open(name: &str) -> Result<Self, LoadError> {
+        let file = CString::new(name).map_err(|_| LoadError("its name has a zero in it".to_owned()))?;
+        // SAFETY: a string that ends with a zero; the initialisers that run may run (caller).
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        NonNull::new(handle).map(Self).ok_or_else(LoadError::last)
+    }
+
+    /// A function: of that version, or where the loader or the library knows no versions, or none is asked for, of
+    /// that name.
+    ///
+    /// # Errors
+    ///
+    /// If the library has none of that name: what the loader says.
+    ///
+    /// # Safety
+    ///
+    /// `F` must be a function pointer, of the type that the function of that name and version has.
+    pub unsafe fn function<F: Copy>(self, name: &CStr, version: Option<&CStr>) -> Result<F, LoadError> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+        let mut found = core::ptr::null_mut();
+        #[cfg(target_env = "gnu")]
+        if let Some(version) = version {
+            // SAFETY: a library that stays open, and strings that end with a zero.
+            found = unsafe { libc::dlvsym(self.0.as_ptr(), name.as_ptr(), version.as_ptr()) };
+        }
+        #[cfg(not(target_env = "gnu"))]
+        let _ = version;
+        if found.is_null() {
+            // SAFETY: a library that stays open, and a string that ends with a zero.
+            found = unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) };
+        }
+        if found.is_null() {
+            return Err(LoadError::last());
+        }
+        // SAFETY: as many bytes (asserted), not null, and of the type that the caller says.
+        Ok(unsafe { core::mem::transmute_copy::<*mut c_void, F>(&found) })
+    }
+}
+
+impl LoadError {
+    /// What the loader says of its last failure.
+    fn last() -> Self {
+        // SAFETY: no arguments; a text of this thread, valid until its next call of the loader, or none.
+        let text = unsafe { libc::dlerror() };
+        if text.is_null() {
+            return Self("the loader gives no reason".to_owned());
+        }
+        // SAFETY: not null: a string that ends with a zero, and nobody calls the loader before it is copied.
+        Self(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_found_by_name_and_what_is_missing_is_named() {
+        // SAFETY: the program's own C library, whose initialisers have run.
+        let library = unsafe { Loaded::open("libc.so.6") }.unwrap();
+        type Getpid = unsafe extern "C" fn() -> i32;
+        // SAFETY: that is its type.
+        let getpid = unsafe { library.function::<Getpid>(c"getpid", None) }.unwrap();
+        // SAFETY: it has no arguments.
+        assert_eq!(unsafe { getpid() }, std::process::id().cast_signed());
+        // SAFETY: there is no such function: nothing has a type.
+        let error = unsafe { library.function::<Getpid>(c"no_such_function", None) }.unwrap_err();
+        assert!(error.to_string().contains("no_such_function"), "{error}");
+        // SAFETY: there is no such file: nothing runs.
+        let error = unsafe { Loaded::open("no-such-library.so") }.unwrap_err();
+        assert!(error.to_string().contains("no-such-library.so"), "{error}");
+        // SAFETY: nothing is loaded.
+        assert_eq!(unsafe { Loaded::open("a\0b") }.unwrap_err().to_string(), "its name has a zero in it");
+    }
+}

@@ -1,0 +1,268 @@
+//! Files of two PEs that somebody has changed, cut, mixed up or put back: an opening refuses them, or gives what a
+//! persist has kept. It takes neither for ever nor as much memory as a file asks for.
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use crate::memory::pmem::format::{Geometry, Header, SLOT, Slot, TEXT};
+use crate::memory::pmem::{Candidate, Identity, PmemFile, agree};
+use crate::memory::tests::Tree;
+
+const SIZE: u64 = 64 << 10;
+const PES: usize = 2;
+
+fn identity(pe: usize) -> Identity {
+    let layout = "partition 4 `keep`\n`grid` at 0x40\n".to_owned();
+    Identity { what: "partition 4 `keep` (TEST)".into(), size: SIZE, pe: pe as u32, pes: PES as u32, layout }
+}
+
+fn geometry() -> Geometry {
+    Geometry::new(SIZE, identity(0).layout.len() as u64).unwrap()
+}
+
+/// What every byte of a PE is in a persist; 0: before the first.
+fn value(pe: usize, persist: u64) -> u8 {
+    if persist == 0 { 0 } else { (10 * persist + pe as u64) as u8 }
+}
+
+/// A heap: a file for each PE.
+struct Heap(Tree);
+
+impl Heap {
+    fn path(&self, pe: usize) -> PathBuf {
+        self.0.root().join(format!("heap.{pe}"))
+    }
+
+    fn read(&self, pe: usize) -> Vec<u8> {
+        std::fs::read(self.path(pe)).unwrap()
+    }
+
+    fn write(&self, pe: usize, bytes: &[u8]) {
+        std::fs::write(self.path(pe), bytes).unwrap();
+    }
+
+    /// Opens all files, comes to what they agree on, and gives that; `None`: refused.
+    fn open(&self) -> Option<(u64, Vec<PmemFile>)> {
+        let candidates: Vec<_> = (0..PES).map(|pe| PmemFile::open(&self.path(pe), &identity(pe))).collect();
+        let files: Option<Vec<_>> = candidates
+            .into_iter()
+            .map(|candidate| match candidate {
+                Candidate::File(file) => Some(*file),
+                Candidate::Unusable(error) | Candidate::Refused(error) => {
+                    assert!(error.to_string().contains("heap."), "{error}");
+                    None
+                }
+            })
+            .collect();
+        let mut files = files?;
+        let found: Vec<_> = files.iter().map(PmemFile::found).collect();
+        let persist = agree(&found).ok()?;
+        files.iter_mut().for_each(|file| file.settle(persist, 5).unwrap());
+        Some((persist, files))
+    }
+
+    /// The files as jobs leave them, after each persist and in the middle of the last one.
+    fn history(&self) -> Vec<Vec<Vec<u8>>> {
+        let snapshot = || (0..PES).map(|pe| self.read(pe)).collect::<Vec<_>>();
+        let mut history = Vec::new();
+        for persist in 1..=3 {
+            let (before, mut files) = self.open().unwrap();
+            assert_eq!(before, persist - 1);
+            for (pe, file) in files.iter_mut().enumerate() {
+                self.scribble(pe, value(pe, persist));
+                file.prepare().unwrap();
+            }
+            if persist == 3 {
+                history.push(snapshot());
+            }
+            files.iter_mut().for_each(|file| file.complete().unwrap());
+            history.push(snapshot());
+        }
+        history
+    }
+
+    /// Overwrites the working area, as a program does.
+    fn scribble(&self, pe: usize, with: u8) {
+        let mut bytes = self.read(pe);
+        let work = geometry().work as usize..geometry().copy as usize;
+        if let Some(work) = bytes.get_mut(work) {
+            work.fill(with);
+        }
+        let file = std::fs::File::options().write(true).open(self.path(pe)).unwrap();
+        // In place: who has the file mapped keeps it.
+        std::os::unix::fs::FileExt::write_all_at(&file, &bytes, 0).unwrap();
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    /// A byte of the headers or of the layout.
+    Byte(usize, u8),
+    /// Another length.
+    Length(u64),
+    /// As it was after a persist, or in the middle of one.
+    Back(usize),
+    /// The file of the other PE, of some time.
+    Other(usize),
+    /// The program has gone on.
+    Program(u8),
+    /// Something else.
+    Junk(Vec<u8>),
+    /// No file.
+    Gone,
+    /// Both headers change places.
+    Turned,
+}
+
+fn changes() -> impl Strategy<Value = Vec<(usize, Change)>> {
+    let headers = prop_oneof![0..104_usize, 4096..4200_usize, 8192..8240_usize];
+    let ends = prop_oneof![0..20_000_u64, (2 << 20) - 3..(2 << 20) + 200_000_u64];
+    let change = prop_oneof![
+        4 => (headers, 1..=u8::MAX).prop_map(|(at, bits)| Change::Byte(at, bits)),
+        2 => ends.prop_map(Change::Length),
+        3 => (0..4_usize).prop_map(Change::Back),
+        1 => (0..4_usize).prop_map(Change::Other),
+        2 => any::<u8>().prop_map(Change::Program),
+        1 => prop::collection::vec(any::<u8>(), 0..9000).prop_map(Change::Junk),
+        1 => Just(Change::Gone),
+        1 => Just(Change::Turned),
+    ];
+    prop::collection::vec((0..PES, change), 1..5)
+}
+
+/// The byte that fills an area, if one does.
+fn filled(bytes: &[u8]) -> Option<u8> {
+    let first = *bytes.first()?;
+    bytes.iter().all(|byte| *byte == first).then_some(first)
+}
+
+#[test]
+fn what_somebody_has_changed_is_refused_or_what_a_persist_has_kept() {
+    let heap = Heap(Tree::new());
+    let history = heap.history();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: ProptestConfig::default().cases.min(128),
+        ..ProptestConfig::with_source_file(file!())
+    });
+    let opened = std::cell::Cell::new(0);
+    let ran = runner.run(&changes(), |changes| {
+        let last = history.len() - 1;
+        (0..PES).for_each(|pe| heap.write(pe, &history[last][pe]));
+        // Headers carry a checksum, areas do not. If the newest header of a file is lost without a crash, the one before
+        // counts, which says that the working area holds the persist, and the copy perhaps the one before: so it
+        // does, unless the program has gone on, or the files of the others were put back to that one.
+        let mixed = changes.iter().any(|(_, change)| matches!(change, Change::Back(_) | Change::Other(_)));
+        let mut lost = [false; PES];
+        let mut went_on = [false; PES];
+        // What was cut off is gone, whatever length the file has later.
+        let mut cut = [false; PES];
+        for (pe, change) in changes {
+            let path = heap.path(pe);
+            let bytes = if path.exists() { heap.read(pe) } else { Vec::new() };
+            match change {
+                Change::Byte(at, bits) => {
+                    let mut bytes = bytes;
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte ^= bits;
+                    }
+                    heap.write(pe, &bytes);
+                    lost[pe] = true;
+                }
+                Change::Length(length) => {
+                    let mut bytes = bytes;
+                    bytes.resize(length as usize, 0);
+                    heap.write(pe, &bytes);
+                    cut[pe] |= length < geometry().end();
+                }
+                Change::Back(time) => {
+                    heap.write(pe, &history[time][pe]);
+                    (lost[pe], went_on[pe], cut[pe]) = (false, false, false);
+                }
+                Change::Other(time) => heap.write(pe, &history[time][1 - pe]),
+                Change::Program(with) => {
+                    // In the middle of a persist it waits.
+                    let waits = newest(&bytes).is_none_or(|header| header.state as u64 == 2);
+                    if !waits {
+                        heap.scribble(pe, with);
+                        went_on[pe] = true;
+                    }
+                }
+                Change::Junk(junk) => heap.write(pe, &junk),
+                Change::Gone => _ = std::fs::remove_file(path),
+                Change::Turned => {
+                    let mut bytes = bytes;
+                    if bytes.len() as u64 >= TEXT {
+                        let (first, second) = bytes.split_at_mut(SLOT as usize);
+                        first.swap_with_slice(&mut second[..SLOT as usize]);
+                    }
+                    heap.write(pe, &bytes);
+                    lost[pe] = true;
+                }
+            }
+        }
+        let Some((persist, files)) = heap.open() else { return Ok(()) };
+        opened.set(opened.get() + 1);
+        drop(files);
+        for pe in 0..PES {
+            if cut[pe] || lost[pe] && (went_on[pe] || mixed) {
+                continue;
+            }
+            let bytes = heap.read(pe);
+            let work = &bytes[geometry().work as usize..geometry().copy as usize];
+            prop_assert_eq!(filled(work), Some(value(pe, persist)), "PE {} in persist {}", pe, persist);
+        }
+        Ok(())
+    });
+    ran.unwrap();
+    assert!(opened.get() > 5, "some changes are harmless: {opened:?}");
+}
+
+/// The header that counts.
+fn newest(bytes: &[u8]) -> Option<Header> {
+    let slots = bytes.chunks(SLOT as usize).take(2).filter(|page| page.len() == SLOT as usize);
+    let headers = slots.filter_map(|page| match Header::decode(page) {
+        Slot::Header(header) => Some(header),
+        _ => None,
+    });
+    headers.max_by_key(|header| header.sequence)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whoever knows the checksum can write any header.
+    #[test]
+    fn a_header_may_say_anything(
+        state in 1..=3_u64,
+        generation in prop_oneof![0..5_u64, any::<u64>(), Just(u64::MAX)],
+        sequence in prop_oneof![0..5_u64, any::<u64>(), Just(u64::MAX)],
+        size in prop_oneof![Just(SIZE), any::<u64>()],
+        layout in prop_oneof![Just(34_u64), any::<u64>(), 0..1_u64 << 41],
+        length in prop_oneof![Just(geometry().end()), 0..1_u64 << 42],
+    ) {
+        let heap = Heap(Tree::new());
+        drop(heap.open().unwrap());
+        for pe in 0..PES {
+            let mut page = heap.read(pe)[..SLOT as usize].to_vec();
+            for (at, word) in [(2, state), (3, generation), (4, sequence), (9, size), (10, layout)] {
+                page[at * 8..at * 8 + 8].copy_from_slice(&word.to_le_bytes());
+            }
+            let sum = crate::fingerprint::fingerprint(page[..96].iter().copied());
+            page[96..104].copy_from_slice(&sum.to_le_bytes());
+            let file = std::fs::File::options().write(true).open(heap.path(pe)).unwrap();
+            for slot in 0..2 {
+                std::os::unix::fs::FileExt::write_all_at(&file, &page, slot * SLOT).unwrap();
+            }
+            // Of holes, which cost nothing.
+            _ = file.set_len(length);
+        }
+        if let Some((_, mut files)) = heap.open() {
+            for file in &mut files {
+                file.prepare().unwrap();
+                file.complete().unwrap();
+                file.close().unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Loads, stores and copies of memory that others may read and write at the same time.
+//!
+//! In the shared phase every PE may write everywhere, and so may every thread of a `multiple` world, while
+//! others read there. As plain accesses that would be a data race, which is undefined behaviour, so there are
+//! none. Symmetric memory is touched in two ways:
+//!
+//! * A number (`u8` to `u64`, `i8` to `i64`, `f32`, `f64`, `usize`, `isize`) where an operation names one: by one
+//!   relaxed atomic access of its size, which the compiler inlines. Types say what is a number, so such an
+//!   access always meets others of the same place and size, or assembly.
+//! * Everything else (structs, arrays, slices, bytes, blocks of strided transfers): by instructions that the
+//!   compiler cannot see into, here and in the kernels of strided transfers. To Rust, a block of assembly is as
+//!   good as any code that has its effect. Ours stands for relaxed atomic accesses of every byte, in
+//!   any order, joined to words where somebody else accesses a word: what the processor does. So it races with
+//!   nobody. What is read may be mixed from several writes, and is a value all the same: every bit pattern is one.
+//!
+//! What several processes share is the same memory with the same instructions, and nothing else is asked of
+//! the processor: that a store of at most 8 aligned bytes is one store, and that locked instructions and the
+//! fences of `primitive` order all that stands before them.
+//!
+//! Other processors than x86-64, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and
+//! bytes (`words`). That is for ThreadSanitizer, which knows nothing of assembly: it checks in such a
+//! build that no plain access is left beside the accesses of this module. Of the assembly itself it sees
+//! nothing; what that may touch is what its callers prove.
+
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+mod assembly;
+mod piece;
+#[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
+mod words;
+
+use core::any::TypeId;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use bytemuck::Pod;
+
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+pub(crate) use assembly::Sixteen;
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+use assembly::{copy_long, zero_long};
+pub(crate) use piece::Piece;
+#[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
+pub(crate) use words::Sixteen;
+#[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
+use words::{copy_long, zero_long};
+
+/// Bytes up to which [`copy`] has instructions of its own.
+const SHORT: usize = 64;
+
+/// Whether a type is a number of at most 8 bytes, which is accessed by atomic instructions of its size. Known
+/// while compiling.
+#[inline(always)]
+pub(crate) fn is_number<T: 'static>() -> bool {
+    macro_rules! is_one_of {
+        ($($number:ty)*) => {
+            $(TypeId::of::<T>() == TypeId::of::<$number>())||*
+        };
+    }
+    is_one_of!(u64 f64 i64 usize isize u32 f32 i32 u8 i8 u16 i16)
+}
+
+/// Reads a value: a number in one access, and so whatever has 1, 2, 4 or 8 bytes at a multiple of its size.
+///
+/// # Safety
+///
+/// `from` must be aligned and readable, and no pointer from a shared reference: an atomic is one that may write. What
+/// may be the program's own is `read`.
+#[inline(always)]
+pub unsafe fn load<T: Pod>(from: *const T) -> T {
+    let word = from.cast_mut();
+    // Branches on constants: one is left in each instance.
+    match (size_of::<T>(), is_number::<T>()) {
+        (8, true) => {
+            // SAFETY: a number of 8 bytes, aligned and readable (caller); others access it by atomics of its size, or
+            // by assembly.
+            let word = unsafe { AtomicU64::from_ptr(word.cast()) };
+            bytemuck::cast(word.load(Ordering::Relaxed))
+        }
+        (4, true) => {
+            // SAFETY: a number of 4 bytes, aligned and readable (caller); others access it by atomics of its
+            // size, or by assembly.
+            let word = unsafe { AtomicU32::from_ptr(word.cast()) };
+            bytemuck::cast(word.load(Ordering::Relaxed))
+        }
+        (2, true) => {
+            // SAFETY: a number of 2 bytes, aligned and readable (caller); others access it by atomics of its
+            // size, or by assembly.
+            let word = unsafe { AtomicU16::from_ptr(word.cast()) };
+            bytemuck::cast(word.load(Ordering::Relaxed))
+        }
+        (1, true) => {
+            // SAFETY: a number of 1 byte, aligned and readable (caller); others access it by atomics of its
+            // size, or by assembly.
+            let word = unsafe { AtomicU8::from_ptr(word.cast()) };
+            bytemuck::cast(word.load(Ordering::Relaxed))
+        }
+        // SAFETY: aligned and readable (caller).
+        _ => unsafe { read(from) },
+    }
+}
+
+/// As [`load`], of memory that may also be the program's own, borrowed for reading only: there, a reference to an atomic
+/// would claim that it may be written.
+///
+/// # Safety
+///
+/// `from` must be aligned and readable.
+#[inline(always)]
+pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
+    // In registers: by way of memory, a longer read would wait for shorter writes.
+    match size_of::<T>() {
+        // SAFETY: readable for the size of a `T` (caller).
+        8 => bytemuck::cast(unsafe { u64::load(from.cast()) }),
+        // SAFETY: readable for the size of a `T` (caller).
+        4 => bytemuck::cast(unsafe { u32::load(from.cast()) }),
+        // SAFETY: readable for the size of a `T` (caller).
+        2 => bytemuck::cast(unsafe { u16::load(from.cast()) }),
+        // SAFETY: readable for the size of a `T` (caller).
+        1 => bytemuck::cast(unsafe { u8::load(from.cast()) }),
+        16 => {
+            // SAFETY: readable for the size of a `T` (caller).
+            let piece = unsafe { Sixteen::load(from.cast()) };
+            // SAFETY: both have 16 bytes, and every bit pattern is a `T` (`Pod`).
+            unsafe { core::mem::transmute_copy(&piece) }
+        }
+        bytes => {
+            let mut value = MaybeUninit::<T>::uninit();
+            // SAFETY: readable for the size of a `T` (caller), and as much is writable here.
+            unsafe { copy(value.as_mut_ptr().cast(), from.cast(), bytes) };
+            // SAFETY: all its bytes were written, and every bit pattern is a `T` (`Pod`).
+            unsafe { value.assume_init() }
+        }
+    }
+}
+
+/// Writes a value: a number in one access, and so whatever has 1, 2, 4 or 8 bytes at a multiple of its size.
+///
+/// # Safety
+///
+/// `to` must be aligned and writable.
+#[inline(always)]
+pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
+    match (size_of::<T>(), is_number::<T>()) {
+        (8, true) => {
+            // SAFETY: a number of 8 bytes, aligned and writable (caller); others access it by atomics of its size, or
+            // by assembly.
+            let word = unsafe { AtomicU64::from_ptr(to.cast()) };
+            word.store(bytemuck::cast(value), Ordering::Relaxed);
+        }
+        (4, true) => {
+            // SAFETY: a number of 4 bytes, aligned and writable (caller); others access it by atomics of its
+            // size, or by assembly.
+            let word = unsafe { AtomicU32::from_ptr(to.cast()) };
+            word.store(bytemuck::cast(value), Ordering::Relaxed);
+        }
+        (2, true) => {
+            // SAFETY: a number of 2 bytes, aligned and writable (caller); others access it by atomics of its
+            // size, or by assembly.
+            let word = unsafe { AtomicU16::from_ptr(to.cast()) };
+            word.store(bytemuck::cast(value), Ordering::Relaxed);
+        }
+        (1, true) => {
+            // SAFETY: a number of 1 byte, aligned and writable (caller); others access it by atomics of its
+            // size, or by assembly.
+            let word = unsafe { AtomicU8::from_ptr(to.cast()) };
+            word.store(bytemuck::cast(value), Ordering::Relaxed);
+        }
+        // SAFETY: writable for the size of a `T` (caller).
+        (8, false) => unsafe { bytemuck::cast::<T, u64>(value).store(to.cast()) },
+        // SAFETY: writable for the size of a `T` (caller).
+        (4, false) => unsafe { bytemuck::cast::<T, u32>(value).store(to.cast()) },
+        // SAFETY: writable for the size of a `T` (caller).
+        (2, false) => unsafe { bytemuck::cast::<T, u16>(value).store(to.cast()) },
+        // SAFETY: writable for the size of a `T` (caller).
+        (1, false) => unsafe { bytemuck::cast::<T, u8>(value).store(to.cast()) },
+        (16, _) => {
+            // SAFETY: both have 16 bytes, and every bit pattern is a `Sixteen`.
+            let piece: Sixteen = unsafe { core::mem::transmute_copy(&value) };
+            // SAFETY: writable for the size of a `T` (caller).
+            unsafe { piece.store(to.cast()) };
+        }
+        // SAFETY: writable for the size of a `T` (caller).
+        _ => unsafe { write(to, value) },
+    }
+}
+
+/// Writes any value, by a [`copy`] of its bytes: what an object begins as.
+///
+/// # Safety
+///
+/// `to` must be writable, and `T` have no padding.
+#[inline(always)]
+pub unsafe fn write<T>(to: *mut T, value: T) {
+    let value = core::mem::ManuallyDrop::new(value);
+    // SAFETY: as much is readable at `value`, and writable (caller).
+    unsafe { copy(to.cast(), (&raw const value).cast(), size_of::<T>()) };
+}
+
+/// Copies bytes, either side of which others may access at the same time. They may overlap. Of a constant
+/// length of up to 64 bytes it is a few instructions.
+///
+/// # Safety
+///
+/// `from` must be readable and `to` writable for `bytes` bytes, which are initialised.
+#[inline(always)]
+pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
+    if bytes <= SHORT {
+        // SAFETY: the caller's promise.
+        unsafe { copy_short(to, from, bytes) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { copy_long(to, from, bytes) };
+    }
+}
+
+/// Copies at most [`SHORT`] bytes: everything is read before anything is written, so sides may overlap.
+///
+/// # Safety
+///
+/// As [`copy`].
+#[inline]
+unsafe fn copy_short(to: *mut u8, from: *const u8, bytes: usize) {
+    match bytes {
+        0 => {}
+        // SAFETY: a piece of the bytes (caller).
+        1 => unsafe { one::<u8>(to, from) },
+        // SAFETY: a piece of the bytes (caller).
+        2 => unsafe { one::<u16>(to, from) },
+        // SAFETY: a piece of the bytes (caller).
+        4 => unsafe { one::<u32>(to, from) },
+        // SAFETY: a piece of the bytes (caller).
+        8 => unsafe { one::<u64>(to, from) },
+        // SAFETY: a piece of the bytes (caller).
+        16 => unsafe { one::<Sixteen>(to, from) },
+        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
+        3 => unsafe { ends::<u16>(to, from, bytes) },
+        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
+        5..8 => unsafe { ends::<u32>(to, from, bytes) },
+        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
+        9..16 => unsafe { ends::<u64>(to, from, bytes) },
+        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
+        17..=32 => unsafe { ends::<Sixteen>(to, from, bytes) },
+        _ => {
+            let (third, last) = (bytes - 32, bytes - 16);
+            // SAFETY: four pieces in 32 to 64 bytes (caller), of which this is the first.
+            let a = unsafe { Sixteen::load(from) };
+            // SAFETY: the second of the four.
+            let b = unsafe { Sixteen::load(from.wrapping_add(16)) };
+            // SAFETY: the third of the four, which ends where the last begins.
+            let c = unsafe { Sixteen::load(from.wrapping_add(third)) };
+            // SAFETY: the last of the four, which ends where the bytes end.
+            let d = unsafe { Sixteen::load(from.wrapping_add(last)) };
+            // SAFETY: where the first was read, on the other side.
+            unsafe { a.store(to) };
+            // SAFETY: where the second was read, on the other side.
+            unsafe { b.store(to.wrapping_add(16)) };
+            // SAFETY: where the third was read, on the other side.
+            unsafe { c.store(to.wrapping_add(third)) };
+            // SAFETY: where the last was read, on the other side.
+            unsafe { d.store(to.wrapping_add(last)) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`copy`], for the bytes of a piece.
+#[inline(always)]
+unsafe fn one<P: Piece>(to: *mut u8, from: *const u8) {
+    // SAFETY: the caller's promise.
+    let piece = unsafe { P::load(from) };
+    // SAFETY: the caller's promise.
+    unsafe { piece.store(to) };
+}
+
+/// # Safety
+///
+/// As [`copy`], for the bytes of one piece to two.
+#[inline(always)]
+unsafe fn ends<P: Piece>(to: *mut u8, from: *const u8, bytes: usize) {
+    let last = bytes - P::BYTES;
+    // SAFETY: the bytes are as many as a piece has, or more.
+    let first = unsafe { P::load(from) };
+    // SAFETY: this piece ends where the bytes end.
+    let second = unsafe { P::load(from.wrapping_add(last)) };
+    // SAFETY: where the first piece was read, on the other side.
+    unsafe { first.store(to) };
+    // SAFETY: where the second piece was read, on the other side.
+    unsafe { second.store(to.wrapping_add(last)) };
+}
+
+/// Writes zeroes.
+///
+/// # Safety
+///
+/// `to` must be writable for `bytes` bytes.
+#[inline]
+pub unsafe fn zero(to: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { zero_long(to, bytes) };
+}
+
+#[cfg(test)]
+mod tests;

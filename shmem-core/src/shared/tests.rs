@@ -1,0 +1,98 @@
+//! Every length and every distance of two sides that overlap or do not, against copies of private memory.
+
+use super::{copy, load, store, write, zero};
+
+/// Longer than what is copied by instructions of its own.
+const MOST: usize = 300;
+
+fn numbered(length: usize) -> Vec<u8> {
+    (0..length).map(|i| (i * 7 + 3) as u8).collect()
+}
+
+#[test]
+fn bytes_arrive_and_no_other_is_touched() {
+    let source = numbered(MOST + 8);
+    for length in (0..=150).chain([191, 256, MOST]) {
+        for (to, from) in [(0, 0), (1, 0), (0, 3), (5, 2)] {
+            let mut found = vec![0xEE; MOST + 16];
+            let mut expected = found.clone();
+            expected[to..to + length].copy_from_slice(&source[from..from + length]);
+            // SAFETY: both vectors are longer.
+            unsafe { copy(found.as_mut_ptr().wrapping_add(to), source.as_ptr().wrapping_add(from), length) };
+            assert_eq!(found, expected, "{length} bytes to {to} from {from}");
+        }
+    }
+}
+
+#[test]
+fn sides_may_overlap() {
+    for length in [1, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 100, 200] {
+        for (to, from) in [(0, 0), (0, 1), (1, 0), (8, 0), (0, 8), (24, 0), (0, 24), (16, 40)] {
+            let mut found = numbered(MOST);
+            let mut expected = found.clone();
+            expected.copy_within(from..from + length, to);
+            let start = found.as_mut_ptr();
+            // SAFETY: both sides lie in the vector.
+            unsafe { copy(start.wrapping_add(to), start.wrapping_add(from), length) };
+            assert_eq!(found, expected, "{length} bytes to {to} from {from}");
+        }
+    }
+}
+
+#[test]
+fn zeroes_arrive_and_no_other_byte_is_touched() {
+    for (start, length) in [(0, 0), (1, 1), (3, 4), (0, 8), (5, 30), (8, 64), (7, 200)] {
+        let mut found = numbered(MOST);
+        let mut expected = found.clone();
+        expected[start..start + length].fill(0);
+        // SAFETY: inside the vector.
+        unsafe { zero(found.as_mut_ptr().wrapping_add(start), length) };
+        assert_eq!(found, expected, "{length} zeroes at {start}");
+    }
+}
+
+#[test]
+fn values_of_every_size_come_back() {
+    macro_rules! comes_back {
+        ($($value:expr),* $(,)?) => {$({
+            let mut place = [$value; 3];
+            let other = {
+                let mut other = $value;
+                bytemuck::bytes_of_mut(&mut other).iter_mut().for_each(|byte| *byte ^= 0x5A);
+                other
+            };
+            let start = place.as_mut_ptr();
+            // SAFETY: the middle one of three.
+            unsafe { store(start.wrapping_add(1), other) };
+            // SAFETY: the middle one of three.
+            assert_eq!(unsafe { load(start.wrapping_add(1)) }, other);
+            assert_eq!(place, [$value, other, $value]);
+            // SAFETY: the first of three.
+            unsafe { write(place.as_mut_ptr(), other) };
+            assert_eq!(place, [other, other, $value]);
+        })*};
+    }
+    comes_back!(
+        1_u8,
+        -1_i8,
+        3_u16,
+        -3_i16,
+        5_u32,
+        1.5_f32,
+        7_u64,
+        -7_i64,
+        2.5_f64,
+        9_usize,
+        1_u128 << 100,
+        [1_u8; 2],
+        [2_u8; 3],
+        [3_u16; 2],
+        [4_u32; 2],
+        [5_u64; 2],
+        [1.0_f64; 2],
+        [6_u8; 7],
+        [7_u64; 4],
+        [8_u32; 16],
+        [9_u64; 100],
+    );
+}

@@ -1,0 +1,152 @@
+//! The same by relaxed atomic words and bytes: where there is no assembly of ours, and for tools that know none.
+//!
+//! Where a copy by words meets one by bytes, accesses of different sizes meet, of which Rust says nothing yet;
+//! the compiler's own model, by bytes, gives them the meaning that the head of [`shared`](super) describes.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use super::piece::Piece;
+
+/// 16 bytes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Sixteen([u8; 16]);
+
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
+
+macro_rules! pieces {
+    ($($piece:ty: $atomic:ident;)*) => {$(
+        impl Piece for $piece {
+            const BYTES: usize = size_of::<$piece>();
+
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self {
+                use core::sync::atomic::$atomic;
+                if cfg!(miri) {
+                    // To Miri, an atomic claims to write, and what is borrowed for reading only may not be.
+                    // SAFETY: readable (caller); no test that Miri runs writes meanwhile.
+                    return unsafe { from.cast::<Self>().read_unaligned() };
+                }
+                if from.addr().is_multiple_of(Self::BYTES) {
+                    // SAFETY: aligned, as just seen, and readable (caller).
+                    return unsafe { $atomic::from_ptr(from.cast_mut().cast()) }.load(Ordering::Relaxed);
+                }
+                // SAFETY: bytes of the piece (caller).
+                <$piece>::from_ne_bytes(core::array::from_fn(|i| unsafe { byte(from.wrapping_add(i)) }))
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u8) {
+                use core::sync::atomic::$atomic;
+                if cfg!(miri) {
+                    // Miri gives up where atomics of different sizes meet.
+                    // SAFETY: writable (caller); no test that Miri runs reads meanwhile.
+                    return unsafe { to.cast::<Self>().write_unaligned(self) };
+                }
+                if to.addr().is_multiple_of(Self::BYTES) {
+                    // SAFETY: aligned, as just seen, and writable (caller).
+                    return unsafe { $atomic::from_ptr(to.cast()) }.store(self, Ordering::Relaxed);
+                }
+                for (i, value) in self.to_ne_bytes().into_iter().enumerate() {
+                    // SAFETY: bytes of the piece (caller).
+                    unsafe { set_byte(to.wrapping_add(i), value) };
+                }
+            }
+        }
+    )*};
+}
+
+pieces! {
+    u8: AtomicU8;
+    u16: AtomicU16;
+    u32: AtomicU32;
+    u64: AtomicU64;
+}
+
+impl Piece for Sixteen {
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the two words of the piece (caller).
+        Self(bytemuck::cast([0, WORD].map(|at| unsafe { u64::load(from.wrapping_add(at)) })))
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        let [first, second]: [u64; 2] = bytemuck::cast(self.0);
+        // SAFETY: the first word of the piece (caller).
+        unsafe { first.store(to) };
+        // SAFETY: the second word of the piece (caller).
+        unsafe { second.store(to.wrapping_add(WORD)) };
+    }
+}
+
+/// As [`copy`](super::copy), of any length.
+///
+/// # Safety
+///
+/// As [`copy`](super::copy).
+pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
+    // Words, where both sides begin with the same part of one.
+    let alike = to.addr() % WORD == from.addr() % WORD;
+    let head = if alike { (from.addr().wrapping_neg() % WORD).min(bytes) } else { bytes };
+    let words = (bytes - head) / WORD;
+    let behind = head + words * WORD;
+    let copy_byte = |at: usize| {
+        // SAFETY: one of the bytes (caller).
+        let value = unsafe { byte(from.wrapping_add(at)) };
+        // SAFETY: one of the bytes (caller).
+        unsafe { set_byte(to.wrapping_add(at), value) };
+    };
+    let copy_word = |word: usize| {
+        let at = head + word * WORD;
+        // SAFETY: a word of the bytes (caller).
+        let value = unsafe { u64::load(from.wrapping_add(at)) };
+        // SAFETY: a word of the bytes (caller).
+        unsafe { value.store(to.wrapping_add(at)) };
+    };
+    // Away from where the sides overlap.
+    if to.addr().wrapping_sub(from.addr()) < bytes {
+        (behind..bytes).rev().for_each(copy_byte);
+        (0..words).rev().for_each(copy_word);
+        (0..head).rev().for_each(copy_byte);
+    } else {
+        (0..head).for_each(copy_byte);
+        (0..words).for_each(copy_word);
+        (behind..bytes).for_each(copy_byte);
+    }
+}
+
+/// As [`zero`](super::zero).
+///
+/// # Safety
+///
+/// As [`zero`](super::zero).
+pub(super) unsafe fn zero_long(to: *mut u8, bytes: usize) {
+    let head = (to.addr().wrapping_neg() % WORD).min(bytes);
+    let behind = bytes - (bytes - head) % WORD;
+    // SAFETY: bytes in front of the first word and behind the last (caller).
+    (0..head).chain(behind..bytes).for_each(|at| unsafe { set_byte(to.wrapping_add(at), 0) });
+    // SAFETY: words of the bytes (caller).
+    (head..behind).step_by(WORD).for_each(|at| unsafe { 0_u64.store(to.wrapping_add(at)) });
+}
+
+/// # Safety
+///
+/// The byte must be readable.
+#[inline(always)]
+unsafe fn byte(from: *const u8) -> u8 {
+    // SAFETY: the caller's promise.
+    unsafe { u8::load(from) }
+}
+
+/// # Safety
+///
+/// The byte must be writable.
+#[inline(always)]
+unsafe fn set_byte(to: *mut u8, value: u8) {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU8::from_ptr(to) }.store(value, Ordering::Relaxed);
+}

@@ -1,0 +1,488 @@
+//! Messages as bytes.
+//!
+//! All numbers are little-endian, and lie at multiples of their size. The first 24 bytes are four bytes of the
+//! message's kind, three numbers of 32 bits, and the token of its sender and receiver; behind them stand numbers of 64
+//! bits:
+//!
+//! ```text
+//! kind, three bytes of its own | PE that sends | channel or request | segment | token
+//! put      ..., offset, block, (count, distance) of each loop, [offset and value of a signal], data
+//! get      ..., offset, block, (count, distance) of each loop
+//! atomic   ..., offset, two operands
+//! data     ..., data
+//! answers  ..., (channel, count) of each acknowledgement, (request, value) of each value
+//! borrow   ...
+//! loan     ..., address, key, mark
+//! ```
+//!
+//! Answers say in the place of a segment which slots are free again, and loans which slot is the first. The last
+//! byte of a put's kind is the segment of its signal.
+//!
+//! Whoever reads one believes nothing: what does not fit together is a [`Flaw`].
+
+use core::ops::Range;
+
+use super::debts::{Acknowledged, Batch, Read, Value};
+use super::fault::Flaw;
+use super::loan::{Loan, Place};
+use crate::segment::MAX_SEGMENTS;
+use crate::strided::{Level, MAX_LEVELS, Pattern};
+use crate::transport::{AtomicOp, Remote, SignalOp, Width};
+
+/// Bytes that every message starts with.
+const HEAD: usize = 24;
+/// Where a message has its token.
+pub const TOKEN: Range<usize> = 16..24;
+/// Bytes of a signal behind a put.
+const SIGNAL: usize = 16;
+/// Most bytes in front of the data of a put.
+pub(super) const MOST_BEFORE_DATA: usize = HEAD + 16 + 16 * MAX_LEVELS + SIGNAL;
+/// Bytes in front of the data that answers a get.
+pub(super) const BEFORE_ANSWER: usize = HEAD;
+
+const PUT: u8 = 1;
+const GET: u8 = 2;
+const ATOMIC: u8 = 3;
+const DATA: u8 = 4;
+const ANSWERS: u8 = 5;
+const BORROW: u8 = 6;
+const LOAN: u8 = 7;
+
+/// Bytes of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) segment: u32,
+    pub(super) offset: usize,
+}
+
+impl From<Remote> for Spot {
+    fn from(Remote { segment, offset, .. }: Remote) -> Self {
+        Self { segment, offset }
+    }
+}
+
+/// What an atomic is answered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// An acknowledgement, of a channel.
+    Acknowledgement(u32),
+    /// What the word was before, for a request.
+    Value(u32),
+}
+
+/// A message, as it has arrived.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Message<'a> {
+    /// Packed bytes for blocks, and a signal behind them.
+    Put {
+        channel: u32,
+        to: Spot,
+        /// Where the blocks go, from the packed data.
+        pattern: Pattern,
+        data: &'a [u8],
+        signal: Option<(Spot, SignalOp)>,
+    },
+    /// Blocks are wanted.
+    Get(Read),
+    /// A change of a word.
+    Atomic { wanted: Wanted, word: Spot, width: Width, op: AtomicOp },
+    /// The blocks that were wanted.
+    Data { request: u32, data: &'a [u8] },
+    /// Acknowledgements, and what words were before.
+    Answers(Answers<'a>),
+    /// Slots are wanted.
+    Borrow,
+    /// The slots that were wanted, if there are any.
+    Loan(Option<Loan>),
+}
+
+/// Entries of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answers<'a> {
+    acknowledged: &'a [u8],
+    values: &'a [u8],
+    slots: u32,
+}
+
+impl Answers<'_> {
+    /// Slots that are free again.
+    pub(super) fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    pub(super) fn acknowledged(&self) -> impl Iterator<Item = Acknowledged> {
+        self.acknowledged.chunks_exact(8).map(|entry| {
+            let mut entry = Reader(entry);
+            Acknowledged { channel: entry.u32(), count: entry.u32() }
+        })
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = Value> {
+        self.values.chunks_exact(16).map(|entry| {
+            let mut entry = Reader(entry);
+            Value {
+                request: entry.u32(),
+                before: {
+                    entry.u32();
+                    entry.u64()
+                },
+            }
+        })
+    }
+}
+
+/// Who sends a message, and how the receiver knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sender {
+    pub(super) pe: u32,
+    /// What follows from the job's secret for the two PEs.
+    pub(super) token: u64,
+}
+
+impl Sender {
+    /// Of a message, as far as it says so.
+    pub(super) fn of(message: &[u8]) -> Option<Self> {
+        let mut head = Reader(message.get(..HEAD)?);
+        let (_kind, pe, _number, _segment) = (head.u32(), head.u32(), head.u32(), head.u32());
+        Some(Self { pe, token: head.u64() })
+    }
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message. Blocks are fewer bytes than `most`, or there is a flaw.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<Self, Flaw> {
+        let mut reader = Reader(bytes);
+        reader.require(HEAD)?;
+        let [kind, a, b, c] = reader.bytes();
+        let (_from, number, segment, _token) = (reader.u32(), reader.u32(), reader.u32(), reader.u64());
+        let message = match kind {
+            PUT => {
+                reader.require(16)?;
+                let to = Spot { segment, offset: reader.size()? };
+                let pattern = reader.pattern(a, most, |count, distance, packed| Level {
+                    count,
+                    to: distance,
+                    from: packed,
+                })?;
+                let signal = reader.signal(b, c)?;
+                reader.require(pattern.bytes())?;
+                Self::Put { channel: number, to, pattern, signal, data: reader.take(pattern.bytes()) }
+            }
+            GET => {
+                reader.require(16)?;
+                let offset = reader.size()?;
+                let pattern = reader.pattern(a, most, |count, distance, packed| Level {
+                    count,
+                    to: packed,
+                    from: distance,
+                })?;
+                Self::Get(Read { request: number, segment, offset, pattern })
+            }
+            ATOMIC => {
+                reader.require(24)?;
+                let word = Spot { segment, offset: reader.size()? };
+                let wanted = if b & WANTS_VALUE == 0 {
+                    Wanted::Acknowledgement(number)
+                } else {
+                    Wanted::Value(number)
+                };
+                let width = match b & !WANTS_VALUE {
+                    4 => Width::W4,
+                    8 => Width::W8,
+                    _ => return Err(Flaw::Operation),
+                };
+                let words = (a.into(), reader.u64(), reader.u64());
+                let op = AtomicOp::from_words(words);
+                // A code that does not exist was taken for another one.
+                if op.into_words().0 != words.0 {
+                    return Err(Flaw::Operation);
+                }
+                Self::Atomic { wanted, word, width, op }
+            }
+            DATA => Self::Data { request: number, data: reader.take(reader.0.len()) },
+            ANSWERS => {
+                let (acknowledged, values) = (8 * usize::from(a), 16 * usize::from(b));
+                reader.require(acknowledged + values)?;
+                Self::Answers(Answers {
+                    acknowledged: reader.take(acknowledged),
+                    values: reader.take(values),
+                    slots: segment,
+                })
+            }
+            BORROW => Self::Borrow,
+            LOAN => {
+                reader.require(24)?;
+                let (address, key, mark) = (reader.u64(), reader.u64(), reader.u64());
+                let mark = u32::try_from(mark).map_err(|_| Flaw::Operation)?;
+                let place = Place { address, key, mark };
+                Self::Loan((a != 0).then_some(Loan { first: segment, place }))
+            }
+            kind => return Err(Flaw::Kind(kind)),
+        };
+        if reader.0.is_empty() { Ok(message) } else { Err(Flaw::Length) }
+    }
+}
+
+/// In the byte of an atomic's width: its old value is wanted.
+const WANTS_VALUE: u8 = 0x80;
+
+/// A put, to be written.
+pub(super) struct Put<'a> {
+    pub(super) from: Sender,
+    pub(super) channel: u32,
+    pub(super) to: Spot,
+    /// The blocks at the target.
+    pub(super) pattern: &'a Pattern,
+    pub(super) signal: Option<(Spot, SignalOp)>,
+}
+
+impl Put<'_> {
+    /// Bytes of the message.
+    pub(super) fn bytes(&self) -> usize {
+        let signal = if self.signal.is_some() { SIGNAL } else { 0 };
+        HEAD + 16 + 16 * self.pattern.levels().len() + signal + self.pattern.bytes()
+    }
+
+    /// Writes the message but for its data; gives the room for that.
+    pub(super) fn write<'b>(&self, buffer: &'b mut [u8]) -> &'b mut [u8] {
+        let mut writer = Writer(buffer);
+        let signal = match self.signal {
+            None => 0,
+            Some((_, SignalOp::Set(_))) => 1,
+            Some((_, SignalOp::Add(_))) => 2,
+        };
+        let depth = self.pattern.levels().len() as u8;
+        let of_signal = self.signal.map_or(0, |(spot, _)| segment_byte(spot));
+        writer.head([PUT, depth, signal, of_signal], self.from, self.channel, self.to.segment);
+        writer.u64(self.to.offset as u64);
+        writer.pattern(self.pattern, |level| level.to);
+        if let Some((spot, op)) = self.signal {
+            let (SignalOp::Set(value) | SignalOp::Add(value)) = op;
+            writer.u64(spot.offset as u64);
+            writer.u64(value);
+        }
+        writer.0
+    }
+}
+
+/// A segment in a byte, which is enough for all that there are.
+fn segment_byte(spot: Spot) -> u8 {
+    const { assert!(MAX_SEGMENTS <= u8::MAX as usize) };
+    u8::try_from(spot.segment).unwrap_or(u8::MAX)
+}
+
+/// A get, to be written.
+pub(super) struct Get<'a> {
+    pub(super) from: Sender,
+    pub(super) request: u32,
+    pub(super) of: Spot,
+    /// The blocks at the target.
+    pub(super) pattern: &'a Pattern,
+}
+
+impl Get<'_> {
+    pub(super) fn bytes(&self) -> usize {
+        HEAD + 16 + 16 * self.pattern.levels().len()
+    }
+
+    pub(super) fn write(&self, buffer: &mut [u8]) {
+        let mut writer = Writer(buffer);
+        let depth = self.pattern.levels().len() as u8;
+        writer.head([GET, depth, 0, 0], self.from, self.request, self.of.segment);
+        writer.u64(self.of.offset as u64);
+        writer.pattern(self.pattern, |level| level.from);
+    }
+}
+
+/// A change of a word, to be written.
+pub(super) struct Atomic {
+    pub(super) from: Sender,
+    pub(super) wanted: Wanted,
+    pub(super) word: Spot,
+    pub(super) width: Width,
+    pub(super) op: AtomicOp,
+}
+
+impl Atomic {
+    pub(super) const BYTES: usize = HEAD + 24;
+
+    pub(super) fn write(&self, buffer: &mut [u8]) {
+        let mut writer = Writer(buffer);
+        let (code, first, second) = self.op.into_words();
+        let (number, flag) = match self.wanted {
+            Wanted::Acknowledgement(channel) => (channel, 0),
+            Wanted::Value(request) => (request, WANTS_VALUE),
+        };
+        let width = self.width.bytes() as u8 | flag;
+        writer.head([ATOMIC, code as u8, width, 0], self.from, number, self.word.segment);
+        writer.u64(self.word.offset as u64);
+        writer.u64(first);
+        writer.u64(second);
+    }
+}
+
+/// Writes the head of data that was wanted; gives the room for the data.
+pub(super) fn write_data(buffer: &mut [u8], from: Sender, request: u32) -> &mut [u8] {
+    let mut writer = Writer(buffer);
+    writer.head([DATA, 0, 0, 0], from, request, 0);
+    writer.0
+}
+
+impl Batch {
+    /// Bytes of the message.
+    pub(super) fn bytes(&self) -> usize {
+        HEAD + 8 * self.acknowledged().len() + 16 * self.values().len()
+    }
+
+    pub(super) fn write(&self, from: Sender, buffer: &mut [u8]) {
+        let mut writer = Writer(buffer);
+        let counts = (self.acknowledged().len() as u8, self.values().len() as u8);
+        writer.head([ANSWERS, counts.0, counts.1, 0], from, 0, self.slots());
+        for one in self.acknowledged() {
+            writer.u32(one.channel);
+            writer.u32(one.count);
+        }
+        for value in self.values() {
+            writer.u32(value.request);
+            writer.u32(0);
+            writer.u64(value.before);
+        }
+    }
+}
+
+/// Bytes of the question for slots.
+pub(super) const BORROW_BYTES: usize = HEAD;
+
+/// Writes the question for slots.
+pub(super) fn write_borrow(buffer: &mut [u8], from: Sender) {
+    Writer(buffer).head([BORROW, 0, 0, 0], from, 0, 0);
+}
+
+/// Bytes of the answer to it.
+pub(super) const LOAN_BYTES: usize = HEAD + 24;
+
+/// Writes the answer to it.
+pub(super) fn write_loan(buffer: &mut [u8], from: Sender, loan: Option<Loan>) {
+    let mut writer = Writer(buffer);
+    let none = Loan { first: 0, place: Place { address: 0, key: 0, mark: 0 } };
+    let Loan { first, place } = loan.unwrap_or(none);
+    writer.head([LOAN, u8::from(loan.is_some()), 0, 0], from, 0, first);
+    writer.u64(place.address);
+    writer.u64(place.key);
+    writer.u64(place.mark.into());
+}
+
+/// Bytes that are read from the front. Only what was [required](Self::require) may be.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn require(&self, bytes: usize) -> Result<(), Flaw> {
+        if self.0.len() < bytes { Err(Flaw::Length) } else { Ok(()) }
+    }
+
+    fn take(&mut self, bytes: usize) -> &'a [u8] {
+        let (taken, left) = self.0.split_at(bytes);
+        self.0 = left;
+        taken
+    }
+
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(self.take(N));
+        bytes
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.bytes())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.bytes())
+    }
+
+    fn size(&mut self) -> Result<usize, Flaw> {
+        usize::try_from(self.u64()).map_err(|_| Flaw::Blocks)
+    }
+
+    /// The block and its loops, outermost first, each made by `level` of its count, its distance at the target
+    /// and its distance in the packed data.
+    fn pattern(
+        &mut self,
+        depth: u8,
+        most: usize,
+        level: impl Fn(usize, usize, usize) -> Level,
+    ) -> Result<Pattern, Flaw> {
+        let (block, depth) = (self.size()?, usize::from(depth));
+        if depth > MAX_LEVELS {
+            return Err(Flaw::Operation);
+        }
+        self.require(16 * depth)?;
+        let mut loops = [(1, 0); MAX_LEVELS];
+        for each in &mut loops[..depth] {
+            *each = (self.size()?, self.size()?);
+        }
+        let (mut packed, mut hull) = (block, block);
+        let mut levels = [Level::ONCE; MAX_LEVELS];
+        for (level_of, &(count, distance)) in levels[..depth].iter_mut().zip(&loops[..depth]).rev() {
+            *level_of = level(count, distance, packed);
+            packed =
+                packed.checked_mul(count).filter(|&bytes| 0 < bytes && bytes <= most).ok_or(Flaw::Blocks)?;
+            hull = count.checked_mul(distance).and_then(|all| hull.checked_add(all)).ok_or(Flaw::Blocks)?;
+        }
+        if packed > most || hull > isize::MAX as usize {
+            return Err(Flaw::Blocks);
+        }
+        Ok(Pattern::of_levels(block, &levels[..depth]))
+    }
+
+    fn signal(&mut self, code: u8, segment: u8) -> Result<Option<(Spot, SignalOp)>, Flaw> {
+        let op: fn(u64) -> SignalOp = match code {
+            0 => return Ok(None),
+            1 => SignalOp::Set,
+            2 => SignalOp::Add,
+            _ => return Err(Flaw::Operation),
+        };
+        self.require(SIGNAL)?;
+        let segment = segment.into();
+        Ok(Some((Spot { segment, offset: self.size()? }, op(self.u64()))))
+    }
+}
+
+/// A buffer that is written from the front.
+struct Writer<'a>(&'a mut [u8]);
+
+impl Writer<'_> {
+    fn bytes(&mut self, bytes: &[u8]) {
+        let (written, left) = core::mem::take(&mut self.0).split_at_mut(bytes.len());
+        written.copy_from_slice(bytes);
+        self.0 = left;
+    }
+
+    fn u32(&mut self, number: u32) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    fn u64(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    fn head(&mut self, kind: [u8; 4], from: Sender, number: u32, segment: u32) {
+        self.bytes(&kind);
+        self.u32(from.pe);
+        self.u32(number);
+        self.u32(segment);
+        self.u64(from.token);
+    }
+
+    fn pattern(&mut self, pattern: &Pattern, distance: impl Fn(&Level) -> usize) {
+        self.u64(pattern.block() as u64);
+        for level in pattern.levels() {
+            self.u64(level.count as u64);
+            self.u64(distance(level) as u64);
+        }
+    }
+}

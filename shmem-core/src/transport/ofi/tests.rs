@@ -1,0 +1,207 @@
+//! Two endpoints of one process, on its own network: messages of the job and of strangers, as they come through a
+//! provider.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+use super::engine::{Sent, TOKEN, Wire as _};
+use super::*;
+use crate::slots::Slots;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::Transport as _;
+
+/// The memory of a PE, as the corpus of messages means it.
+const SEGMENT: u32 = 1;
+const BYTES: usize = 4096;
+
+/// The secret of the corpus, and that of somebody else.
+const SECRET: [u8; Secret::BYTES] = [9; Secret::BYTES];
+const ANOTHER: [u8; Secret::BYTES] = [8; Secret::BYTES];
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// PE 1 of a job, and who sends to it: knows no secret, and has the address of PE 0.
+struct Pair {
+    victim: Arc<Ofi>,
+    sender: Arc<Ofi>,
+    failures: Receiver<String>,
+    places: Slots,
+}
+
+/// Ends nothing but the thread that calls it, and tells what it was.
+fn on_failure(failures: Sender<String>) -> OnFailure {
+    Box::new(move |message| {
+        _ = failures.send(message);
+        panic!("the thread ends here")
+    })
+}
+
+impl Pair {
+    /// `None`: there is no libfabric here.
+    fn new(pes: usize) -> Option<Self> {
+        let named = |name: &str| Some(name.to_owned());
+        let (provider, interface) = (named("tcp;ofi_rxm"), named("lo"));
+        let options = Options { provider, interface, ..Options::default() };
+        let (failed, failures) = channel();
+        let open = |me, secret| {
+            let (secret, on_failure) = (Secret::of_bytes(secret), on_failure(failed.clone()));
+            // SAFETY: no library is named: the system's.
+            unsafe { Ofi::open(&options, me, pes, secret, on_failure) }
+        };
+        let victim = match open(1, SECRET) {
+            Ok(victim) => victim,
+            Err(why) => {
+                eprintln!("skipped: {why}");
+                return None;
+            }
+        };
+        let sender = open(0, ANOTHER).unwrap();
+        let places = Slots::new(1, BYTES);
+        // SAFETY: a slot of that many bytes, which is dropped behind the fabric.
+        unsafe { victim.register(SEGMENT, places.start_of(0), SYSTEM_BYTES, BYTES) }.unwrap();
+        // SAFETY: no operation of an arena uses them.
+        let [zero, one] = [0, 1].map(|number| unsafe { Pe::new(number, Pe::OFF_NODE) });
+        sender.connect(&[(one, victim.address().unwrap())]).unwrap();
+        victim.connect(&[(zero, sender.address().unwrap())]).unwrap();
+        Some(Self { victim, sender, failures, places })
+    }
+
+    /// Sends bytes to the PE.
+    fn send(&self, message: &[u8]) {
+        let since = Instant::now();
+        let fabric = &self.sender.fabric;
+        while fabric.try_send(1, message.len(), &mut |buffer| buffer.copy_from_slice(message)) == Sent::Full {
+            fabric.progress();
+            assert!(since.elapsed() < PATIENCE, "there is no room for a message");
+        }
+    }
+
+    /// Sends bytes, and gives what became of them.
+    fn said(&self, message: &[u8]) -> String {
+        let before = self.victim.strangers();
+        self.send(message);
+        // Behind it, what will be dropped for certain.
+        self.send(&[0; TOKEN.end]);
+        let since = Instant::now();
+        loop {
+            if let Ok(failure) = self.failures.try_recv() {
+                return failure;
+            }
+            match self.victim.strangers() - before {
+                0 => self.sender.progress(),
+                1 => {
+                    // Of two that are dropped the second may not be here yet.
+                    std::thread::sleep(Duration::from_millis(20));
+                    let is_dropped = self.victim.strangers() - before == 2;
+                    return if is_dropped { "a stranger's" } else { "taken" }.to_owned();
+                }
+                _ => return "a stranger's".to_owned(),
+            }
+            assert!(since.elapsed() < PATIENCE, "nothing becomes of {message:02x?}");
+        }
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        // No thread is at the memory any more when it is forgotten.
+        // SAFETY: the test has waited for all that it has sent, and nobody calls either of the two any more.
+        unsafe { self.sender.finish() };
+        // SAFETY: the test has waited for all that came here, and nobody calls either of the two any more.
+        unsafe { self.victim.finish() };
+        // SAFETY: both have finished, so nobody reaches for the segment.
+        unsafe { self.victim.forget(SEGMENT) };
+    }
+}
+
+/// The corpus of the engine's tests: what becomes of each message to PE 1.
+fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+    let lines = include_str!("engine/tests/corpus.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| {
+        let (outcome, hex) = line.split_once(" | ").unwrap();
+        let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        (outcome, (0..hex.len()).step_by(2).map(byte).collect())
+    })
+}
+
+#[test]
+fn messages_become_what_they_become_without_a_network() {
+    let Some(mut pair) = Pair::new(2) else { return };
+    // Each flaw ends a job, and takes a pair.
+    let is_looked_at = |(number, (outcome, _)): &(usize, (&str, Vec<u8>))| {
+        ["taken", "a stranger's"].contains(outcome) || number % 12 == 0
+    };
+    for (_, (outcome, message)) in corpus().enumerate().filter(is_looked_at) {
+        let said = pair.said(&message);
+        if ["taken", "a stranger's"].contains(&outcome) {
+            assert_eq!(said, outcome, "{message:02x?}");
+        } else {
+            assert!(said.contains(outcome), "{said}, and not {outcome}: {message:02x?}");
+            pair = Pair::new(2).unwrap();
+        }
+    }
+}
+
+#[test]
+fn noise_of_all_lengths_is_dropped() {
+    let Some(pair) = Pair::new(3) else { return };
+    let mut dice = 1_u64;
+    let mut sent = 0;
+    for round in 0..600_usize {
+        let length = if round < 200 { round } else { (round * 7919) % (16 << 10) };
+        let mut message: Vec<u8> = (0..length)
+            .map(|_| {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (dice >> 56) as u8
+            })
+            .collect();
+        if let [kind, ..] = &mut message[..] {
+            *kind %= 9;
+        }
+        if let Some(from) = message.get_mut(4..8) {
+            from.copy_from_slice(&(round as u32 % 4).to_le_bytes());
+        }
+        pair.send(&message);
+        sent += 1;
+    }
+    let since = Instant::now();
+    while pair.victim.strangers() < sent {
+        pair.sender.progress();
+        assert!(since.elapsed() < PATIENCE, "{} of {sent} were counted", pair.victim.strangers());
+    }
+    let place = pair.places.start_of(0).wrapping_add(SYSTEM_BYTES);
+    // SAFETY: a slot has so many bytes, which nobody writes.
+    let memory = unsafe { core::slice::from_raw_parts(place, BYTES) };
+    assert!(memory.iter().all(|byte| *byte == 0), "memory was written");
+    assert!(pair.failures.try_recv().is_err(), "the job was ended");
+}
+
+/// A message of the receiver's own number, or of a PE without an address, would be answered where nobody is: no provider
+/// survives that.
+#[test]
+fn who_cannot_be_answered_is_refused() {
+    let update = corpus().find(|(outcome, message)| *outcome == "taken" && message[0] == 3);
+    for from in [1, 2] {
+        let Some(pair) = Pair::new(3) else { return };
+        let mut message = update.clone().unwrap().1;
+        message[4] = from;
+        let token = Secret::of_bytes(SECRET).number("the token of a message", from.into(), 1);
+        message[TOKEN].copy_from_slice(&token.to_le_bytes());
+        let said = pair.said(&message);
+        assert!(
+            said.contains(&format!("from PE {from} is malformed: that PE sends none to this one")),
+            "{said}"
+        );
+    }
+}
+
+/// Nothing is sent to where nobody is.
+#[test]
+fn a_message_to_a_pe_without_an_address_is_a_failure() {
+    let Some(pair) = Pair::new(3) else { return };
+    let fabric = Arc::clone(&pair.victim);
+    let sends = std::thread::spawn(move || fabric.fabric.try_send(2, 24, &mut |_| {}));
+    let said = pair.failures.recv_timeout(PATIENCE).unwrap();
+    assert!(said.contains("a message of 24 bytes to PE 2 (an unknown address) failed"), "{said}");
+    assert!(sends.join().is_err());
+}

@@ -1,0 +1,190 @@
+//! The traits of a partition.
+
+use core::fmt;
+
+use crate::size::short_size;
+
+/// A kind of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Kind {
+    /// The node's primary memory (DDR).
+    NormalMem = 1,
+    /// The memory with the highest bandwidth (HBM, MCDRAM).
+    FastMem = 2,
+    /// Wherever the system puts it: no placement call is made, numactl and the process policy rule.
+    SysDefault = 3,
+    /// Large and slower than the primary memory (CXL).
+    LargeMem = 4,
+    /// A named file that survives the job.
+    Pmem = 5,
+}
+
+impl Kind {
+    /// Every kind, in the order of their numbers.
+    pub const ALL: [Self; 5] = [Self::NormalMem, Self::FastMem, Self::SysDefault, Self::LargeMem, Self::Pmem];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NormalMem => "NORMALMEM",
+            Self::FastMem => "FASTMEM",
+            Self::SysDefault => "SYSDEFAULT",
+            Self::LargeMem => "LARGEMEM",
+            Self::Pmem => "PMEM",
+        }
+    }
+
+    /// Its name in programs.
+    pub const fn identifier(self) -> &'static str {
+        match self {
+            Self::NormalMem => "NormalMem",
+            Self::FastMem => "FastMem",
+            Self::SysDefault => "SysDefault",
+            Self::LargeMem => "LargeMem",
+            Self::Pmem => "Pmem",
+        }
+    }
+
+    /// The one kind whose name begins with `text`, without regard to case.
+    pub fn from_beginning(text: &str) -> Option<Self> {
+        by_beginning(text, Self::ALL, Self::name)
+    }
+
+    /// The kind whose number, as in the declaration that a binary holds, is `number`.
+    pub const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1..=5 => Some(Self::ALL[number as usize - 1]),
+            _ => None,
+        }
+    }
+
+    /// Whether not every machine has it: then it must be said what is to happen where it is missing.
+    pub const fn is_special(self) -> bool {
+        matches!(self, Self::FastMem | Self::LargeMem | Self::Pmem)
+    }
+}
+
+/// How strictly kind and page size are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Policy {
+    /// Exactly that, or the job ends.
+    Mandatory = 1,
+    /// That if possible; otherwise something else, which is reported.
+    Preferred = 2,
+    /// Spread page by page over the nodes of the kind; kind missing: as preferred.
+    Interleaved = 3,
+    /// The system's policy.
+    SysDefault = 4,
+}
+
+impl Policy {
+    /// Every policy, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Mandatory, Self::Preferred, Self::Interleaved, Self::SysDefault];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mandatory => "MANDATORY",
+            Self::Preferred => "PREFERRED",
+            Self::Interleaved => "INTERLEAVED",
+            Self::SysDefault => "SYSDEFAULT",
+        }
+    }
+
+    /// Its name in programs.
+    pub const fn identifier(self) -> &'static str {
+        match self {
+            Self::Mandatory => "Mandatory",
+            Self::Preferred => "Preferred",
+            Self::Interleaved => "Interleaved",
+            Self::SysDefault => "SysDefault",
+        }
+    }
+
+    /// The one policy whose name begins with `text`, without regard to case.
+    pub fn from_beginning(text: &str) -> Option<Self> {
+        by_beginning(text, Self::ALL, Self::name)
+    }
+
+    /// The policy whose number, as in the declaration that a binary holds, is `number`.
+    pub const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1..=4 => Some(Self::ALL[number as usize - 1]),
+            _ => None,
+        }
+    }
+}
+
+/// What is asked of a partition. A trait that is not given stays apart from
+/// [`Kind::SysDefault`] and from every explicit value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// Bytes of the heap.
+    pub size: Option<u64>,
+    /// Bytes of a page, at least.
+    pub pgsize: Option<u64>,
+    /// Kind of memory.
+    pub kind: Option<Kind>,
+    /// How strictly kind and page size are meant.
+    pub policy: Option<Policy>,
+}
+
+impl Traits {
+    /// Nothing is asked.
+    pub const NONE: Self = Self { size: None, pgsize: None, kind: None, policy: None };
+
+    /// Whether anything but the size is asked.
+    pub const fn is_explicit(&self) -> bool {
+        self.pgsize.is_some() || self.kind.is_some() || self.policy.is_some()
+    }
+
+    /// These traits, each replaced by that of `other` where `other` gives one.
+    pub fn overridden_by(self, other: Self) -> Self {
+        Self {
+            size: other.size.or(self.size),
+            pgsize: other.pgsize.or(self.pgsize),
+            kind: other.kind.or(self.kind),
+            policy: other.policy.or(self.policy),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// As the environment writes it: `SIZE=2G:PGSIZE=2M:KIND=FASTMEM:POLICY=MANDATORY`.
+impl fmt::Display for Traits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given = [
+            self.size.map(|size| format!("SIZE={}", short_size(size))),
+            self.pgsize.map(|pgsize| format!("PGSIZE={}", short_size(pgsize))),
+            self.kind.map(|kind| format!("KIND={kind}")),
+            self.policy.map(|policy| format!("POLICY={policy}")),
+        ];
+        f.pad(&given.into_iter().flatten().collect::<Vec<_>>().join(":"))
+    }
+}
+
+/// The one value whose name begins with `beginning`. An empty beginning is one of all of them.
+fn by_beginning<T: Copy, const N: usize>(
+    beginning: &str,
+    values: [T; N],
+    name: impl Fn(T) -> &'static str,
+) -> Option<T> {
+    let mut matching = values.into_iter().filter(|&value| {
+        name(value).get(..beginning.len()).is_some_and(|head| head.eq_ignore_ascii_case(beginning))
+    });
+    let only = matching.next()?;
+    matching.next().is_none().then_some(only)
+}

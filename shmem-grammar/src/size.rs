@@ -1,0 +1,150 @@
+//! Sizes as people write them: `64M`, `1.5G`, `4096`.
+//!
+//! A number, a fraction allowed, and at most one of the suffixes K M G T in either case: powers of
+//! 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits.
+//! OpenSHMEM ignores what stands behind the suffix (`environment_variables.tex`), so that `20kk` is
+//! 20 KiB; here it is an error, because a mistyped size must not become another size.
+
+const SUFFIXES: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
+
+/// A size cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SizeError {
+    /// There is nothing.
+    #[error("no size is given; write a number and one of K, M, G, T, for example 64M")]
+    Empty,
+    /// A space.
+    #[error("`{0}` contains a space; write a size without spaces, for example 64M")]
+    Space(String),
+    /// A minus sign.
+    #[error("`{0}` is negative; a size counts bytes from 0 up")]
+    Negative(String),
+    /// No number at the start, or more than one point in it.
+    #[error("`{0}` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G")]
+    NotANumber(String),
+    /// A letter that is no suffix.
+    #[error(
+        "`{text}`: `{suffix}` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes"
+    )]
+    Suffix {
+        /// What was given.
+        text: String,
+        /// What stands behind the number.
+        suffix: String,
+    },
+    /// Something behind the suffix.
+    #[error("`{text}`: `{behind}` stands behind the suffix; write {write}")]
+    BehindSuffix {
+        /// What was given.
+        text: String,
+        /// What is too much.
+        behind: String,
+        /// What was probably meant.
+        write: String,
+    },
+    /// More than an address space.
+    #[error("`{0}` does not fit in 64 bits; the largest size is 16777215T")]
+    TooLarge(String),
+}
+
+/// Reads a size: a number of bytes, rounded up.
+///
+/// # Errors
+///
+/// If `text` is anything but a number and at most one suffix, or does not fit in 64 bits.
+pub fn parse_size(text: &str) -> Result<u64, SizeError> {
+    if text.is_empty() {
+        return Err(SizeError::Empty);
+    }
+    if text.contains(char::is_whitespace) {
+        return Err(SizeError::Space(text.into()));
+    }
+    if text.starts_with('-') {
+        return Err(SizeError::Negative(text.into()));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, suffix) = text.split_at(end);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.len() + fraction.len() == 0 || fraction.contains('.') {
+        return Err(SizeError::NotANumber(text.into()));
+    }
+    let shift = shift_of(text, number, suffix)?;
+    // Nothing but digits is left, so reading them fails only by their number.
+    let whole = if whole.is_empty() { Some(0) } else { whole.parse::<u64>().ok() };
+    whole
+        .and_then(|whole| whole.checked_mul(1 << shift))
+        .and_then(|bytes| bytes.checked_add(fraction_of(fraction, shift)))
+        .ok_or_else(|| SizeError::TooLarge(text.into()))
+}
+
+fn shift_of(text: &str, number: &str, suffix: &str) -> Result<u32, SizeError> {
+    let Some(first) = suffix.chars().next() else {
+        return Ok(0);
+    };
+    let Some((letter, shift)) = SUFFIXES.iter().find(|(letter, _)| letter.eq_ignore_ascii_case(&first))
+    else {
+        return Err(SizeError::Suffix { text: text.into(), suffix: suffix.into() });
+    };
+    if suffix.len() > first.len_utf8() {
+        let behind = suffix[first.len_utf8()..].into();
+        return Err(SizeError::BehindSuffix {
+            text: text.into(),
+            behind,
+            write: format!("{number}{letter}"),
+        });
+    }
+    Ok(*shift)
+}
+
+/// `0.fraction` times `1 << shift`, rounded up: the decimal digits are doubled `shift` times, and
+/// what is carried out of them are the bits of the result.
+fn fraction_of(fraction: &str, shift: u32) -> u64 {
+    let mut digits: Vec<u8> = fraction.bytes().map(|digit| digit - b'0').collect();
+    let mut bytes = 0;
+    for _ in 0..shift {
+        let mut carry = 0;
+        for digit in digits.iter_mut().rev() {
+            let doubled = *digit * 2 + carry;
+            *digit = doubled % 10;
+            carry = doubled / 10;
+        }
+        bytes = bytes * 2 + u64::from(carry);
+    }
+    bytes + u64::from(digits.iter().any(|&digit| digit != 0))
+}
+
+/// A size as reports show it: `64M`, `1.5G`, `4K`, `123 bytes`. Exact, so that two sizes that are
+/// shown alike are equal: the largest unit in which quarters suffice.
+pub fn show_size(bytes: u64) -> String {
+    let short = short_size(bytes);
+    match bytes {
+        1 => "1 byte".into(),
+        _ if short.bytes().all(|c| c.is_ascii_digit()) => short + " bytes",
+        _ => short,
+    }
+}
+
+/// A size for a reader who wants to know how much there is, not every byte: `23.4G`, rounded to tenths.
+pub fn round_size(bytes: u64) -> String {
+    let Some((unit, shift)) = SUFFIXES.into_iter().rev().find(|&(_, shift)| bytes >> shift != 0) else {
+        return bytes.to_string();
+    };
+    let tenths = (u128::from(bytes) * 10 + (1_u128 << (shift - 1))) >> shift;
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole}{unit}"),
+        (whole, tenth) => format!("{whole}.{tenth}{unit}"),
+    }
+}
+
+/// As [`show_size`], in the form that [`parse_size`] reads.
+pub fn short_size(bytes: u64) -> String {
+    for (letter, shift) in SUFFIXES.into_iter().rev() {
+        let quarter = 1 << (shift - 2);
+        if bytes >> shift != 0 && bytes.is_multiple_of(quarter) {
+            let fraction = ["", ".25", ".5", ".75"][(bytes / quarter % 4) as usize];
+            return format!("{}{fraction}{letter}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
+}

@@ -1,0 +1,299 @@
+use proptest::prelude::*;
+
+use crate::{Kind, Policy, Traits, check_traits, parse_traits, parse_traits_and_file};
+
+fn traits(size: u64, pgsize: Option<u64>, kind: Option<Kind>, policy: Option<Policy>) -> Traits {
+    Traits { size: Some(size), pgsize, kind, policy }
+}
+
+#[test]
+fn published_examples() {
+    use Kind::{FastMem, LargeMem, NormalMem, Pmem, SysDefault};
+    use Policy::{Interleaved, Mandatory, Preferred};
+    let g = 1 << 30;
+    for (text, expected) in [
+        ("SIZE=2G", traits(2 * g, None, None, None)),
+        ("SIZE=2G:PGSIZE=4K", traits(2 * g, Some(4096), None, None)),
+        ("size=2G:kind=NORMALMEM", traits(2 * g, None, Some(NormalMem), None)),
+        ("size=2G:kind=FASTMEM:policy=MANDATORY", traits(2 * g, None, Some(FastMem), Some(Mandatory))),
+        ("size=1G:kind=F:policy=PREFERRED", traits(g, None, Some(FastMem), Some(Preferred))),
+        ("size=2G:kind=N:policy=P", traits(2 * g, None, Some(NormalMem), Some(Preferred))),
+        (
+            "size=500M:kind=N:policy=M:pgsize=64M",
+            traits(500 << 20, Some(64 << 20), Some(NormalMem), Some(Mandatory)),
+        ),
+        (
+            "size=500M:kind=F:policy=M:pgsize=4K",
+            traits(500 << 20, Some(4096), Some(FastMem), Some(Mandatory)),
+        ),
+        (
+            "SIZE=1G:PGSIZE=2M:KIND=SYSDEFAULT:POLICY=SYSDEFAULT",
+            traits(g, Some(2 << 20), Some(SysDefault), Some(Policy::SysDefault)),
+        ),
+        ("size=1G:kind=sys", traits(g, None, Some(SysDefault), None)),
+        ("policy=i:size=1G:kind=fast", traits(g, None, Some(FastMem), Some(Interleaved))),
+        ("kInD=LaRgE:PoLiCy=pReF:sIzE=.5g", traits(g / 2, None, Some(LargeMem), Some(Preferred))),
+        ("size=3.1M:policy=mandatory", traits(3_250_586, None, None, Some(Mandatory))),
+        ("size=1G:kind=p:policy=m", traits(g, None, Some(Pmem), Some(Mandatory))),
+    ] {
+        assert_eq!(parse_traits(text), Ok(expected), "{text}");
+    }
+}
+
+/// Values that must not be read as anything, with the whole message.
+const MALFORMED: &[(&str, &str)] = &[
+    (
+        "",
+        "no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]",
+    ),
+    (":", "trait 1 is empty; write one `:` between two traits and none at the ends"),
+    ("SIZE=2G:", "trait 2 is empty; write one `:` between two traits and none at the ends"),
+    (":SIZE=2G", "trait 1 is empty; write one `:` between two traits and none at the ends"),
+    ("SIZE=2G::KIND=N", "trait 2 is empty; write one `:` between two traits and none at the ends"),
+    (" SIZE=2G", "` SIZE=2G` contains a space; write the traits without spaces"),
+    ("SIZE = 2G", "`SIZE = 2G` contains a space; write the traits without spaces"),
+    ("SIZE=2G: KIND=N", "` KIND=N` contains a space; write the traits without spaces"),
+    ("SIZE=2G\n", "`SIZE=2G\n` contains a space; write the traits without spaces"),
+    ("2G", "`2G` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
+    ("SIZE", "`SIZE` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
+    ("SIZE=2G:FASTMEM", "`FASTMEM` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
+    ("SIZE:2G", "`SIZE` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
+    ("SIZE=2G,KIND=N", "`SIZE=2G,KIND=N`: `,` does not separate traits; write `:` instead"),
+    ("SIZE=2G;KIND=N", "`SIZE=2G;KIND=N`: `;` does not separate traits; write `:` instead"),
+    ("KIND=N", "SIZE is missing; it is the one trait that must be given, for example SIZE=2G"),
+    (
+        "KIND=F:POLICY=M:PGSIZE=2M",
+        "SIZE is missing; it is the one trait that must be given, for example SIZE=2G",
+    ),
+    ("=2G", "unknown trait `` in `=2G`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
+    (
+        "SIZ=2G",
+        "unknown trait `SIZ` in `SIZ=2G`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean SIZE?",
+    ),
+    (
+        "SIZE=2G:PAGESIZE=2M",
+        "unknown trait `PAGESIZE` in `PAGESIZE=2M`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean PGSIZE?",
+    ),
+    (
+        "SIZE=2G:knd=N",
+        "unknown trait `knd` in `knd=N`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean KIND?",
+    ),
+    (
+        "SIZE=2G:POLCIY=M",
+        "unknown trait `POLCIY` in `POLCIY=M`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean POLICY?",
+    ),
+    ("SIZE=2G:NODE=1", "unknown trait `NODE` in `NODE=1`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
+    (
+        "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=",
+        "`PMEM=`: no path is given; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap",
+    ),
+    (
+        "SIZE=2G:KIND=PMEM:POLICY=M:pmem=/mnt/",
+        "`pmem=/mnt/`: that is a directory; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap",
+    ),
+    (
+        "SIZE=2G:KIND=PMEM:PMEM=/a:PMEM=/b:POLICY=M",
+        "`PMEM` is given twice, by `PMEM=/a` and by `PMEM=/b`; a partition takes each trait once",
+    ),
+    ("SIZE=2G:PMEM=/a,Kind=PMEM", "`PMEM=/a,Kind=PMEM`: `,` does not separate traits; write `:` instead"),
+    (
+        "SIZE=2G:KIND=PMEM:POLICY=M:/mnt",
+        "`/mnt` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G",
+    ),
+    (
+        "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=/my heap",
+        "`PMEM=/my heap` contains a space; write the traits without spaces",
+    ),
+    (
+        "SIZE=2G:SIZE=2G",
+        "`SIZE` is given twice, by `SIZE=2G` and by `SIZE=2G`; a partition takes each trait once",
+    ),
+    (
+        "size=2G:KIND=N:POLICY=M:PGSIZE=4K:Size=1G",
+        "`SIZE` is given twice, by `size=2G` and by `Size=1G`; a partition takes each trait once",
+    ),
+    (
+        "SIZE=2G:KIND=N:KIND=F:POLICY=M",
+        "`KIND` is given twice, by `KIND=N` and by `KIND=F`; a partition takes each trait once",
+    ),
+    ("SIZE=", "`SIZE=`: no size is given; write a number and one of K, M, G, T, for example 64M"),
+    ("SIZE=20MB", "`SIZE=20MB`: `20MB`: `B` stands behind the suffix; write 20M"),
+    ("SIZE=20kk", "`SIZE=20kk`: `20kk`: `k` stands behind the suffix; write 20K"),
+    (
+        "SIZE=2P",
+        "`SIZE=2P`: `2P`: `P` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes",
+    ),
+    ("SIZE=-2G", "`SIZE=-2G`: `-2G` is negative; a size counts bytes from 0 up"),
+    (
+        "SIZE=nan",
+        "`SIZE=nan`: `nan` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G",
+    ),
+    (
+        "SIZE=inf",
+        "`SIZE=inf`: `inf` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G",
+    ),
+    (
+        "SIZE==2G",
+        "`SIZE==2G`: `=2G` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G",
+    ),
+    (
+        "SIZE=1,5G",
+        "`SIZE=1,5G`: `1,5G`: `,5G` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes",
+    ),
+    (
+        "SIZE=99999999T",
+        "`SIZE=99999999T`: `99999999T` does not fit in 64 bits; the largest size is 16777215T",
+    ),
+    ("SIZE=0", "`SIZE=0`: a partition of no bytes cannot hold anything; give a size of at least 1"),
+    ("SIZE=0.0G", "`SIZE=0.0G`: a partition of no bytes cannot hold anything; give a size of at least 1"),
+    ("SIZE=2G:PGSIZE=3M", "`PGSIZE=3M`: a page size is a power of two of at least 4K; write 2M or 4M"),
+    ("SIZE=2G:PGSIZE=1K", "`PGSIZE=1K`: a page size is a power of two of at least 4K; write 4K"),
+    ("SIZE=2G:PGSIZE=0", "`PGSIZE=0`: a page size is a power of two of at least 4K; write 4K"),
+    ("SIZE=2G:PGSIZE=4095", "`PGSIZE=4095`: a page size is a power of two of at least 4K; write 4K"),
+    ("SIZE=2G:PGSIZE=4097", "`PGSIZE=4097`: a page size is a power of two of at least 4K; write 4K or 8K"),
+    (
+        "SIZE=2G:PGSIZE=16777215T",
+        "`PGSIZE=16777215T`: a page size is a power of two of at least 4K; write 8388608T",
+    ),
+    ("SIZE=2G:PGSIZE=2MB", "`PGSIZE=2MB`: `2MB`: `B` stands behind the suffix; write 2M"),
+    (
+        "SIZE=2G:KIND=",
+        "`KIND=`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one",
+    ),
+    (
+        "SIZE=2G:KIND=HBM",
+        "`KIND=HBM`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one",
+    ),
+    (
+        "SIZE=2G:KIND=FSATMEM:POLICY=M",
+        "`KIND=FSATMEM`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one; did you mean FASTMEM?",
+    ),
+    (
+        "SIZE=2G:KIND=NORMALMEMORY",
+        "`KIND=NORMALMEMORY`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one; did you mean NORMALMEM?",
+    ),
+    (
+        "SIZE=2G:POLICY=",
+        "`POLICY=`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one",
+    ),
+    (
+        "SIZE=2G:POLICY=PREFERED",
+        "`POLICY=PREFERED`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one; did you mean PREFERRED?",
+    ),
+    (
+        "SIZE=2G:POLICY=BIND",
+        "`POLICY=BIND`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one",
+    ),
+    (
+        "SIZE=2G:KIND=FASTMEM",
+        "KIND=FASTMEM needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED",
+    ),
+    (
+        "size=2G:kind=l:pgsize=2M",
+        "KIND=LARGEMEM needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED",
+    ),
+    (
+        "SIZE=2G:KIND=P",
+        "KIND=PMEM needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED",
+    ),
+    (
+        "SIZE=2G:KIND=ﬁ",
+        "`KIND=ﬁ`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one",
+    ),
+];
+
+#[test]
+fn malformed_values_say_what_is_wrong() {
+    for (text, message) in MALFORMED {
+        assert_eq!(parse_traits(text).expect_err(text).to_string(), *message, "{text}");
+    }
+}
+
+#[test]
+fn every_beginning_of_a_name_is_read() {
+    for kind in Kind::ALL {
+        for end in 1..=kind.name().len() {
+            let text = format!("SIZE=1:POLICY=M:KIND={}", &kind.name()[..end]);
+            assert_eq!(parse_traits(&text).map(|traits| traits.kind), Ok(Some(kind)), "{text}");
+        }
+    }
+    for policy in Policy::ALL {
+        for end in 1..=policy.name().len() {
+            let text = format!("SIZE=1:POLICY={}", &policy.name()[..end].to_lowercase());
+            assert_eq!(parse_traits(&text).map(|traits| traits.policy), Ok(Some(policy)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn traits_without_text_are_checked_alike() {
+    let special = Traits { kind: Some(Kind::FastMem), ..Traits::NONE };
+    assert!(check_traits(&special).is_err());
+    assert_eq!(check_traits(&Traits { policy: Some(Policy::Preferred), ..special }), Ok(()));
+    assert_eq!(check_traits(&Traits::NONE), Ok(()));
+    let error = check_traits(&Traits { pgsize: Some(12345), ..Traits::NONE }).expect_err("no page size");
+    assert_eq!(
+        error.to_string(),
+        "`PGSIZE=12345`: a page size is a power of two of at least 4K; write 8K or 16K"
+    );
+}
+
+pub(super) fn any_traits() -> impl Strategy<Value = Traits> {
+    (
+        1..=u64::MAX,
+        proptest::option::of(12..=40u32),
+        proptest::option::of(proptest::sample::select(Kind::ALL.as_slice())),
+        proptest::sample::select(Policy::ALL.as_slice()),
+        any::<bool>(),
+    )
+        .prop_map(|(size, page, kind, policy, with_policy)| Traits {
+            size: Some(size),
+            pgsize: page.map(|shift| 1 << shift),
+            kind,
+            policy: (with_policy || kind.is_some_and(Kind::is_special)).then_some(policy),
+        })
+}
+
+/// `text` with each letter in a case of its own.
+fn recased(text: &str, cases: u64) -> String {
+    text.chars()
+        .enumerate()
+        .map(|(i, c)| if cases >> (i % 64) & 1 == 0 { c.to_ascii_lowercase() } else { c })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_shown_is_read_again(traits in any_traits(), cases: u64, turn in 0..4usize) {
+        let shown = traits.to_string();
+        let mut parts: Vec<_> = shown.split(':').collect();
+        let turn = turn % parts.len();
+        parts.rotate_left(turn);
+        prop_assert_eq!(parse_traits(&recased(&parts.join(":"), cases)), Ok(traits));
+    }
+
+    #[test]
+    fn any_text_gives_traits_or_an_error(text: String) {
+        let _ = parse_traits(&text).map_err(|error| error.to_string());
+    }
+
+    // Texts that look like the grammar reach further into the parser than arbitrary ones.
+    #[test]
+    fn any_text_of_the_alphabet_gives_valid_traits_or_an_error(text in "((size|PGSIZE|kind|POLICY|pmem|x)?(=|==)?[0-9.]{0,3}[KMGTkmFNSLPI,;é ]{0,2}:?){0,6}") {
+        match parse_traits(&text) {
+            Ok(traits) => {
+                prop_assert!(traits.size.is_some_and(|size| size > 0));
+                prop_assert_eq!(check_traits(&traits), Ok(()));
+                prop_assert_eq!(parse_traits(&traits.to_string()), Ok(traits));
+            }
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+#[test]
+fn the_path_of_a_file_keeps_its_case() {
+    let (traits, file) = parse_traits_and_file("pmem=/Mnt/Heap,a=1:kind=pmem:size=1M:policy=m").unwrap();
+    assert_eq!((traits.kind, file), (Some(Kind::Pmem), Some("/Mnt/Heap,a=1")));
+    assert_eq!(parse_traits_and_file("SIZE=1M").unwrap().1, None);
+}

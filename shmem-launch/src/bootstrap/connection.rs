@@ -1,0 +1,53 @@
+//! Who this process is: a PE of somebody's job, or the launcher of its own.
+
+use std::io;
+
+use super::foreign;
+use super::launcher::Bootstrap;
+use super::local::Local;
+use super::pmix::Pmix;
+use super::singleton::Singleton;
+use crate::env::Settings;
+use crate::launch;
+
+/// What [`connect`] did.
+pub enum Connection {
+    /// This process is a PE.
+    Joined(Box<dyn Bootstrap>),
+    /// This process was the launcher of its own program, and the job has ended with this code.
+    Launched(u8),
+}
+
+/// Joins the job of the launcher that started this process; without one, launches the program itself
+/// as many PEs as `SHMEM_NPES` says, or is one PE alone if that is 1 or not given.
+///
+/// # Errors
+///
+/// If a launcher is announced and cannot be joined.
+///
+/// # Safety
+///
+/// Once in a process, in place of a world: what PEs [share](Bootstrap::share) is the memory that they lend each other
+/// references to, and they agree on it by what they put and get. libpmix, as the settings name it, must be that library.
+pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
+    // The nearest first: `mpirun` may have started a `shmrun`.
+    // SAFETY: once in the process, in place of a world (caller).
+    if let Some(local) = unsafe { Local::connect() }? {
+        return Ok(Connection::Joined(Box::new(local)));
+    }
+    // SAFETY: once in the process, in place of a world, and the library is libpmix (caller).
+    if let Some(pmix) = unsafe { Pmix::connect(settings.libpmix.as_deref()) }? {
+        return Ok(Connection::Joined(Box::new(pmix)));
+    }
+    match settings.npes {
+        Some(pes) if pes > 1 => Ok(Connection::Launched(launch::itself(pes))),
+        _ => {
+            if let Some(warning) =
+                foreign::Foreign::find(|name| std::env::var(name).ok()).and_then(|f| f.warning())
+            {
+                eprintln!("shmem: {warning}");
+            }
+            Ok(Connection::Joined(Box::new(Singleton::new())))
+        }
+    }
+}

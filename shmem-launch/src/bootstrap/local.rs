@@ -1,0 +1,223 @@
+//! A PE's side of `shmrun`.
+
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use rustix::io::FdFlags;
+use rustix::net::{AddressFamily, SocketType, sockopt};
+use rustix::process::{getpid, getuid};
+
+use super::launcher::Bootstrap;
+use super::steps::{self, Steps};
+use crate::launch::channel::Channel;
+use crate::launch::wire::{Reply, Request, VERSION, cut};
+use crate::launch::{JOB, NPES, PE, SOCKET};
+
+/// Who serves, for messages.
+const SERVER: &str = "shmrun";
+
+/// How long the launcher may take to greet. It answers at once; whoever holds some other socket
+/// would wait for ever.
+const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
+
+/// The launcher of this host, `shmrun` or the program itself.
+#[derive(Debug)]
+pub struct Local {
+    steps: Steps,
+    number: usize,
+    /// The host of each PE.
+    hosts: Vec<u32>,
+    /// Kept open: when the launcher's end closes, the kernel kills this process.
+    _lifeline: OwnedFd,
+}
+
+impl Local {
+    /// Joins the job that the environment announces; `None` if it announces none.
+    ///
+    /// The variables stay as they are, but the socket does not outlive `exec`: a process that this
+    /// one starts is not taken for the PE.
+    ///
+    /// # Errors
+    ///
+    /// If the variables are incomplete, the socket is not there or not the launcher's, or the
+    /// launcher refuses.
+    ///
+    /// # Safety
+    ///
+    /// As [`bootstrap::connect`](super::connect).
+    pub unsafe fn connect() -> io::Result<Option<Self>> {
+        let Some(descriptor) = std::env::var_os(SOCKET) else { return Ok(None) };
+        let descriptor: RawFd = number(SOCKET, &descriptor, 10)?;
+        let job: u64 = number(JOB, &variable(JOB)?, 16)?;
+        let pe: u32 = number(PE, &variable(PE)?, 10)?;
+        let pes: u32 = number(NPES, &variable(NPES)?, 10)?;
+        if pe >= pes {
+            return Err(invalid(format!("{PE}={pe}, but {NPES}={pes}: the PEs are 0 to {NPES} - 1")));
+        }
+        // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
+        let channel = Channel::inherited(unsafe { duplicate(descriptor) }?);
+        channel.send(&Request::Hello { version: VERSION, job, pe }.encode(), &[])?;
+        let mut ready = [PollFd::new(&channel, PollFlags::IN)];
+        if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? == 0 {
+            return Err(not_ours(descriptor, "whoever holds the other end does not answer"));
+        }
+        let other = || not_ours(descriptor, "whoever holds the other end answers what is no greeting");
+        let (reply, mut lifelines) = steps::reply(&channel, SERVER).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => other(),
+            _ => error,
+        })?;
+        let hosts = match reply {
+            Reply::Welcome { hosts } if hosts.len() == pes as usize => hosts,
+            Reply::Refused { reason } => return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
+            _ => return Err(other()),
+        };
+        let lifeline = lifelines.pop().ok_or_else(other)?;
+        // What this process starts does not get it.
+        // SAFETY: the launcher has answered over it, with the pipe of the job. So it is the socket that the launcher left
+        // to this process under this number, for this one purpose, and this is the one call in the process (caller).
+        drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+        hold_on_to(&lifeline)?;
+        let number = pe as usize;
+        let neighbours = (0..hosts.len()).filter(|other| hosts[*other] == hosts[number]).collect();
+        let steps = Steps::new(channel, number, neighbours, SERVER);
+        Ok(Some(Self { steps, number, hosts, _lifeline: lifeline }))
+    }
+}
+
+impl Bootstrap for Local {
+    fn name(&self) -> &'static str {
+        "shmrun"
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    fn hosts(&self) -> Vec<u32> {
+        self.hosts.clone()
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        self.steps.put(key, value)
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        self.steps.fence(|| Ok(()))
+    }
+
+    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
+        self.steps.get(pe, key)
+    }
+
+    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        self.steps.share(descriptors)
+    }
+
+    fn abort(&self, code: i32, message: &str) -> ! {
+        // If the launcher is gone, the lifeline kills this process anyway.
+        let _ = self.steps.request(&Request::Abort { code, message: cut(message).into() }, &[]);
+        std::process::exit(code)
+    }
+
+    fn suspect(&self, message: &str) -> ! {
+        let _ = self.steps.request(&Request::Suspect { message: cut(message).into() }, &[]);
+        std::process::exit(1)
+    }
+
+    fn finish(&self) {
+        // If the launcher is gone, the lifeline kills this process anyway.
+        let _ = self.steps.request(&Request::Finish, &[]);
+    }
+}
+
+/// A descriptor of our own for the socket that the environment names, if it is one that a launcher may have made. The
+/// number may be wrong: until the launcher has answered, what has it may belong to some other part of the program.
+///
+/// # Safety
+///
+/// Nobody closes the descriptor meanwhile, if it is open.
+unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
+    if descriptor < 3 {
+        return Err(invalid(format!("{SOCKET}={descriptor}: that is no socket of a launcher")));
+    }
+    // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it
+    // finds out, and nothing closes it meanwhile (caller).
+    let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    let flags = rustix::io::fcntl_getfd(socket)
+        .map_err(|_| not_ours(descriptor, "it is not open in this process"))?;
+    let is_channel = sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
+        && sockopt::socket_type(socket) == Ok(SocketType::SEQPACKET)
+        && !flags.contains(FdFlags::CLOEXEC);
+    if !is_channel {
+        return Err(not_ours(descriptor, "it is something else in this process"));
+    }
+    let maker = sockopt::socket_peercred(socket)?;
+    if maker.uid != getuid() {
+        let (maker, user) = (maker.uid.as_raw(), getuid().as_raw());
+        return Err(not_ours(
+            descriptor,
+            &format!("user {maker} made it, and this process runs as user {user}"),
+        ));
+    }
+    if maker.pid == getpid() {
+        return Err(not_ours(descriptor, "this process has made it itself"));
+    }
+    Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)
+}
+
+/// Asks the kernel to kill this process when the launcher's end of the pipe closes, which it does
+/// when the launcher ends in whatever way. (The signal at the death of a parent, which the launcher
+/// has asked for too, does not reach a PE below a wrapper script.)
+fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
+    /// `F_SETSIG` of the kernel: which signal to send.
+    const F_SETSIG: libc::c_int = 10;
+    let raw = lifeline.as_raw_fd();
+    let pid = std::process::id().cast_signed();
+    // SAFETY: changes who is signalled for the pipe, which this process owns.
+    let owner = unsafe { libc::fcntl(raw, libc::F_SETOWN, pid) };
+    // SAFETY: changes which signal is sent for it.
+    let signal = unsafe { libc::fcntl(raw, F_SETSIG, libc::SIGKILL) };
+    if owner < 0 || signal < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
+    // What closed before the lines above sends nothing.
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut list = [PollFd::from_borrowed_fd(lifeline.as_fd(), PollFlags::IN)];
+    match poll(&mut list, Some(&now))? {
+        0 => Ok(()),
+        _ => Err(steps::gone(SERVER)),
+    }
+}
+
+fn variable(name: &str) -> io::Result<std::ffi::OsString> {
+    std::env::var_os(name).ok_or_else(|| {
+        invalid(format!("{SOCKET} is set and {name} is not: unset {SOCKET} to run without shmrun"))
+    })
+}
+
+fn number<N: TryFrom<u64>>(name: &str, value: &std::ffi::OsStr, radix: u32) -> io::Result<N> {
+    let number = value.to_str().and_then(|text| u64::from_str_radix(text, radix).ok());
+    number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
+        invalid(format!(
+            "{name}=`{}` is nothing that shmrun sets: unset {SOCKET} to run without it",
+            value.display()
+        ))
+    })
+}
+
+fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
+fn not_ours(descriptor: RawFd, why: &str) -> io::Error {
+    invalid(format!(
+        "{SOCKET}={descriptor} is set, but descriptor {descriptor} is not this process's socket to shmrun: {why}; a process that a PE starts is no PE; unset {SOCKET} to run it alone"
+    ))
+}

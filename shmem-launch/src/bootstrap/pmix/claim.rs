@@ -1,0 +1,198 @@
+//! One process for each PE.
+//!
+//! A process that a PE starts inherits what the launcher has told the PE, and the launcher's server would take it for
+//! the PE. So whoever joins as a PE first binds a socket of the PE's name, which nobody else on the host can bind, and
+//! which the kernel gives back when the process ends in whatever way.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use rustix::process::{Uid, getuid};
+
+/// Set by every launcher that speaks PMIx.
+pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
+
+/// Set with [`NAMESPACE`]: the PE's number.
+const RANK: &str = "PMIX_RANK";
+
+/// Most bytes of a job's name in that of a socket, which has 107. Names of jobs differ at their end.
+const MOST: usize = 64;
+
+/// A PE that this process is. Nobody else becomes it as long as this lives.
+pub(super) struct Claim {
+    _socket: OwnedFd,
+}
+
+impl Claim {
+    /// Of the PE that the environment names; `None`: it names none, or another user holds the name, who cannot be the PE.
+    ///
+    /// # Errors
+    ///
+    /// If a process of this user is the PE already.
+    pub(super) fn of_environment() -> io::Result<Option<Self>> {
+        match (std::env::var(NAMESPACE), std::env::var(RANK)) {
+            (Ok(job), Ok(pe)) => Self::new(&job, &pe),
+            _ => Ok(None),
+        }
+    }
+
+    fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
+        let tail = &job.as_bytes()[job.len().saturating_sub(MOST)..];
+        let head = format!("shmem-pe-{}-{pe:.10}-", getuid().as_raw());
+        let address = SocketAddrUnix::new_abstract_name(&[head.as_bytes(), tail].concat())?;
+        let socket = socket()?;
+        match net::bind(&socket, &address) {
+            Ok(()) => {
+                // Who comes later asks this socket whose it is.
+                net::listen(&socket, 1)?;
+                Ok(Some(Self { _socket: socket }))
+            }
+            Err(Errno::ADDRINUSE) => match holder(&address) {
+                Some((user, process)) if user != getuid() => {
+                    eprintln!("shmem: warning: {}", unguarded(pe, user, process));
+                    Ok(None)
+                }
+                holder => Err(refused(pe, holder.map(|(_, process)| process))),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn socket() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
+}
+
+/// Whose it is, by user and process; `None`: it does not say.
+fn holder(address: &SocketAddrUnix) -> Option<(Uid, i32)> {
+    let socket = socket().ok()?;
+    net::connect(&socket, address).ok()?;
+    let holder = sockopt::socket_peercred(&socket).ok()?;
+    Some((holder.uid, holder.pid.as_raw_nonzero().get()))
+}
+
+/// What follows from a name that somebody else has.
+fn unguarded(pe: &str, user: Uid, process: i32) -> String {
+    format!(
+        "process {process} of user {} holds the name by which PE {pe} is known to be one process: nobody would refuse a \
+         second process that takes itself for PE {pe}; see that no PE starts a copy of the program, and ask that user to \
+         end the process",
+        user.as_raw()
+    )
+}
+
+fn refused(pe: &str, process: Option<i32>) -> io::Error {
+    let process =
+        process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"));
+    let text = format!(
+        "PE {pe} is {process} already; a process that a PE starts is no PE; unset {NAMESPACE} to run it alone"
+    );
+    io::Error::new(io::ErrorKind::AlreadyExists, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+
+    use super::*;
+
+    /// Set for a copy of this program: the name of a job, of which it claims PE 3 until it is told to end.
+    const CLAIMS: &str = "SHMEM_TEST_CLAIMS";
+
+    /// Not a test by itself: a copy of this program holds a name in it.
+    #[test]
+    fn holder_of_a_name() {
+        let Ok(name) = std::env::var(CLAIMS) else { return };
+        let socket = socket().unwrap();
+        net::bind(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes()).unwrap()).unwrap();
+        net::listen(&socket, 1).unwrap();
+        println!("it is held");
+        let _ = std::io::stdin().read_line(&mut String::new());
+    }
+
+    /// Set for a copy of this program that claims PE 3 of a job whose name another user holds.
+    const CLAIMED: &str = "SHMEM_TEST_CLAIMED";
+
+    /// Not a test by itself: a copy of this program goes on without the name, and says so.
+    #[test]
+    fn claimant_of_a_name() {
+        let Ok(job) = std::env::var(CLAIMED) else { return };
+        assert!(Claim::new(&job, "3").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_name_that_another_user_holds_guards_nothing() {
+        if !getuid().is_root() {
+            return eprintln!("skipped: only root starts processes of other users");
+        }
+        let job = format!("of another user@{}", std::process::id());
+        let name = format!("shmem-pe-{}-3-{job}", getuid().as_raw());
+        // Where others may run it: directories of builds may be closed to them.
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("holder");
+        // By a process of its own: were this one to write the file, what other tests start meanwhile would hold it open
+        // for a moment, and nobody may run what is being written.
+        let copied =
+            std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&file).status();
+        assert!(copied.unwrap().success());
+        for path in [directory.path(), &file] {
+            let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(path, open).unwrap();
+        }
+        let mut holder = std::process::Command::new(&file)
+            .args(["holder_of_a_name", "--nocapture", "--test-threads=1"])
+            .env(CLAIMS, &name)
+            .uid(65534)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = std::io::BufReader::new(holder.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("it is held") {
+            line.clear();
+            let read = std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+            assert_ne!(read, 0, "the other process holds the name");
+        }
+        assert!(Claim::new(&job, "3").unwrap().is_none(), "nobody else is the PE");
+        let claimant = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["claimant_of_a_name", "--nocapture", "--test-threads=1"])
+            .env(CLAIMED, &job)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&claimant.stderr);
+        let warning = format!(
+            "shmem: warning: process {} of user 65534 holds the name by which PE 3 is known to be one process",
+            holder.id()
+        );
+        assert!(claimant.status.success() && said.matches(&warning).count() == 1, "{said}");
+        drop(holder.stdin.take());
+        holder.wait().unwrap();
+        assert!(Claim::new(&job, "3").unwrap().is_some());
+    }
+
+    #[test]
+    fn a_pe_is_one_process_and_free_again_when_that_has_ended() {
+        let job = format!("{}@{}", "long name of a host ".repeat(20), std::process::id());
+        let first = Claim::new(&job, "3").unwrap();
+        assert!(first.is_some());
+        let refused = Claim::new(&job, "3").err().unwrap().to_string();
+        let expected = format!("PE 3 is process {} already; ", std::process::id());
+        assert!(refused.starts_with(&expected), "{refused}");
+        assert!(Claim::new(&job, "4").unwrap().is_some(), "another PE");
+        assert!(Claim::new(&format!("{job}1"), "3").unwrap().is_some(), "the same PE of another job");
+        drop(first);
+        // A process that another test starts meanwhile has the socket, too, until it is a program of its own.
+        let free = (0..10_000).any(|_| {
+            let claim = Claim::new(&job, "3");
+            if claim.is_err() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            claim.is_ok_and(|claim| claim.is_some())
+        });
+        assert!(free);
+    }
+}

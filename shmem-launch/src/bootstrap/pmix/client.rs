@@ -1,0 +1,219 @@
+//! The calls of PMIx that a job needs, with Rust's types.
+
+use std::ffi::{CStr, CString, c_char};
+use std::io;
+
+use super::bindings::{
+    PMIX_BOOL, PMIX_BYTE_OBJECT, PMIX_COLLECT_DATA, PMIX_ERR_NOT_FOUND, PMIX_ERR_UNREACH, PMIX_GLOBAL,
+    PMIX_INT, PMIX_INT8, PMIX_INT16, PMIX_INT32, PMIX_INT64, PMIX_PROC_RANK, PMIX_RANK_UNDEF,
+    PMIX_RANK_WILDCARD, PMIX_SIZE, PMIX_STRING, PMIX_SUCCESS, PMIX_UINT, PMIX_UINT8, PMIX_UINT16,
+    PMIX_UINT32, PMIX_UINT64, pmix_byte_object_t, pmix_info, pmix_proc_t, pmix_status_t, pmix_value_t,
+};
+use super::library::Library;
+
+/// This process as a client of its launcher's PMIx server.
+pub(super) struct Client {
+    library: &'static Library,
+    me: pmix_proc_t,
+}
+
+/// What a key stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fact {
+    Number(u64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Client {
+    /// Joins; `None`: there is no server, the process was not started by a launcher that speaks PMIx.
+    pub(super) fn connect(library: &'static Library) -> io::Result<Option<Self>> {
+        let mut me = pmix_proc_t { nspace: [0; 256], rank: PMIX_RANK_UNDEF };
+        // SAFETY: room for what identifies this process; there is no further information.
+        let status = unsafe { (library.init)(&raw mut me, std::ptr::null_mut(), 0) };
+        if status == PMIX_ERR_UNREACH {
+            return Ok(None);
+        }
+        check(library, "PMIx_Init", status).map_err(|error| {
+            io::Error::other(format!("{error}; unset PMIX_NAMESPACE to run the program without its launcher"))
+        })?;
+        Ok(Some(Self { library, me }))
+    }
+
+    pub(super) fn rank(&self) -> u32 {
+        self.me.rank
+    }
+
+    /// What the launcher says of the whole job.
+    pub(super) fn of_job(&self, key: &'static [u8]) -> io::Result<Fact> {
+        self.get(PMIX_RANK_WILDCARD, name(key))
+    }
+
+    /// What the launcher says of a process.
+    pub(super) fn of_process(&self, rank: u32, key: &'static [u8]) -> io::Result<Fact> {
+        self.get(rank, name(key))
+    }
+
+    /// What a process has put under a key, before a fence.
+    pub(super) fn put_by(&self, rank: u32, key: &str) -> io::Result<Vec<u8>> {
+        match self.get(rank, &text(key)?)? {
+            Fact::Bytes(bytes) => Ok(bytes),
+            other => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("PE {rank} put bytes under `{key}`, and the launcher gives {other:?}"),
+            )),
+        }
+    }
+
+    /// Offers a value to all processes.
+    pub(super) fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        let key = text(key)?;
+        let bytes = pmix_byte_object_t { bytes: value.as_ptr().cast_mut().cast(), size: value.len() };
+        let mut value = empty_value();
+        value.type_ = PMIX_BYTE_OBJECT as u16;
+        value.data.bo = bytes;
+        // SAFETY: a string that ends with a zero, and a value that is copied; it is not written to.
+        let status = unsafe { (self.library.put)(PMIX_GLOBAL as u8, key.as_ptr(), &raw mut value) };
+        check(self.library, "PMIx_Put", status)?;
+        // SAFETY: no arguments.
+        let status = unsafe { (self.library.commit)() };
+        check(self.library, "PMIx_Commit", status)
+    }
+
+    /// Waits for all processes of the job; then each has what the others have put.
+    ///
+    /// Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes. And always
+    /// all take part: that Slurm does not know which nodes a fence of some processes concerns.
+    pub(super) fn fence(&self) -> io::Result<()> {
+        let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
+        for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
+            *to = (*from).cast_signed();
+        }
+        collect.value.type_ = PMIX_BOOL as u16;
+        collect.value.data.flag = true;
+        // SAFETY: no processes: all of the job; one piece of information, which is not kept.
+        let status = unsafe { (self.library.fence)(std::ptr::null(), 0, &raw const collect, 1) };
+        check(self.library, "PMIx_Fence", status)
+    }
+
+    /// Asks the launcher to end the job; says nothing, and comes back if the launcher is gone.
+    pub(super) fn abort(&self, code: i32) {
+        // SAFETY: a string that ends with a zero; no processes: all of the job.
+        let _ = unsafe { (self.library.abort)(code, c"".as_ptr(), std::ptr::null_mut(), 0) };
+    }
+
+    /// Leaves: the end of this process is not a failure.
+    pub(super) fn leave(&self) {
+        // SAFETY: no further information. MPI, where it runs in the same process, has counted itself in.
+        let _ = unsafe { (self.library.finalize)(std::ptr::null(), 0) };
+    }
+
+    fn get(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
+        let process = pmix_proc_t { rank, ..self.me };
+        let mut value = std::ptr::null_mut();
+        // SAFETY: a process of this job, a string that ends with a zero, no further information, and room for the
+        // address of an answer, which then is ours.
+        let status = unsafe {
+            (self.library.get)(&raw const process, key.as_ptr(), std::ptr::null(), 0, &raw mut value)
+        };
+        let what = || format!("PMIx_Get of `{}` of process {rank}", key.to_string_lossy());
+        check(self.library, &what(), status)?;
+        // SAFETY: the call has succeeded: it is an answer, which nobody else reads or frees.
+        unsafe { take(value) }.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{}: the answer is of no known type", what()))
+        })
+    }
+}
+
+/// The answer of a get: its contents; it is freed. `None`: of a type that no key here has.
+///
+/// # Safety
+///
+/// `value` must be an answer of `PMIx_Get`, which nobody else uses.
+unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
+    // SAFETY: an answer (caller).
+    let pmix_value_t { type_, data } = unsafe { value.read() };
+    let number = |number: u64| Some(Fact::Number(number));
+    // Which type a number has differs between launchers.
+    let fact = match u32::from(type_) {
+        // SAFETY: the type says which field was written.
+        PMIX_SIZE => number(unsafe { data.size } as u64),
+        // SAFETY: the type says which field was written.
+        PMIX_INT | PMIX_INT32 => number(i64::from(unsafe { data.int32 }).cast_unsigned()),
+        // SAFETY: the type says which field was written.
+        PMIX_INT8 => number(i64::from(unsafe { data.int8 }).cast_unsigned()),
+        // SAFETY: the type says which field was written.
+        PMIX_INT16 => number(i64::from(unsafe { data.int16 }).cast_unsigned()),
+        // SAFETY: the type says which field was written.
+        PMIX_INT64 => number(unsafe { data.int64 }.cast_unsigned()),
+        // SAFETY: the type says which field was written.
+        PMIX_UINT | PMIX_UINT32 | PMIX_PROC_RANK => number(unsafe { data.uint32 }.into()),
+        // SAFETY: the type says which field was written.
+        PMIX_UINT8 => number(unsafe { data.uint8 }.into()),
+        // SAFETY: the type says which field was written.
+        PMIX_UINT16 => number(unsafe { data.uint16 }.into()),
+        // SAFETY: the type says which field was written.
+        PMIX_UINT64 => number(unsafe { data.uint64 }),
+        PMIX_STRING => {
+            // SAFETY: the type says which field was written.
+            let text = unsafe { data.string };
+            let fact = Fact::Text(match text.is_null() {
+                true => String::new(),
+                // SAFETY: a string of PMIx ends with a zero.
+                false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+            });
+            // SAFETY: PMIx takes its memory from the C library, and gives the text away with the answer.
+            unsafe { libc::free(text.cast()) };
+            Some(fact)
+        }
+        PMIX_BYTE_OBJECT => {
+            // SAFETY: the type says which field was written.
+            let object = unsafe { data.bo };
+            let bytes = match object.bytes.is_null() {
+                true => Vec::new(),
+                // SAFETY: as many bytes as the object says.
+                false => unsafe { std::slice::from_raw_parts(object.bytes.cast(), object.size) }.to_vec(),
+            };
+            // SAFETY: PMIx takes its memory from the C library, and gives the bytes away with the answer.
+            unsafe { libc::free(object.bytes.cast()) };
+            Some(Fact::Bytes(bytes))
+        }
+        _ => None,
+    };
+    // SAFETY: PMIx takes its memory from the C library, and gives the answer away (caller).
+    unsafe { libc::free(value.cast()) };
+    fact
+}
+
+fn empty_value() -> pmix_value_t {
+    // SAFETY: numbers and pointers, for all of which zero is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+/// A key of PMIx itself.
+fn name(key: &'static [u8]) -> &'static CStr {
+    CStr::from_bytes_with_nul(key).unwrap_or_else(|_| unreachable!("generated from a string of C"))
+}
+
+/// A key of ours.
+fn text(key: &str) -> io::Result<CString> {
+    CString::new(key).map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a key with a zero in it"))
+}
+
+fn check(library: &Library, what: &str, status: pmix_status_t) -> io::Result<()> {
+    if status == PMIX_SUCCESS.cast_signed() {
+        return Ok(());
+    }
+    // SAFETY: any number is allowed.
+    let words: *const c_char = unsafe { (library.error_string)(status) };
+    let words = match words.is_null() {
+        true => "unknown".into(),
+        // SAFETY: a string that ends with a zero and is never freed.
+        false => unsafe { CStr::from_ptr(words) }.to_string_lossy(),
+    };
+    let kind = match status {
+        PMIX_ERR_NOT_FOUND => io::ErrorKind::NotFound,
+        _ => io::ErrorKind::Other,
+    };
+    Err(io::Error::new(kind, format!("{what}: {words} ({status})")))
+}

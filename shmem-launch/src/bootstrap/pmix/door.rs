@@ -1,0 +1,285 @@
+//! How the PEs of a host find each other.
+//!
+//! The first of them listens on an abstract socket of a random name. Name and token, which is random as well, travel
+//! through PMIx, so that only processes of the job know them; the kernel says of which user each side is. Who comes
+//! without the token, or as another user, is turned away, and nothing else happens.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+
+use super::client::Client;
+use crate::bootstrap::steps::{gone, unexpected};
+use crate::launch::channel::{Channel, Packet};
+use crate::launch::limits;
+
+/// The first PE of a host, as the other PEs speak of it.
+pub(super) const FIRST: &str = "the first PE of this host";
+
+/// How long the PEs of a host may take to come. They have met at a fence just before.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes of the name, and of the token.
+const NAME: usize = 16;
+const TOKEN: usize = 32;
+
+/// Under which key the first PE of a host tells the others where it is.
+const KEY: &str = "shmem.door";
+
+/// What a PE has, once all of its host have met.
+pub(super) struct Met {
+    pub(super) channels: Channels,
+    /// Sockets that say whether the others live: of the first PE one to each, of the others one to the first.
+    pub(super) lifelines: Vec<(usize, OwnedFd)>,
+    /// A counter that all share, and from which the one who speaks for all takes the only one; none where a PE is
+    /// alone on its host.
+    pub(super) voice: Option<OwnedFd>,
+}
+
+/// The way to the other PEs of the host.
+pub(super) enum Channels {
+    /// From the first PE to each other.
+    First(Vec<(usize, Channel)>),
+    /// To the first.
+    Other(Channel),
+}
+
+/// Where the first PE of a host is.
+#[derive(Clone, Copy)]
+struct Invitation {
+    name: [u8; NAME],
+    token: [u8; TOKEN],
+}
+
+/// Brings the PEs of each host together. All PEs of the job call it.
+pub(super) fn meet(client: &Client, me: usize, neighbours: &[usize], hosts: &[u32]) -> io::Result<Met> {
+    // Nobody has a neighbour: nothing is told, and nobody waits. All PEs see the same.
+    let alone = hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len());
+    if alone {
+        return Ok(Met { channels: Channels::First(Vec::new()), lifelines: Vec::new(), voice: None });
+    }
+    let first = neighbours[0];
+    let listening = match me == first && neighbours.len() > 1 {
+        true => {
+            let invitation = Invitation::random()?;
+            let socket = listen(&invitation, neighbours.len())?;
+            client.put(KEY, &[&invitation.name[..], &invitation.token].concat())?;
+            Some((socket, invitation))
+        }
+        false => None,
+    };
+    client.fence()?;
+    match listening {
+        Some((socket, invitation)) => receive_all(&socket, &invitation, &neighbours[1..]),
+        None if me == first => {
+            Ok(Met { channels: Channels::First(Vec::new()), lifelines: Vec::new(), voice: None })
+        }
+        None => {
+            let told = client.put_by(first as u32, KEY)?;
+            let invitation = Invitation::parse(&told).ok_or_else(|| unexpected(FIRST))?;
+            knock(&invitation, me, first)
+        }
+    }
+}
+
+impl Invitation {
+    fn random() -> io::Result<Self> {
+        let mut bytes = [0; NAME + TOKEN];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            filled += rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
+        }
+        Self::parse(&bytes).ok_or_else(|| unexpected("the kernel"))
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (name, token) = bytes.split_first_chunk()?;
+        Some(Self { name: *name, token: token.try_into().ok()? })
+    }
+
+    fn address(&self) -> io::Result<SocketAddrUnix> {
+        let name: String = self.name.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(SocketAddrUnix::new_abstract_name(format!("shmem-{name}").as_bytes())?)
+    }
+
+    /// What PE `pe` says first.
+    fn hello(&self, pe: usize) -> Vec<u8> {
+        [&self.token[..], &(pe as u32).to_le_bytes()].concat()
+    }
+}
+
+fn socket() -> io::Result<OwnedFd> {
+    Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+fn listen(invitation: &Invitation, pes: usize) -> io::Result<OwnedFd> {
+    let socket = socket()?;
+    net::bind(&socket, &invitation.address()?)?;
+    net::listen(&socket, pes.try_into().unwrap_or(i32::MAX))?;
+    Ok(socket)
+}
+
+/// The other PEs' side: goes to where the first one is.
+fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
+    let socket = socket()?;
+    net::connect(&socket, &invitation.address()?).map_err(|error| {
+        io::Error::other(format!(
+            "PE {first} is on this host, as the launcher says, and cannot be reached ({error}): are they in network namespaces of their own?"
+        ))
+    })?;
+    check_user(&socket)?;
+    let channel = Channel::inherited(socket);
+    channel.send(&invitation.hello(me), &[])?;
+    wait(&[PollFd::new(&channel, PollFlags::IN)], Instant::now() + PATIENCE)?;
+    let Packet { mut descriptors, .. } = channel.receive()?.ok_or_else(|| gone(FIRST))?;
+    let (Some(voice), Some(lifeline)) = (descriptors.pop(), descriptors.pop()) else {
+        return Err(unexpected(FIRST));
+    };
+    Ok(Met { channels: Channels::Other(channel), lifelines: vec![(first, lifeline)], voice: Some(voice) })
+}
+
+/// The first PE's side: waits until the others have come.
+fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> io::Result<Met> {
+    limits::make_room(3 * others.len() as u64).map_err(|short| {
+        let pes = others.len() + 1;
+        io::Error::other(format!("the {pes} PEs of the host meet by descriptors, but this process {short}"))
+    })?;
+    let end = Instant::now() + PATIENCE;
+    let mut waiting: Vec<Channel> = Vec::new();
+    let mut arrived: Vec<Option<Channel>> = others.iter().map(|_| None).collect();
+    while let Some(missing) = arrived.iter().position(Option::is_none) {
+        let mut list = vec![PollFd::new(socket, PollFlags::IN)];
+        list.extend(waiting.iter().map(|channel| PollFd::new(channel, PollFlags::IN)));
+        let ready = wait(&list, end).map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => {
+                let (pe, patience) = (others[missing], PATIENCE.as_secs());
+                io::Error::new(
+                    error.kind(),
+                    format!("PE {pe} has not come to the first PE of its host in {patience} s"),
+                )
+            }
+            _ => error,
+        })?;
+        let mut still = Vec::new();
+        for (channel, ready) in waiting.into_iter().zip(&ready[1..]) {
+            match ready {
+                false => still.push(channel),
+                // Whoever says something else is a stranger, and is forgotten.
+                true => {
+                    if let Some(pe) = guest(&channel, invitation, others) {
+                        arrived[pe].get_or_insert(channel);
+                    }
+                }
+            }
+        }
+        waiting = still;
+        if ready[0] {
+            let guest = net::accept_with(socket, SocketFlags::CLOEXEC)?;
+            if check_user(&guest).is_ok() {
+                waiting.push(Channel::inherited(guest));
+            }
+        }
+    }
+    let voice = eventfd(1, EventfdFlags::SEMAPHORE | EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+    let mut lifelines = Vec::with_capacity(others.len());
+    for (pe, channel) in others.iter().zip(arrived.iter().flatten()) {
+        let (ours, theirs) =
+            net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        channel.send(b"welcome", &[theirs.as_fd(), voice.as_fd()])?;
+        lifelines.push((*pe, ours));
+    }
+    let channels = others.iter().copied().zip(arrived.into_iter().flatten()).collect();
+    Ok(Met { channels: Channels::First(channels), lifelines, voice: Some(voice) })
+}
+
+/// Which of the PEs has come, if one has.
+fn guest(channel: &Channel, invitation: &Invitation, others: &[usize]) -> Option<usize> {
+    let packet = channel.try_receive().ok()??;
+    others.iter().position(|pe| packet.bytes == invitation.hello(*pe))
+}
+
+/// Checks that the other side runs as this user.
+fn check_user(socket: &OwnedFd) -> io::Result<()> {
+    let (theirs, ours) = (sockopt::socket_peercred(socket)?.uid, rustix::process::getuid());
+    match theirs == ours {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "a PE of this host runs as user {}, and this one as user {}",
+                theirs.as_raw(),
+                ours.as_raw()
+            ),
+        )),
+    }
+}
+
+/// Waits until one is ready: which are.
+fn wait(list: &[PollFd<'_>], end: Instant) -> io::Result<Vec<bool>> {
+    let mut list = list.to_vec();
+    let left = end.saturating_duration_since(Instant::now());
+    let left = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
+    match rustix::io::retry_on_intr(|| poll(&mut list, Some(&left)))? {
+        0 => Err(io::Error::new(io::ErrorKind::TimedOut, format!("{FIRST} does not answer"))),
+        _ => Ok(list.iter().map(|fd| !fd.revents().is_empty()).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that knows the name and not the token, or says nothing, or the number of a PE that is not of this
+    /// host: it changes nothing.
+    #[test]
+    fn strangers_are_turned_away_and_nothing_else_happens() {
+        let invitation = Invitation::random().unwrap();
+        let socket = listen(&invitation, 16).unwrap();
+        let come = |said: &[u8]| {
+            let stranger = super::socket().unwrap();
+            net::connect(&stranger, &invitation.address().unwrap()).unwrap();
+            let channel = Channel::inherited(stranger);
+            if !said.is_empty() {
+                channel.send(said, &[]).unwrap();
+            }
+            channel
+        };
+        let mut other = invitation;
+        other.token[0] ^= 1;
+        let strangers =
+            [come(&other.hello(7)), come(b"hello?"), come(&invitation.hello(8)), come(&[0; 5000])];
+        let silent = come(&[]);
+        std::thread::scope(|scope| {
+            let nine = scope.spawn(|| knock(&invitation, 9, 4).unwrap());
+            let seven = scope.spawn(|| knock(&invitation, 7, 4).unwrap());
+            let met = receive_all(&socket, &invitation, &[7, 9]).unwrap();
+            let Channels::First(channels) = met.channels else { panic!("the first PE has the other role") };
+            assert_eq!(channels.iter().map(|(pe, _)| *pe).collect::<Vec<_>>(), [7, 9]);
+            for ((pe, channel), guest) in channels.iter().zip([seven, nine]) {
+                let Channels::Other(theirs) = guest.join().unwrap().channels else { panic!("PE {pe}") };
+                channel.send(&[*pe as u8], &[]).unwrap();
+                assert_eq!(theirs.receive().unwrap().unwrap().bytes, [*pe as u8]);
+            }
+        });
+        drop(socket);
+        for stranger in strangers.iter().chain([&silent]) {
+            assert!(stranger.receive().unwrap().is_none(), "a stranger was answered");
+        }
+    }
+
+    #[test]
+    fn one_of_the_host_speaks_for_all() {
+        let invitation = Invitation::random().unwrap();
+        let socket = listen(&invitation, 1).unwrap();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| knock(&invitation, 1, 0).unwrap());
+            let first = receive_all(&socket, &invitation, &[1]).unwrap();
+            let other = other.join().unwrap();
+            let takes = |met: &Met| rustix::io::read(met.voice.as_ref().unwrap(), &mut [0; 8]).is_ok();
+            assert_eq!([takes(&other), takes(&first), takes(&other)], [true, false, false]);
+        });
+    }
+}

@@ -1,0 +1,167 @@
+//! How what launchers, PEs and hosts tell each other becomes bytes: types that derive it, in the format of `postcard`.
+//!
+//! What arrives is not trusted. No more is allocated than the bytes can hold, a field with a limit is measured before it
+//! is copied ([`text`], [`bytes`]), a message must be used up exactly, and each is written in one way only. All else is
+//! [`Malformed`], whatever is wrong with it.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Bytes that are no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("bytes that are no message of the launcher's protocol")]
+#[non_exhaustive]
+pub struct Malformed;
+
+/// The bytes of a message.
+///
+/// # Panics
+///
+/// If the type refuses to be written, which no derived one does.
+pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
+    let written = postcard::to_extend(message, Vec::new());
+    written.unwrap_or_else(|error| unreachable!("types say how they are written: {error}"))
+}
+
+/// The message that [`encode`] has made these bytes of.
+///
+/// # Errors
+///
+/// If they are anything else.
+pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
+    let (message, rest) = postcard::take_from_bytes(bytes).map_err(|_| Malformed)?;
+    // A number can be written with more bytes than it needs. Nobody here does.
+    if rest.is_empty() && encode(&message) == bytes { Ok(message) } else { Err(Malformed) }
+}
+
+/// Reads a text of at most so many bytes: for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+///
+/// If it is longer, or no text.
+pub fn text<'de, D: Deserializer<'de>, const MOST: usize>(from: D) -> Result<String, D::Error> {
+    limited(<&str>::deserialize(from)?, str::len, MOST)
+}
+
+/// Reads at most so many bytes: for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+///
+/// If there are more.
+pub fn bytes<'de, D: Deserializer<'de>, const MOST: usize>(from: D) -> Result<Vec<u8>, D::Error> {
+    limited(<&[u8]>::deserialize(from)?, <[u8]>::len, MOST)
+}
+
+/// Writes bytes in one piece: for `#[serde(serialize_with)]`.
+///
+/// # Errors
+///
+/// As the format says.
+pub fn whole<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bytes(bytes)
+}
+
+fn limited<T: ToOwned + ?Sized, E: serde::de::Error>(
+    one: &T,
+    length: impl Fn(&T) -> usize,
+    most: usize,
+) -> Result<T::Owned, E> {
+    if length(one) > most { Err(E::custom("too long")) } else { Ok(one.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Something of each kind, and a list of large elements that take one byte each.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    enum Message {
+        Nothing,
+        Number(u64),
+        Many {
+            list: Vec<(Option<Large>, bool)>,
+        },
+        Limited {
+            #[serde(deserialize_with = "text::<_, 4>")]
+            text: String,
+            #[serde(serialize_with = "whole", deserialize_with = "bytes::<_, 4>")]
+            bytes: Vec<u8>,
+        },
+    }
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Large([u64; 16]);
+
+    fn messages() -> impl Strategy<Value = Message> {
+        let large = prop::option::of(any::<[u64; 16]>().prop_map(Large));
+        prop_oneof![
+            Just(Message::Nothing),
+            any::<u64>().prop_map(Message::Number),
+            prop::collection::vec((large, any::<bool>()), 0..9).prop_map(|list| Message::Many { list }),
+            ("[a-z]{0,4}", prop::collection::vec(any::<u8>(), 0..=4))
+                .prop_map(|(text, bytes)| Message::Limited { text, bytes }),
+        ]
+    }
+
+    fn refused(bytes: &[u8]) {
+        assert_eq!(decode::<Message>(bytes), Err(Malformed), "{bytes:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_arrives_whole_or_not_at_all(message in messages()) {
+            let sent = encode(&message);
+            prop_assert_eq!(decode::<Message>(&sent), Ok(message));
+            for end in 0..sent.len() {
+                refused(&sent[..end]);
+            }
+            refused(&[&sent[..], &[0]].concat());
+        }
+
+        #[test]
+        fn other_bytes_are_refused_or_mean_what_they_say(kind in 0..5u8, mut junk in prop::collection::vec(any::<u8>(), 0..99)) {
+            junk.insert(0, kind);
+            if let Ok(message) = decode::<Message>(&junk) {
+                prop_assert_eq!(encode(&message), junk);
+            }
+        }
+    }
+
+    #[test]
+    fn a_limit_is_kept_where_the_text_is_long_enough() {
+        let message = |text: usize, bytes: usize| {
+            encode(&Message::Limited { text: "x".repeat(text), bytes: vec![0; bytes] })
+        };
+        assert!(decode::<Message>(&message(4, 4)).is_ok());
+        refused(&message(5, 4));
+        refused(&message(4, 5));
+        // Not even for a moment is there memory for what is refused.
+        let long = message(1 << 20, 0);
+        let (_, most) = crate::allocated::most(|| refused(&long));
+        assert!(most < 1 << 10, "{most} bytes");
+    }
+
+    #[test]
+    fn a_number_is_written_in_one_way() {
+        assert_eq!(decode::<Message>(&[1, 5]), Ok(Message::Number(5)));
+        refused(&[1, 0x85, 0]);
+        refused(&[0x81, 0, 5]);
+    }
+
+    /// A list says how many elements follow: that alone is no reason to take memory for them.
+    #[test]
+    fn what_is_announced_and_does_not_come_takes_no_memory() {
+        for announced in [&[0xff, 0x7f][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]] {
+            let bytes = [&[2], announced, &[0, 0, 0, 0]].concat();
+            let (_, most) = crate::allocated::most(|| refused(&bytes));
+            assert!(most < 1 << 12, "{most} bytes for {announced:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_message_for_bytes_that_are_none() {
+        assert_eq!(Malformed.to_string(), "bytes that are no message of the launcher's protocol");
+    }
+}

@@ -1,0 +1,96 @@
+//! The CPUs that processes may run on.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use shmem_core::ranges;
+
+/// The CPUs that the calling process may run on.
+///
+/// # Errors
+///
+/// If the system does not say.
+pub fn allowed() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// Keeps the calling thread on these CPUs.
+///
+/// # Errors
+///
+/// If the system does not let it run on any of them.
+pub fn bind(cpus: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// The CPUs that a PE may run on, as it tells the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpus {
+    /// The machine; empty: not known.
+    machine: String,
+    /// Their numbers; none: not known.
+    #[serde(serialize_with = "write", deserialize_with = "read")]
+    pub list: Vec<usize>,
+}
+
+impl Cpus {
+    /// Those of the calling process.
+    pub fn here() -> Self {
+        let machine = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        Self { machine: machine.trim().to_owned(), list: allowed().unwrap_or_default() }
+    }
+
+    /// How many there are for the PEs of the calling one's node, of which there are `on_node`, by what `all` PEs
+    /// tell. Several nodes may be on one machine (containers, or a job that is told so): then they have its CPUs
+    /// together. Which machine it is decides about nothing else: only the launcher says who shares memory.
+    pub fn of_the_node(all: &[Self], me: usize, on_node: usize) -> usize {
+        let Self { machine, list } = &all[me];
+        if machine.is_empty() {
+            return list.len();
+        }
+        let there: Vec<_> = all.iter().filter(|other| other.machine == *machine).collect();
+        let together: BTreeSet<_> = there.iter().flat_map(|other| &other.list).collect();
+        together.len() * on_node / there.len()
+    }
+}
+
+/// A list as ranges, which are as short on machines of many CPUs.
+fn write<S: Serializer>(list: &[usize], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&ranges::show(list))
+}
+
+fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::Error> {
+    ranges::parse(<&str>::deserialize(from)?).ok_or_else(|| D::Error::custom("no list of numbers"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{self, Malformed};
+
+    #[test]
+    fn pes_bound_to_cpus_of_their_own_have_them_all_together() {
+        let of = |said: &str| {
+            let (machine, list) = said.split_once(' ').unwrap();
+            Cpus { machine: machine.to_owned(), list: ranges::parse(list).unwrap() }
+        };
+        let said = |each: &[&str]| each.iter().copied().map(of).collect::<Vec<_>>();
+        assert_eq!(Cpus::of_the_node(&said(&["a 0", "a 1"]), 0, 2), 2);
+        assert_eq!(Cpus::of_the_node(&said(&["a 0-1", "a 0-1,10", "a "]), 2, 3), 3);
+        // Four PEs of two nodes on a machine of two CPUs, and one elsewhere.
+        let apart = said(&["a 0-1", "b 0-7", "a 0-1", "a 0-1", "a 0-1"]);
+        assert_eq!((Cpus::of_the_node(&apart, 0, 2), Cpus::of_the_node(&apart, 1, 1)), (1, 8));
+        assert_eq!(Cpus::of_the_node(&said(&[" 0-1", " 0-3"]), 0, 1), 2, "who knows its machine?");
+        let seen = std::thread::available_parallelism().unwrap().get();
+        let here = Cpus::here();
+        assert!(here.list.len() >= seen);
+        assert_eq!(codec::decode(&codec::encode(&here)), Ok(here));
+        assert_eq!(codec::decode::<Cpus>(&codec::encode(&("a", "0-x"))), Err(Malformed));
+    }
+}

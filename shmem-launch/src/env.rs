@@ -1,0 +1,28 @@
+//! The environment variables that the product reads, in one table.
+//!
+//! Reading, defaults, the warning about mistyped names and the list of `shmem-info` all come from
+//! [`VARIABLES`]: a default is the text that would have to be set, and is read in the same way. What
+//! the variables of partitions say is read by [`Environment`](shmem_core::partition::Environment);
+//! here they only have their names. Variables with which the launcher speaks to its PEs start with
+//! `SHMRUN_` and are not meant for users.
+//!
+//! OpenSHMEM (`environment_variables.tex`) names four variables, and their older names with `SMA_`.
+
+mod choice;
+mod error;
+mod given;
+mod row;
+mod settings;
+mod variable;
+
+pub use choice::{BarrierChoice, CheckChoice, TransportChoice};
+pub use error::EnvError;
+pub use given::process;
+pub use row::{Row, rows};
+pub use settings::Settings;
+pub use variable::*;
+
+#[cfg(test)]
+mod strange;
+#[cfg(test)]
+mod tests;

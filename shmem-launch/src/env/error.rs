@@ -1,0 +1,58 @@
+//! What the environment cannot set.
+
+use shmem_core::array::ArrayError;
+use shmem_core::partition::SizeError;
+
+/// A variable has a value that it does not take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// Not a number of things.
+    #[error("{variable}={value}: not a whole number from 1 up; write for example {variable}=4, or unset it")]
+    Count {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+    },
+    /// Not a time.
+    #[error(
+        "{variable}={value}: not a number of seconds; write a number from 0 up without a unit, for example {variable}=2.5, or unset it"
+    )]
+    Seconds {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+    },
+    /// Not a size.
+    #[error("{variable}={value}: {fault}")]
+    Size {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What is wrong.
+        fault: SizeError,
+    },
+    /// Not a storage of arrays.
+    #[error("{variable}={value}: {fault}; write for example {variable}=separate, or unset it")]
+    Storage {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What is wrong.
+        fault: ArrayError,
+    },
+    /// Not one of the words allowed.
+    #[error("{variable}={value}: not one of {allowed}; write one of them, or unset it")]
+    Choice {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// The words allowed.
+        allowed: String,
+    },
+}

@@ -1,0 +1,174 @@
+//! Environments that nobody has written: random and mutated ones are read, or refused with one line that names the
+//! variable. What fails is kept in `proptest-regressions`, and what is worth a job in `tests/environment/corpus.txt`.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use shmem_core::memory::{Machine, SlotLayout};
+use shmem_core::partition::{Environment, Table};
+use shmem_core::topology::Topology;
+
+use super::*;
+
+/// The environments that are kept.
+fn corpus() -> Vec<Vec<(String, String)>> {
+    let text = include_str!("../../tests/environment/corpus.txt");
+    let lines = |part: &str| -> Vec<(String, String)> {
+        let set = part.lines().filter(|line| !line.starts_with('#'));
+        set.map(|line| line.split_once('=').map(|(name, value)| (name.into(), value.into())).unwrap())
+            .collect()
+    };
+    text.split("\n\n").map(lines).filter(|one| !one.is_empty()).collect()
+}
+
+/// Values that some variable takes.
+const GOOD: [&str; 16] = [
+    "",
+    "0",
+    "1",
+    "4",
+    "2.5",
+    "64M",
+    "1.5T",
+    "auto",
+    "abort",
+    "cyclic=64K",
+    "none",
+    "no",
+    "hybrid",
+    "10.1.0.0/16",
+    "SIZE=64M:PGSIZE=2M:KIND=FASTMEM:POLICY=PREFERRED",
+    "SIZE=1G:KIND=PMEM:POLICY=M:PMEM=/mnt/heap",
+];
+
+fn values() -> Vec<String> {
+    let kept = corpus().into_iter().flatten().map(|(_, value)| value);
+    GOOD.into_iter().map(str::to_owned).chain(kept).collect()
+}
+
+/// Names of variables, with something in the place of the ID and the name.
+fn names() -> Vec<String> {
+    let which = ["", "1", "2", "255", "256", "-1", "02", "fast", "Normal", "_", "x y", "x\ry", "\u{130}"];
+    let all = VARIABLES.iter().flat_map(|variable| [Some(variable.name), variable.alias]).flatten();
+    let each = |name: &str| match name.split_once('<') {
+        None => vec![name.to_owned()],
+        Some((head, _)) => which.iter().map(|which| format!("{head}{which}")).collect(),
+    };
+    all.flat_map(each).collect()
+}
+
+/// Something that is done to a text.
+#[derive(Clone, Debug)]
+enum Change {
+    Remove(Index),
+    Insert(Index, char),
+    Repeat(Index, usize),
+    Cut(Index),
+    Append(String),
+    SwapCase,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let character = prop_oneof![
+        select("0123456789.:=,-+eEKMGTkB_/ %\\\"'`{}".chars().collect::<Vec<_>>()),
+        any::<char>()
+    ];
+    prop_oneof![
+        any::<Index>().prop_map(Change::Remove),
+        (any::<Index>(), character).prop_map(|(at, character)| Change::Insert(at, character)),
+        (any::<Index>(), 1..40_usize).prop_map(|(at, times)| Change::Repeat(at, times)),
+        any::<Index>().prop_map(Change::Cut),
+        select(values()).prop_map(Change::Append),
+        Just(Change::SwapCase),
+    ]
+}
+
+fn changed(text: &str, changes: &[Change]) -> String {
+    let mut text: Vec<char> = text.chars().collect();
+    for change in changes {
+        match change {
+            Change::Insert(at, character) => text.insert(at.index(text.len() + 1), *character),
+            Change::Append(more) => text.extend(more.chars()),
+            Change::SwapCase => {
+                let swap = |c: &mut char| {
+                    *c = if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+                };
+                text.iter_mut().for_each(swap);
+            }
+            _ if text.is_empty() => {}
+            Change::Remove(at) => drop(text.remove(at.index(text.len()))),
+            Change::Repeat(at, times) => {
+                let at = at.index(text.len());
+                text.splice(at..at, vec![text[at]; *times]);
+            }
+            Change::Cut(at) => text.truncate(at.index(text.len())),
+        }
+    }
+    // The system has no others.
+    text.retain(|c| *c != '\0');
+    text.into_iter().collect()
+}
+
+fn environment() -> impl Strategy<Value = Vec<(String, String)>> {
+    let few = || proptest::collection::vec(change(), 0..4);
+    let name = (select(names()), prop_oneof![8 => Just(Vec::new()), 1 => few()]);
+    let variable = (name, select(values()), few()).prop_map(|((name, slips), value, changes)| {
+        (changed(&name, &slips).replace('=', ""), changed(&value, &changes))
+    });
+    let all = proptest::collection::btree_map(any::<u8>(), variable, 1..5);
+    all.prop_map(|all| all.into_values().collect())
+}
+
+static TOPOLOGY: LazyLock<Topology> = LazyLock::new(|| Machine::default().topology());
+
+/// One message that people can read.
+#[track_caller]
+fn assert_is_line(text: &str) {
+    assert!(!text.is_empty() && !text.contains(char::is_control), "{text:?}");
+}
+
+/// Reads it as a job does at its start.
+#[track_caller]
+fn read(environment: &[(String, String)]) {
+    let all = || environment.iter().cloned();
+    rows(all()).iter().for_each(|row| assert_is_line(&row.name));
+    unknown(all()).iter().for_each(|warning| assert_is_line(warning));
+    let settings = match Settings::from_env(all()) {
+        Ok(settings) => settings,
+        Err(error) => {
+            let text = error.to_string();
+            assert_is_line(&text);
+            let named = environment.iter().any(|(name, _)| text.starts_with(&format!("{name}=")));
+            assert!(named, "no variable is named: {text}");
+            return;
+        }
+    };
+    settings.warnings.iter().for_each(|warning| assert_is_line(warning));
+    let table = Environment::collect(all()).and_then(|given| Table::resolve(&[], &[], &given));
+    let table = match table {
+        Ok(table) => table,
+        Err(error) => return assert_is_line(&error.to_string()),
+    };
+    table.warnings().iter().for_each(|warning| assert_is_line(warning));
+    let (team, later) = (settings.team_size as usize, settings.later_size as usize);
+    match SlotLayout::with_teams(table.specs(), team, later, &TOPOLOGY) {
+        Ok(layout) => assert!(layout.stride() >= layout.slot_bytes()),
+        Err(error) => assert_is_line(&error.to_string()),
+    }
+}
+
+#[test]
+fn what_is_kept_is_read_or_refused() {
+    assert!(corpus().len() > 40);
+    corpus().iter().for_each(|environment| read(environment));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn what_is_random_is_read_or_refused(environment in environment()) {
+        read(&environment);
+    }
+}

@@ -1,0 +1,372 @@
+use proptest::prelude::*;
+use shmem_core::array::StorageKind;
+use shmem_core::context::mapping::{Design, Sharing};
+use shmem_core::partition::{DEFAULT_HEAP_BYTES, parse_size};
+use shmem_core::strided::Algorithm;
+use std::time::Duration;
+
+use super::variable::HEAP;
+use super::*;
+
+fn environment(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+    variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
+fn settings(variables: &[(&str, &str)]) -> Settings {
+    Settings::from_env(environment(variables)).expect("settings")
+}
+
+#[test]
+fn defaults_are_those_of_the_table() {
+    assert_eq!(
+        settings(&[]),
+        Settings {
+            npes: None,
+            info: false,
+            debug: false,
+            version: false,
+            wait_warn: Some(Duration::from_secs(5)),
+            standstill: true,
+            test_timeout: Some(Duration::from_secs(60)),
+            timeout: Some(Duration::from_secs(60)),
+            max_resources: None,
+            context_mapping: Design::Auto,
+            context_sharing: Sharing::Conservative,
+            max_num_threads: None,
+            transport: TransportChoice::Auto,
+            array_storage: None,
+            later_size: 16 << 30,
+            attach_wait: false,
+            libfabric: None,
+            ofi_provider: None,
+            ofi_interface: None,
+            libpmix: None,
+            barrier: BarrierChoice::Auto,
+            team_size: 64 << 20,
+            strided_algorithm: Algorithm::Auto,
+            strided_table: None,
+            strided_advice: true,
+            stats: false,
+            trace: None,
+            check: CheckChoice::Off,
+            warnings: vec![],
+        }
+    );
+    assert_eq!(parse_size(HEAP.default), Ok(DEFAULT_HEAP_BYTES));
+    // Every default is a value that can be set.
+    let defaults = VARIABLES.iter().filter(|one| !one.default.is_empty());
+    let defaults: Vec<_> = defaults.map(|one| (one.name, one.default)).collect();
+    assert_eq!(settings(&defaults), settings(&[]));
+}
+
+#[test]
+fn values_are_read() {
+    let given = settings(&[
+        ("SHMEM_NPES", "4"),
+        ("SHMEM_INFO", "1"),
+        ("SMA_DEBUG", "yes"),
+        ("SHMEM_VERSION", "anything"),
+        ("SHMEM_WAIT_WARN", "2.5"),
+        ("SHMEM_STANDSTILL", "off"),
+        ("SHMEM_TEST_TIMEOUT", "90.5"),
+        ("SHMEM_TIMEOUT", "1.5"),
+        ("SHMEM_MAX_RESOURCES", "120"),
+        ("SHMEM_CONTEXT_MAPPING", "Hybrid"),
+        ("SHMEM_CONTEXT_SHARING", "efficient"),
+        ("SHMEM_MAX_NUM_THREADS", "36"),
+        ("SHMEM_TRANSPORT", "Loopback"),
+        ("SHMEM_ARRAY_STORAGE", "Cyclic=64K"),
+        ("SHMEM_LATER_SIZE", "1.5T"),
+        ("SHMEM_ATTACH_WAIT", "on"),
+        ("SHMEM_STATS", "1"),
+        ("SHMEM_TRACE", "/var/trace.%p.json"),
+        ("SHMEM_CHECK", "Abort"),
+        ("SHMEM_BARRIER_ALGORITHM", "LINES"),
+        ("SHMEM_TEAM_SIZE", "3G"),
+        ("SHMEM_STRIDED_ALGORITHM", "3"),
+        ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
+        ("SHMEM_STRIDED_ADVICE", "0"),
+        ("SHMEM_LIBFABRIC", "/opt/libfabric.so"),
+        ("SHMEM_OFI_PROVIDER", "tcp"),
+        ("SHMEM_OFI_INTERFACE", "10.1.0.0/16"),
+        ("SHMEM_LIBPMIX", "/opt/libpmix.so"),
+        ("SHMEM_UNKNOWN", "x"),
+        ("PATH", "/bin"),
+    ]);
+    assert_eq!(
+        given,
+        Settings {
+            npes: Some(4),
+            info: true,
+            debug: true,
+            version: true,
+            wait_warn: Some(Duration::from_millis(2500)),
+            standstill: false,
+            test_timeout: Some(Duration::from_millis(90_500)),
+            timeout: Some(Duration::from_millis(1500)),
+            max_resources: Some(120),
+            context_mapping: Design::Hybrid,
+            context_sharing: Sharing::Efficient,
+            max_num_threads: Some(36),
+            transport: TransportChoice::Loopback,
+            array_storage: Some(StorageKind::Cyclic { block: 65536 }),
+            later_size: 3 << 39,
+            attach_wait: true,
+            libfabric: Some("/opt/libfabric.so".into()),
+            ofi_provider: Some("tcp".into()),
+            ofi_interface: Some("10.1.0.0/16".into()),
+            libpmix: Some("/opt/libpmix.so".into()),
+            barrier: BarrierChoice::Lines,
+            team_size: 3 << 30,
+            strided_algorithm: Algorithm::Three,
+            strided_table: Some("/etc/strided.json".into()),
+            strided_advice: false,
+            stats: true,
+            trace: Some("/var/trace.%p.json".into()),
+            check: CheckChoice::Abort,
+            warnings: vec![],
+        }
+    );
+    assert_eq!(settings(&[("SHMEM_WAIT_WARN", "0")]).wait_warn, None);
+    assert_eq!(settings(&[("SHMEM_TIMEOUT", "0")]).timeout, None);
+    assert_eq!(settings(&[("SHMEM_TRANSPORT", "shm")]).transport, TransportChoice::Shm);
+    for off in ["", "0", "no", "NO", "n", "Off", "false", "F", " 0 "] {
+        assert!(!settings(&[("SHMEM_INFO", off)]).info, "{off}");
+    }
+    for on in ["1", "yes", "on", "true", "2", "00", "verbose"] {
+        assert!(settings(&[("SHMEM_INFO", on)]).info, "{on}");
+    }
+}
+
+#[test]
+fn only_standard_variables_have_older_names_and_the_newer_count() {
+    let both = settings(&[("SMA_INFO", "1"), ("SHMEM_INFO", "0"), ("SMA_DEBUG", "1"), ("SHMEM_DEBUG", "1")]);
+    assert!(!both.info && both.debug);
+    assert_eq!(
+        both.warnings,
+        ["SHMEM_INFO=0 and SMA_INFO=1 are both set and differ: SHMEM_INFO counts; unset SMA_INFO"]
+    );
+    assert_eq!(settings(&[("SMA_NPES", "4"), ("SMA_WAIT_WARN", "1")]), settings(&[]));
+}
+
+#[test]
+fn bad_values_say_what_is_allowed() {
+    let count = "not a whole number from 1 up; write for example";
+    for (name, value, message) in [
+        ("SHMEM_NPES", "0", count),
+        ("SHMEM_NPES", "-1", count),
+        ("SHMEM_NPES", "four", count),
+        ("SHMEM_NPES", "", count),
+        ("SHMEM_NPES", "4 ", count),
+        ("SHMEM_NPES", "1.5", count),
+        ("SHMEM_NPES", "99999999999999999999", count),
+        ("SHMEM_MAX_RESOURCES", "all", "SHMEM_MAX_RESOURCES=4, or unset it"),
+        ("SHMEM_CONTEXT_MAPPING", "contexts", "not one of auto, events, hybrid, domain, context; write one"),
+        ("SHMEM_CONTEXT_SHARING", "", "not one of conservative, efficient"),
+        ("SHMEM_MAX_NUM_THREADS", "0", count),
+        ("SHMEM_WAIT_WARN", "5s", "not a number of seconds; write a number from 0 up without a unit"),
+        ("SHMEM_WAIT_WARN", "-1", "not a number of seconds"),
+        ("SHMEM_WAIT_WARN", "nan", "not a number of seconds"),
+        ("SHMEM_WAIT_WARN", "inf", "not a number of seconds"),
+        ("SHMEM_WAIT_WARN", "", "not a number of seconds"),
+        ("SHMEM_TRANSPORT", "mpi", "not one of auto, shm, ofi, loopback; write one of them, or unset it"),
+        ("SHMEM_TRANSPORT", "", "not one of auto, shm, ofi, loopback"),
+        (
+            "SHMEM_ARRAY_STORAGE",
+            "singel",
+            "did you mean single?; write for example SHMEM_ARRAY_STORAGE=separate",
+        ),
+        ("SHMEM_ARRAY_STORAGE", "", "there are single, separate, cyclic, cyclic=BLOCK and multi"),
+        ("SHMEM_ARRAY_STORAGE", "cyclic=x", "a block is a number of bytes"),
+        ("SHMEM_LATER_SIZE", "16GB", "`16GB`: `B` stands behind the suffix; write 16G"),
+        ("SHMEM_LATER_SIZE", "", "no size is given"),
+    ] {
+        let error = Settings::from_env(environment(&[(name, value)])).expect_err(value).to_string();
+        assert!(error.starts_with(&format!("{name}={value}: ")), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn unknown_variables_are_warnings_with_the_nearest_name() {
+    let known: Vec<_> = VARIABLES.iter().map(|variable| (variable.name, "")).collect();
+    assert!(unknown(environment(&known)).is_empty());
+    let others = [
+        ("SHMRUN_NUMBER", "0"),
+        ("PATH", ""),
+        ("SHMEM_SYMMETRIC_PARTITION17", ""),
+        ("SHMEM_SYMMETRIC_PARTITION_grid", ""),
+        ("SMA_SYMMETRIC_SIZE", ""),
+        ("SMA_SYMMETRIC_PARTITION_GRID", ""),
+        // Those of others.
+        ("SMA_GLOBAL_ALLOC", ""),
+        ("SHELL", ""),
+        ("SHELL_INFO", ""),
+        ("SHM_DEBUG", ""),
+        ("shmem", ""),
+        ("MEM_DEBUG", ""),
+    ];
+    assert_eq!(unknown(environment(&others)), [""; 0]);
+    for (name, meant) in [
+        ("SHMEM_NPE", "SHMEM_NPES"),
+        ("SHMEM_N_PES", "SHMEM_NPES"),
+        ("SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE"),
+        ("SHMEM_SYMMETRIC_SIZE2", "SHMEM_SYMMETRIC_SIZE"),
+        ("SHMEM_SYMMETRIC_PARTITON2", "SHMEM_SYMMETRIC_PARTITION<ID>"),
+        ("SHMEM_SYMETRIC_PARTITION23", "SHMEM_SYMMETRIC_PARTITION<ID>"),
+        ("SHMEM_SYMMETRIC_PARTITON_FAST", "SHMEM_SYMMETRIC_PARTITION_<NAME>"),
+        ("SHMEM_WAITWARN", "SHMEM_WAIT_WARN"),
+        ("SHMEM_TRANPSORT", "SHMEM_TRANSPORT"),
+        ("SHMEM_info", "SHMEM_INFO"),
+        // In other letters.
+        ("shmem_symmetric_partition2", "SHMEM_SYMMETRIC_PARTITION2"),
+        ("shmem_symmetric_partition_grid", "SHMEM_SYMMETRIC_PARTITION_grid"),
+        ("sma_symmetric_partition17", "SMA_SYMMETRIC_PARTITION17"),
+        ("Shmem_Symmetric_Size", "SHMEM_SYMMETRIC_SIZE"),
+        ("sma_info", "SMA_INFO"),
+        ("shmem_npe", "SHMEM_NPES"),
+        // By a prefix that has none, or with a slip in it.
+        ("SMA_NPES", "SHMEM_NPES"),
+        ("SHMEN_INFO", "SHMEM_INFO"),
+        ("SHEMM_CHECK", "SHMEM_CHECK"),
+        ("SHEM_SYMMETRIC_PARTITION2", "SHMEM_SYMMETRIC_PARTITION2"),
+        ("SHMMEM_wait_warn", "SHMEM_WAIT_WARN"),
+    ] {
+        assert_eq!(
+            unknown(environment(&[(name, "1")])),
+            [format!("{name} is set and not known; did you mean {meant}?")]
+        );
+    }
+    assert_eq!(
+        unknown(environment(&[("SHMEM_UCX_TLS", "tcp")])),
+        ["SHMEM_UCX_TLS is set and not known; `shmem-info` lists those that are"]
+    );
+}
+
+#[test]
+fn the_list_shows_every_variable_and_each_partition_that_is_set() {
+    let listed = rows(environment(&[
+        ("SMA_SYMMETRIC_SIZE", "1G"),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=2G"),
+        ("SMA_SYMMETRIC_PARTITION23", "SIZE=3G"),
+        ("SHMEM_SYMMETRIC_PARTITION_GRID", "SIZE=4G"),
+        ("SHMEM_NPES", "4"),
+        ("SHMEM_INF", "1"),
+    ]));
+    let shown: Vec<_> =
+        listed.iter().map(|row| (row.name.as_str(), row.default, row.current.as_deref())).collect();
+    assert_eq!(
+        shown,
+        [
+            ("SHMEM_SYMMETRIC_SIZE", "64M", Some("1G (from SMA_SYMMETRIC_SIZE)")),
+            ("SHMEM_SYMMETRIC_PARTITION2", "-", Some("SIZE=2G")),
+            ("SMA_SYMMETRIC_PARTITION23", "-", Some("SIZE=3G")),
+            ("SHMEM_SYMMETRIC_PARTITION_GRID", "-", Some("SIZE=4G")),
+            ("SHMEM_NPES", "-", Some("4")),
+            ("SHMEM_INFO", "0", None),
+            ("SHMEM_DEBUG", "0", None),
+            ("SHMEM_VERSION", "0", None),
+            ("SHMEM_WAIT_WARN", "5", None),
+            ("SHMEM_STANDSTILL", "1", None),
+            ("SHMEM_TEST_TIMEOUT", "60", None),
+            ("SHMEM_TIMEOUT", "60", None),
+            ("SHMEM_MAX_RESOURCES", "-", None),
+            ("SHMEM_CONTEXT_MAPPING", "auto", None),
+            ("SHMEM_CONTEXT_SHARING", "conservative", None),
+            ("SHMEM_MAX_NUM_THREADS", "-", None),
+            ("SHMEM_TRANSPORT", "auto", None),
+            ("SHMEM_LIBFABRIC", "-", None),
+            ("SHMEM_OFI_PROVIDER", "-", None),
+            ("SHMEM_OFI_INTERFACE", "-", None),
+            ("SHMEM_LIBPMIX", "-", None),
+            ("SHMEM_BARRIER_ALGORITHM", "auto", None),
+            ("SHMEM_TEAM_SIZE", "64M", None),
+            ("SHMEM_STRIDED_ALGORITHM", "auto", None),
+            ("SHMEM_STRIDED_TABLE", "-", None),
+            ("SHMEM_STRIDED_ADVICE", "1", None),
+            ("SHMEM_ARRAY_STORAGE", "-", None),
+            ("SHMEM_STATS", "0", None),
+            ("SHMEM_TRACE", "-", None),
+            ("SHMEM_CHECK", "0", None),
+            ("SHMEM_LATER_SIZE", "16G", None),
+            ("SHMEM_ATTACH_WAIT", "0", None),
+        ]
+    );
+    let nothing: Vec<_> = rows([]).into_iter().map(|row| row.name).collect();
+    let names: Vec<_> = VARIABLES.iter().map(|variable| variable.name).collect();
+    assert_eq!(nothing, names);
+}
+
+proptest! {
+    #[test]
+    fn any_environment_is_read_or_refused_in_any_order(
+        (one, other) in proptest::collection::btree_map(
+            proptest::sample::select(VARIABLES).prop_flat_map(|one| {
+                prop_oneof![Just(one.name.to_string()), Just(one.alias.unwrap_or("SHMEM_X").to_string())]
+            }),
+            "[0-9.]{0,3}|(auto|shm|no)?|.*",
+            0..4,
+        ).prop_map(|map| map.into_iter().collect::<Vec<_>>())
+            .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
+    ) {
+        prop_assert_eq!(rows(one.clone()), rows(other.clone()));
+        prop_assert_eq!(unknown(one.clone()), unknown(other.clone()));
+        prop_assert_eq!(Settings::from_env(one), Settings::from_env(other));
+    }
+}
+
+#[test]
+fn who_is_not_trusted_does_not_say_what_is_loaded() {
+    let given =
+        [("SHMEM_LIBFABRIC", "/opt/mine.so"), ("SHMEM_LIBPMIX", "/opt/mine.so"), ("SHMEM_STATS", "1")];
+    let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let mut settings = Settings::from_env(given).unwrap();
+    assert!(settings.libfabric.is_some() && settings.libpmix.is_some());
+    settings.distrust();
+    assert_eq!((settings.libfabric, settings.libpmix, settings.stats), (None, None, true));
+    for (name, warning) in ["SHMEM_LIBFABRIC", "SHMEM_LIBPMIX"].iter().zip(&settings.warnings) {
+        assert!(warning.starts_with(&format!("{name}=/opt/mine.so is ignored: ")), "{warning}");
+    }
+}
+
+/// Set in a copy of this program that has rights which its caller lacks.
+const RIGHTS: &str = "SHMEM_TEST_RIGHTS";
+
+/// Not a test by itself: a copy of this program looks at its settings in it.
+#[test]
+fn looks_at_its_settings() {
+    if std::env::var_os(RIGHTS).is_none() {
+        return;
+    }
+    // SAFETY: asks the system for a number.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } == 0 {
+        return println!("no rights");
+    }
+    let settings = Settings::from_process().unwrap();
+    println!("{:?} {:?}", settings.libfabric, settings.libpmix);
+}
+
+#[test]
+fn a_program_with_rights_does_not_load_what_its_caller_names() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("program");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    if !rustix::process::getuid().is_root() || chown(&program, Some(65534), None).is_err() {
+        return eprintln!("skipped: only root makes programs of other users");
+    }
+    for path in [program.as_path(), directory.path()] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    }
+    let output = std::process::Command::new(&program)
+        .args(["looks_at_its_settings", "--nocapture", "--test-threads=1"])
+        .env(RIGHTS, "1")
+        .envs([("SHMEM_LIBFABRIC", "/opt/mine.so"), ("SHMEM_LIBPMIX", "/opt/mine.so")])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    if said.contains("no rights") {
+        return eprintln!("skipped: programs in temporary directories get no rights (nosuid)");
+    }
+    assert!(said.contains("None None"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+}

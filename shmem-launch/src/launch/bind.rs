@@ -1,0 +1,189 @@
+//! Which CPUs each PE runs on.
+//!
+//! CPUs go by the memory next to them: those of a node with memory belong to it, those of a node without
+//! to the nearest one that has some. Only CPUs are given out that the launcher itself may use, so what
+//! `taskset` or a batch system has set stays in force.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use rustix::thread::CpuSet;
+use shmem_core::memory::Machine;
+use shmem_core::partition::Kind;
+use shmem_core::topology::{NumaNode, Topology};
+
+use crate::cpus;
+
+/// How PEs are bound to CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bind {
+    /// Each PE on one of the CPUs that the launcher may use. Successive PEs are next to the same memory,
+    /// and every NUMA node gets as many PEs as any other, as far as it has CPUs.
+    Core,
+    /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
+    Numa,
+    /// As the operating system likes. PEs that are bound already stay so.
+    #[default]
+    None,
+}
+
+/// The CPUs of each PE.
+pub(crate) struct Binding {
+    /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
+    pub(crate) sets: Vec<CpuSet>,
+    /// What the user should know.
+    pub(crate) remark: Option<String>,
+}
+
+impl Bind {
+    /// The CPUs for so many PEs.
+    pub(crate) fn binding(self, pes: usize) -> io::Result<Binding> {
+        if self == Self::None {
+            return Ok(Binding { sets: Vec::new(), remark: None });
+        }
+        let allowed = cpus::allowed()?;
+        let topology = Machine::default().topology();
+        let groups = groups(&allowed, &topology);
+        let (sets, remark) = match self {
+            Self::Numa => {
+                let remark = "this system does not say which NUMA nodes it has: --bind numa takes it for one";
+                (groups, topology.nodes().is_empty().then(|| remark.to_owned()))
+            }
+            _ => by_core(&groups, pes),
+        };
+        Ok(Binding { sets: sets.iter().map(|cpus| set(cpus)).collect(), remark })
+    }
+}
+
+/// A CPU for each PE.
+fn by_core(groups: &[Vec<usize>], pes: usize) -> (Vec<Vec<usize>>, Option<String>) {
+    let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+    let all: usize = sizes.iter().sum();
+    let remark = (pes > all)
+        .then(|| format!("{pes} PEs share {all} CPUs: with --bind core some CPUs run several PEs"));
+    let of_group = |(group, pes): (&Vec<usize>, usize)| {
+        group.iter().cycle().take(pes).map(|&cpu| vec![cpu]).collect::<Vec<_>>()
+    };
+    (groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect(), remark)
+}
+
+/// How many PEs each group of so many CPUs gets: as many as any other that has CPUs left; once all CPUs
+/// have a PE, it starts over.
+fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
+    let all: usize = sizes.iter().sum();
+    let rounds = pes.checked_div(all).unwrap_or(0);
+    let mut last = vec![0; sizes.len()];
+    for _ in 0..pes - rounds * all {
+        let with_room = (0..sizes.len()).filter(|&group| last[group] < sizes[group]);
+        if let Some(group) = with_room.min_by_key(|&group| last[group]) {
+            last[group] += 1;
+        }
+    }
+    sizes.iter().zip(last).map(|(size, last)| rounds * size + last).collect()
+}
+
+/// The allowed CPUs by the memory next to them, in the order of the memories' nodes. CPUs of which the
+/// kernel does not say where they are come last.
+fn groups(allowed: &[usize], topology: &Topology) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut left = allowed.to_vec();
+    for node in topology.nodes() {
+        let (here, elsewhere): (Vec<_>, Vec<_>) = left.into_iter().partition(|cpu| node.cpus.contains(cpu));
+        left = elsewhere;
+        if !here.is_empty() {
+            groups.entry(memory_of(node, topology)).or_default().extend(here);
+        }
+    }
+    groups.into_values().chain((!left.is_empty()).then_some(left)).collect()
+}
+
+/// The node whose memory is next to the CPUs of a node.
+fn memory_of(node: &NumaNode, topology: &Topology) -> u32 {
+    if node.memory > 0 && node.allowed {
+        return node.number;
+    }
+    topology.of_kind(Kind::NormalMem, node.number).first().copied().unwrap_or(node.number)
+}
+
+fn set(cpus: &[usize]) -> CpuSet {
+    let mut set = CpuSet::new();
+    cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
+    set
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn node(number: u32, cpus: core::ops::Range<usize>, memory: u64) -> NumaNode {
+        NumaNode { memory, cpus: cpus.collect(), ..NumaNode::new(number) }
+    }
+
+    fn machine(nodes: Vec<NumaNode>) -> Topology {
+        Topology::of(nodes, Vec::new(), None)
+    }
+
+    fn cores(groups: &[Vec<usize>], pes: usize) -> Vec<usize> {
+        by_core(groups, pes).0.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn sharing_a_cpu_is_said() {
+        assert_eq!(by_core(&[vec![1, 5]], 2), (vec![vec![1], vec![5]], None));
+        let (sets, remark) = by_core(&[vec![1, 5]], 3);
+        assert_eq!(sets, [[1], [5], [1]]);
+        assert!(remark.unwrap().starts_with("3 PEs share 2 CPUs"));
+    }
+
+    #[test]
+    fn successive_pes_are_next_to_the_same_memory() {
+        let nodes = [vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
+        assert_eq!(cores(&nodes, 4), [0, 1, 4, 5]);
+        assert_eq!(cores(&nodes, 5), [0, 1, 2, 4, 5]);
+        assert_eq!(cores(&nodes, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(cores(&nodes, 10), [0, 1, 2, 3, 0, 4, 5, 6, 7, 4]);
+        assert_eq!(cores(&[vec![0, 1, 2, 3], vec![4]], 4), [0, 1, 2, 4], "a node of one CPU has one PE");
+    }
+
+    #[test]
+    fn cpus_are_cut_to_the_allowed_ones() {
+        let machine = machine(vec![node(0, 0..4, 1 << 30), node(1, 4..8, 1 << 30), node(2, 0..0, 1 << 30)]);
+        assert_eq!(groups(&[2, 3, 4], &machine), [vec![2, 3], vec![4]]);
+        assert_eq!(groups(&[5, 6], &machine), [[5, 6]]);
+        assert_eq!(groups(&[2, 9], &machine), [[2], [9]], "a CPU of no node");
+        assert_eq!(groups(&[2], &Topology::default()), [[2]]);
+    }
+
+    #[test]
+    fn cpus_without_memory_join_the_nearest_that_have_some() {
+        let mut nodes =
+            vec![node(0, 0..2, 1 << 30), node(1, 2..4, 0), node(2, 4..6, 1 << 30), node(3, 0..0, 1 << 34)];
+        for (node, distances) in
+            nodes.iter_mut().zip([[10, 30, 20, 15], [30, 10, 20, 15], [20, 20, 10, 15], [15, 15, 15, 10]])
+        {
+            node.distances = distances.into();
+        }
+        let all: Vec<usize> = (0..6).collect();
+        assert_eq!(groups(&all, &machine(nodes.clone())), [vec![0, 1], vec![2, 3, 4, 5]]);
+        nodes[2].allowed = false;
+        assert_eq!(groups(&all, &machine(nodes)), [all], "memory that is forbidden is no memory");
+        let bare = machine(vec![node(0, 0..2, 0), node(1, 2..4, 0)]);
+        assert_eq!(groups(&[0, 1, 2, 3], &bare), [[0, 1], [2, 3]]);
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_even_and_complete(sizes in proptest::collection::vec(1..9usize, 1..6), pes in 0..60usize) {
+            let shares = shares(&sizes, pes);
+            let all: usize = sizes.iter().sum();
+            prop_assert_eq!(shares.iter().sum::<usize>(), pes);
+            for (i, (&share, &size)) in shares.iter().zip(&sizes).enumerate() {
+                prop_assert!(share <= pes.div_ceil(all) * size, "no CPU has two PEs more than another");
+                let even = shares.iter().zip(&sizes).all(|(&other, _)| other <= share + 1);
+                prop_assert!(pes > all || even || share == size, "group {} gets less than it has room for", i);
+            }
+        }
+    }
+}

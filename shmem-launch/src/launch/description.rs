@@ -1,0 +1,47 @@
+//! What the PEs of a host are started from: all that the launcher next to them must be told.
+
+use std::ffi::OsString;
+
+use serde::{Deserialize, Serialize};
+
+use super::Output;
+use super::bind::Bind;
+
+/// A job, as the launcher on one of its hosts sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Description {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    /// Variables for the PEs beside those of their launcher, and those to be taken from them.
+    pub(crate) environment: Vec<(OsString, Option<OsString>)>,
+    /// Where the PEs are to run; `None`: where their launcher does.
+    pub(crate) directory: Option<OsString>,
+    /// The job's random number.
+    pub(crate) number: u64,
+    /// The host of each PE.
+    pub(crate) hosts: Vec<u32>,
+    /// Which of the hosts this one is.
+    pub(crate) host: u32,
+    #[serde(with = "Binding")]
+    pub(crate) bind: Bind,
+    pub(crate) output: Output,
+    /// The PE that runs under the debugger.
+    pub(crate) debugger: Option<usize>,
+    pub(crate) attach_wait: bool,
+}
+
+impl Description {
+    /// The PEs of this host, in the order of their numbers.
+    pub(crate) fn pes(&self) -> Vec<usize> {
+        (0..self.hosts.len()).filter(|&pe| self.hosts[pe] == self.host).collect()
+    }
+}
+
+/// [`Bind`], on its way.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Bind")]
+enum Binding {
+    Core,
+    Numa,
+    None,
+}

@@ -1,0 +1,336 @@
+//! The PEs of one host, as the launcher next to them sees them.
+//!
+//! Here PEs are started, answered, read when they print, and seen to end. Nothing is decided: what happens becomes an
+//! [`Event`], and what is to happen comes as an [`Order`] from the [run](super::run), which is in the same process or at
+//! the other end of a connection.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::PollFd;
+use rustix::process::Signal;
+
+use super::channel::{Packet, Sender};
+use super::description::Description;
+use super::error::LaunchError;
+use super::member::{Member, Outgoing};
+use super::message::{Event, Order};
+use super::rendezvous::{Met, Mismatch, Rendezvous};
+use super::report::{Standing, ended_with};
+use super::spawn::{Before, Spawner};
+use super::wire::{MAX_DESCRIPTORS, Reply, Request, VERSION};
+
+/// How long a PE may be out of reach while the process that started it goes on.
+const LOST: Duration = Duration::from_millis(500);
+
+/// How often what gives no sign is looked at.
+pub(crate) const LOOK: Duration = Duration::from_millis(5);
+
+/// What a PE has done that takes another one to be lost.
+const SUSPECTS: &str = "could not go on, because another PE or its host seemed to be lost";
+
+/// The PEs of a host.
+#[derive(Debug)]
+pub(crate) struct HostPes {
+    spawner: Spawner,
+    members: Vec<Member>,
+    meeting: Rendezvous<OwnedFd>,
+    events: Vec<Event>,
+}
+
+impl HostPes {
+    /// Starts the PEs; if one cannot be started, none is left.
+    pub(crate) fn start(description: Description, before: Before) -> Result<Self, LaunchError> {
+        let pes = description.pes();
+        let spawner = Spawner::new(description, before)?;
+        let mut started = Self {
+            members: Vec::with_capacity(pes.len()),
+            spawner,
+            meeting: Rendezvous::new(pes.clone()),
+            events: Vec::new(),
+        };
+        for pe in pes {
+            match started.spawner.spawn(pe) {
+                Ok(spawned) => started.members.push(Member::new(pe, spawned)),
+                Err(source) => {
+                    started.kill();
+                    return Err(LaunchError::Spawn { pe, source });
+                }
+            }
+        }
+        Ok(started)
+    }
+
+    /// The numbers of its PEs, in their order.
+    pub(crate) fn pes(&self) -> Vec<usize> {
+        self.members.iter().map(Member::number).collect()
+    }
+
+    /// Ends all PEs, and waits until they have.
+    pub(crate) fn kill(&mut self) {
+        self.obey(&Order::Signal { signal: Signal::KILL.as_raw(), except: None });
+        while !self.members.iter().all(Member::is_over) {
+            std::thread::sleep(LOOK);
+            self.members.iter_mut().for_each(Member::reap);
+        }
+    }
+
+    /// Descriptors to wait on, each with a number for [`serve`](Self::serve). Those of output only if
+    /// there is room for it.
+    pub(crate) fn poll_list(&self, room: bool) -> Vec<(usize, PollFd<'_>)> {
+        let members = self.members.iter().enumerate();
+        members.flat_map(|(i, member)| member.poll_list(room).into_iter().map(move |fd| (i, fd))).collect()
+    }
+
+    /// How long it may be waited on them.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        let must_look = |member: &Member| member.must_be_asked() || member.is_lost();
+        self.members.iter().any(must_look).then_some(LOOK)
+    }
+
+    /// Deals with what was ready, and gives what has happened.
+    pub(crate) fn serve(&mut self, ready: &[usize], room: bool) -> Vec<Event> {
+        for i in 0..self.members.len() {
+            if ready.contains(&i) || self.members[i].must_be_asked() {
+                if room {
+                    self.pump_one(i);
+                }
+                self.serve_one(i);
+            }
+        }
+        self.tell_ends(Instant::now());
+        std::mem::take(&mut self.events)
+    }
+
+    /// What the PEs have printed so far.
+    pub(crate) fn pump(&mut self) -> Vec<Event> {
+        (0..self.members.len()).for_each(|i| self.pump_one(i));
+        let (printed, others) =
+            std::mem::take(&mut self.events).into_iter().partition(|e| matches!(e, Event::Printed { .. }));
+        self.events = others;
+        printed
+    }
+
+    /// What each PE does.
+    pub(crate) fn standings(&self) -> Vec<(usize, Standing)> {
+        let waits = |member: &Member| self.meeting.is_waiting(member.number());
+        self.members.iter().map(|member| (member.number(), member.standing(waits(member)))).collect()
+    }
+
+    /// Does as it is told.
+    pub(crate) fn obey(&mut self, order: &Order) {
+        match order {
+            Order::Deliver { packet, last } => {
+                let packet = Outgoing::encoded(packet);
+                self.members.iter_mut().for_each(|member| member.send(packet.clone()));
+                if *last {
+                    self.meeting.release();
+                    self.members.iter_mut().for_each(Member::flush);
+                }
+            }
+            Order::Signal { signal, except } => {
+                let Some(signal) = Signal::from_named_raw(*signal) else { return };
+                let all = self.members.iter().filter(|member| Some(member.number()) != *except);
+                all.for_each(|member| member.signal(signal));
+            }
+            Order::Look => {
+                let printed = self.pump();
+                self.events.extend(printed);
+                self.events.push(Event::Standings(self.standings()));
+            }
+            Order::Close { pe, kind } => {
+                let member = self.members.iter_mut().find(|member| member.number() == *pe);
+                let sources = member.map(|member| &mut member.sources).into_iter().flatten();
+                sources.filter(|source| source.kind == *kind).for_each(|source| source.close());
+            }
+            // How it begins and ends is the affair of who has started them.
+            Order::Start(_) | Order::End => {}
+        }
+    }
+
+    fn serve_one(&mut self, i: usize) {
+        self.members[i].reap();
+        loop {
+            match self.members[i].receive() {
+                Ok(Some(packet)) => self.take(i, packet),
+                Ok(None) => break,
+                Err(error) => {
+                    self.break_off(i, format!("its packet could not be received: {error}"));
+                    break;
+                }
+            }
+        }
+        self.members[i].flush();
+    }
+
+    fn pump_one(&mut self, i: usize) {
+        let member = &mut self.members[i];
+        let pe = member.number();
+        for source in &mut member.sources {
+            let (kind, bytes) = (source.kind, source.pump());
+            if !bytes.is_empty() {
+                self.events.push(Event::Printed { pe, kind, bytes });
+            }
+        }
+    }
+
+    fn tell_ends(&mut self, now: Instant) {
+        for i in 0..self.members.len() {
+            let member = &mut self.members[i];
+            let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST);
+            let died = !member.reported.death && (lost || member.died());
+            let absent = !died && !member.reported.absence && !member.reported.death && member.stayed_away();
+            let over = !member.reported.over && member.is_over();
+            member.reported.death |= died;
+            member.reported.absence |= absent;
+            member.reported.over |= over;
+            let (pe, death) = (member.number(), member.death());
+            if died || absent || over {
+                // What it has printed comes before what is said about it.
+                self.pump_one(i);
+            }
+            if died {
+                self.events.push(Event::Died(death.notice()));
+            }
+            if absent {
+                self.events.push(Event::StayedAway(death.notice()));
+            }
+            if over {
+                self.events.push(Event::Over { pe });
+            }
+        }
+    }
+
+    /// Takes a packet from the socket of a PE.
+    fn take(&mut self, i: usize, packet: Packet) {
+        let Some(sender) = packet.sender else { return };
+        let joined = self.members[i].joined();
+        match Request::decode(&packet.bytes) {
+            Ok(Request::Hello { version, job, pe }) => self.greet(i, sender, (version, job, pe)),
+            // A process that the PE forked holds the same socket, and does not speak for the PE.
+            _ if joined.is_some_and(|pid| pid != sender.pid) => {}
+            Ok(request) if joined.is_some() => self.answer(i, request, packet.descriptors),
+            _ => {
+                let what = format!(
+                    "process {} wrote what is no message of the library's to the socket that {} names",
+                    sender.pid,
+                    super::SOCKET
+                );
+                self.break_off(i, what);
+            }
+        }
+    }
+
+    fn greet(&mut self, i: usize, sender: Sender, (version, job, as_pe): (u32, u64, u32)) {
+        let user = rustix::process::getuid().as_raw();
+        let member = &mut self.members[i];
+        let pe = member.number();
+        let reason = if version != VERSION {
+            format!(
+                "the program speaks version {version} of the launcher's protocol, and this launcher {VERSION}: build both from the same shmem-rt"
+            )
+        } else if job != self.spawner.description.number || as_pe as usize != pe {
+            format!("{} and the socket belong to different jobs or PEs", super::JOB)
+        } else if sender.uid != user {
+            format!("the program runs as user {}, and the launcher as user {user}", sender.uid)
+        } else if member.finished {
+            format!("PE {pe} has left the job already: one process per PE")
+        } else if let Some(pid) = member.joined() {
+            format!("PE {pe} is process {pid} already: one process per PE")
+        } else {
+            let lifeline = member.lifeline.given.try_clone();
+            member.join(sender);
+            match lifeline {
+                Ok(lifeline) => {
+                    let hosts = self.spawner.description.hosts.clone();
+                    member.send(Outgoing::new(&Reply::Welcome { hosts }, vec![lifeline]));
+                    self.events.push(Event::Joined { pe, pid: sender.pid });
+                }
+                Err(error) => self.break_off(i, format!("it could not be greeted: {error}")),
+            }
+            return;
+        };
+        member.send(Outgoing::new(&Reply::Refused { reason }, Vec::new()));
+    }
+
+    fn answer(&mut self, i: usize, request: Request, descriptors: Vec<OwnedFd>) {
+        let pe = self.members[i].number();
+        let met: Result<Option<Met<OwnedFd>>, Mismatch> = match request {
+            Request::Hello { .. } => Ok(None),
+            Request::Put { key, value } => {
+                if let Err(too_much) = self.meeting.put(pe, key, value) {
+                    self.break_off(i, too_much.to_string());
+                }
+                Ok(None)
+            }
+            Request::Fence => self.meeting.fence(pe),
+            Request::Share { last } => {
+                let member = &mut self.members[i];
+                if member.memory.is_none() {
+                    member.memory = descriptors.first().and_then(|first| first.try_clone().ok());
+                }
+                self.meeting.share(pe, descriptors, last)
+            }
+            Request::Abort { code, message } => {
+                self.give_up(i, ended_with(code, &message), Event::Aborted { pe, code, message });
+                Ok(None)
+            }
+            Request::Suspect { message } => {
+                self.give_up(i, SUSPECTS.to_owned(), Event::Suspected { pe, message });
+                Ok(None)
+            }
+            Request::Finish => {
+                self.members[i].finished = true;
+                self.events.push(Event::Finished { pe });
+                Ok(None)
+            }
+        };
+        match met {
+            Ok(None) => {}
+            Ok(Some(Met::Fence(values))) => self.events.push(Event::Fenced { values, last: true }),
+            Ok(Some(Met::Share(lists))) => self.hand_round(lists),
+            Err(mismatch) => self.break_off(i, mismatch.to_string()),
+        }
+    }
+
+    /// A PE wants the job to end, and will not go on itself.
+    fn give_up(&mut self, i: usize, standing: String, event: Event) {
+        self.members[i].aborted = Some(standing);
+        let printed = self.pump();
+        self.events.extend(printed);
+        self.events.push(event);
+    }
+
+    /// Sends each PE the descriptors of the others.
+    fn hand_round(&mut self, lists: Vec<Vec<OwnedFd>>) {
+        let all: usize = lists.iter().map(Vec::len).sum();
+        for (member, own) in self.members.iter_mut().zip(&lists) {
+            let coming = (all - own.len()) as u32;
+            member.send(Outgoing::new(&Reply::Sharing { descriptors: coming }, Vec::new()));
+        }
+        for (from, mut list) in lists.into_iter().enumerate() {
+            let number = self.members[from].number();
+            loop {
+                let rest = list.split_off(list.len().min(MAX_DESCRIPTORS));
+                let chunk = std::mem::replace(&mut list, rest);
+                let last = list.is_empty();
+                let packet = Outgoing::new(&Reply::Shared { pe: number as u32, last }, chunk);
+                for (to, member) in self.members.iter_mut().enumerate() {
+                    if to != from {
+                        member.send(packet.clone());
+                    }
+                }
+                if last {
+                    break;
+                }
+            }
+        }
+        self.members.iter_mut().for_each(Member::flush);
+    }
+
+    /// The launcher and a PE do not understand each other.
+    fn break_off(&mut self, i: usize, what: String) {
+        let pe = self.members[i].number();
+        self.events.push(Event::Broken { pe, what });
+    }
+}

@@ -1,0 +1,99 @@
+//! On which hosts PEs are told to be, though they are not: several nodes on one machine, for tests.
+//!
+//! Nothing but what the launcher says makes a host ([`Bootstrap::hosts`](crate::bootstrap::Bootstrap::hosts)),
+//! so PEs that are told apart share no memory, and reach each other as PEs of different machines do.
+
+use std::str::FromStr;
+
+/// A placement of PEs on hosts.
+///
+/// ```
+/// # use shmem_launch as shmem;
+/// use shmem::launch::HostsAs;
+///
+/// let pattern = |text: &str| text.parse::<HostsAs>().unwrap();
+/// assert_eq!(pattern("2x3").hosts(6), Ok(vec![0, 0, 0, 1, 1, 1]));
+/// assert_eq!(pattern("*x2").hosts(5), Ok(vec![0, 0, 1, 1, 2]));
+/// assert_eq!(pattern("0,1,0").hosts(3), Ok(vec![0, 1, 0]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostsAs(Pattern);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pattern {
+    /// The host of each PE.
+    Each(Vec<u32>),
+    /// Hosts, as many as it takes if not said, of so many consecutive PEs.
+    Grid { hosts: Option<usize>, pes: usize },
+}
+
+/// A placement that is none, or one of another number of PEs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HostsError {
+    /// It cannot be read.
+    #[error(
+        "`{0}` places no PEs on hosts: write `2x4` for 2 hosts of 4 PEs, `*x4` for as many of 4 as it takes, or the host of each PE, as `0,0,1`"
+    )]
+    Pattern(String),
+    /// It is for another number of PEs.
+    #[error("the pattern of hosts places {placed} PEs, and the job has {pes}")]
+    Pes {
+        /// PEs that the pattern places.
+        placed: usize,
+        /// PEs of the job.
+        pes: usize,
+    },
+}
+
+impl HostsAs {
+    /// The host of each of `pes` PEs.
+    ///
+    /// # Errors
+    ///
+    /// If the pattern is for another number of PEs.
+    pub fn hosts(&self, pes: usize) -> Result<Vec<u32>, HostsError> {
+        let placed = match &self.0 {
+            Pattern::Each(hosts) => hosts.len(),
+            Pattern::Grid { hosts: Some(hosts), pes } => hosts.saturating_mul(*pes),
+            Pattern::Grid { hosts: None, .. } => pes,
+        };
+        if placed != pes {
+            return Err(HostsError::Pes { placed, pes });
+        }
+        Ok(match &self.0 {
+            Pattern::Each(hosts) => hosts.clone(),
+            Pattern::Grid { pes: of_a_host, .. } => (0..pes).map(|pe| (pe / of_a_host) as u32).collect(),
+        })
+    }
+}
+
+impl FromStr for HostsAs {
+    type Err = HostsError;
+
+    fn from_str(text: &str) -> Result<Self, HostsError> {
+        let refused = || HostsError::Pattern(text.to_owned());
+        let count = |text: &str| text.parse().ok().filter(|count| *count > 0_usize).ok_or_else(refused);
+        if let Some((hosts, pes)) = text.split_once('x') {
+            let hosts = if hosts == "*" { None } else { Some(count(hosts)?) };
+            return Ok(Self(Pattern::Grid { hosts, pes: count(pes)? }));
+        }
+        let each = text.split(',').map(str::parse).collect::<Result<_, _>>();
+        each.map(|hosts| Self(Pattern::Each(hosts))).map_err(|_| refused())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_placement_is_refused() {
+        for text in ["", "x", "2x", "x2", "0x2", "2x0", "-1x2", "*", "*x*", "0,,1", "0,b", "2x2x2"] {
+            assert_eq!(text.parse::<HostsAs>(), Err(HostsError::Pattern(text.to_owned())));
+        }
+        let pattern: HostsAs = "2x2".parse().unwrap();
+        let message = pattern.hosts(3).unwrap_err().to_string();
+        assert_eq!(message, "the pattern of hosts places 4 PEs, and the job has 3");
+        assert!(format!("{}x2", usize::MAX).parse::<HostsAs>().unwrap().hosts(2).is_err());
+    }
+}

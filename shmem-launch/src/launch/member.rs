@@ -1,0 +1,271 @@
+//! One PE as its launcher sees it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::process::{Child, ExitStatus};
+use std::rc::Rc;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+
+use super::channel::{Channel, Packet, Sender};
+use super::output::Source;
+use super::record;
+use super::report::{Death, Standing};
+use super::spawn::{Lifeline, Spawned};
+use super::wire::Reply;
+
+/// A PE: its process, what it said, and what it is still to be reported.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pe: usize,
+    child: Child,
+    /// Readable when the child has ended.
+    handle: Option<OwnedFd>,
+    channel: Option<Channel>,
+    outbox: VecDeque<Outgoing>,
+    joined: Option<Joined>,
+    pub(crate) lifeline: Lifeline,
+    pub(crate) sources: Vec<Source>,
+    /// The first descriptor it shared: its record is in it.
+    pub(crate) memory: Option<OwnedFd>,
+    pub(crate) finished: bool,
+    /// What it said when it ended the job.
+    pub(crate) aborted: Option<String>,
+    pub(crate) ended: Option<ExitStatus>,
+    lost: Option<Instant>,
+    /// How much of its end has been reported.
+    pub(crate) reported: Reported,
+}
+
+/// How much of a PE's end has been reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reported {
+    /// That it died.
+    pub(crate) death: bool,
+    /// That it ended without joining.
+    pub(crate) absence: bool,
+    /// That none of its processes runs.
+    pub(crate) over: bool,
+}
+
+/// A packet to a PE; the same may go to many.
+#[derive(Clone, Debug)]
+pub(crate) struct Outgoing {
+    bytes: Rc<[u8]>,
+    descriptors: Rc<Vec<OwnedFd>>,
+}
+
+impl Outgoing {
+    pub(crate) fn new(reply: &Reply, descriptors: Vec<OwnedFd>) -> Self {
+        Self { bytes: reply.encode().into(), descriptors: Rc::new(descriptors) }
+    }
+
+    /// From a packet that is encoded already.
+    pub(crate) fn encoded(packet: &[u8]) -> Self {
+        Self { bytes: packet.into(), descriptors: Rc::default() }
+    }
+}
+
+/// The process that joined as the PE: the one that was started, or a descendant of it.
+#[derive(Debug)]
+struct Joined {
+    pid: u32,
+    /// Readable when it has ended; kept only if it is not the child.
+    handle: Option<OwnedFd>,
+    /// What the handle said.
+    gone: bool,
+}
+
+impl Member {
+    pub(crate) fn new(pe: usize, spawned: Spawned) -> Self {
+        let handle = open(spawned.child.id());
+        Self {
+            pe,
+            child: spawned.child,
+            handle,
+            channel: Some(spawned.channel),
+            outbox: VecDeque::new(),
+            joined: None,
+            lifeline: spawned.lifeline,
+            sources: spawned.sources,
+            memory: None,
+            finished: false,
+            aborted: None,
+            ended: None,
+            lost: None,
+            reported: Reported::default(),
+        }
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> usize {
+        self.pe
+    }
+
+    /// The descriptors to wait on, those of its output only if there is room for it.
+    pub(crate) fn poll_list(&self, room: bool) -> Vec<PollFd<'_>> {
+        fn input(fd: BorrowedFd<'_>) -> PollFd<'_> {
+            PollFd::from_borrowed_fd(fd, PollFlags::IN)
+        }
+        let mut list: Vec<PollFd<'_>> =
+            self.sources.iter().filter(|_| room).filter_map(|s| s.pipe()).map(input).collect();
+        if let Some(channel) = &self.channel {
+            let output = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
+            list.push(PollFd::new(channel, PollFlags::IN | output));
+        }
+        if self.ended.is_none() {
+            list.extend(self.handle.iter().map(|h| input(h.as_fd())));
+        }
+        let joined = self.joined.as_ref().filter(|joined| !joined.gone);
+        list.extend(joined.and_then(|joined| joined.handle.as_ref()).map(|h| input(h.as_fd())));
+        list
+    }
+
+    /// Whether its end can only be found out by asking again and again.
+    pub(crate) fn must_be_asked(&self) -> bool {
+        self.handle.is_none() && self.ended.is_none()
+    }
+
+    /// The next packet, if one is there.
+    pub(crate) fn receive(&mut self) -> io::Result<Option<Packet>> {
+        let Some(channel) = &self.channel else { return Ok(None) };
+        match channel.try_receive() {
+            Ok(None) => self.channel = None,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            result => return result,
+        }
+        Ok(None)
+    }
+
+    /// Queues a packet.
+    pub(crate) fn send(&mut self, packet: Outgoing) {
+        self.outbox.push_back(packet);
+    }
+
+    /// Sends what there is room for. A PE that is gone needs nothing more.
+    pub(crate) fn flush(&mut self) {
+        while let (Some(channel), Some(packet)) = (&self.channel, self.outbox.front()) {
+            match channel.try_send(&packet.bytes, &packet.descriptors) {
+                Ok(true) => drop(self.outbox.pop_front()),
+                Ok(false) => return,
+                Err(_) => self.outbox.clear(),
+            }
+        }
+        if self.channel.is_none() {
+            self.outbox.clear();
+        }
+    }
+
+    /// The process joins as this PE.
+    pub(crate) fn join(&mut self, sender: Sender) {
+        let handle = (sender.pid != self.child.id()).then(|| open(sender.pid)).flatten();
+        self.joined = Some(Joined { pid: sender.pid, handle, gone: false });
+    }
+
+    /// The process that has joined.
+    pub(crate) fn joined(&self) -> Option<u32> {
+        self.joined.as_ref().map(|joined| joined.pid)
+    }
+
+    /// Looks whether its processes have ended. What they sent before can be received after.
+    pub(crate) fn reap(&mut self) {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        if let Some(joined) = &mut self.joined
+            && let Some(handle) = &joined.handle
+        {
+            joined.gone = joined.gone || is_readable(handle);
+        }
+    }
+
+    /// Whether the process that joined has ended; `None`: none has joined.
+    fn has_gone(&self) -> Option<bool> {
+        let joined = self.joined.as_ref()?;
+        Some(match joined.handle {
+            Some(_) => joined.gone,
+            None if joined.pid == self.child.id() => self.ended.is_some(),
+            None => self.channel.is_none(),
+        })
+    }
+
+    /// Whether the PE is out of reach although the process that was started goes on.
+    pub(crate) fn is_lost(&self) -> bool {
+        let out_of_reach = self.has_gone().is_some_and(|gone| gone || self.channel.is_none());
+        out_of_reach && !self.finished && self.ended.is_none()
+    }
+
+    /// Since when it [is lost](Self::is_lost).
+    pub(crate) fn lost_since(&mut self, now: Instant) -> Option<Instant> {
+        self.lost = self.is_lost().then(|| self.lost.unwrap_or(now));
+        self.lost
+    }
+
+    /// Whether none of its processes that are known runs any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_some() && self.has_gone() != Some(false)
+    }
+
+    /// Whether it ended as it should not.
+    pub(crate) fn died(&self) -> bool {
+        let Some(status) = self.ended else { return false };
+        let left_early = self.has_gone() == Some(true) && !self.finished;
+        self.aborted.is_none() && (!status.success() || left_early)
+    }
+
+    /// Whether it ended without ever having joined.
+    pub(crate) fn stayed_away(&self) -> bool {
+        self.ended.is_some() && self.joined.is_none()
+    }
+
+    /// Its end, for the report.
+    pub(crate) fn death(&self) -> Death {
+        Death { pe: self.pe, started: self.child.id(), joined: self.joined(), status: self.ended }
+    }
+
+    /// Sends a signal to all of its processes that are known.
+    pub(crate) fn signal(&self, signal: Signal) {
+        if self.ended.is_none() {
+            // Not reaped yet, so the number is still its own.
+            let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
+        if let Some(Joined { handle: Some(handle), gone: false, .. }) = &self.joined {
+            let _ = pidfd_send_signal(handle, signal);
+        }
+    }
+
+    /// What it does.
+    pub(crate) fn standing(&self, meeting: bool) -> Standing {
+        if let Some(said) = &self.aborted {
+            Standing::Ended(said.clone())
+        } else if self.reported.death || self.died() {
+            Standing::Ended(self.death().how())
+        } else if self.finished {
+            Standing::Inside(record::Doing::Finished)
+        } else if self.joined.is_none() {
+            if self.ended.is_some() {
+                Standing::Ended("ended without joining the job".into())
+            } else {
+                Standing::NotJoined
+            }
+        } else if meeting {
+            Standing::Meeting
+        } else {
+            Standing::Inside(self.memory.as_ref().map_or(record::Doing::Starting, record::read))
+        }
+    }
+}
+
+/// A handle of a process that is readable when the process has ended. Kernels before 5.3 have none.
+fn open(pid: u32) -> Option<OwnedFd> {
+    pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()).ok()
+}
+
+fn is_readable(handle: &OwnedFd) -> bool {
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut list = [PollFd::new(handle, PollFlags::IN)];
+    rustix::event::poll(&mut list, Some(&now)).is_ok_and(|ready| ready > 0)
+}

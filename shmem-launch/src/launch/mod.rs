@@ -1,0 +1,338 @@
+//! Starting the PEs of a job, on this host and others, and seeing it to its end: the library behind
+//! `shmrun`, behind a program that launches itself, and behind tests with several PEs.
+//!
+//! Each PE is a child process with one end of a socket, announced by `SHMRUN_SOCKET`. Over it PEs
+//! meet before they share memory, pass descriptors, leave or end the job. The launcher waits for
+//! sockets, ends of processes, output and signals in one thread, and puts nothing into files or named
+//! shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
+//!
+//! The PEs of a host are those of a `host_pes`; what happens to the job a `run` decides. They speak in events and
+//! orders, in one process or from host to host.
+//!
+//! ```text
+//! run          the loop, and what ends a job
+//! host         this one or another         remote    the others
+//! host_pes     the PEs of a host           message   orders to them, events from them
+//! member       one PE: its process, its socket, what it does
+//! description  what PEs are started from   spawn     starting a process
+//! start        from what was asked to hosts whose PEs run, with program, limits, bind
+//! hosts        which PEs are told that they share a host
+//! rendezvous   fences and shared descriptors
+//! report       what people are told        record    what a PE says about itself
+//! channel      packets with descriptors    wire      what stands in them
+//! output       lines with tags             signals   those to the launcher
+//! ```
+
+mod bind;
+pub(crate) mod channel;
+mod description;
+mod error;
+mod host;
+mod host_pes;
+mod hosts;
+pub(crate) mod limits;
+mod member;
+mod message;
+mod output;
+mod program;
+mod random;
+pub mod record;
+mod remote;
+pub(crate) mod rendezvous;
+pub mod report;
+mod run;
+mod signals;
+mod spawn;
+mod start;
+pub(crate) mod wire;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::Timespec;
+use serde::{Deserialize, Serialize};
+
+pub use bind::Bind;
+pub use error::LaunchError;
+pub use hosts::{HostsAs, HostsError};
+pub use remote::{DEPUTY, HostList, HostListError, Interface, deputy};
+
+/// Variable that announces the socket: the number of an inherited descriptor.
+pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
+/// Variable with the PE's number.
+pub(crate) const PE: &str = "SHMRUN_PE";
+/// Variable with the number of PEs.
+pub(crate) const NPES: &str = "SHMRUN_NPES";
+/// Variable with the job's random number, in hexadecimal.
+pub(crate) const JOB: &str = "SHMRUN_JOB";
+
+/// Variable with the pattern of hosts of the jobs that tests start.
+pub const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
+
+/// Where the PEs' output goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Output {
+    /// To where the launcher's goes.
+    #[default]
+    Inherit,
+    /// There, line by line, with the PE's number before each.
+    Tag,
+    /// To the caller.
+    Capture,
+}
+
+/// A job to be started.
+///
+/// ```no_run
+/// # use shmem_launch as shmem;
+/// use shmem::launch::Launch;
+///
+/// let outcome = Launch::new("./stencil", 4).args(["input.npy"]).tag_output().run()?;
+/// std::process::exit(outcome.code.into());
+/// # Ok::<(), shmem::launch::LaunchError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is started before `run`"]
+pub struct Launch {
+    program: OsString,
+    args: Vec<OsString>,
+    environment: Vec<(OsString, Option<OsString>)>,
+    pes: usize,
+    hosts: Option<HostsAs>,
+    elsewhere: Elsewhere,
+    bind: Bind,
+    output: Output,
+    debugger: Option<usize>,
+    attach_wait: bool,
+    watch_signals: bool,
+    time: Option<Duration>,
+}
+
+/// What is to be known of other hosts.
+#[derive(Clone, Debug, Default)]
+struct Elsewhere {
+    hosts: Option<HostList>,
+    /// Empty: `ssh`.
+    agent: Vec<OsString>,
+    interfaces: Vec<Interface>,
+    shmrun: Option<PathBuf>,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its exit code: 0, or that of the first PE that failed, or 128 and the signal's number.
+    pub code: u8,
+    /// What ended it, if not all PEs ended in order.
+    pub failure: Option<Failure>,
+    /// All that the launcher has said, or would have said were output not captured.
+    pub report: String,
+    /// What each PE printed, in the order of their numbers, if it was captured; else empty.
+    pub outputs: Vec<Printed>,
+}
+
+/// What a PE printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// To its standard output.
+    pub out: Vec<u8>,
+    /// To its standard error.
+    pub err: Vec<u8>,
+}
+
+/// What ended a job before its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// A PE ended by a signal, with a code other than 0, or before it left the job.
+    Died {
+        /// The first that did.
+        pe: usize,
+        /// In words: `was killed by signal 11 (SIGSEGV)`.
+        how: String,
+    },
+    /// A PE ended the job.
+    Aborted {
+        /// Which.
+        pe: usize,
+        /// The exit code it asked for.
+        code: i32,
+        /// What it said.
+        message: String,
+    },
+    /// A PE and the launcher did not understand each other.
+    Broken {
+        /// Which.
+        pe: usize,
+        /// In words.
+        what: String,
+    },
+    /// A host could not start its PEs, or could not be reached any more.
+    Host {
+        /// Which.
+        host: String,
+        /// In words.
+        what: String,
+    },
+    /// A signal to the launcher.
+    Interrupted {
+        /// Its number.
+        signal: i32,
+    },
+    /// The time given was over.
+    TimedOut,
+}
+
+impl Launch {
+    /// A job of `pes` processes of `program`, which is found as shells find it.
+    pub fn new(program: impl Into<OsString>, pes: usize) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            environment: Vec::new(),
+            pes,
+            hosts: None,
+            elsewhere: Elsewhere::default(),
+            bind: Bind::None,
+            output: Output::Inherit,
+            debugger: None,
+            attach_wait: false,
+            watch_signals: false,
+            time: None,
+        }
+    }
+
+    /// Adds arguments.
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable for the PEs, which otherwise have the launcher's.
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((key.into(), Some(value.into())));
+        self
+    }
+
+    /// Takes a variable from the PEs.
+    pub fn env_remove(mut self, key: impl Into<OsString>) -> Self {
+        self.environment.push((key.into(), None));
+        self
+    }
+
+    /// Tells PEs that they are on several hosts, though they are on this one: those that are told apart share
+    /// no memory.
+    pub fn hosts_as(mut self, hosts: HostsAs) -> Self {
+        self.hosts = Some(hosts);
+        self
+    }
+
+    /// Starts the PEs on these hosts, one after the other, as many on each as it takes.
+    pub fn hosts(mut self, hosts: HostList) -> Self {
+        self.elsewhere.hosts = Some(hosts);
+        self
+    }
+
+    /// Reaches other hosts by this program instead of `ssh`: it is run with the name of the host and a
+    /// command for the shell there, and its input and output are those of the command.
+    pub fn agent<A: Into<OsString>>(mut self, words: impl IntoIterator<Item = A>) -> Self {
+        self.elsewhere.agent = words.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Lets launchers on other hosts connect to these interfaces only, which they try in this order.
+    pub fn interfaces(mut self, interfaces: impl IntoIterator<Item = Interface>) -> Self {
+        self.elsewhere.interfaces = interfaces.into_iter().collect();
+        self
+    }
+
+    /// Where `shmrun` is on other hosts. Not said: where the calling program is.
+    pub fn shmrun(mut self, file: impl Into<PathBuf>) -> Self {
+        self.elsewhere.shmrun = Some(file.into());
+        self
+    }
+
+    /// Binds PEs to CPUs.
+    pub fn bind(mut self, bind: Bind) -> Self {
+        self.bind = bind;
+        self
+    }
+
+    /// Writes `[PE] ` before each line that a PE prints, and passes on whole lines only.
+    pub fn tag_output(mut self) -> Self {
+        self.output = Output::Tag;
+        self
+    }
+
+    /// Keeps what the PEs print, and what the launcher would say, for the [`Outcome`].
+    pub fn capture_output(mut self) -> Self {
+        self.output = Output::Capture;
+        self
+    }
+
+    /// Runs this PE under `gdb`, which gets the terminal.
+    pub fn gdb(mut self, pe: usize) -> Self {
+        self.debugger = Some(pe);
+        self
+    }
+
+    /// Lets all PEs wait at their start until a debugger is attached to them.
+    pub fn attach_wait(mut self) -> Self {
+        self.attach_wait = true;
+        self
+    }
+
+    /// Takes SIGINT, SIGTERM, SIGHUP (the job is ended) and SIGQUIT (it is told what each PE waits
+    /// for) that come to the calling thread, while the job runs.
+    pub fn watch_signals(mut self) -> Self {
+        self.watch_signals = true;
+        self
+    }
+
+    /// Ends the job when it has run for `time`.
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+}
+
+/// Launches the calling program, with its arguments, as `pes` PEs, and gives its exit code at the
+/// job's end: what a program does that was started with `SHMEM_NPES` and without a launcher.
+///
+/// To be called before the program has started threads.
+pub fn itself(pes: usize) -> u8 {
+    // The link still leads to the file when its name is taken by a newer build, or gone.
+    let program = std::env::current_exe()
+        .ok()
+        .filter(|program| program.exists())
+        .unwrap_or_else(|| Path::new("/proc/self/exe").to_owned());
+    let job = Launch::new(program, pes)
+        .args(std::env::args_os().skip(1))
+        .env_remove(crate::env::NPES.name)
+        .watch_signals();
+    match job.run() {
+        Ok(outcome) => outcome.code,
+        Err(error) => {
+            say(&error.to_string());
+            error.code()
+        }
+    }
+}
+
+/// Prints a message of the launcher.
+fn say(text: &str) {
+    crate::say::say(&format!("shmrun: {text}"));
+}
+
+/// The name of this host.
+fn this_host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "localhost".into(), |name| name.trim().into())
+}
+
+/// As the kernel takes it; rounded up, not to wake before it is time.
+fn timespec(time: Duration) -> Timespec {
+    let time = time.saturating_add(Duration::from_micros(1));
+    Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
+}

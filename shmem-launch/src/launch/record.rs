@@ -1,0 +1,129 @@
+//! What a PE says about itself in its record, read by the launcher: also after the PE has died,
+//! since the memory lives as long as somebody holds it.
+
+use std::mem::offset_of;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::time::Duration;
+
+use memmap2::MmapOptions;
+use rustix::fs::FileType;
+use serde::{Deserialize, Serialize};
+use shmem_core::system::{PeRecord, Stage, SystemArea, monotonic_now};
+
+/// Bytes at the start of a PE's memory that hold its record.
+const BYTES: usize = offset_of!(SystemArea, record) + size_of::<PeRecord>();
+
+/// What a PE does, as far as it says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Doing {
+    /// Nothing is known: no record, or it is being written.
+    Unknown,
+    /// Its memory exists; the job is being brought together.
+    Starting,
+    /// It runs the program's own code.
+    OwnCode,
+    /// It is inside the runtime, where the text says.
+    Inside(String),
+    /// It sleeps, where the text says, for so long.
+    Waiting(String, Duration),
+    /// It has left the job in order.
+    Finished,
+    /// It is ending the job.
+    Aborting,
+}
+
+/// Reads the record behind the first descriptor that a PE shared.
+pub(crate) fn read(memory: &OwnedFd) -> Doing {
+    view(memory).unwrap_or(Doing::Unknown)
+}
+
+fn view(memory: &OwnedFd) -> Option<Doing> {
+    let status = rustix::fs::fstat(memory).ok()?;
+    let holds_record = FileType::from_raw_mode(status.st_mode) == FileType::RegularFile
+        && usize::try_from(status.st_size).is_ok_and(|bytes| bytes >= BYTES);
+    if !holds_record {
+        return None;
+    }
+    // Mapped for this look only: the launcher keeps no address space of its PEs.
+    let map = MmapOptions::new().len(BYTES).map_raw_read_only(memory.as_raw_fd()).ok()?;
+    let record = map.as_ptr().wrapping_add(offset_of!(SystemArea, record)).cast::<PeRecord>();
+    // SAFETY: the mapping holds `BYTES` bytes, of which the record is the end, at an offset that is
+    // a multiple of its alignment from a page; it outlives the reference. A record has no invalid
+    // bit patterns, is only read here, and by atomic or volatile reads, as its other readers do.
+    let record = unsafe { &*record };
+    Some(describe(record))
+}
+
+/// What a record says.
+pub fn describe(record: &PeRecord) -> Doing {
+    if !record.is_started() {
+        return Doing::Unknown;
+    }
+    match (record.stage(), record.activity()) {
+        (Stage::Finished, _) => Doing::Finished,
+        (Stage::Aborting, _) => Doing::Aborting,
+        (_, None) => Doing::Unknown,
+        (Stage::Starting, Some(activity)) if activity.operation.is_empty() => Doing::Starting,
+        (Stage::Running, Some(activity)) if activity.operation.is_empty() => Doing::OwnCode,
+        (_, Some(activity)) => match record.waiting_since() {
+            0 => Doing::Inside(activity.to_string()),
+            since => Doing::Waiting(
+                activity.to_string(),
+                Duration::from_nanos(monotonic_now().saturating_sub(since)),
+            ),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shmem_core::system::Activity;
+    use shmem_core::text::Text;
+
+    use super::*;
+
+    fn memory(bytes: u64) -> OwnedFd {
+        let memory = rustix::fs::memfd_create("record", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        rustix::fs::ftruncate(&memory, bytes).unwrap();
+        memory
+    }
+
+    #[test]
+    fn a_record_is_read_from_outside() {
+        let memory = memory(size_of::<SystemArea>() as u64);
+        assert_eq!(read(&memory), Doing::Unknown, "not filled in yet");
+        let map = MmapOptions::new().len(size_of::<SystemArea>()).map_raw(memory.as_raw_fd()).unwrap();
+        // SAFETY: the mapping has the size of the area, at a page; zeroes are its initial state.
+        let area = unsafe { &*map.as_ptr().cast::<SystemArea>() };
+        area.record.start(3, 77);
+        assert_eq!(read(&memory), Doing::Starting);
+        area.record.set_stage(Stage::Running);
+        assert_eq!(read(&memory), Doing::OwnCode);
+
+        let activity = Activity {
+            operation: Text::head("barrier"),
+            file: Text::tail("src/main.rs"),
+            line: 88,
+            ..Activity::NONE
+        };
+        area.record.describe(&activity);
+        assert_eq!(read(&memory), Doing::Inside("in `barrier` at src/main.rs:88".into()));
+        area.record.set_waiting_since(monotonic_now() - 300_000_000);
+        let Doing::Waiting(text, waited) = read(&memory) else { panic!() };
+        assert_eq!(text, "in `barrier` at src/main.rs:88");
+        assert!((300..3000).contains(&waited.as_millis()), "{waited:?}");
+
+        area.record.done();
+        area.record.set_stage(Stage::Finished);
+        assert_eq!(read(&memory), Doing::Finished);
+    }
+
+    #[test]
+    fn what_holds_no_record_is_no_reason_to_die() {
+        assert_eq!(read(&memory(0)), Doing::Unknown);
+        assert_eq!(read(&memory(BYTES as u64 - 1)), Doing::Unknown);
+        assert_eq!(read(&memory(1 << 20)), Doing::Unknown);
+        let (pipe, _write) = rustix::pipe::pipe().unwrap();
+        assert_eq!(read(&pipe), Doing::Unknown);
+    }
+}

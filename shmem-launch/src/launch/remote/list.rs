@@ -1,0 +1,176 @@
+//! Which hosts a job is to have, and how many PEs on each.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+/// Hosts with the number of PEs that each takes.
+///
+/// ```
+/// # use shmem_launch as shmem;
+/// use shmem::launch::HostList;
+///
+/// let hosts: HostList = "node1:4,node2:2,node3".parse()?;
+/// assert_eq!(hosts.slots(), 7);
+/// # Ok::<(), shmem::launch::HostListError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostList(Vec<(String, usize)>);
+
+/// Text that names no hosts.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostListError {
+    /// It cannot be read.
+    #[error("`{0}` is no host: write its name, and after a colon how many PEs it takes, as `node1:4`")]
+    NoHost(String),
+    /// There is nothing in it.
+    #[error("no host is named: write them as `node1:4,node2:4`, or a line for each in a file")]
+    Empty,
+    /// The file cannot be read.
+    #[error("the file of hosts `{file}` cannot be read: {source}")]
+    File {
+        /// Its name.
+        file: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+impl HostList {
+    /// From a file with a line for each host: its name, and `:4`, ` 4` or ` slots=4`. `#` begins a comment.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or names no hosts.
+    pub fn read(file: &Path) -> Result<Self, HostListError> {
+        let text = fs::read_to_string(file)
+            .map_err(|source| HostListError::File { file: file.display().to_string(), source })?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        Self::merge(lines.filter(|line| !line.is_empty()).map(entry))
+    }
+
+    /// PEs that all hosts together take.
+    pub fn slots(&self) -> usize {
+        self.0.iter().map(|(_, slots)| slots).fold(0, |all, &slots| all.saturating_add(slots))
+    }
+
+    /// The names of the hosts that so many PEs need, and how many each gets: one host after the other is
+    /// filled. `None` if there are more PEs than slots.
+    pub(crate) fn place(&self, pes: usize) -> Option<Vec<(String, usize)>> {
+        let mut left = pes;
+        let mut placed = Vec::new();
+        for (name, slots) in &self.0 {
+            let here = left.min(*slots);
+            if here > 0 {
+                placed.push((name.clone(), here));
+            }
+            left -= here;
+        }
+        (left == 0).then_some(placed)
+    }
+
+    /// The same host may be named several times.
+    fn merge(
+        entries: impl IntoIterator<Item = Result<(String, usize), HostListError>>,
+    ) -> Result<Self, HostListError> {
+        let mut hosts: Vec<(String, usize)> = Vec::new();
+        for entry in entries {
+            let (name, slots) = entry?;
+            match hosts.iter_mut().find(|host| host.0 == name) {
+                Some(host) => host.1 = host.1.saturating_add(slots),
+                None => hosts.push((name, slots)),
+            }
+        }
+        if hosts.is_empty() { Err(HostListError::Empty) } else { Ok(Self(hosts)) }
+    }
+}
+
+impl FromStr for HostList {
+    type Err = HostListError;
+
+    fn from_str(text: &str) -> Result<Self, HostListError> {
+        if text.trim().is_empty() {
+            return Err(HostListError::Empty);
+        }
+        Self::merge(text.split(',').map(|host| entry(host.trim())))
+    }
+}
+
+/// A name that could be taken for an option of the agent is none: it becomes an argument of a program.
+fn entry(text: &str) -> Result<(String, usize), HostListError> {
+    let refused = || HostListError::NoHost(text.to_owned());
+    let (name, slots) = match text.split_once(char::is_whitespace) {
+        Some((name, rest)) => (name, Some(rest.trim().trim_start_matches("slots=").trim())),
+        // Of an address with colons of its own only `[..]` is told from the number.
+        None => match text.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']')) {
+            Some((name, slots)) => (name, Some(slots)),
+            None => (text, None),
+        },
+    };
+    let slots = slots.map_or(Ok(1), |slots| slots.parse().map_err(|_| refused()))?;
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    let is_name = |c: char| c.is_alphanumeric() || "-_.:@%".contains(c);
+    if slots == 0 || name.is_empty() || name.starts_with('-') || !name.chars().all(is_name) {
+        return Err(refused());
+    }
+    Ok((name.to_owned(), slots))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hosts(text: &str) -> Vec<(String, usize)> {
+        text.parse::<HostList>().unwrap().0
+    }
+
+    #[test]
+    fn hosts_are_read_with_their_slots() {
+        let pair = |name: &str, slots| (name.to_owned(), slots);
+        assert_eq!(hosts("a:4,b"), [pair("a", 4), pair("b", 1)]);
+        assert_eq!(hosts("a:2, b:1,a:3"), [pair("a", 5), pair("b", 1)]);
+        assert_eq!(hosts("me@a:2"), [pair("me@a", 2)]);
+        assert_eq!(hosts("fe80::1"), [pair("fe80::1", 1)]);
+        assert_eq!(hosts("[fe80::1]:3"), [pair("fe80::1", 3)]);
+    }
+
+    #[test]
+    fn a_file_has_a_line_for_each() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "# mine\nnode1 slots=4\nnode2:2 # slow\n\nnode3 3\nnode4\n").unwrap();
+        let list = HostList::read(file.path()).unwrap();
+        let slots: Vec<usize> = list.0.iter().map(|host| host.1).collect();
+        assert_eq!(slots, [4, 2, 3, 1]);
+        fs::write(file.path(), "# nothing\n").unwrap();
+        assert!(matches!(HostList::read(file.path()), Err(HostListError::Empty)));
+        let missing = HostList::read(Path::new("no/such/file")).unwrap_err().to_string();
+        assert!(missing.starts_with("the file of hosts `no/such/file` cannot be read"), "{missing}");
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused_with_what_would_be_one() {
+        for text in ["a:", "a:0", "a:x", ":4", "-oProxyCommand=x", "a;b", "a,,b", "$(x)", "a:-1"] {
+            let error = text.parse::<HostList>().unwrap_err().to_string();
+            assert!(error.contains("is no host: write its name"), "{text}: {error}");
+        }
+        assert!(matches!("".parse::<HostList>(), Err(HostListError::Empty)));
+    }
+
+    proptest! {
+        #[test]
+        fn hosts_are_filled_in_order(slots in prop::collection::vec(1..5usize, 1..6), pes in 1..30usize) {
+            let list = HostList(slots.iter().enumerate().map(|(i, &s)| (i.to_string(), s)).collect());
+            let model: Vec<usize> = slots.iter().enumerate().flat_map(|(i, &s)| std::iter::repeat_n(i, s)).collect();
+            let placed = list.place(pes);
+            prop_assert_eq!(placed.is_some(), pes <= model.len());
+            if let Some(placed) = placed {
+                let each: Vec<usize> =
+                    placed.iter().flat_map(|(i, s)| std::iter::repeat_n(i.parse().unwrap(), *s)).collect();
+                prop_assert_eq!(&each[..], &model[..pes]);
+            }
+        }
+    }
+}

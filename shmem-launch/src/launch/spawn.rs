@@ -1,0 +1,199 @@
+//! Starting the process of one PE.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::fs::OFlags;
+use rustix::io::FdFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, setrlimit};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use super::channel::Channel;
+use super::description::Description;
+use super::error::LaunchError;
+use super::output::{Kind, Source};
+use super::signals::Mask;
+use super::{JOB, NPES, Output, PE, SOCKET, program, say};
+use crate::env::ATTACH_WAIT;
+
+/// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
+/// could tell it by a call: `ofi_rxm` keeps so many buffers of 16 KiB for each endpoint, by itself 4096 of them (1.17), or
+/// 8192 (2.1), and touches them all. The engine's window bounds what is under way.
+const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
+
+/// Starts the processes of a host: what is the same for all of them.
+#[derive(Debug)]
+pub(crate) struct Spawner {
+    pub(crate) description: Description,
+    /// The file of the program.
+    pub(crate) program: PathBuf,
+    /// The debugger, if a PE of the host is to run under it.
+    pub(crate) debugger: Option<PathBuf>,
+    /// Empty: not bound. Else the i-th PE of the host gets the i-th set, starting over at the end.
+    pub(crate) cpus: Vec<CpuSet>,
+    /// What is to be in force again in the processes.
+    pub(crate) before: Before,
+}
+
+/// What is in force in a launcher, and was before it changed it for itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before {
+    /// Whether its input is the user's.
+    pub(crate) input: bool,
+    /// The limit on descriptors to start with.
+    pub(crate) descriptors: Option<Rlimit>,
+    /// The signals to block. A launcher that has changed its own answers SIGQUIT, and a key that sends
+    /// it to all must not kill the PEs.
+    pub(crate) mask: Option<Mask>,
+}
+
+/// A pipe that nobody writes to: its end tells a PE that the launcher is gone.
+#[derive(Debug)]
+pub(crate) struct Lifeline {
+    /// Held by the launcher as long as it lives.
+    pub(crate) _held: OwnedFd,
+    /// For the PE.
+    pub(crate) given: OwnedFd,
+}
+
+/// A process that has been started.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    pub(crate) child: Child,
+    pub(crate) channel: Channel,
+    pub(crate) lifeline: Lifeline,
+    pub(crate) sources: Vec<Source>,
+}
+
+impl Spawner {
+    /// Finds the program and the CPUs.
+    ///
+    /// # Errors
+    ///
+    /// If this host has no such program, or does not say which CPUs it has.
+    pub(crate) fn new(description: Description, before: Before) -> Result<Self, LaunchError> {
+        let path = path(&description);
+        let program = program::find(&description.program, path.as_deref())?;
+        let debugger = description.debugger.filter(|pe| description.pes().contains(pe));
+        let gdb = debugger.map(|_| program::find(OsStr::new("gdb"), path.as_deref())).transpose();
+        let debugger = gdb.map_err(|_| LaunchError::NoDebugger)?;
+        let binding = description.bind.binding(description.pes().len()).map_err(LaunchError::Bind)?;
+        if let Some(remark) = &binding.remark
+            && description.output != Output::Capture
+        {
+            say(remark);
+        }
+        Ok(Self { description, program, debugger, cpus: binding.sets, before })
+    }
+
+    /// Starts a PE.
+    pub(crate) fn spawn(&self, pe: usize) -> io::Result<Spawned> {
+        let (channel, theirs) = Channel::pair()?;
+        let theirs = OwnedFd::from(theirs);
+        let (given, held) = pipe_with(PipeFlags::CLOEXEC)?;
+
+        let (job, mut command) = (&self.description, self.command(pe));
+        command
+            .env(SOCKET, theirs.as_raw_fd().to_string())
+            .env(PE, pe.to_string())
+            .env(NPES, job.hosts.len().to_string())
+            .env(JOB, format!("{:016x}", job.number));
+        for (key, value) in DEFAULTS {
+            if std::env::var_os(key).is_none() {
+                command.env(key, value);
+            }
+        }
+        if job.attach_wait {
+            command.env(ATTACH_WAIT.name, "1");
+        }
+        for (key, value) in &job.environment {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        let sources = self.sources(pe, &mut command)?;
+        let prepare = self.prepare(pe, theirs);
+        // SAFETY: between `fork` and `exec` the closure makes system calls, reads what it owns, and
+        // neither allocates nor locks.
+        unsafe { command.pre_exec(prepare) };
+        let child = command.spawn()?;
+        Ok(Spawned { child, channel, lifeline: Lifeline { _held: held, given }, sources })
+    }
+
+    fn command(&self, pe: usize) -> Command {
+        let mut command = match &self.debugger {
+            Some(debugger) if self.description.debugger == Some(pe) => {
+                let mut command = Command::new(debugger);
+                command.arg("--args").arg(&self.program);
+                command
+            }
+            _ => {
+                let mut command = Command::new(&self.program);
+                command.arg0(&self.description.program);
+                command
+            }
+        };
+        command.args(&self.description.args);
+        command
+    }
+
+    /// One PE has the launcher's input; what it would get if all read from it is up to chance.
+    fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<Source>> {
+        let Description { debugger, output, .. } = self.description;
+        if pe != debugger.unwrap_or(0) || output == Output::Capture || !self.before.input {
+            command.stdin(Stdio::null());
+        }
+        if output == Output::Inherit || debugger == Some(pe) {
+            return Ok(Vec::new());
+        }
+        let source = |kind| -> io::Result<(Source, OwnedFd)> {
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK)?;
+            Ok((Source::new(kind, read), write))
+        };
+        let (out, out_end) = source(Kind::Out)?;
+        let (err, err_end) = source(Kind::Err)?;
+        command.stdout(out_end).stderr(err_end);
+        Ok(vec![out, err])
+    }
+
+    /// What the new process does to itself before it becomes the program.
+    fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
+        let launcher: Pid = getpid();
+        let position = self.description.pes().partition_point(|&other| other < pe);
+        let cpus = (!self.cpus.is_empty()).then(|| self.cpus[position % self.cpus.len()]);
+        let Before { descriptors, mask, .. } = self.before;
+        move || {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            if getppid() != Some(launcher) {
+                // It died before the line above: the signal will never come.
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            if let Some(cpus) = &cpus {
+                sched_setaffinity(None, cpus)?;
+            }
+            if let Some(limit) = descriptors {
+                setrlimit(Resource::Nofile, limit)?;
+            }
+            if let Some(mask) = mask {
+                mask.set();
+                // SAFETY: allowed between `fork` and `exec`; no handler is installed.
+                unsafe { libc::signal(libc::SIGQUIT, libc::SIG_IGN) };
+            }
+            rustix::io::fcntl_setfd(&socket, FdFlags::empty())?;
+            Ok(())
+        }
+    }
+}
+
+/// Where programs are looked for: as the PEs would.
+fn path(description: &Description) -> Option<OsString> {
+    let set = description.environment.iter().rev().find(|(key, _)| key == "PATH");
+    set.map_or_else(|| std::env::var_os("PATH"), |(_, value)| value.clone())
+}

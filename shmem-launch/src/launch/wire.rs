@@ -1,0 +1,232 @@
+//! What a PE and its launcher say to each other.
+//!
+//! Each message is one packet of a `SOCK_SEQPACKET` socket, as [`codec`] writes it.
+//! Descriptors travel beside the bytes of a packet. Nothing that arrives is trusted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::codec::{self, Malformed};
+
+/// Counted up when a message changes: the two sides must agree.
+pub(crate) const VERSION: u32 = 4;
+
+/// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
+pub(crate) const MAX_PACKET: usize = 64 << 10;
+
+/// Most bytes of a key.
+pub(crate) const MAX_KEY: usize = 255;
+
+/// Most bytes of a value.
+pub(crate) const MAX_VALUE: usize = 48 << 10;
+
+/// Most bytes of a message for people.
+pub(crate) const MAX_TEXT: usize = 16 << 10;
+
+/// Most descriptors that the kernel passes with one packet (`SCM_MAX_FD`).
+pub(crate) const MAX_DESCRIPTORS: usize = 253;
+
+/// Most bytes that a value takes in a packet beside its key and itself: three numbers.
+pub(crate) const OVERHEAD: usize = 12;
+
+/// Most bytes of a packet of values beside these.
+pub(crate) const AROUND_VALUES: usize = 12;
+
+/// From a PE to the launcher.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Request {
+    /// The first message.
+    Hello { version: u32, job: u64, pe: u32 },
+    /// A value for the next fence.
+    Put {
+        #[serde(deserialize_with = "codec::text::<_, MAX_KEY>")]
+        key: String,
+        #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes::<_, MAX_VALUE>")]
+        value: Vec<u8>,
+    },
+    /// Waits for all PEs.
+    Fence,
+    /// Descriptors for the PEs of this host come with it; `last`: these were all.
+    Share { last: bool },
+    /// Ends the job.
+    Abort {
+        code: i32,
+        #[serde(deserialize_with = "codec::text::<_, MAX_TEXT>")]
+        message: String,
+    },
+    /// Ends the job because somebody else seems to be lost, unless it is known by then who is.
+    Suspect {
+        #[serde(deserialize_with = "codec::text::<_, MAX_TEXT>")]
+        message: String,
+    },
+    /// The PE has left the job in order.
+    Finish,
+}
+
+/// From the launcher to a PE.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Reply {
+    /// The PE belongs to a job whose PEs are on these hosts, in the order of their numbers; its lifeline
+    /// comes with it.
+    Welcome { hosts: Vec<u32> },
+    /// The process is not taken for the PE.
+    Refused {
+        #[serde(deserialize_with = "codec::text::<_, MAX_TEXT>")]
+        reason: String,
+    },
+    /// All PEs have fenced: what they put since the last time; `last`: these were all.
+    Fenced { values: Vec<Value>, last: bool },
+    /// All PEs have shared: so many descriptors will follow.
+    Sharing { descriptors: u32 },
+    /// Descriptors of `pe` come with it; `last`: these were all of its.
+    Shared { pe: u32, last: bool },
+}
+
+/// What `pe` put under `key`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Value {
+    pub(crate) pe: u32,
+    #[serde(deserialize_with = "codec::text::<_, MAX_KEY>")]
+    pub(crate) key: String,
+    #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes::<_, MAX_VALUE>")]
+    pub(crate) value: Vec<u8>,
+}
+
+impl Value {
+    /// Bytes that it takes in a packet at most.
+    pub(crate) fn most_bytes(&self) -> usize {
+        OVERHEAD + self.key.len() + self.value.len()
+    }
+}
+
+impl Request {
+    /// As a packet.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+
+    /// From a packet.
+    pub(crate) fn decode(packet: &[u8]) -> Result<Self, Malformed> {
+        codec::decode(packet)
+    }
+}
+
+impl Reply {
+    /// As a packet.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+
+    /// From a packet.
+    pub(crate) fn decode(packet: &[u8]) -> Result<Self, Malformed> {
+        codec::decode(packet)
+    }
+}
+
+/// The beginning of `text` that fits a message.
+pub(crate) fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::allocated::most;
+
+    /// More bytes than any message takes that comes as a few hundred.
+    const JUNK: usize = 64 << 10;
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(any::<u8>(), 0..300)
+    }
+
+    fn requests() -> impl Strategy<Value = Request> {
+        prop_oneof![
+            any::<(u32, u64, u32)>().prop_map(|(version, job, pe)| Request::Hello { version, job, pe }),
+            (".{0,40}", bytes()).prop_map(|(key, value)| Request::Put { key, value }),
+            Just(Request::Fence),
+            any::<bool>().prop_map(|last| Request::Share { last }),
+            (any::<i32>(), ".{0,300}").prop_map(|(code, message)| Request::Abort { code, message }),
+            Just(Request::Finish),
+            ".{0,300}".prop_map(|message| Request::Suspect { message }),
+        ]
+    }
+
+    fn replies() -> impl Strategy<Value = Reply> {
+        let value = (any::<u32>(), ".{0,40}", bytes()).prop_map(|(pe, key, value)| Value { pe, key, value });
+        prop_oneof![
+            prop::collection::vec(any::<u32>(), 0..9).prop_map(|hosts| Reply::Welcome { hosts }),
+            ".{0,300}".prop_map(|reason| Reply::Refused { reason }),
+            (prop::collection::vec(value, 0..20), any::<bool>())
+                .prop_map(|(values, last)| Reply::Fenced { values, last }),
+            any::<u32>().prop_map(|descriptors| Reply::Sharing { descriptors }),
+            any::<(u32, bool)>().prop_map(|(pe, last)| Reply::Shared { pe, last }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn requests_survive_the_wire(request in requests()) {
+            let packet = request.encode();
+            prop_assert_eq!(Request::decode(&packet), Ok(request));
+            prop_assert_eq!(Request::decode(&packet[..packet.len() - 1]), Err(Malformed), "cut short");
+            prop_assert_eq!(Request::decode(&[&packet[..], &[0]].concat()), Err(Malformed), "too long");
+        }
+
+        #[test]
+        fn replies_survive_the_wire(reply in replies()) {
+            let packet = reply.encode();
+            prop_assert_eq!(Reply::decode(&packet), Ok(reply));
+            prop_assert_eq!(Reply::decode(&[&packet[..], &[0]].concat()), Err(Malformed), "too long");
+        }
+
+        #[test]
+        fn junk_is_refused_or_means_what_it_says(kind in 0u8..9, mut junk in bytes()) {
+            junk.insert(0, kind);
+            let ((request, reply), most) = most(|| (Request::decode(&junk), Reply::decode(&junk)));
+            prop_assert!(most < JUNK, "{most} bytes");
+            if let Ok(request) = request {
+                prop_assert_eq!(request.encode(), junk.clone());
+            }
+            if let Ok(reply) = reply {
+                prop_assert_eq!(reply.encode(), junk);
+            }
+        }
+
+        #[test]
+        fn the_length_of_a_value_is_known_before(pe: u32, key in ".{0,80}", bytes in 0..=MAX_VALUE, times in 1..90usize) {
+            let value = Value { pe, key, value: vec![7; bytes] };
+            let most = value.most_bytes();
+            let values = vec![value; times];
+            let packet = Reply::Fenced { values, last: true }.encode();
+            prop_assert!(packet.len() <= AROUND_VALUES + times * most);
+        }
+
+        #[test]
+        fn a_long_text_is_cut_at_a_character(pad in 0..4usize, text in "[aü☃𝄞]{5000}") {
+            let text = "x".repeat(pad) + &text.repeat(2);
+            let message = cut(&text);
+            prop_assert!(text.starts_with(message));
+            prop_assert!(message.len() <= MAX_TEXT && message.len() + 4 > MAX_TEXT.min(text.len()));
+        }
+    }
+
+    #[test]
+    fn the_empty_packet_is_no_message() {
+        assert_eq!(Request::decode(&[]), Err(Malformed));
+        assert_eq!(Reply::decode(&[]), Err(Malformed));
+    }
+
+    #[test]
+    fn a_length_beyond_the_limit_is_refused() {
+        let long = Request::Put { key: "k".repeat(MAX_KEY + 1), value: vec![] };
+        assert_eq!(Request::decode(&long.encode()), Err(Malformed));
+        let long = Request::Put { key: "k".into(), value: vec![0; MAX_VALUE + 1] };
+        assert_eq!(Request::decode(&long.encode()), Err(Malformed));
+    }
+}

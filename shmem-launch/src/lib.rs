@@ -1,0 +1,25 @@
+//! What comes before there is memory: starting the PEs of a job, on this host and others, and seeing it to its end;
+//! joining it; and what the environment sets.
+//!
+//! Nothing here knows of worlds, teams or heaps; those stand in `shmem-rt`, which imports this crate and never the other
+//! way round. Inside, a module imports only those below it (`tests/layers.rs` holds it to that):
+//!
+//! ```text
+//! bootstrap    joining a job: who am I, how many are we, who shares this host
+//! launch       starting PEs and seeing them to their end: the library behind `shmrun`
+//! env          the environment variables, in one table
+//! cpus         the CPUs that processes may run on
+//! codec        how what launchers, PEs and hosts tell each other becomes bytes
+//! text         words for people that launcher and PEs share
+//! say          messages to people
+//! ```
+
+#[cfg(test)]
+mod allocated;
+pub mod bootstrap;
+pub mod codec;
+pub mod cpus;
+pub mod env;
+pub mod launch;
+pub mod say;
+pub mod text;

@@ -1,0 +1,229 @@
+//! A declaration means the same in a program and in the environment, or is refused by both with the same suggestion.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use proptest::prelude::*;
+use quote::quote;
+use shmem_core::partition::{Environment, PARTITION_VARIABLE, PartitionError};
+use shmem_grammar::{Kind, Policy, TraitError, Traits, parse_traits};
+use syn::{File, Item, LitStr};
+
+use crate::{partitions, symmetric};
+
+/// Traits in the order in which they are written, each a name and a value.
+type Written = Vec<(&'static str, String)>;
+
+/// As `partitions!` takes them.
+fn in_program(id: u32, traits: &Written, is_quoted: bool) -> TokenStream {
+    let id = (id != 0).then(|| format!("id = {id}, "));
+    let traits = traits.iter().map(|(name, value)| {
+        let is_plain = !is_quoted && is_token(name, value);
+        let value = if is_plain { value.clone() } else { format!("{value:?}") };
+        format!("{} = {value}, ", name.to_lowercase())
+    });
+    let body: String = id.into_iter().chain(traits).collect();
+    format!("it {{ {body} }}").parse().unwrap()
+}
+
+/// Whether a value can be written without quotes: a name, or a number as the grammar writes it.
+fn is_token(name: &str, value: &str) -> bool {
+    if matches!(name, "KIND" | "POLICY") {
+        return syn::parse_str::<Ident>(value).is_ok();
+    }
+    let number = value.trim_end_matches(['K', 'M', 'G', 'T', 'k', 'm', 'g', 't']);
+    let is_number = number.split_once('.').map_or_else(
+        || number.parse::<u64>().is_ok_and(|read| read.to_string() == number),
+        |(whole, behind)| [whole, behind].iter().all(|part| part.parse::<u64>().is_ok()),
+    );
+    is_number && value.len() <= number.len() + 1
+}
+
+/// As a variable has them.
+fn in_environment(id: u32, traits: &Written) -> Result<Traits, TraitError> {
+    let traits: Vec<String> = traits.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let value = traits.join(":");
+    let variable = (format!("{PARTITION_VARIABLE}{id}"), value.clone());
+    match Environment::collect([variable]) {
+        Ok(_) => Ok(parse_traits(&value).unwrap()),
+        Err(PartitionError::Traits { fault, .. }) => Err(*fault),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// The errors of an expansion.
+fn errors(expansion: TokenStream) -> Vec<String> {
+    let file: File = syn::parse2(expansion).unwrap();
+    let errors = file.items.into_iter().filter_map(|item| match item {
+        Item::Macro(call) if call.mac.path.segments.last()?.ident == "compile_error" => Some(call.mac.tokens),
+        _ => None,
+    });
+    errors.map(|text| syn::parse2::<LitStr>(text).unwrap().value()).collect()
+}
+
+/// What an expansion must contain to declare `traits`.
+fn declaration(traits: &Traits) -> String {
+    let option = |value: Option<TokenStream>| match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    };
+    let name = |identifier| Ident::new(identifier, Span::call_site());
+    let size = option(traits.size.map(|size| quote!(#size)));
+    let pgsize = option(traits.pgsize.map(|pgsize| quote!(#pgsize)));
+    let kind = traits.kind.map(Kind::identifier).map(name);
+    let kind = option(kind.map(|kind| quote!(::shmem::__private::Kind::#kind)));
+    let policy = traits.policy.map(Policy::identifier).map(name);
+    let policy = option(policy.map(|policy| quote!(::shmem::__private::Policy::#policy)));
+    quote!({ size: #size, pgsize: #pgsize, kind: #kind, policy: #policy }).to_string()
+}
+
+/// Good and bad ones.
+const SIZES: &[&str] = &[
+    "64M",
+    "2M",
+    "4K",
+    "1K",
+    "4095",
+    "4096",
+    "3M",
+    "0",
+    "0K",
+    "1.5G",
+    ".5m",
+    "1.",
+    "0.1",
+    "1T",
+    "16777216T",
+    "18446744073709551615",
+    "18446744073709551616",
+    "9223372036854775808",
+    "64Q",
+    "64MiB",
+    "64 M",
+    " 4K",
+    "",
+    "-1",
+    "1.2.3",
+    "1e9",
+    "0x10",
+    "1_024",
+    "huge",
+    "4K,",
+    "2M=1",
+];
+
+fn size() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(SIZES).prop_map(str::to_owned),
+        (0..=64u32).prop_map(|bits| 1u64.checked_shl(bits).unwrap_or(0).to_string()),
+        "[0-9]{0,3}[.]?[0-9]{0,2}[kKmMgGtTB ]{0,2}",
+    ]
+}
+
+/// A name, a beginning of it, or one that is misspelt, in any case.
+fn name_of(names: Vec<&'static str>) -> impl Strategy<Value = String> {
+    let slip = (any::<prop::sample::Index>(), 0..4usize, "[a-z]");
+    (prop::sample::select(names), 0..10usize, any::<u16>(), prop::option::of(slip)).prop_map(
+        |(name, length, cases, slip)| {
+            let mut text: Vec<char> = name.chars().collect();
+            if length > 0 && length < text.len() {
+                text.truncate(length);
+            }
+            if let Some((at, what, letter)) = slip {
+                let at = at.index(text.len());
+                match what {
+                    0 => drop(text.remove(at)),
+                    1 => text.insert(at, letter.chars().next().unwrap()),
+                    2 => text[at] = letter.chars().next().unwrap(),
+                    _ => text.swap(at, at / 2),
+                }
+            }
+            let cased = text.iter().enumerate().map(|(at, letter)| match cases >> (at % 16) & 1 {
+                0 => letter.to_ascii_lowercase(),
+                _ => letter.to_ascii_uppercase(),
+            });
+            cased.collect()
+        },
+    )
+}
+
+/// One trait.
+fn one() -> impl Strategy<Value = (&'static str, String)> {
+    prop_oneof![
+        size().prop_map(|value| ("SIZE", value)),
+        size().prop_map(|value| ("PGSIZE", value)),
+        name_of(Kind::ALL.map(Kind::name).into()).prop_map(|value| ("KIND", value)),
+        name_of(Policy::ALL.map(Policy::name).into()).prop_map(|value| ("POLICY", value)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn programs_and_the_environment_agree(
+        traits in prop::collection::vec(one(), 0..5), is_quoted: bool, id in 1..256u32,
+    ) {
+        let said = errors(partitions::expand(in_program(id, &traits, is_quoted)));
+        // What a program may leave out is the one difference: there is a default.
+        let mut whole = traits.clone();
+        let has_size = traits.iter().any(|(name, _)| *name == "SIZE");
+        if !has_size {
+            whole.push(("SIZE", "64M".into()));
+        }
+        match in_environment(id, &whole) {
+            Ok(mut read) => {
+                read.size = read.size.filter(|_| has_size);
+                prop_assert!(said.is_empty(), "{traits:?}: {said:?}");
+                let expansion = partitions::expand(in_program(id, &traits, is_quoted)).to_string();
+                prop_assert!(expansion.contains(&declaration(&read)), "{read:?}: {expansion}");
+            }
+            Err(fault) => {
+                prop_assert!(!said.is_empty(), "{traits:?}: the environment says: {fault}");
+                let expected = match &fault {
+                    TraitError::Size { fault, .. } => fault.to_string(),
+                    TraitError::PageSize { fault, .. } => fault.to_string(),
+                    TraitError::Kind { nearest, .. } => suggestion("kind", *nearest),
+                    TraitError::Policy { nearest, .. } => suggestion("policy", *nearest),
+                    TraitError::NoPolicy { .. } => "needs a policy".into(),
+                    TraitError::Repeated { .. } => "is given twice".into(),
+                    TraitError::Zero(_) => "a partition of no bytes".into(),
+                    // Between its traits, the environment has no spaces and commas.
+                    TraitError::Space(_) | TraitError::Separator { .. } => return Ok(()),
+                    other => panic!("{other}"),
+                };
+                let is_said = |message: &String| {
+                    let message = message.replace('`', "").to_uppercase();
+                    message.contains(&expected.replace('`', "").to_uppercase())
+                };
+                prop_assert!(said.iter().any(is_said), "{traits:?}: `{expected}` is not in {said:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_the_same(id in prop_oneof![0..600u32, any::<u32>()]) {
+        let of_program = errors(partitions::expand(format!("it {{ id = {id} }}").parse().unwrap()));
+        let variable = (format!("{PARTITION_VARIABLE}{id}"), "SIZE=1M".to_owned());
+        prop_assert_eq!(of_program.is_empty(), Environment::collect([variable]).is_ok(), "{}", id);
+    }
+
+    #[test]
+    fn objects_wish_for_pages_that_the_environment_can_give(value in size()) {
+        let object = quote!(static OBJECT: u8;);
+        let expansion = symmetric::expand(quote!(pgsize = #value), object).to_string();
+        match parse_traits(&format!("SIZE=1M:PGSIZE={value}")) {
+            Ok(Traits { pgsize: Some(bytes), .. }) => {
+                prop_assert!(!expansion.contains("compile_error"), "{value}: {expansion}");
+                prop_assert!(expansion.contains(&format!("{bytes}u64")), "{value}: {expansion}");
+            }
+            _ => prop_assert!(expansion.contains("compile_error"), "{value}: {expansion}"),
+        }
+    }
+}
+
+/// What both say of a name that does not exist.
+fn suggestion(what: &str, nearest: Option<&str>) -> String {
+    match nearest {
+        Some(name) => format!("; did you mean {name}?"),
+        None => format!("; a {what} is"),
+    }
+}

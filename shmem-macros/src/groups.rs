@@ -1,0 +1,111 @@
+//! Groups that nobody sees, made visible.
+//!
+//! What `macro_rules!` hands on for `$e:expr` is one expression, whatever it consists of: its tokens lie in a group with
+//! invisible delimiters. The compiler loses such delimiters in what a macro emits (rust-lang/rust#67062), and then `$e * 2`
+//! is another number. So each macro begins by putting what would fall apart into parentheses.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use syn::{Expr, Type};
+
+/// The tokens, with parentheses around each expression or type that would be read in another way without its invisible
+/// group.
+pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
+    let mut tokens = tokens.into().into_iter().peekable();
+    let mut seen = TokenStream::new();
+    let mut before = None;
+    while let Some(token) = tokens.next() {
+        let TokenTree::Group(group) = token else {
+            before = Some(token.clone());
+            seen.extend([token]);
+            continue;
+        };
+        let inside = visible(group.stream());
+        let falls_apart =
+            group.delimiter() == Delimiter::None && falls_apart(before.as_ref(), &inside, tokens.peek());
+        let delimiter = if falls_apart { Delimiter::Parenthesis } else { group.delimiter() };
+        let mut shown = Group::new(delimiter, inside);
+        // Of the macro: nobody is told that they are not needed.
+        let span = if falls_apart { Span::call_site().located_at(group.span()) } else { group.span() };
+        shown.set_span(span);
+        before = None;
+        seen.extend([TokenTree::Group(shown)]);
+    }
+    seen
+}
+
+/// Whether what stands in front of these tokens, or behind them, may take a part of them only.
+fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
+    let is_operator = |token: Option<&TokenTree>, others: &[char]| matches!(token, Some(TokenTree::Punct(punct)) if !others.contains(&punct.as_char()));
+    let is_postfix = match next {
+        Some(TokenTree::Punct(punct)) => matches!(punct.as_char(), '.' | '?'),
+        Some(TokenTree::Group(group)) => {
+            matches!(group.delimiter(), Delimiter::Parenthesis | Delimiter::Bracket)
+        }
+        _ => false,
+    };
+    if let Ok(expression) = syn::parse2(tokens.clone()) {
+        return match expression {
+            Expr::Binary(_) | Expr::Cast(_) => true,
+            // Alone between brackets it is an axis of a region, which takes no parentheses.
+            Expr::Range(_) => {
+                is_postfix || is_operator(before, &[',', ';', '=']) || is_operator(next, &[',', ';'])
+            }
+            // A type `&T` reads as one, too, and a literal `-1` may stand where parentheses may not.
+            Expr::Unary(_) | Expr::Reference(_) | Expr::Closure(_) => is_postfix,
+            _ => false,
+        };
+    }
+    match syn::parse2(tokens.clone()) {
+        Ok(Type::TraitObject(object)) => object.bounds.len() > 1,
+        Ok(Type::ImplTrait(some)) => some.bounds.len() > 1,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    /// `tokens` as `macro_rules!` hands them on.
+    fn handed_on(tokens: TokenStream) -> TokenTree {
+        Group::new(Delimiter::None, tokens).into()
+    }
+
+    #[test]
+    fn what_would_fall_apart_is_in_parentheses() {
+        let sum = handed_on(quote!(1 + 1));
+        assert_eq!(visible(quote!(#sum * 2)).to_string(), quote!((1 + 1) * 2).to_string());
+        assert_eq!(visible(quote!([u64; -#sum])).to_string(), quote!([u64; -(1 + 1)]).to_string());
+        let negative = handed_on(quote!(-1));
+        assert_eq!(visible(quote!(#negative.abs())).to_string(), quote!((-1).abs()).to_string());
+        let twice = handed_on(quote!(|x| x * 2));
+        assert_eq!(visible(quote!(#twice(3))).to_string(), quote!((|x| x * 2)(3)).to_string());
+        let range = handed_on(quote!(0..4));
+        assert_eq!(visible(quote!(f(&#range))).to_string(), quote!(f(&(0..4))).to_string());
+        assert_eq!(visible(quote!(#range == x)).to_string(), quote!((0..4) == x).to_string());
+        let bounds = handed_on(quote!(dyn A + B));
+        assert_eq!(visible(quote!(&#bounds)).to_string(), quote!(&(dyn A + B)).to_string());
+        let product = handed_on(quote!(#sum * 2));
+        assert_eq!(visible(quote!(#product + 1)).to_string(), quote!(((1 + 1) * 2) + 1).to_string());
+    }
+
+    #[test]
+    fn what_is_one_stays_as_it_is() {
+        for one in [
+            quote!(f(x)),
+            quote!(7),
+            quote!(a::b),
+            quote!(&str),
+            quote!(-1),
+            quote!(0..4),
+            quote!(doc = "x"),
+            quote!(pub(crate)),
+        ] {
+            let group = handed_on(one);
+            let tokens = quote!(f[#group], [#group; 2], x = #group);
+            assert_eq!(visible(tokens.clone()).to_string(), tokens.to_string());
+        }
+    }
+}

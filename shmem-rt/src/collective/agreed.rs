@@ -1,0 +1,106 @@
+//! Collectives whose members know, and do not only believe, that all have come for the same.
+//!
+//! The hash in the word of a barrier finds mistakes, but who chooses arguments can choose hashes. Where PEs write to
+//! each other's memory by what they have come to together, or keep books that must be the same everywhere, they
+//! [state](shmem_core::sync::Statement) what they have come for. So an [`Agreed`] says for certain:
+//!
+//! 1. At its last statement all members were at this meeting, in the same operation, with the same arguments, and had
+//!    begun it at the same meeting. Each compares what the others have written, to the bit, in room that is written
+//!    for no other purpose. Between nodes, whoever acts for one compares the statements of its members first, sends its
+//!    own with the word of each round, and goes on to the next round only if what came is the same: so nobody
+//!    leaves the meeting unless all statements of all nodes are equal.
+//! 2. From there on all members take the same steps: they follow from the arguments and from what members have told each
+//!    other since. No code of the program runs in between, and nobody leaves early. So the data of these steps
+//!    are those of the same step on every member, though these meetings compare hashes only.
+//! 3. Where a member may have left (an error of its own, a panic in what the program gave), all state it
+//!    [again](Agreed::again), which also says where the collective began: who has come back meanwhile, even for the
+//!    very same, began elsewhere and is found.
+
+use shmem_core::context::Endpoint;
+
+use super::number::Number;
+use super::passing::Passing;
+use crate::error::{Error, Result};
+use crate::group::{Collective, Purpose, Team};
+
+/// A collective of which all members are known to have come for the same, word for word.
+pub(crate) struct Agreed<'c> {
+    pub(crate) collective: Collective<'c>,
+    pub(crate) purpose: &'c Purpose<'c>,
+}
+
+impl Team {
+    /// Begins a collective, with all that this PE has started complete; ends the job unless all members have come
+    /// for the same, to the bit.
+    ///
+    /// # Panics
+    ///
+    /// If another thread is in a collective of this team.
+    pub(crate) fn agree_on<'c>(&'c self, endpoint: &'c Endpoint, purpose: &'c Purpose<'c>) -> Agreed<'c> {
+        let agreed = Agreed { collective: self.enter(endpoint, purpose.location), purpose };
+        self.job.quiet_all();
+        agreed.again();
+        agreed
+    }
+}
+
+impl Agreed<'_> {
+    /// Meets all members; ends the job unless all are in this very call.
+    pub(crate) fn again(&self) {
+        let Self { collective, purpose } = self;
+        for part in 0..purpose.statements() {
+            let words = purpose.statement(part, collective.next_meeting(), collective.began());
+            collective.meet_passing(purpose, Passing::Statement(&words));
+        }
+    }
+
+    /// What each member says, of any length, in the order of ranks.
+    pub(crate) fn gather(&self, said: &[u8]) -> Vec<Vec<u8>> {
+        self.collective.gather(self.purpose, said)
+    }
+
+    /// What each member says in a few words, in the order of ranks.
+    pub(crate) fn tell<const N: usize>(&self, words: [u64; N]) -> Vec<[u64; N]> {
+        let mut all = vec![[0; N]; self.collective.team.size()];
+        let into = bytemuck::cast_slice_mut(all.as_flattened_mut());
+        self.collective.gather_equal(self.purpose, bytemuck::cast_slice(&words), into);
+        all
+    }
+
+    /// What the first member says, of any length.
+    pub(crate) fn said_by_first(&self, said: &[u8]) -> Vec<u8> {
+        self.collective.said_by_first(self.purpose, said)
+    }
+
+    /// Combines the numbers in `data` of all members, as many on each.
+    pub(crate) fn reduce<N: Number>(&self, data: &mut [u8], op: impl Fn(N, N) -> N) {
+        self.collective.reduce_for(self.purpose, data, op);
+    }
+
+    /// Whether something worked on every member: what each of them says of it, in the order of ranks,
+    /// or, if it failed on any, an error on all of them.
+    ///
+    /// # Errors
+    ///
+    /// The own error where all have the same, otherwise that of the first member that has one.
+    pub(crate) fn settle(&self, mine: Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+        const WORKED: u8 = 1;
+        let said = match &mine {
+            Ok(said) => [&[WORKED], said.as_slice()].concat(),
+            Err(error) => [&[0], error.to_string().as_bytes()].concat(),
+        };
+        self.again();
+        let mut all = self.gather(&said);
+        let Some(failed) = all.iter().position(|said| said.first() != Some(&WORKED)) else {
+            all.iter_mut().for_each(|said| drop(said.drain(..1)));
+            return Ok(all);
+        };
+        match mine {
+            Err(error) if all.iter().all(|said| *said == all[failed]) => Err(error),
+            _ => Err(Error::OnPe {
+                pe: self.collective.team.members()[failed].number(),
+                reason: String::from_utf8_lossy(&all[failed][1..]).into_owned(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a context knows of the team that it was made of.
+
+use shmem_core::pe::Pe;
+
+use crate::state::uses::ContextClaim;
+
+/// What a context knows of its team, which counts it for as long as it lives.
+pub(super) struct OfTeam {
+    members: Box<[Pe]>,
+    rank: usize,
+    _claim: ContextClaim,
+}
+
+impl OfTeam {
+    pub(super) fn new(members: &[Pe], rank: usize, claim: ContextClaim) -> Self {
+        Self { members: members.into(), rank, _claim: claim }
+    }
+
+    pub(super) fn team(&self) -> ContextTeam<'_> {
+        ContextTeam::new(&self.members, self.rank)
+    }
+}
+
+/// The team of a context: its PEs by their ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextTeam<'c> {
+    members: &'c [Pe],
+    rank: usize,
+}
+
+impl<'c> ContextTeam<'c> {
+    pub(super) fn new(members: &'c [Pe], rank: usize) -> Self {
+        Self { members, rank }
+    }
+
+    /// Number of members.
+    pub fn size(self) -> usize {
+        self.members.len()
+    }
+
+    /// The calling PE's rank.
+    pub fn rank(self) -> usize {
+        self.rank
+    }
+
+    /// The member with a rank.
+    pub fn pe(self, rank: usize) -> Option<Pe> {
+        self.members.get(rank).copied()
+    }
+
+    /// The members, in the order of their ranks.
+    pub fn members(self) -> &'c [Pe] {
+        self.members
+    }
+}

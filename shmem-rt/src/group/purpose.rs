@@ -1,0 +1,170 @@
+//! What members of a team come together for.
+
+use std::panic::Location;
+
+use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::observe::Family;
+use shmem_core::sync::STATEMENT_WORDS;
+use shmem_core::system::Activity;
+use shmem_core::text::Text;
+
+/// Bytes of the longest name.
+const NAME: usize = 24;
+
+/// Words that are stated before the arguments: the meeting, where the collective began, the name, how many
+/// arguments there are.
+const HEAD: usize = 3 + NAME / 8;
+
+/// Arguments that are stated at a time.
+const STATED: usize = STATEMENT_WORDS - HEAD;
+
+/// An operation that members of a team come together for.
+#[derive(Clone, Copy)]
+pub(crate) struct Operation {
+    name: &'static str,
+    family: Family,
+}
+
+impl Operation {
+    /// The only one of its row in the table of operations, and called as that.
+    pub(crate) const fn of(family: Family) -> Self {
+        Self::named(family, family.name())
+    }
+
+    /// One of several of a row.
+    pub(crate) const fn named(family: Family, name: &'static str) -> Self {
+        assert!(name.len() <= NAME, "a name is stated as a whole");
+        Self { name, family }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The row of the table of operations.
+    pub(crate) fn family(self) -> Family {
+        self.family
+    }
+}
+
+/// What a PE enters a collective for: what all members must agree on.
+pub(crate) struct Purpose<'a> {
+    /// The operation.
+    pub operation: Operation,
+    /// Whether references are given out behind the meeting: then all must come for that, for certain.
+    pub opens: bool,
+    /// What else must agree: sizes, offsets, ranks, [texts](words_of).
+    pub arguments: &'a [u64],
+    /// The arguments in words, for messages.
+    pub subject: &'a dyn Fn() -> String,
+    /// The call, if the program made one.
+    pub location: Option<&'static Location<'static>>,
+}
+
+impl Purpose<'_> {
+    /// 32 bits of a hash above 16 bits that are 1 or 0; see
+    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier).
+    #[inline]
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let name = self.operation.name.as_bytes().chunks(8).map(word_of);
+        let hash = fingerprint_of_words(name.chain(self.arguments.iter().copied()));
+        (hash >> 32) << 16 | u64::from(self.opens)
+    }
+
+    /// How many statements its arguments take.
+    pub(crate) fn statements(&self) -> usize {
+        self.arguments.len().div_ceil(STATED).max(1)
+    }
+
+    /// The words of one of its statements, at a meeting of a collective that began with another one. They are equal
+    /// where all of that is: nothing in them is a hash.
+    pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
+        let mut words = [0; STATEMENT_WORDS];
+        (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
+        let name = self.operation.name.as_bytes().chunks(8).map(word_of);
+        words[3..HEAD].iter_mut().zip(name).for_each(|(into, word)| *into = word);
+        let arguments = self.arguments.iter().skip(part * STATED);
+        words[HEAD..].iter_mut().zip(arguments).for_each(|(into, word)| *into = *word);
+        words
+    }
+
+    /// What a member of the team with that index does at a meeting, for messages.
+    pub(crate) fn activity(&self, team: usize, count: u64) -> Activity {
+        Activity {
+            operation: Text::head(self.operation.name),
+            subject: Text::head(&(self.subject)()),
+            file: self.location.map_or(Text::EMPTY, |location| Text::tail(location.file())),
+            line: self.location.map_or(0, |location| location.line()),
+            fingerprint: self.fingerprint(),
+            team: team as u32,
+            count,
+        }
+    }
+}
+
+/// A text as arguments: its length, then its bytes.
+pub(crate) fn words_of(text: &str) -> impl Iterator<Item = u64> + '_ {
+    core::iter::once(text.len() as u64).chain(text.as_bytes().chunks(8).map(word_of))
+}
+
+/// Up to eight bytes as a word.
+#[inline]
+fn word_of(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn statements_are_equal_where_purposes_are(
+            a in proptest::collection::vec(0_u64..3, 0..25), b in proptest::collection::vec(0_u64..3, 0..25),
+            names in 0_usize..4, began in (5_u64..7, 5_u64..7), text in (".{0,40}", ".{0,40}"),
+        ) {
+            const NAMES: [&str; 2] = ["alloc", "allo"];
+            let states = |name: usize, arguments: &[u64], began: u64| {
+                let operation = Operation::named(Family::Memory, NAMES[name]);
+                let purpose =
+                    Purpose { operation, opens: false, arguments, subject: &String::new, location: None };
+                // The first difference ends the job, so later statements are compared where there are any.
+                (0..purpose.statements()).map(|part| purpose.statement(part, 7, began)).collect::<Vec<_>>()
+            };
+            let (one, other) = (states(names & 1, &a, began.0), states(names >> 1, &b, began.1));
+            let alike = names & 1 == names >> 1 && a == b && began.0 == began.1;
+            prop_assert_eq!(one.iter().zip(&other).all(|(a, b)| a == b), alike);
+            let words = |text| words_of(text).collect::<Vec<_>>();
+            prop_assert_eq!(words(&text.0) == words(&text.1), text.0 == text.1);
+        }
+    }
+
+    #[test]
+    fn every_operation_has_a_name_that_can_be_stated() {
+        Family::ALL.iter().for_each(|family| _ = Operation::of(*family));
+    }
+
+    #[test]
+    fn no_argument_makes_a_collective_look_like_the_opening_of_a_phase() {
+        const LOCAL: Operation = Operation::of(Family::Local);
+        const MALLOC: Operation = Operation::named(Family::Memory, "malloc");
+        let location = None;
+        let fingerprint = |operation, opens, arguments: &[u64]| {
+            Purpose { operation, opens, arguments, subject: &String::new, location }.fingerprint()
+        };
+        for bytes in 0..10_000 {
+            let (phase, other) =
+                (fingerprint(LOCAL, true, &[0, bytes]), fingerprint(MALLOC, false, &[1, bytes]));
+            assert_eq!((phase & 0xFFFF, other & 0xFFFF), (1, 0));
+            assert!(phase < 1 << 48 && other < 1 << 48, "the barrier's word has room for no more");
+        }
+        // What is not certain is at least likely: hashes of neighbours differ.
+        let hashes: std::collections::HashSet<_> =
+            (0..10_000).map(|bytes| fingerprint(MALLOC, false, &[1, bytes])).collect();
+        assert_eq!(hashes.len(), 10_000);
+    }
+}

@@ -1,0 +1,391 @@
+//! Sets of PEs that act together. The world is team 0, the PEs of a node are team 1.
+//!
+//! A team knows its members by node, because every collective runs in two levels: the members of a
+//! node meet in shared memory, and whoever comes last there acts for the node towards the others.
+//!
+//! A team has an index, the same on all its members, which names its words in the system area of each:
+//! what its members meet in and pass contributions through is the team's own. [`indexes`](crate::state::indexes) says
+//! which ones are free.
+
+use std::cell::Cell;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::object::SymAddr;
+use shmem_core::observe::{Call, Family, Meeting as Met};
+use shmem_core::pe::Pe;
+use shmem_core::system::{SystemArea, TeamArea};
+
+use super::meeting::Meeting;
+use super::purpose::Purpose;
+use crate::error::Result;
+use crate::job::Job;
+use crate::state::config::TeamConfig;
+use crate::state::indexes::{NODE, WORLD};
+use crate::state::uses::{ContextClaim, Uses};
+
+/// A set of PEs with a number of its own for each: its rank.
+///
+/// A handle owns and borrows nothing. Dropping it is local: the team's index is used again when all members
+/// have dropped it, its contexts and its objects, and a later split brings them together.
+/// [`destroy`](Self::destroy) checks that nothing is left. Forgetting a handle keeps the index for ever.
+pub struct Team {
+    pub(crate) job: Arc<Job>,
+    index: usize,
+    members: Vec<Pe>,
+    /// The host of each member.
+    hosts: Vec<u32>,
+    rank: usize,
+    /// The first member of each node.
+    leaders: Vec<Pe>,
+    /// Which of them is ours.
+    node: usize,
+    /// Which of them is that of each member.
+    nodes: Vec<usize>,
+    /// Members on our node.
+    neighbours: Vec<Pe>,
+    meeting: Meeting,
+    /// Meetings so far.
+    count: AtomicU64,
+    /// The call of the thread that is in a collective, or null.
+    entered: AtomicPtr<Location<'static>>,
+    /// Which thread that is, written by itself; 0 if none is, or it has not said so yet.
+    thread: AtomicUsize,
+    uses: Arc<Uses>,
+}
+
+impl Team {
+    /// The team of all PEs, and that of the calling PE's node. `hosts` is the host of each PE, by number.
+    pub(crate) fn first(job: &Arc<Job>, endpoint: &Endpoint, hosts: &[u32]) -> (Self, Self) {
+        let all: Vec<(Pe, u32)> = job.site.pes.iter().copied().zip(hosts.iter().copied()).collect();
+        let here = hosts[endpoint.me().number()];
+        let near = all.iter().filter(|(_, host)| *host == here).copied().collect();
+        let team = |index, members: Vec<(Pe, u32)>| {
+            let numbers = members.iter().map(|(pe, _)| pe.number());
+            let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), numbers);
+            Self::new(Arc::clone(job), endpoint, index, members, uses)
+        };
+        (team(WORLD, all), team(NODE, near))
+    }
+
+    /// A team of `members` with their hosts, in the order of ranks. The calling PE is one of them.
+    pub(crate) fn new(
+        job: Arc<Job>,
+        endpoint: &Endpoint,
+        index: usize,
+        members: Vec<(Pe, u32)>,
+        uses: Arc<Uses>,
+    ) -> Self {
+        let me = endpoint.me();
+        let (members, hosts): (Vec<Pe>, Vec<u32>) = members.into_iter().unzip();
+        let rank = members.iter().position(|pe| *pe == me);
+        let rank = rank.unwrap_or_else(|| unreachable!("who makes a team is a member"));
+        let mut seen: Vec<u32> = Vec::new();
+        let (mut leaders, mut nodes) = (Vec::new(), Vec::new());
+        for (pe, host) in members.iter().zip(&hosts) {
+            let node = seen.iter().position(|known| known == host).unwrap_or_else(|| {
+                seen.push(*host);
+                leaders.push(*pe);
+                leaders.len() - 1
+            });
+            nodes.push(node);
+        }
+        let node = nodes[rank];
+        let near = members.iter().zip(&hosts).filter(|(_, host)| **host == hosts[rank]);
+        let neighbours: Vec<Pe> = near.map(|(pe, _)| *pe).collect();
+        let spins = endpoint.waiting().spins();
+        let meeting = Meeting::choose(job.settings.barrier, members.len(), leaders.len(), spins);
+        Self {
+            job,
+            index,
+            members,
+            hosts,
+            rank,
+            leaders,
+            node,
+            nodes,
+            neighbours,
+            meeting,
+            count: AtomicU64::new(0),
+            entered: AtomicPtr::default(),
+            thread: AtomicUsize::new(0),
+            uses,
+        }
+    }
+
+    /// Number of members.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_n_pes`.
+    pub fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The calling PE's rank.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_my_pe`.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The member with a rank.
+    pub fn pe(&self, rank: usize) -> Option<Pe> {
+        self.members.get(rank).copied()
+    }
+
+    /// The rank of a PE, if it is a member.
+    pub fn rank_of(&self, pe: Pe) -> Option<usize> {
+        self.members.iter().position(|member| *member == pe)
+    }
+
+    /// The rank in another team of the member with a rank in this one, if it is in both.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_translate_pe`.
+    pub fn translate(&self, rank: usize, other: &Self) -> Option<usize> {
+        other.rank_of(self.pe(rank)?)
+    }
+
+    /// The members, in the order of their ranks.
+    pub fn members(&self) -> &[Pe] {
+        &self.members
+    }
+
+    /// The members on the calling PE's node.
+    pub fn neighbours(&self) -> &[Pe] {
+        &self.neighbours
+    }
+
+    /// How it was made to be used. The world and the node's team have no limits.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_get_config`.
+    pub fn config(&self) -> TeamConfig {
+        self.uses.config()
+    }
+
+    /// A symmetric address on the member with a rank, as a pointer of this process: `None` if there is no
+    /// such member, or it is on another node. For typed objects, [`On::ptr`](crate::On::ptr) does the same.
+    ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_team_ptr`.
+    #[track_caller]
+    pub fn ptr(&self, token: &(impl Initiator + ?Sized), address: SymAddr, rank: usize) -> Option<*mut u8> {
+        let endpoint = token.endpoint();
+        let (segments, here) = (endpoint.segments(), address.as_ptr() as usize);
+        let offset = here.wrapping_sub(endpoint.mine(0) as usize);
+        assert!(segments.find(offset, 1).is_some(), "{}", segments.miss("ptr", here, offset, 1));
+        endpoint.mapped(self.pe(rank)?, offset)
+    }
+
+    /// Counts a context of this team, for as long as the result lives.
+    ///
+    /// # Errors
+    ///
+    /// If the team was made for no more.
+    pub(crate) fn claim_context(&self) -> Result<ContextClaim> {
+        Ok(self.uses.claim_context()?)
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The host of each member, by rank.
+    pub(crate) fn hosts(&self) -> &[u32] {
+        &self.hosts
+    }
+
+    /// What there is of it on this PE.
+    pub(crate) fn uses(&self) -> &Arc<Uses> {
+        &self.uses
+    }
+
+    pub(crate) fn leaders(&self) -> &[Pe] {
+        &self.leaders
+    }
+
+    pub(crate) fn node(&self) -> usize {
+        self.node
+    }
+
+    /// Which of the nodes each member is on, by rank.
+    pub(crate) fn nodes(&self) -> &[usize] {
+        &self.nodes
+    }
+
+    pub(crate) fn meeting(&self) -> Meeting {
+        self.meeting
+    }
+
+    /// The words of this team on its node: those of the node's first member.
+    pub(crate) fn area<'e>(&self, endpoint: &'e Endpoint) -> &'e TeamArea {
+        &self.system_at(endpoint, self.leaders[self.node]).teams[self.index]
+    }
+
+    /// The system area of a member on this node.
+    pub(crate) fn system_at<'e>(&self, endpoint: &'e Endpoint, member: Pe) -> &'e SystemArea {
+        // SAFETY: only meetings use it, by their protocol.
+        let system = unsafe { endpoint.system_of(member) };
+        system.unwrap_or_else(|| unreachable!("a neighbour is on this node"))
+    }
+
+    /// Begins a collective; without a location it is a turn in the job's life. A second thread of this PE in one is
+    /// refused: what a PE does between the meetings of a collective, on its scratch and in its ledger, is ordered
+    /// by nothing else.
+    ///
+    /// # Panics
+    ///
+    /// If this thread or another one is in a collective of this team, or the token is that of another PE.
+    pub(crate) fn enter<'c>(
+        &'c self,
+        endpoint: &'c Endpoint,
+        location: Option<&'static Location<'static>>,
+    ) -> Collective<'c> {
+        assert!(endpoint.me() == self.members[self.rank], "this is a team of another PE");
+        refuse_in_phase(endpoint);
+        let here = location.unwrap_or(const { Location::caller() });
+        let (null, call) = (core::ptr::null_mut(), core::ptr::from_ref(here).cast_mut());
+        if let Err(there) = self.entered.compare_exchange(null, call, Ordering::Acquire, Ordering::Relaxed) {
+            self.refuse_second(endpoint.me(), here, there);
+        }
+        self.thread.store(this_thread(), Ordering::Relaxed);
+        Collective {
+            team: self,
+            endpoint,
+            began: self.count.load(Ordering::Relaxed) + 1,
+            observed: Cell::new(None),
+        }
+    }
+
+    #[cold]
+    fn refuse_second(&self, me: Pe, here: &Location<'_>, there: *const Location<'static>) -> ! {
+        // SAFETY: `enter` alone stores there, and nothing but references that live for ever.
+        let there = unsafe { &*there };
+        // Every thread writes its own number or 0, and 0 when it leaves: who reads its own is still in.
+        if self.thread.load(Ordering::Relaxed) == this_thread() {
+            panic!(
+                "a collective is called at {}:{} while PE {me} is in another one of the same team, called at {}:{}: no \
+                 collective can begin inside another one; call it before that one, not in what that one is given (such \
+                 as the closure of `from_fn`)",
+                here.file(),
+                here.line(),
+                there.file(),
+                there.line()
+            );
+        }
+        panic!(
+            "two threads of PE {me} are in collectives of one team at the same time: one calls {}:{}, and another is \
+             in the call at {}:{}; call the collectives of a team from one thread at a time (join the other one, or \
+             take turns by a mutex), or give each thread a team of its own: `world.team().split_by(..)`",
+            here.file(),
+            here.line(),
+            there.file(),
+            there.line()
+        );
+    }
+}
+
+/// # Panics
+///
+/// If a phase is open. Only what runs while the process ends inside one can come to that.
+#[track_caller]
+pub(crate) fn refuse_in_phase(endpoint: &Endpoint) {
+    assert!(
+        !endpoint.is_shut(),
+        "PE {} is in a phase, inside which its process ends: nothing can be sent any more",
+        endpoint.me()
+    );
+}
+
+/// A number that no other thread of the process has while this one lives.
+fn this_thread() -> usize {
+    thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
+    PLACE.with(|place| core::ptr::from_ref(place).addr())
+}
+
+/// A collective that is going on, in one thread.
+pub(crate) struct Collective<'c> {
+    pub(crate) team: &'c Team,
+    pub(crate) endpoint: &'c Endpoint,
+    /// The number of its first meeting.
+    began: u64,
+    /// What the observer was told, if there is one.
+    observed: Cell<Option<Observed>>,
+}
+
+/// What an observer was told of a collective, at its first meeting.
+#[derive(Clone, Copy)]
+struct Observed {
+    family: Family,
+    location: &'static Location<'static>,
+    count: u64,
+    begun: u64,
+}
+
+impl Collective<'_> {
+    /// Tells the observer, if there is one, what the PE has come for, at its first meeting.
+    pub(crate) fn tell_purpose(&self, purpose: &Purpose<'_>, count: u64) {
+        if let (None, Some(location), Some(observer)) =
+            (self.observed.get(), purpose.location, self.endpoint.observer())
+        {
+            let observed = Observed { family: purpose.operation.family(), location, count, begun: 0 };
+            let begun = observer.begin(&self.call(&observed));
+            self.observed.set(Some(Observed { begun, ..observed }));
+        }
+    }
+
+    fn call(&self, observed: &Observed) -> Call<'_> {
+        let meeting = Met { team: self.team.index(), members: self.team.members(), count: observed.count };
+        Call {
+            endpoint: self.endpoint.number(),
+            ..Call::new(observed.family, observed.location).meets(meeting)
+        }
+    }
+
+    /// The number of its first meeting.
+    pub(crate) fn began(&self) -> u64 {
+        self.began
+    }
+
+    /// The number of the next meeting, from 1.
+    pub(crate) fn next_meeting(&self) -> u64 {
+        self.team.count.load(Ordering::Relaxed) + 1
+    }
+
+    /// Counts a meeting.
+    pub(crate) fn count(&self) -> u64 {
+        let Self { team, endpoint, .. } = self;
+        let count = self.next_meeting();
+        team.count.store(count, Ordering::Relaxed);
+        if team.index == WORLD {
+            // SAFETY: the record of this PE, told what it is meant for.
+            unsafe { endpoint.system() }.record.enter_collective(count);
+        }
+        count
+    }
+}
+
+impl Drop for Collective<'_> {
+    fn drop(&mut self) {
+        if let (Some(observed), Some(observer)) = (self.observed.get(), self.endpoint.observer()) {
+            observer.end(&self.call(&observed), observed.begun);
+        }
+        self.team.thread.store(0, Ordering::Relaxed);
+        self.team.entered.store(core::ptr::null_mut(), Ordering::Release);
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.uses.drop_handle();
+    }
+}
+
+impl std::fmt::Debug for Team {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Team #{} ({} PEs, rank {})", self.index, self.members.len(), self.rank)
+    }
+}

@@ -1,0 +1,111 @@
+//! How PEs that are threads of one process are brought together.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Arc, Barrier};
+
+use shmem_core::exclusion::Mutex;
+use shmem_launch::bootstrap::Bootstrap;
+
+use super::nodes::Nodes;
+
+/// What the PEs of one process exchange.
+pub(super) struct Shared {
+    values: Mutex<HashMap<(usize, String), Vec<u8>>>,
+    /// What each PE gives its neighbours, while they share.
+    descriptors: Mutex<Vec<Vec<OwnedFd>>>,
+    barrier: Barrier,
+    nodes: Nodes,
+}
+
+impl Shared {
+    pub(super) fn new(nodes: Nodes) -> Self {
+        let (descriptors, pes) = (nodes.0.iter().map(|_| Vec::new()).collect(), nodes.0.len());
+        let descriptors = Mutex::new(descriptors);
+        Self { values: Mutex::default(), descriptors, barrier: Barrier::new(pes), nodes }
+    }
+}
+
+/// The bootstrap of threads.
+pub(super) struct Threads {
+    pub(super) shared: Arc<Shared>,
+    pub(super) me: usize,
+}
+
+impl Bootstrap for Threads {
+    fn name(&self) -> &'static str {
+        "threads"
+    }
+
+    fn number(&self) -> usize {
+        self.me
+    }
+
+    fn count(&self) -> usize {
+        self.shared.nodes.0.len()
+    }
+
+    fn hosts(&self) -> Vec<u32> {
+        self.shared.nodes.0.clone()
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        let mut values = self.shared.values.lock();
+        values.insert((self.me, key.to_owned()), value.to_vec());
+        Ok(())
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        self.shared.barrier.wait();
+        Ok(())
+    }
+
+    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
+        let values = self.shared.values.lock();
+        values.get(&(pe, key.to_owned())).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        let Shared { descriptors: given, barrier, nodes, .. } = &*self.shared;
+        let given = || given.lock();
+        let own = descriptors.iter().map(|d| d.try_clone_to_owned()).collect::<io::Result<_>>();
+        // Whatever it was: the others wait.
+        let failed = own.map(|own| given()[self.me] = own);
+        barrier.wait();
+        let copy = |pe: usize| given()[pe].iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();
+        let copies = nodes.neighbours(self.me).map(copy).collect();
+        barrier.wait();
+        given()[self.me].clear();
+        failed.and(copies)
+    }
+
+    fn abort(&self, code: i32, message: &str) -> ! {
+        eprintln!("shmem: PE {} ends the job: {message}", self.me);
+        std::process::exit(code)
+    }
+
+    fn finish(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_any_length_are_exchanged() {
+        const PES: usize = 3;
+        let shared = Arc::new(Shared::new(Nodes(vec![0, 1, 0])));
+        // Longer than a launcher carries at once, different on each PE, empty on one.
+        let said = |pe: usize| vec![pe as u8; pe * 50_000];
+        std::thread::scope(|scope| {
+            for me in 0..PES {
+                let shared = Arc::clone(&shared);
+                scope.spawn(move || {
+                    let all = Threads { shared, me }.exchange("key", &said(me)).unwrap();
+                    assert_eq!(all, (0..PES).map(said).collect::<Vec<_>>());
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,88 @@
+//! What the kernel knows of this process.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Threads that do nothing but wait until another one is over.
+static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Signals that are caught without any program's doing: by the standard library, which looks for overflows of stacks,
+/// by sanitizers, and by the C library for itself (32 and 33). Nobody sends them to a thread that sleeps.
+const FAULTS: [i32; 9] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+    libc::SIGABRT,
+    32,
+    33,
+];
+
+/// How many threads it has; `None`: nobody says.
+pub(crate) fn threads() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
+}
+
+/// Says that the calling thread is all that the process is for: its first one, if that is another, waits for it.
+pub(crate) fn stand_for_all() {
+    let is_another = rustix::thread::gettid() != rustix::process::getpid();
+    BYSTANDERS.store(usize::from(is_another), Ordering::Relaxed);
+}
+
+/// Whether nothing in this process can act of its own while so many of its threads sleep: it has no other threads,
+/// no children, which would share its memory, catches no signals, and is not being debugged.
+pub(crate) fn is_closed(sleeping: usize) -> bool {
+    threads() == Some(sleeping + BYSTANDERS.load(Ordering::Relaxed)) && has_no_children() && is_left_alone()
+}
+
+fn has_no_children() -> bool {
+    let Ok(mut threads) = std::fs::read_dir("/proc/self/task") else { return false };
+    threads.all(|thread| {
+        let children = thread.map(|thread| thread.path().join("children"));
+        children.and_then(std::fs::read_to_string).is_ok_and(|children| children.trim().is_empty())
+    })
+}
+
+fn is_left_alone() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_quiet(&status))
+}
+
+/// Whether the text of a process's `status` says that no program's handler and no debugger is there.
+fn is_quiet(status: &str) -> bool {
+    let field =
+        |name: &str| status.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()));
+    let faults = FAULTS.iter().fold(0, |set, signal| set | 1_u64 << (signal - 1));
+    let caught = field("SigCgt").and_then(|set| u64::from_str_radix(set, 16).ok());
+    caught.is_some_and(|caught| caught & !faults == 0) && field("TracerPid") == Some("0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_debugger_or_a_handler_may_act() {
+        let status = |tracer: &str, caught: &str| {
+            is_quiet(&format!(
+                "Name:\tx\nTracerPid:\t{tracer}\nSigIgn:\t0000000000001000\nSigCgt:\t{caught}\n"
+            ))
+        };
+        // SIGBUS and SIGSEGV, as a program in Rust has them.
+        assert!(status("0", "0000000000000440"));
+        assert!(status("0", "0000000100000440") && status("0", "0000000000000000"));
+        assert!(!status("77", "0000000000000440"));
+        // SIGINT, SIGUSR1, SIGALRM.
+        assert!(
+            ["0000000000000442", "0000000000000640", "0000000000002440"].iter().all(|set| !status("0", set))
+        );
+        assert!(!status("0", "") && !is_quiet("") && !is_quiet("SigCgt:\t0000000000000440\n"));
+    }
+
+    #[test]
+    fn this_process_has_more_threads_than_one() {
+        let threads = std::thread::scope(|scope| scope.spawn(threads).join().unwrap());
+        assert!(threads.unwrap() >= 2, "{threads:?}");
+        assert!(!is_closed(1));
+    }
+}

@@ -1,0 +1,91 @@
+//! What a job is to look like: what the environment and the binary say, before anything exists.
+
+use std::collections::BTreeMap;
+
+use shmem_core::heap::statics::{self, Layout, StaticEntry};
+use shmem_core::memory::{Backing, Machine, SlotLayout};
+use shmem_core::object::Descriptor;
+use shmem_core::partition::{Environment, ObjectWish, Table, show_size};
+use shmem_core::section;
+use shmem_core::system::SystemArea;
+use shmem_launch::env::{self, Settings};
+
+use crate::error::Result;
+use crate::observe::Observers;
+use crate::state::shelf;
+use crate::version;
+
+/// What the job is to look like, before anything exists.
+pub(crate) struct Setup {
+    pub(crate) settings: Settings,
+    pub(crate) table: Table,
+    descriptors: Vec<&'static Descriptor>,
+    pub(crate) statics: Layout,
+    pub(crate) layout: SlotLayout,
+}
+
+impl Setup {
+    /// Joins the environment with what the binary declares.
+    pub(crate) fn make(settings: Settings) -> Result<Self> {
+        let descriptors = section::descriptors()?;
+        let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
+        let entries: Vec<StaticEntry> = descriptors.iter().map(|d| StaticEntry::from(*d)).collect();
+        let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
+        let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
+        let statics = statics::layout(&entries, table.specs())?;
+        let layout = SlotLayout::with_teams(
+            table.specs(),
+            settings.team_size as usize,
+            settings.later_size as usize,
+            &Machine::default().topology(),
+        )?;
+        Ok(Self { settings, table, descriptors, statics, layout })
+    }
+
+    /// Gives every static its position, and the PE whose place starts at `place` the initial images; but not
+    /// where a file has what a job before has left. Before any token exists in this process.
+    pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, Backing>) {
+        for part in &self.statics.partitions {
+            let k = part.index as usize - 1;
+            let (start, kept) = (self.layout.start(k), shelf::kept(files, k));
+            for placed in &part.objects {
+                let offset = start + placed.offset as usize;
+                let descriptor = self.descriptors[placed.entry];
+                let here = (!kept).then(|| place.wrapping_add(offset));
+                place_static(descriptor, part.index, offset, here);
+            }
+        }
+    }
+
+    /// Everything that all PEs must agree on, a line each.
+    pub(crate) fn describe(&self) -> String {
+        let storage = self.settings.array_storage.map(|storage| storage.to_string());
+        let mut lines = vec![
+            version::NAME.into(),
+            format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
+            format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
+            format!("memory of teams: {}", show_size(self.settings.team_size)),
+            format!("barrier of a node: {}", self.settings.barrier.name()),
+            format!("address space for later segments: {}", show_size(self.settings.later_size)),
+            format!("asked to observe: {}", Observers::asked(&self.settings)),
+            format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
+        ];
+        lines.extend(self.table.describe());
+        lines.extend(self.statics.describe());
+        lines.join("\n")
+    }
+}
+
+/// Gives a static its position, and the copy of this PE that is `here` its initial image.
+fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: Option<*mut u8>) {
+    if let Some(here) = here
+        && !descriptor.image.0.is_null()
+    {
+        // SAFETY: the image has `size` bytes, the layout reserves as many at `here` in this PE's
+        // mapped place, and they do not overlap: the image is part of the binary.
+        unsafe { core::ptr::copy_nonoverlapping(descriptor.image.0, here, descriptor.size as usize) };
+    }
+    // SAFETY: no token exists yet in this process; the layout reserves the object's bytes there in
+    // every PE's slot, and all PEs have agreed on the layout.
+    unsafe { descriptor.position.place(segment, offset) };
+}

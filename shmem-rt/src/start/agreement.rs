@@ -1,0 +1,142 @@
+//! Whether all PEs are set up alike, and what each tells the others of its memory: the two exchanges of a start
+//! that every job makes.
+//!
+//! A launcher may be slow, so a number stands for how a PE is set up, beside the name of the library, which says how
+//! the words of the runtime lie in memory. That finds mistakes before anything is made. The setup itself is
+//! compared byte for byte when there is memory to do it in, before the program has its world ([`compare`]).
+
+use shmem_core::context::Endpoint;
+use shmem_core::fingerprint::fingerprint;
+use shmem_core::observe::Family;
+use shmem_core::partition::Grant;
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::codec;
+use shmem_launch::cpus::Cpus;
+
+use crate::error::{Error, Result};
+use crate::grants;
+use crate::group::{Operation, Purpose, Team};
+
+/// Compares what all PEs must agree on, a line each, the first of which is the name of the library. A number stands for
+/// the rest; the text travels only where the numbers differ, to say where.
+///
+/// # Errors
+///
+/// If some PE has another text.
+pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
+    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
+    let name = mine.lines().next().unwrap_or_default();
+    let number = [&fingerprint(mine.bytes()).to_le_bytes(), name.as_bytes()].concat();
+    if bootstrap.exchange("setup", &number).map_err(lost)?.iter().all(|theirs| *theirs == number) {
+        return Ok(());
+    }
+    for (pe, theirs) in bootstrap.exchange("differing", mine.as_bytes()).map_err(lost)?.iter().enumerate() {
+        if theirs != mine.as_bytes() {
+            return Err(setups_differ(bootstrap.number(), mine.as_bytes(), pe, theirs));
+        }
+    }
+    Ok(())
+}
+
+/// Meets all PEs for the first time: each compares its setup with that of the first one, byte for byte.
+///
+/// # Errors
+///
+/// If any differ, on all of them.
+pub(crate) fn compare(team: &Team, endpoint: &Endpoint, mine: &[u8]) -> Result<()> {
+    let operation = Operation::named(Family::TeamSync, "the start of the program");
+    let purpose = Purpose { operation, opens: false, arguments: &[], subject: &String::new, location: None };
+    let agreed = team.agree_on(endpoint, &purpose);
+    let theirs = agreed.said_by_first(mine);
+    let (me, first) = (endpoint.me().number(), team.members()[0].number());
+    let same = if theirs == mine { Ok(()) } else { Err(setups_differ(me, mine, first, &theirs)) };
+    agreed.settle(same.map(|()| Vec::new())).map(drop)
+}
+
+/// The error for a setup of PE `me` that is not that of PE `pe`.
+fn setups_differ(me: usize, mine: &[u8], pe: usize, theirs: &[u8]) -> Error {
+    let (mine, theirs) = (String::from_utf8_lossy(mine), String::from_utf8_lossy(theirs));
+    let (here, there) = first_difference(&mine, &theirs);
+    Error::SetupsDiffer { me, pe, here: here.to_owned(), there: there.to_owned() }
+}
+
+/// The first line in which two descriptions differ.
+fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
+    let (mut a, mut b) = (a.lines(), b.lines());
+    loop {
+        match (a.next(), b.next()) {
+            (Some(x), Some(y)) if x == y => {}
+            (x, y) => return (x.unwrap_or("nothing more"), y.unwrap_or("nothing more")),
+        }
+    }
+}
+
+/// What a PE tells the others, once it has its memory.
+#[derive(Clone, Debug)]
+pub(crate) struct PeMemory {
+    /// Of which files its place consists.
+    pub(crate) pieces: Vec<u8>,
+    /// The CPUs that it may run on.
+    pub(crate) cpus: Cpus,
+    /// What its partitions were granted.
+    pub(crate) grants: Vec<Grant>,
+}
+
+impl PeMemory {
+    /// What each PE tells, in the order of their numbers.
+    ///
+    /// # Errors
+    ///
+    /// If the launcher is lost, or what a PE tells is garbled.
+    pub(crate) fn exchange(pieces: &[u8], granted: &[Grant], bootstrap: &dyn Bootstrap) -> Result<Vec<Self>> {
+        let mine = (pieces, Cpus::here(), grants::encode(granted));
+        let all = bootstrap.exchange("told", &codec::encode(&mine));
+        let all = all.map_err(|error| Error::Launcher(error.to_string()))?;
+        let garbled = |pe: usize| Error::Launcher(format!("what PE {pe} tells of its memory is garbled"));
+        all.iter().enumerate().map(|(pe, told)| Self::decode(told).ok_or_else(|| garbled(pe))).collect()
+    }
+
+    fn decode(told: &[u8]) -> Option<Self> {
+        let (pieces, cpus, granted) = codec::decode::<(_, _, Vec<u8>)>(told).ok()?;
+        Some(Self { pieces, cpus, grants: grants::decode(&granted)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shmem_core::context::Initiator as _;
+
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_found_where_it_is() {
+        assert_eq!(first_difference("a\nb\nc", "a\nx\nc"), ("b", "x"));
+        assert_eq!(first_difference("a", "a\nb"), ("nothing more", "b"));
+    }
+
+    #[test]
+    fn setups_are_compared_byte_for_byte() {
+        crate::loopback::run::<crate::thread::Single>(3, None, |world| {
+            // Longer than what collectives bring at once.
+            let setup = |last: &str| ["a line\n"; 3000].concat() + last;
+            let compared = |mine: &str| compare(world.team(), world.endpoint(), mine.as_bytes());
+            assert!(compared(&setup("end")).is_ok());
+            assert!(compared("").is_ok());
+            for mine in [setup("other"), setup("enx"), setup("en"), setup("end and more"), String::new()] {
+                let mine = if world.my_pe() == 2 { mine } else { setup("end") };
+                let error = compared(&mine).unwrap_err().to_string();
+                assert!(error.contains("PE 2 has `") && error.contains("where PE 0 has `"), "{error}");
+            }
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn what_is_garbled_is_refused() {
+        let told = codec::encode(&(b"pieces".to_vec(), Cpus::here(), grants::encode(&[])));
+        assert_eq!(PeMemory::decode(&told).unwrap().pieces, b"pieces");
+        for end in 0..told.len() {
+            assert!(PeMemory::decode(&told[..end]).is_none(), "{end}");
+        }
+    }
+}

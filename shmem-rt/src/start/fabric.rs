@@ -1,0 +1,289 @@
+//! The way to PEs on other hosts: whether there is one, and how it is brought up.
+//!
+//! PEs on one host share memory; all others are reached through the fabric. Which PEs are on one host is what the
+//! launcher says, and `SHMEM_TRANSPORT` may say otherwise: with `ofi` every PE counts as alone on its host, so
+//! that a program runs over the fabric on one machine, and with `shm` a job on several hosts is refused.
+
+use std::convert::Infallible;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use shmem_core::memory::{Arena, Machine, MemoryError, SlotLayout};
+use shmem_core::partition::show_size;
+use shmem_core::pe::Pe;
+use shmem_core::segment::SYSTEM;
+use shmem_core::system::SystemArea;
+use shmem_core::topology::Topology;
+use shmem_core::transport::ofi::{Nearness, Ofi, OfiError, Options, Secret};
+use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport, Until, Width};
+use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::codec;
+use shmem_launch::env::{Settings, TransportChoice};
+
+use crate::error::{Error, Result};
+
+/// The launcher's word on who is on which host, or the user's.
+///
+/// # Errors
+///
+/// If shared memory is to be everything, and there are several hosts.
+pub(crate) fn hosts(settings: &Settings, bootstrap: Arc<dyn Bootstrap>) -> Result<Arc<dyn Bootstrap>> {
+    match settings.transport {
+        TransportChoice::Ofi => Ok(Arc::new(Apart { bootstrap })),
+        TransportChoice::Shm if spans_hosts(bootstrap.as_ref()) => Err(Error::SeveralHosts),
+        _ => Ok(bootstrap),
+    }
+}
+
+fn spans_hosts(bootstrap: &dyn Bootstrap) -> bool {
+    let hosts = bootstrap.hosts();
+    hosts.iter().any(|host| *host != hosts[0])
+}
+
+/// Opens the fabric, if some PE needs it. Nobody else knows of this one yet.
+///
+/// # Errors
+///
+/// If it cannot be opened.
+pub(crate) fn open(
+    settings: &Settings,
+    bootstrap: &Arc<dyn Bootstrap>,
+    spins: bool,
+) -> Result<Option<Arc<Ofi>>> {
+    if !spans_hosts(bootstrap.as_ref()) {
+        return Ok(None);
+    }
+    let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
+    let turn = hosts[..me].iter().filter(|host| **host == hosts[me]).count();
+    let options = Options { spins, ..options(settings, turn) };
+    let ending = Arc::clone(bootstrap);
+    let on_failure = move |message: String| -> Infallible { ending.suspect(&message) };
+    let secret = share_secret(bootstrap.as_ref())?;
+    let (number, count) = (bootstrap.number(), bootstrap.count());
+    // SAFETY: who sets the environment of a PE names its libfabric, as its other libraries; nobody else does.
+    let ofi = unsafe { Ofi::open(&options, number, count, secret, Box::new(on_failure)) };
+    Ok(Some(ofi.map_err(|error| Error::Fabric(Box::new(error)))?))
+}
+
+/// The secret of the job: the first PE throws dice for it, and tells the others by way of the launcher.
+fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
+    let lost = |error: io::Error| Error::Launcher(error.to_string());
+    let mine =
+        if bootstrap.number() == 0 { Secret::throw().map_err(lost)?.bytes().to_vec() } else { Vec::new() };
+    let said = bootstrap.exchange("secret", &mine).map_err(lost)?;
+    let bytes = said.first().and_then(|said| said.as_slice().try_into().ok());
+    let garbled = || Error::Launcher("what PE 0 says of the job's secret is garbled".to_owned());
+    Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
+}
+
+/// What the environment asks of the fabric, for the PE that is `turn`th of its host.
+pub(crate) fn options(settings: &Settings, turn: usize) -> Options {
+    let topology = Machine::default().topology();
+    let homes = topology.homes();
+    let from = topology.nodes().iter().filter(|node| homes.contains(&node.number));
+    // The distances of a node are listed in the order of the nodes.
+    let nearest = |to: usize| from.clone().filter_map(|node| node.distances.get(to)).min().copied();
+    let nodes = topology.nodes().iter().enumerate();
+    let distances = nodes.filter_map(|(k, node)| Some((node.number, nearest(k)?))).collect();
+    Options {
+        library: settings.libfabric.clone(),
+        provider: settings.ofi_provider.clone(),
+        interface: settings.ofi_interface.clone(),
+        timeout: settings.timeout,
+        spins: false,
+        near: Nearness { distances, turn },
+    }
+}
+
+/// Tries a provider on an interface, as a PE that is alone: puts to itself, reads it back, and counts.
+///
+/// # Errors
+///
+/// What failed, in words. What fails in the middle of an operation ends the process with a message.
+///
+/// # Safety
+///
+/// The library that the options name must be libfabric.
+pub(crate) unsafe fn try_alone(options: &Options) -> core::result::Result<(), String> {
+    let on_failure = |message: String| -> Infallible {
+        println!("{message}");
+        std::process::exit(1)
+    };
+    let refused = |error: OfiError| error.to_string();
+    let (arena, bytes) = alone().map_err(|error| error.to_string())?;
+    let place = arena.start_of(0);
+    let secret = Secret::throw().map_err(|error| error.to_string())?;
+    // SAFETY: the caller's promise.
+    let ofi = unsafe { Ofi::open(options, 0, 1, secret, Box::new(on_failure)) }.map_err(refused)?;
+    // SAFETY: nobody but this function knows of the PE, and nothing is issued to it but below.
+    let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
+    // SAFETY: the place is mapped until the arena is dropped, and forgotten before.
+    let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
+    // SAFETY: what `register` gave just now.
+    unsafe { ofi.learn(SYSTEM, me, &key) };
+    ofi.connect(&[(me, ofi.address().map_err(refused)?)]).map_err(refused)?;
+    ofi.trust_atomics();
+    let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
+    // Behind the words of the runtime.
+    let offset = size_of::<SystemArea>();
+    let (word, sent) = (Remote { pe: me, segment: SYSTEM, offset }, 40_u64.to_ne_bytes());
+    // SAFETY: eight bytes are readable, and the registered words have as many at the offset.
+    unsafe { ofi.put(channel, word, sent.as_ptr(), sent.len(), Until::Return) };
+    ofi.quiet(channel);
+    // SAFETY: an aligned word of the registered ones.
+    let before = unsafe { ofi.atomic(channel, word, Width::W8, AtomicOp::Add(2)) };
+    let mut read = [0; 8];
+    // SAFETY: eight bytes are writable, and the registered words have as many at the offset.
+    unsafe { ofi.get(channel, read.as_mut_ptr(), word, read.len(), Until::Return) };
+    // SAFETY: an aligned word of the place, which only the transport has changed.
+    let there = unsafe { AtomicU64::from_ptr(place.wrapping_add(offset).cast()) }.load(Ordering::Acquire);
+    let found = (before, u64::from_ne_bytes(read), there);
+    // SAFETY: nothing is under way: each operation above was waited for.
+    unsafe { ofi.close(channel) };
+    // SAFETY: nothing is under way: each operation above was waited for; there is no other PE.
+    unsafe { ofi.finish() };
+    // SAFETY: there is no other PE, and nothing is used any more.
+    unsafe { ofi.forget(SYSTEM) };
+    match found {
+        (40, 42, 42) => Ok(()),
+        found => Err(format!("40 was put, 2 was added, and 40, 42, 42 should be found: {found:?}")),
+    }
+}
+
+/// The memory of a PE without partitions, and its bytes.
+pub(crate) fn alone() -> core::result::Result<(Arena, usize), MemoryError> {
+    let layout = SlotLayout::new(&[], 0, &Topology::default())?;
+    let (arena, bytes) = (Arena::reserve(layout.clone(), 1, Machine::default())?, layout.bytes());
+    arena.create(0)?;
+    Ok((arena, bytes))
+}
+
+/// Makes the own memory known, and learns of that of all others: afterwards every PE can be reached. Gives what
+/// was chosen and what it cost, in words.
+///
+/// # Errors
+///
+/// If memory cannot be registered, on any PE.
+pub(crate) fn join(
+    ofi: &Arc<Ofi>,
+    bootstrap: &dyn Bootstrap,
+    pes: &[Pe],
+    layout: &SlotLayout,
+    place: *mut u8,
+) -> Result<String> {
+    let lost = |error: io::Error| Error::Launcher(error.to_string());
+    let refused = |error| Error::Fabric(Box::new(error));
+    let mut said = vec![ofi.address().map_err(refused)?];
+    let segments = layout.segments().list();
+    let begun = Instant::now();
+    for (index, segment) in &segments {
+        // SAFETY: the place is mapped, as the layout says, for as long as the job lives.
+        let key = unsafe { ofi.register(*index, place, segment.start, segment.bytes) };
+        said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
+    }
+    let bytes: usize = segments.iter().map(|(_, segment)| segment.bytes).sum();
+    let registered = format!(
+        "{}, {} segments of together {} registered in {:.1} ms",
+        ofi.describe(),
+        segments.len(),
+        show_size(bytes as u64),
+        begun.elapsed().as_secs_f64() * 1e3
+    );
+    let said = bootstrap.exchange("fabric", &codec::encode(&said)).map_err(lost)?;
+    let mut addresses = Vec::new();
+    for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
+        let garbled = || Error::Launcher(format!("what PE {pe} says of its fabric is garbled"));
+        let mut said: Vec<Vec<u8>> = codec::decode(said).map_err(|_| garbled())?;
+        if said.len() != segments.len() + 1 {
+            return Err(garbled());
+        }
+        addresses.push((*pe, said.remove(0)));
+        for ((index, _), key) in segments.iter().zip(&said) {
+            // SAFETY: what `register` gave on that PE; nobody has a token yet.
+            unsafe { ofi.learn(*index, *pe, key) };
+        }
+    }
+    ofi.connect(&addresses).map_err(refused)?;
+    // Nobody sends to a PE that does not know yet whom it would answer: udp;ofi_rxd does not survive that.
+    bootstrap.fence().map_err(lost)?;
+    if try_atomics(ofi, bootstrap, pes, place)? {
+        ofi.trust_atomics();
+    }
+    Ok(registered)
+}
+
+/// Whether the provider's atomics may be used: tried by the first PE of each host on that of the next one.
+///
+/// # Errors
+///
+/// If the launcher is lost.
+fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8) -> Result<bool> {
+    let lost = |error: io::Error| Error::Launcher(error.to_string());
+    let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
+    let is_first = |pe: &usize| !hosts[..*pe].contains(&hosts[*pe]);
+    let firsts: Vec<usize> = (0..hosts.len()).filter(is_first).collect();
+    let trial = firsts.iter().position(|first| *first == me).map(|turn| {
+        let next = pes[firsts[(turn + 1) % firsts.len()]];
+        // SAFETY: the system area was registered, and there are no teams before this function returns.
+        unsafe { ofi.begin_trial(next, place) }
+    });
+    bootstrap.fence().map_err(lost)?;
+    let verdict = trial.and_then(|trial| trial.end().err()).unwrap_or_default();
+    let verdicts = bootstrap.exchange("atomics", verdict.as_bytes()).map_err(lost)?;
+    Ok(verdicts.iter().all(Vec::is_empty))
+}
+
+/// A launcher whose PEs count as alone, each on its own host.
+struct Apart {
+    bootstrap: Arc<dyn Bootstrap>,
+}
+
+impl Bootstrap for Apart {
+    fn name(&self) -> &'static str {
+        self.bootstrap.name()
+    }
+
+    fn number(&self) -> usize {
+        self.bootstrap.number()
+    }
+
+    fn count(&self) -> usize {
+        self.bootstrap.count()
+    }
+
+    fn hosts(&self) -> Vec<u32> {
+        (0..self.count() as u32).collect()
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        self.bootstrap.put(key, value)
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        self.bootstrap.fence()
+    }
+
+    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
+        self.bootstrap.get(pe, key)
+    }
+
+    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        let own = descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
+        Ok(vec![own])
+    }
+
+    fn abort(&self, code: i32, message: &str) -> ! {
+        self.bootstrap.abort(code, message)
+    }
+
+    fn suspect(&self, message: &str) -> ! {
+        self.bootstrap.suspect(message)
+    }
+
+    fn finish(&self) {
+        self.bootstrap.finish();
+    }
+}

@@ -1,0 +1,55 @@
+//! What is said at the start.
+
+use std::fmt::Write as _;
+
+use shmem_core::context::Initiator as _;
+use shmem_core::partition::{downgrades, report};
+use shmem_launch::env;
+use shmem_launch::say::say;
+
+use crate::thread::ThreadLevel;
+use crate::version;
+use crate::world::World;
+
+/// What is said at the start. By PE 0: warnings always, the table of partitions when asked for.
+/// By every PE when debugging: where it is.
+pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
+    let job = world.job();
+    if job.settings.debug {
+        let (me, pid) = (world.my_pe(), std::process::id());
+        let place = world.endpoint().mine(0) as usize;
+        say(&format!("shmem: PE {me} is process {pid}, with its symmetric memory from {place:#x}"));
+    }
+    if world.my_pe() != 0 {
+        return;
+    }
+    if job.settings.version {
+        say(&format!("shmem: {}, after OpenSHMEM {}", version::NAME, version::OPENSHMEM));
+    }
+    let unknown = env::unknown(env::process());
+    let partitions = job.memory.partitions.read();
+    let (table, grants) = (partitions.table(), partitions.grants());
+    let downgrades = downgrades(table.specs(), grants);
+    let settings = job.settings.warnings.iter();
+    for warning in unknown.iter().chain(settings).chain(table.warnings()).chain(&downgrades) {
+        say(&format!("shmem: warning: {warning}"));
+    }
+    if job.settings.info || job.settings.debug {
+        let (pes, name) = (number_of(world.n_pes()), job.bootstrap.name());
+        let fabric = job.network.fabric.as_ref().map_or_else(String::new, |fabric| format!(": {fabric}"));
+        let transport = job.network.transport;
+        let mut text = format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
+        text.push_str(&report(table.specs(), grants));
+        let _ = writeln!(text, "shmem: {}", job.contexts.holdings.lock().report());
+        for row in env::rows(env::process()) {
+            let value = row.current.as_deref().unwrap_or(row.default);
+            let _ = writeln!(text, "shmem: {}={value}", row.name);
+        }
+        say(text.trim_end());
+    }
+}
+
+/// `1 PE`, `2 PEs`.
+fn number_of(pes: usize) -> String {
+    format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
+}

@@ -1,0 +1,85 @@
+//! How a PE leaves its job: when its world is dropped.
+
+use std::fmt::Write as _;
+
+use shmem_core::context::{Endpoint, Initiator as _};
+use shmem_core::observe::Family;
+use shmem_core::partition::show_size;
+use shmem_core::system::Stage;
+use shmem_core::transport::Traffic;
+use shmem_launch::say::say;
+
+use crate::group::{Operation, Team};
+use crate::job::Job;
+use crate::persistent;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> Drop for World<L> {
+    /// Leaves the job together with all PEs. A PE that is panicking leaves alone; its exit ends the
+    /// job. So does that of one whose process ends inside a phase.
+    fn drop(&mut self) {
+        let (job, endpoint) = (self.job(), self.endpoint());
+        if std::thread::panicking() || endpoint.is_shut() {
+            return;
+        }
+        job.quiet_all();
+        take_leave(self);
+        part(self.team(), endpoint);
+        if let Some(observers) = &job.observers {
+            let strangers = job.network.far.as_ref().map_or(0, |far| far.strangers());
+            let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
+            concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
+        }
+        persistent::close_files(job);
+        finish(job, endpoint);
+    }
+}
+
+/// What every PE says at the end when debugging: what its heaps have held, and hold still.
+fn take_leave<L: ThreadLevel>(world: &World<L>) {
+    let job = world.job();
+    if !job.settings.debug {
+        return;
+    }
+    let mut text = format!("shmem: PE {} has reached the end", world.my_pe());
+    let partitions = job.memory.partitions.read();
+    for (spec, segment) in partitions.table().specs().iter().zip(partitions.segments()) {
+        let usage = job.memory.ledger.lock().usage(*segment);
+        if let Some(usage) = usage.filter(|usage| usage.peak > 0) {
+            let (peak, used) = (show_size(usage.peak as u64), show_size(usage.used as u64));
+            let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);
+        }
+    }
+    say(&text);
+}
+
+/// Meets all PEs for the last time.
+fn part(team: &Team, endpoint: &Endpoint) {
+    team.meet_once(endpoint, Operation::named(Family::TeamSync, "the end of the program"), None);
+}
+
+/// What this PE has sent to all others on other nodes, and got from them.
+fn sent(job: &Job) -> Traffic {
+    let all = job.network.counted.iter().flat_map(|counted| counted.traffic());
+    all.fold(Traffic::default(), |sum, one| Traffic {
+        operations: sum.operations + one.operations,
+        bytes: sum.bytes + one.bytes,
+    })
+}
+
+/// Leaves the job in order.
+fn finish(job: &Job, endpoint: &Endpoint) {
+    // SAFETY: the record of this PE, told what it is meant for.
+    unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
+    if let Some(transport) = &job.network.far {
+        // What the last barrier has sent is acknowledged before anybody's end of a connection closes.
+        job.quiet_all();
+        // If the launcher is gone, so is the job.
+        let _ = job.bootstrap.fence();
+        // SAFETY: all PEs have come to the last barrier and have been quiet since, and the world, from which
+        // every token is borrowed, is being dropped.
+        unsafe { transport.finish() };
+    }
+    job.bootstrap.finish();
+}

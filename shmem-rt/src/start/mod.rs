@@ -1,0 +1,296 @@
+//! Bringing a job up.
+//!
+//! ```text
+//! setup     environment + what the binary declares -> partitions, statics, layout of a place
+//! agree     every PE's setup is compared with every other's
+//! files     those partitions that outlive jobs: open, come to one persist on all PEs
+//! memory    reserve the arena, make the own place, pass descriptors, map the neighbours' places
+//! objects   write each static's position and initial image
+//! fabric    the way to other hosts, if there are any: registered, told to all
+//! meet      nobody leaves before all are here
+//! ```
+//!
+//! Every step fails on all PEs or on none: who finds an error ends the job with one message.
+
+mod agreement;
+pub(crate) mod fabric;
+mod introduction;
+mod leave;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use shmem_core::context::mapping::Level;
+use shmem_core::context::{Endpoints, Resource, WaitReport, Waiting, Watch};
+use shmem_core::exclusion::{Mutex, RwLock};
+use shmem_core::heap::{Allocator, Ledger};
+use shmem_core::memory::{Arena, Backing, Machine};
+use shmem_core::object::Extent;
+use shmem_core::observe::Observer;
+use shmem_core::partition::{Grant, PartitionSpec, Policy};
+use shmem_core::pe::Pe;
+use shmem_core::strided::advice;
+use shmem_core::sync::Patience;
+use shmem_core::system::Stage;
+use shmem_core::transport::{CountedTransport, Transport};
+use shmem_launch::bootstrap::{self, Bootstrap};
+use shmem_launch::cpus::Cpus;
+use shmem_launch::env::Settings;
+use shmem_launch::say::say;
+
+use self::agreement::{PeMemory, agree};
+use self::introduction::introduce;
+use crate::calibration;
+use crate::error::{Error, Result};
+use crate::grants;
+use crate::group::Team;
+use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
+use crate::observe::{NodePes, Observers};
+use crate::persistent;
+use crate::report;
+use crate::setup::Setup;
+use crate::standstill::{Guard, Neighbours};
+use crate::state::holdings::Holdings;
+use crate::state::indexes::Indexes;
+use crate::state::later::Later;
+use crate::state::partitions::Partitions;
+use crate::state::room::Room;
+use crate::state::shelf::Shelf;
+use crate::state::threads::Threads;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// Brings the job up, as one of the PEs that the launcher started.
+pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
+    let bootstrap: Arc<dyn Bootstrap> = Arc::new(bootstrap::CountedBootstrap::new(bootstrap));
+    try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
+}
+
+fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
+    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
+    let setup = Setup::make(settings)?;
+    let bootstrap = &fabric::hosts(&setup.settings, Arc::clone(bootstrap))?;
+    let me = bootstrap.number();
+    agree(&setup.describe(), bootstrap.as_ref())?;
+
+    let hosts = bootstrap.hosts();
+    let mut slots = 0;
+    let pes: Vec<Pe> = hosts
+        .iter()
+        .enumerate()
+        .map(|(number, host)| {
+            let slot = if *host == hosts[me] { slots } else { Pe::OFF_NODE };
+            slots += u32::from(*host == hosts[me]);
+            // SAFETY: the launcher says that PE `number` exists, and on our host PEs take the slots
+            // of the arena in the order of their numbers.
+            unsafe { Pe::new(number as u32, slot) }
+        })
+        .collect();
+    let my_slot = pes[me].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+
+    let arena = reserve(&setup, bootstrap.as_ref(), &pes, slots as usize)?;
+    let files = persistent::open(&setup, bootstrap.as_ref())?;
+    // What is left of the node's memory is looked at by all before anyone takes of it.
+    bootstrap.fence().map_err(lost)?;
+    let mine = arena.create_with(my_slot, &files)?;
+    setup.place_statics(arena.start_of(my_slot), &files);
+    let descriptors: Vec<_> = mine.descriptors.iter().map(std::os::fd::AsFd::as_fd).collect();
+    let shared = bootstrap.share(&descriptors).map_err(lost)?;
+    let told = PeMemory::exchange(&mine.pieces, &mine.grants, bootstrap.as_ref())?;
+    let on_node = pes.iter().zip(&told).filter_map(|(pe, told)| Some((pe.on_node()?, told)));
+    for ((slot, told), shared) in on_node.clone().zip(shared) {
+        if slot != my_slot {
+            arena.attach(slot, shared, &told.pieces)?;
+        }
+    }
+    // Each PE may be bound to a core of its own: together they have more than each sees.
+    let cpus: Vec<_> = on_node.map(|(_, told)| told.cpus.list.clone()).collect();
+    let all: Vec<_> = told.iter().map(|told| told.cpus.clone()).collect();
+    let cores = Cpus::of_the_node(&all, me, slots as usize);
+    let spins = Patience::for_node(slots as usize, cores).spins();
+    let ofi = fabric::open(&setup.settings, bootstrap, spins)?;
+    let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &setup.layout, arena.start_of(my_slot));
+    let fabric = ofi.as_ref().map(join).transpose()?;
+    let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
+    let members = Members { pes, hosts: &hosts, cores, cpus, files, fabric };
+    let grants = told.into_iter().map(|told| told.grants).collect();
+    Ok(assemble(setup, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
+}
+
+/// Reserves the addresses of the node's PEs. Where memory must be of a kind, it is checked that the nodes
+/// that have it have enough for all PEs: these differ, when PEs are bound to different ones.
+fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<Arena> {
+    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
+    let (layout, machine) = (setup.layout.clone(), Machine::default());
+    let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
+    if !setup.table.specs().iter().any(mandatory) {
+        return Ok(Arena::reserve(layout, slots, machine)?);
+    }
+    let mine = grants::encode_placements(layout.requests().iter().map(|request| &request.placement));
+    let all = bootstrap.exchange("places", &mine).map_err(lost)?;
+    let on_node = pes.iter().zip(&all).filter(|(pe, _)| pe.on_node().is_some());
+    let places = on_node.map(|(_, bytes)| grants::decode_placements(bytes)).collect::<Option<Vec<_>>>();
+    let places = places.filter(|all| all.iter().all(|places| places.len() == layout.requests().len()));
+    let places = places.ok_or_else(|| Error::Launcher("a PE's places are garbled".to_owned()))?;
+    Ok(Arena::reserve_among(layout, &places, machine)?)
+}
+
+/// The PEs of a job, by their numbers.
+pub(crate) struct Members<'a> {
+    pub(crate) pes: Vec<Pe>,
+    /// The host of each.
+    pub(crate) hosts: &'a [u32],
+    /// Cores that those on this host may run on.
+    pub(crate) cores: usize,
+    /// The CPUs of each on this host; empty: not known.
+    pub(crate) cpus: Vec<Vec<usize>>,
+    /// What the partitions of this one lie in that are to outlive the job, by their position.
+    pub(crate) files: BTreeMap<usize, Backing>,
+    /// What reaches other hosts, in words.
+    pub(crate) fabric: Option<String>,
+}
+
+/// Puts a world together, once the memory exists.
+pub(crate) fn assemble<L: ThreadLevel>(
+    setup: Setup,
+    bootstrap: Arc<dyn Bootstrap>,
+    arena: Arc<Arena>,
+    members: Members<'_>,
+    grants: Vec<Vec<Grant>>,
+    transport: Option<Arc<dyn Transport>>,
+) -> World<L> {
+    let mut described = setup.describe().into_bytes();
+    let Setup { settings, table, statics, layout, .. } = setup;
+    let Members { pes, hosts, cores, cpus, files, fabric } = members;
+    let number = bootstrap.number();
+    let pes: Vec<Pe> = match Observers::are_wanted(&settings) {
+        // SAFETY: all of them, and none was given out.
+        true => pes.into_iter().map(|pe| unsafe { pe.observed() }).collect(),
+        false => pes,
+    };
+    let me = pes[number];
+    let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+    let mine = arena.start_of(slot);
+    let (base, stride) = (arena.base(), arena.stride());
+    let segments = Arc::new(layout.segments());
+
+    let mut ledger = Ledger::new();
+    for part in &statics.partitions {
+        let start = layout.start(part.index as usize - 1);
+        let heap = start + part.end as usize..start + part.size as usize;
+        ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
+    }
+    let shelves = persistent::shelve(files, &table, &statics, &layout, mine, &mut ledger, bootstrap.as_ref())
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    described.extend(shelves.iter().flat_map(Shelf::names));
+    let names: Arc<[_]> = statics
+        .partitions
+        .iter()
+        .flat_map(|part| {
+            let start = layout.start(part.index as usize - 1);
+            part.objects.iter().map(move |placed| {
+                let offset = start + placed.offset as usize;
+                (Extent { offset, bytes: placed.object.size as usize }, placed.object.name.to_string())
+            })
+        })
+        .collect();
+
+    let neighbours: Vec<(usize, usize)> =
+        pes.iter().filter_map(|pe| Some((pe.number(), arena.start_of(pe.on_node()?) as usize))).collect();
+    let patience = Patience::for_node(neighbours.len(), cores);
+    let (on_node, place) = (neighbours.len(), neighbours.iter().position(|(pe, _)| *pe == number));
+    let cpus_per_pe = (cores / on_node).max(1);
+    let named = |names: &Arc<[_]>| {
+        let names = Arc::clone(names);
+        move |offset| report::name_at(&names, offset)
+    };
+    let node = NodePes {
+        numbers: neighbours.iter().map(|(number, _)| *number).collect(),
+        first_slot: pes.iter().filter_map(|pe| pe.on_node()).min().unwrap_or_default(),
+        index: place.unwrap_or_default(),
+        place: mine as usize..mine as usize + stride,
+        many_threads: L::USE == Level::Multiple,
+        names: Box::new(named(&names)),
+    };
+    let observers = Observers::new(&settings, node, &bootstrap)
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    // SAFETY: the slots of the PEs on this node, mapped for as long as anyone can wait: that takes an endpoint.
+    let neighbours = unsafe { Neighbours::new(&neighbours, place.unwrap_or_default()) };
+    let is_watched = settings.standstill && transport.is_none() && on_node == pes.len();
+    let watch = is_watched.then(|| {
+        let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
+        Box::new(Guard { neighbours, bootstrap, observers: observers.clone() }) as Box<dyn Watch>
+    });
+    let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
+    let waiting = Waiting::new(patience, settings.wait_warn, named(&names), warn);
+    let waiting = Arc::new(waiting.watched(watch));
+
+    let counted = match &transport {
+        Some(transport) if settings.stats => {
+            Some(Arc::new(CountedTransport::new(Arc::clone(transport), pes.len())))
+        }
+        _ => None,
+    };
+    let transport = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(transport);
+    let transport_name = transport.as_ref().map_or("shm", |transport| transport.name());
+    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
+    // transport reaches the PEs that have none.
+    let resource = unsafe {
+        let (far, segments) = (transport.clone(), Arc::clone(&segments));
+        Endpoints::new(base, stride, mine, me, far, segments, waiting)
+    };
+    let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
+    let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
+        .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
+    let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
+    // SAFETY: the record of this PE, told what it is meant for.
+    let record = &unsafe { endpoint.system() }.record;
+    record.start(number as u32, std::process::id());
+    record.set_stage(Stage::Running);
+
+    calibration::install(&settings, bootstrap.as_ref())
+        .unwrap_or_else(|error| bootstrap.abort(1, &Error::Launcher(error.to_string()).to_string()));
+
+    // All PEs run one program: one of them is enough to speak of it.
+    if number == 0 && settings.strided_advice {
+        advice::install(report::advise);
+    }
+
+    let contexts = Contexts {
+        threads: Mutex::new(Threads::new(settings.max_num_threads)),
+        holdings: Mutex::new(holdings),
+    };
+    let site = Site { pes, slot, cpus_per_pe, cpus, topology: OnceLock::new(), most_homes: OnceLock::new() };
+    let network =
+        Network { resource: Box::new(resource), transport: transport_name, fabric, far: transport, counted };
+    let memory = Memory {
+        partitions: RwLock::new(Partitions::new(table, grants)),
+        statics: names,
+        released: Arc::clone(ledger.released()),
+        ledger: Mutex::new(ledger),
+        shelves: Mutex::new(shelves),
+        segments,
+        later: Mutex::new(Later::new(&layout)),
+        arena,
+    };
+    let teams = Teams { indexes: Mutex::new(Indexes::new()), room: Mutex::new(Room::new(layout.teams())) };
+    let job = Job {
+        bootstrap,
+        settings,
+        observers,
+        warned: Mutex::default(),
+        site,
+        contexts,
+        teams,
+        network,
+        memory,
+    };
+    let job = Arc::new(job);
+    let (team, node) = Team::first(&job, &endpoint, hosts);
+    if let Err(error) = agreement::compare(&team, &endpoint, &described) {
+        job.abort(1, &error.to_string());
+    }
+    let world = World::new(job, (team, node), endpoint);
+    introduce(&world);
+    world
+}

@@ -1,0 +1,73 @@
+//! What was granted, for people.
+
+use std::fmt;
+
+use shmem_core::context::mapping::{Design, Hints, Sharing, Tracking};
+
+/// What a context was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// The unit of the resource. Units are numbered on each PE.
+    pub unit: u32,
+    /// Whether operations take a lock, where the resource has one; shared memory has none.
+    pub locked: bool,
+    /// How many other contexts are on the unit now.
+    pub shared_with: usize,
+    /// How operations are tracked to completion, where that takes more than a store.
+    pub tracking: Tracking,
+    /// What units are called, in the plural.
+    pub resource: &'static str,
+}
+
+impl fmt::Display for Granted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { unit, locked, shared_with, tracking, resource } = self;
+        let company = match shared_with {
+            0 => "alone".to_owned(),
+            1 => "with 1 other context".to_owned(),
+            n => format!("with {n} other contexts"),
+        };
+        let lock = if *locked { "a lock" } else { "no lock" };
+        write!(f, "number {unit} of the {resource}, {company}, {lock}, {}", tracking.name())
+    }
+}
+
+/// What a PE has of the resource, and who has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resources {
+    /// What units are called, in the plural.
+    pub resource: &'static str,
+    /// Units of the node, where they are limited.
+    pub node: Option<usize>,
+    /// Units of this PE, where they are limited.
+    pub limit: Option<usize>,
+    /// Units in use.
+    pub used: usize,
+    /// How contexts are mapped.
+    pub mapping: Design,
+    /// What is saved for whom.
+    pub sharing: Sharing,
+    /// The hints that count.
+    pub hints: Option<Hints>,
+    /// The grant of the world and of each context, in the order in which they were created.
+    pub grants: Vec<Granted>,
+}
+
+impl fmt::Display for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { resource, node, limit, used, mapping, sharing, hints, .. } = self;
+        write!(f, "{resource}: {used} in use of ")?;
+        match (limit, node) {
+            (Some(limit), Some(node)) => write!(f, "{limit} for this PE, {node} for its node")?,
+            _ => write!(f, "as many as are asked for")?,
+        }
+        write!(f, "; contexts by {}, {}", mapping.name(), sharing.name())?;
+        match hints {
+            Some(Hints { private, serialized, multiple }) => {
+                write!(f, "; hints: {private} Private, {serialized} Serialized, {multiple} Multiple")
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Who has which unit of the resource.
+//!
+//! The [`Mapping`] decides; this keeps what it decided beside where the program asked for it, so that
+//! errors and reports can name both. Asked when contexts and domains come and go, never on the way of
+//! an operation.
+
+use std::collections::BTreeMap;
+use std::panic::Location;
+
+use shmem_core::context::Resource;
+use shmem_core::context::mapping::{Assignment, DomainId, Hints, Level, Mapping, Shortage, evenly};
+use shmem_launch::env::Settings;
+
+use super::granted::{Granted, Resources};
+use crate::error::{ContextError, Error, Result};
+
+/// What one PE has of the resource.
+pub(crate) struct Holdings {
+    mapping: Mapping,
+    resource: &'static str,
+    /// Units of the whole node, where they are limited.
+    node: Option<usize>,
+    domains: BTreeMap<DomainId, Created>,
+    contexts: BTreeMap<u64, (Held, &'static Location<'static>)>,
+    world: Held,
+    created: u64,
+}
+
+/// A domain, as the program created it.
+struct Created {
+    level: Level,
+    /// The call; of a context that is a domain by itself that of the context, of the world's domain none.
+    at: Option<&'static Location<'static>>,
+    /// Whether the program has, or had, a handle.
+    is_named: bool,
+}
+
+/// What a context has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    number: u64,
+    pub(crate) domain: DomainId,
+    pub(crate) assignment: Assignment,
+}
+
+impl Holdings {
+    /// What a PE has at the start: its part of the node's units, and one of them for the world, whose stream
+    /// is used at that level. It is the one in place `place` of the `pes` on its node.
+    ///
+    /// # Errors
+    ///
+    /// If there is not one unit for each PE.
+    pub(crate) fn start(
+        settings: &Settings,
+        resource: &dyn Resource,
+        pes: usize,
+        place: usize,
+        level: Level,
+    ) -> Result<Self> {
+        let node = [settings.max_resources, resource.units()].into_iter().flatten().min();
+        let too_few = |limit| Error::TooFewResources { resource: resource.name(), pes, limit };
+        if let Some(limit) = node.filter(|limit| *limit < pes) {
+            return Err(too_few(limit));
+        }
+        let part = node.map(|limit| evenly(limit, pes, place));
+        let mut mapping = Mapping::new(settings.context_mapping, settings.context_sharing, part);
+        let (domain, assignment) = mapping.create_world(level).map_err(|shortage| too_few(shortage.limit))?;
+        Ok(Self {
+            mapping,
+            resource: resource.name(),
+            node,
+            domains: [(domain, Created { level, at: None, is_named: false })].into(),
+            contexts: BTreeMap::new(),
+            world: Held { number: 0, domain, assignment },
+            created: 0,
+        })
+    }
+
+    /// What the world itself has.
+    pub(crate) fn of_the_world(&self) -> Assignment {
+        self.world.assignment
+    }
+
+    /// Units of the node, where they are limited.
+    pub(crate) fn node_limit(&self) -> Option<usize> {
+        self.node
+    }
+
+    pub(crate) fn granted(&self, assignment: Assignment) -> Granted {
+        let Assignment { unit, locked, tracking } = assignment;
+        let shared_with = self.mapping.contexts_on(unit).saturating_sub(1);
+        Granted { unit, locked, shared_with, tracking, resource: self.resource }
+    }
+
+    /// What there is of it, and who has it.
+    pub(crate) fn report(&self) -> Resources {
+        let Self { mapping, contexts, .. } = self;
+        let assignments = contexts.values().map(|(held, _)| held.assignment);
+        Resources {
+            resource: self.resource,
+            node: self.node_limit(),
+            limit: mapping.limit(),
+            used: mapping.used(),
+            mapping: mapping.design(),
+            sharing: mapping.sharing(),
+            hints: mapping.hints(),
+            grants: std::iter::once(self.of_the_world())
+                .chain(assignments)
+                .map(|g| self.granted(g))
+                .collect(),
+        }
+    }
+
+    /// A context that names no domain, in a world whose own stream is used at level `world`.
+    pub(crate) fn create_alone(
+        &mut self,
+        level: Level,
+        world: Level,
+        at: &'static Location<'static>,
+    ) -> Result<Held, ContextError> {
+        // In a serialized world another thread may use the context while the world is used: they are not
+        // of one domain.
+        if level == world && level != Level::Serialized {
+            return self.create_context(self.world.domain, at);
+        }
+        let ids = self.mapping.create_domains(level, 1);
+        let domain = ids.map_err(|shortage| self.exhausted("a context", shortage))?[0];
+        self.domains.insert(domain, Created { level, at: Some(at), is_named: false });
+        let held = self.create_context(domain, at);
+        self.close_domain(domain);
+        held
+    }
+
+    pub(crate) fn create_domains(
+        &mut self,
+        level: Level,
+        number: usize,
+        at: &'static Location<'static>,
+    ) -> Result<Vec<DomainId>, ContextError> {
+        let what = if number == 1 { "a domain".to_owned() } else { format!("{number} domains") };
+        let ids = self.mapping.create_domains(level, number);
+        let ids = ids.map_err(|shortage| self.exhausted(&what, shortage))?;
+        self.domains.extend(ids.iter().map(|id| (*id, Created { level, at: Some(at), is_named: true })));
+        Ok(ids)
+    }
+
+    pub(crate) fn create_context(
+        &mut self,
+        domain: DomainId,
+        at: &'static Location<'static>,
+    ) -> Result<Held, ContextError> {
+        let assignment = self.mapping.create_context(domain);
+        let assignment = assignment.map_err(|shortage| self.exhausted("a context", shortage))?;
+        self.created += 1;
+        let held = Held { number: self.created, domain, assignment };
+        self.contexts.insert(held.number, (held, at));
+        Ok(held)
+    }
+
+    pub(crate) fn remove(&mut self, held: Held) {
+        self.contexts.remove(&held.number);
+        self.mapping.destroy_context(held.domain, held.assignment.unit);
+        self.forget(held.domain);
+    }
+
+    pub(crate) fn close_domain(&mut self, domain: DomainId) {
+        self.mapping.destroy_domain(domain);
+        self.forget(domain);
+    }
+
+    /// Forgets a domain that the mapping has none of any more.
+    fn forget(&mut self, domain: DomainId) {
+        if !self.mapping.is_alive(domain) {
+            self.domains.remove(&domain);
+        }
+    }
+
+    /// Whether nothing but the world's own lives.
+    ///
+    /// # Errors
+    ///
+    /// What lives.
+    pub(crate) fn idle(&self) -> Result<(), ContextError> {
+        let places = |sites: Vec<&'static Location<'static>>| {
+            let mut places: Vec<String> =
+                sites.iter().map(|at| format!("{}:{}", at.file(), at.line())).collect();
+            places.sort();
+            places.dedup();
+            places.join(", ")
+        };
+        let domains = self.domains.values().filter(|domain| domain.is_named);
+        let domains: Vec<&'static Location<'static>> = domains.filter_map(|domain| domain.at).collect();
+        let contexts: Vec<&'static Location<'static>> = self.contexts.values().map(|(_, at)| *at).collect();
+        let live: Vec<String> = [("domain", domains), ("context", contexts)]
+            .into_iter()
+            .filter(|(_, sites)| !sites.is_empty())
+            .map(|(what, sites)| match sites.len() {
+                1 => format!("1 {what} lives, created at {}", places(sites)),
+                n => format!("{n} {what}s live, created at {}", places(sites)),
+            })
+            .collect();
+        if live.is_empty() { Ok(()) } else { Err(ContextError::Live { live: live.join(", and ") }) }
+    }
+
+    pub(crate) fn configure(&mut self, hints: Hints, part: Option<usize>) {
+        self.mapping.configure(hints, part);
+    }
+
+    fn exhausted(&self, what: &str, shortage: Shortage) -> ContextError {
+        let Shortage { level, used, limit, kept, could_share } = shortage;
+        let mut holders = vec![format!("{} by the world", self.mapping.units_of(self.world.domain))];
+        let named = self.domains.iter().filter_map(|(id, Created { level, at, .. })| {
+            let units = self.mapping.units_of(*id);
+            (units > 0).then_some((units, level.name(), (*at)?))
+        });
+        let named: Vec<_> = named.collect();
+        // A message is read: it names those that are easily found, and counts the others.
+        let (shown, others) = named.split_at(named.len().min(4));
+        holders.extend(
+            shown.iter().map(|(n, level, at)| format!("{n} by {level} at {}:{}", at.file(), at.line())),
+        );
+        if !others.is_empty() {
+            holders.push(format!("{} by others", others.iter().map(|(units, ..)| units).sum::<usize>()));
+        }
+        let kept = match kept {
+            0 => String::new(),
+            kept => format!(", and hints keep {kept} for others"),
+        };
+        let remedy = match could_share {
+            true => {
+                "destroy one, raise SHMEM_MAX_RESOURCES, or share one with a lock by SHMEM_CONTEXT_SHARING=efficient"
+            }
+            false => "destroy one, or raise SHMEM_MAX_RESOURCES",
+        };
+        ContextError::Exhausted {
+            what: format!("{what} of level {}", level.name()),
+            resource: self.resource,
+            used,
+            limit,
+            holders: holders.join(", "),
+            kept,
+            remedy,
+        }
+    }
+}

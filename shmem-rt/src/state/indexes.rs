@@ -1,0 +1,118 @@
+//! Which teams the calling PE is in, by their indexes.
+//!
+//! An index is free again when no member has anything left of its team. No PE can tell that by itself: what
+//! each has dropped is told at the next split that brings all members together, in a team that may be
+//! larger. While a PE is in a team it is in no other of that index, so the index alone says which team is
+//! meant, and members that free it do so in the same call.
+
+use std::sync::Arc;
+
+use shmem_core::system::MAX_TEAMS;
+
+use super::uses::Uses;
+
+/// Index of the team of all PEs.
+pub(crate) const WORLD: usize = 0;
+
+/// Index of the teams of each node's PEs.
+pub(crate) const NODE: usize = 1;
+
+/// Which teams the calling PE is in.
+#[derive(Debug)]
+pub(crate) struct Indexes {
+    entries: [Entry; MAX_TEAMS],
+}
+
+#[derive(Debug)]
+enum Entry {
+    Free,
+    /// The world, and the node's team.
+    Permanent,
+    Made {
+        /// Numbers of the members.
+        members: Vec<usize>,
+        uses: Arc<Uses>,
+    },
+}
+
+/// A set of indexes.
+pub(crate) type Set = u64;
+
+const _: () = assert!(MAX_TEAMS <= Set::BITS as usize, "a set has a bit for each index");
+
+impl Indexes {
+    /// Those of a PE that is in the first two teams.
+    pub(crate) fn new() -> Self {
+        let mut entries = [const { Entry::Free }; MAX_TEAMS];
+        entries[WORLD] = Entry::Permanent;
+        entries[NODE] = Entry::Permanent;
+        Self { entries }
+    }
+
+    /// Those of no team.
+    pub(crate) fn free(&self) -> Set {
+        self.set(|entry| matches!(entry, Entry::Free))
+    }
+
+    /// Those of teams of which this PE has nothing left.
+    pub(crate) fn dropped(&self) -> Set {
+        self.set(|entry| matches!(entry, Entry::Made { uses, .. } if uses.is_dropped()))
+    }
+
+    /// Frees those of which no member has anything left: `dropped` says what a PE has dropped, if it is
+    /// known. Gives what there was of them.
+    pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
+        let mut gone = Vec::new();
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            let Entry::Made { members, uses } = entry else { continue };
+            if members.iter().all(|pe| dropped(*pe).is_some_and(|set| set >> index & 1 == 1)) {
+                gone.push(Arc::clone(uses));
+                *entry = Entry::Free;
+            }
+        }
+        gone
+    }
+
+    /// Takes an index for a team, if it is still free.
+    pub(crate) fn take(&mut self, index: usize, members: Vec<usize>, uses: &Arc<Uses>) -> bool {
+        let free = matches!(self.entries[index], Entry::Free);
+        if free {
+            self.entries[index] = Entry::Made { members, uses: Arc::clone(uses) };
+        }
+        free
+    }
+
+    /// Gives an index back that [`take`](Self::take) took for a team that was not made.
+    pub(crate) fn give(&mut self, index: usize) {
+        self.entries[index] = Entry::Free;
+    }
+
+    fn set(&self, holds: impl Fn(&Entry) -> bool) -> Set {
+        let indexes = self.entries.iter().enumerate().filter(|(_, entry)| holds(entry));
+        indexes.fold(0, |set, (index, _)| set | 1 << index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::config::TeamConfig;
+
+    #[test]
+    fn an_index_is_free_when_all_members_have_dropped_the_team() {
+        let mut here = Indexes::new();
+        assert_eq!(here.free(), !0b11);
+        let uses = Uses::new(TeamConfig::default(), [0, 3]);
+        assert!(here.take(5, vec![0, 3], &uses));
+        assert!(!here.take(5, vec![0, 1], &uses), "it is taken");
+        assert_eq!((here.free(), here.dropped()), (!0b10_0011, 0));
+
+        uses.drop_handle();
+        assert_eq!(here.dropped(), 0b10_0000);
+        assert!(here.reclaim(|pe| (pe != 3).then_some(!0)).is_empty(), "nothing is known of PE 3");
+        assert!(here.reclaim(|pe| Some(if pe == 3 { 0b1000 } else { !0 })).is_empty(), "PE 3 has it still");
+        assert_eq!(here.reclaim(|_| Some(0b10_0000)).len(), 1);
+        assert_eq!((here.free(), here.dropped()), (!0b11, 0));
+        assert!(here.reclaim(|_| Some(!0)).is_empty(), "the first two teams stay");
+    }
+}

@@ -1,0 +1,159 @@
+//! Which parts of one PE's memory of teams are free.
+//!
+//! PEs are in different teams, so their memories of teams have different holes, and no PE can know by
+//! itself where an object of a team may lie. The members find the first place that is free on all of them in
+//! rounds: each [proposes](Room::propose) the first one it has from a candidate on, and the highest proposal
+//! is the next candidate, until all propose the same. Proposals only rise, so this ends.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The free ranges of one PE's memory of teams, as bytes from the start of its slot.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// The end of each, by its start. No two touch.
+    free: BTreeMap<usize, usize>,
+    bytes: usize,
+    /// What lies in those that are taken, in words, by their starts.
+    names: BTreeMap<usize, String>,
+}
+
+impl Room {
+    /// All of `area` is free.
+    pub(crate) fn new(area: Range<usize>) -> Self {
+        let bytes = area.len();
+        let free = (!area.is_empty()).then_some((area.start, area.end)).into_iter().collect();
+        Self { free, bytes, names: BTreeMap::new() }
+    }
+
+    /// Bytes there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes that are free.
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.free.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// Says what lies at the start of a range that was taken.
+    pub(crate) fn name(&mut self, start: usize, what: String) {
+        self.names.insert(start, what);
+    }
+
+    /// What lies in the range that starts there, in words.
+    pub(crate) fn name_of(&self, start: usize) -> Option<&str> {
+        self.names.get(&start).map(String::as_str)
+    }
+
+    /// Takes the first aligned range at or behind `from`.
+    pub(crate) fn propose(&mut self, from: usize, bytes: usize, align: usize) -> Option<Range<usize>> {
+        let fits = |start: usize, end: usize| {
+            let start = start.max(from).checked_next_multiple_of(align)?;
+            let end_of_object = start.checked_add(bytes)?;
+            (end_of_object <= end).then_some(start..end_of_object)
+        };
+        let (start, end, found) =
+            self.free.iter().find_map(|(start, end)| Some((*start, *end, fits(*start, *end)?)))?;
+        self.free.remove(&start);
+        for rest in [start..found.start, found.end..end] {
+            if !rest.is_empty() {
+                self.free.insert(rest.start, rest.end);
+            }
+        }
+        Some(found)
+    }
+
+    /// Gives a range back.
+    pub(crate) fn give(&mut self, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        let Range { mut start, mut end } = range;
+        self.names.remove(&start);
+        if let Some((&before, &until)) = self.free.range(..start).next_back()
+            && until == start
+        {
+            start = before;
+        }
+        if let Some(behind) = self.free.remove(&end) {
+            end = behind;
+        }
+        self.free.insert(start, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const AREA: Range<usize> = 64..64 + 512;
+
+    /// Which bytes are taken, one by one.
+    struct Bytes(Vec<bool>);
+
+    impl Bytes {
+        fn fits(&self, at: usize, bytes: usize) -> bool {
+            at + bytes <= AREA.end
+                && self.0[at - AREA.start..at + bytes - AREA.start].iter().all(|taken| !taken)
+        }
+
+        fn mark(&mut self, range: Range<usize>, taken: bool) {
+            self.0[range.start - AREA.start..range.end - AREA.start].fill(taken);
+        }
+
+        fn free(&self) -> usize {
+            self.0.iter().filter(|taken| !**taken).count()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn proposals_are_the_first_that_fit(
+            calls in proptest::collection::vec((any::<bool>(), 0_usize..600, 1_usize..90, 0_u32..6), 1..80),
+        ) {
+            let (mut room, mut model) = (Room::new(AREA), Bytes(vec![false; AREA.len()]));
+            let mut taken: Vec<Range<usize>> = Vec::new();
+            for (take, from, bytes, align) in calls {
+                let align = 1 << align;
+                if take || taken.is_empty() {
+                    let aligned = (from.max(AREA.start)..AREA.end).filter(|at| at.is_multiple_of(align));
+                    let expected = aligned.into_iter().find(|at| model.fits(*at, bytes));
+                    let found = room.propose(from, bytes, align);
+                    prop_assert_eq!(&found, &expected.map(|at| at..at + bytes));
+                    if let Some(range) = found {
+                        model.mark(range.clone(), true);
+                        taken.push(range);
+                    }
+                } else {
+                    let range = taken.swap_remove(from % taken.len());
+                    model.mark(range.clone(), false);
+                    room.give(range);
+                }
+                prop_assert_eq!(room.free_bytes(), model.free());
+            }
+            taken.into_iter().for_each(|range| room.give(range));
+            prop_assert_eq!(room.propose(0, AREA.len(), 1), Some(AREA), "what is free is joined");
+        }
+    }
+
+    #[test]
+    fn a_range_has_a_name_until_it_is_given_back() {
+        let mut room = Room::new(AREA);
+        let range = room.propose(0, 8, 64).unwrap();
+        room.name(range.start, "8 x u8".into());
+        assert_eq!(room.name_of(range.start), Some("8 x u8"));
+        let start = range.start;
+        room.give(range);
+        assert_eq!(room.name_of(start), None);
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_is() {
+        assert_eq!(Room::new(64..64).propose(0, 1, 1), None);
+        assert_eq!(Room::new(AREA).propose(usize::MAX, 1, 64), None);
+        assert_eq!(Room::new(AREA).propose(0, usize::MAX, 64), None);
+    }
+}

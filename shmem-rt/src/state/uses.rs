@@ -1,0 +1,194 @@
+//! What there is of a team on one PE: its handle, contexts made of it, objects allocated by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, MutexGuard};
+
+use shmem_core::exclusion::Mutex;
+use shmem_core::heap::Released;
+
+use super::config::TeamConfig;
+use crate::error::TeamError;
+
+/// What there is of a team on this PE. A team's index is free again when all members have nothing of it.
+#[derive(Debug)]
+pub(crate) struct Uses {
+    config: TeamConfig,
+    /// A bit for each PE of the job.
+    members: Box<[u64]>,
+    handle: AtomicBool,
+    contexts: AtomicUsize,
+    /// Numbers of objects whose handles this PE has dropped.
+    released: Arc<Released>,
+    objects: Mutex<Objects>,
+}
+
+/// The objects of a team, numbered alike on all members.
+#[derive(Debug, Default)]
+struct Objects {
+    next: u64,
+    /// Where each lies, by its number.
+    ranges: BTreeMap<u64, Range<usize>>,
+    /// Those whose handle is gone here.
+    dropped: BTreeSet<u64>,
+}
+
+impl Uses {
+    /// Those of a team of the PEs `members` that has just been made: its handle.
+    pub(crate) fn new(config: TeamConfig, members: impl IntoIterator<Item = usize>) -> Arc<Self> {
+        let mut set = Vec::new();
+        for pe in members {
+            let (word, bit) = (pe / 64, pe % 64);
+            set.resize(set.len().max(word + 1), 0);
+            set[word] |= 1 << bit;
+        }
+        Arc::new(Self {
+            config,
+            members: set.into(),
+            handle: AtomicBool::new(true),
+            contexts: AtomicUsize::new(0),
+            released: Arc::default(),
+            objects: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn config(&self) -> TeamConfig {
+        self.config
+    }
+
+    /// Whether the PE with a number is a member.
+    #[inline]
+    pub(crate) fn has_member(&self, pe: usize) -> bool {
+        self.members.get(pe / 64).is_some_and(|word| word >> (pe % 64) & 1 == 1)
+    }
+
+    /// The handle is gone.
+    pub(crate) fn drop_handle(&self) {
+        self.handle.store(false, Ordering::Release);
+    }
+
+    /// Whether nothing is left of it here.
+    pub(crate) fn is_dropped(&self) -> bool {
+        !self.handle.load(Ordering::Acquire) && self.contexts() == 0 && self.objects() == 0
+    }
+
+    /// Contexts alive.
+    pub(crate) fn contexts(&self) -> usize {
+        self.contexts.load(Ordering::Acquire)
+    }
+
+    /// Objects alive.
+    pub(crate) fn objects(&self) -> usize {
+        let objects = self.lock();
+        objects.ranges.len() - objects.dropped.len()
+    }
+
+    /// Counts a context, for as long as the result lives.
+    ///
+    /// # Errors
+    ///
+    /// If the team was made for no more.
+    #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
+    pub(crate) fn claim_context(self: &Arc<Self>) -> Result<ContextClaim, TeamError> {
+        let limit = self.config.contexts;
+        self.contexts
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| (used < limit).then_some(used + 1))
+            .map_err(|_| TeamError::Contexts { limit })?;
+        Ok(ContextClaim(Arc::clone(self)))
+    }
+
+    /// Where dropped handles of objects leave their numbers.
+    pub(crate) fn released(&self) -> &Arc<Released> {
+        &self.released
+    }
+
+    /// Enters an object that all members have come to, and gives its number.
+    pub(crate) fn insert_object(&self, range: Range<usize>) -> u64 {
+        let mut objects = self.lock();
+        let id = objects.next;
+        objects.next += 1;
+        objects.ranges.insert(id, range);
+        id
+    }
+
+    /// A bit for each object, in the order of their numbers: whether its handle is gone here.
+    pub(crate) fn dropped_objects(&self) -> Vec<u64> {
+        let objects = self.lock();
+        let mut words = vec![0; objects.ranges.len().div_ceil(64)];
+        for (k, id) in objects.ranges.keys().enumerate() {
+            words[k / 64] |= u64::from(objects.dropped.contains(id)) << (k % 64);
+        }
+        words
+    }
+
+    /// Takes out the objects whose bits are set, because no member has them any more; gives where they lay.
+    pub(crate) fn take_objects(&self, gone: &[u64]) -> Vec<Range<usize>> {
+        let mut objects = self.lock();
+        let marked = objects.ranges.keys().copied().enumerate();
+        let gone: Vec<u64> =
+            marked.filter(|(k, _)| gone[k / 64] >> (k % 64) & 1 == 1).map(|(_, id)| id).collect();
+        gone.iter()
+            .filter_map(|id| {
+                objects.dropped.remove(id);
+                objects.ranges.remove(id)
+            })
+            .collect()
+    }
+
+    /// The objects, with what has been dropped since the last look.
+    fn lock(&self) -> MutexGuard<'_, Objects> {
+        let mut objects = self.objects.lock();
+        objects.dropped.extend(self.released.take());
+        objects
+    }
+}
+
+/// One context of a team: counted until it is dropped.
+#[derive(Debug)]
+pub(crate) struct ContextClaim(Arc<Uses>);
+
+impl Drop for ContextClaim {
+    fn drop(&mut self) {
+        self.0.contexts.fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_known_by_their_numbers() {
+        let uses = Uses::new(TeamConfig::default(), [3, 64, 200]);
+        let members: Vec<usize> = (0..1000).filter(|pe| uses.has_member(*pe)).collect();
+        assert_eq!(members, [3, 64, 200]);
+    }
+
+    #[test]
+    fn a_team_is_dropped_with_the_last_that_is_left_of_it() {
+        let uses = Uses::new(TeamConfig::with_contexts(1), [0]);
+        let claim = uses.claim_context().unwrap();
+        assert_eq!(uses.claim_context().unwrap_err(), TeamError::Contexts { limit: 1 });
+        let object = uses.insert_object(64..128);
+        uses.drop_handle();
+        assert!(!uses.is_dropped());
+        drop(claim);
+        assert!(!uses.is_dropped());
+        uses.released().push(object);
+        assert!(uses.is_dropped());
+    }
+
+    #[test]
+    fn objects_are_taken_out_by_what_all_have_dropped() {
+        let uses = Uses::new(TeamConfig::default(), [0]);
+        let ids: Vec<u64> = (0..70).map(|k| uses.insert_object(k * 64..k * 64 + 1)).collect();
+        uses.released().push(ids[3]);
+        uses.released().push(ids[69]);
+        assert_eq!(uses.dropped_objects(), [1 << 3, 1 << 5]);
+        // Another member has 3 still.
+        let freed = uses.take_objects(&[0, 1 << 5]);
+        assert_eq!((freed.len(), freed[0].clone()), (1, 69 * 64..69 * 64 + 1));
+        assert_eq!((uses.objects(), uses.dropped_objects()), (68, vec![1 << 3, 0]));
+    }
+}

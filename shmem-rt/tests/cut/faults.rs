@@ -1,0 +1,607 @@
+//! What becomes of a job on several hosts when something breaks: a peer, a connection, a network, or what a
+//! process may have. Either the job goes on, and nothing that was complete is lost, or it ends on all hosts with one
+//! message, in bounded time; and nothing is left running anywhere.
+//!
+//! `ci/faults.sh` makes pairs of hosts (`FAULTS_HOSTS`) with two networks between the hosts of a pair: the launchers
+//! talk over the first one; the second one can be slowed down and cut. A test has a pair to itself, so as many tests
+//! run at once as there are pairs.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use crate::command::{bare_shmrun, itself, launcher_lines, text};
+use shmem::prelude::*;
+use shmem::thread::Single;
+
+/// Words of each put.
+const WORDS: usize = 512;
+
+/// Puts of "many puts".
+const MANY: usize = 6_000;
+
+/// `SHMEM_TIMEOUT` of the jobs that are to end by it.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long after a fault a job may take to end: what it waits before it believes in it, and time for
+/// telling and ending.
+const BOUND: Duration = Duration::from_secs(3 + 9);
+
+/// How long what is to end by itself may take, on a machine that has other things to do.
+const LONG: Duration = Duration::from_secs(60);
+
+/// For how long hosts are out of reach that come back: longer than connections take to send again.
+const AWAY: Duration = Duration::from_secs(2);
+
+/// The arguments by which the binary becomes a PE.
+const ENTRY: [&str; 4] = ["--exact", "faults::program", "--nocapture", "-q"];
+
+const PROGRAM: &str = "FAULTS_PROGRAM";
+const SECONDS: &str = "FAULTS_SECONDS";
+
+#[symmetric]
+static ROW: [u64; WORDS];
+#[symmetric]
+static COUNT: Atomic<u64>;
+#[symmetric]
+static ARRIVED: Signal;
+#[symmetric]
+static STOP: [u64; 1];
+#[symmetric]
+static MANY_WORDS: [u64; MANY];
+
+/// Not a test of its own: the PEs' entry.
+#[test]
+fn program() {
+    let Ok(name) = std::env::var(PROGRAM) else { return };
+    let mut world = shmem::init::<Single>().unwrap_or_else(|error| panic!("{error}"));
+    println!("> PE {} is {}", world.my_pe(), std::process::id());
+    match name.as_str() {
+        "traffic" => traffic(&world),
+        "signals" => signals(&world),
+        "many puts" => many_puts(&world),
+        "partitions" => partitions(&mut world),
+        _ => panic!("no program `{name}`"),
+    }
+    drop(world);
+    println!("> done");
+    std::process::exit(0)
+}
+
+/// Each PE writes a row to its neighbour and counts there, again and again, and looks what it has itself been
+/// sent: what was complete must be there.
+fn traffic(world: &World) {
+    let seconds = std::env::var(SECONDS).unwrap().parse().unwrap();
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let (west, east) = world.ring_neighbours();
+    let value = |step: u64, pe: usize| step * 1000 + pe as u64;
+    let mut step = 0;
+    let mut all = [0; WORDS];
+    loop {
+        step += 1;
+        world.put(ROW.on(east).index(..), &[value(step, world.my_pe()); WORDS]);
+        world.add(COUNT.on(east), 1);
+        if world.my_pe() == 0 && Instant::now() >= end {
+            world.pes().for_each(|pe| world.p(STOP.on(pe).index(0), 1));
+        }
+        world.barrier_all();
+        ROW.here(world).index(..).copy_to(&mut all);
+        assert_eq!(all, [value(step, west.number()); WORDS], "step {step}");
+        assert_eq!(world.fetch(COUNT.on(east)), step);
+        let stop = STOP.here(world).index(0).load();
+        if step == 1 {
+            println!("> running");
+        }
+        world.barrier_all();
+        if stop == 1 {
+            return;
+        }
+    }
+}
+
+/// Each PE sends data with a signal to its neighbour and waits for the signal of the other one: nobody ever asks
+/// whether what was sent has arrived.
+fn signals(world: &World) {
+    println!("> running");
+    let (_, east) = world.ring_neighbours();
+    for step in 1.. {
+        world.put_signal(ROW.on(east).index(..), &[step; WORDS], ARRIVED.on(east), SignalOp::Set(step));
+        ARRIVED.wait_until(world, ge(step));
+    }
+}
+
+/// Far more under way than any queue holds.
+fn many_puts(world: &World) {
+    let (west, east) = world.ring_neighbours();
+    let value = |i: usize, pe: usize| (i * 7 + pe) as u64;
+    let all: Vec<u64> = (0..MANY).map(|i| value(i, world.my_pe())).collect();
+    println!("> running");
+    for (i, word) in all.iter().enumerate() {
+        world.p(MANY_WORDS.on(east).index(i), *word);
+    }
+    world.barrier_all();
+    let mut seen = vec![0; MANY];
+    MANY_WORDS.here(world).index(..).copy_to(&mut seen);
+    let expected: Vec<u64> = (0..MANY).map(|i| value(i, west.number())).collect();
+    assert!(seen == expected);
+}
+
+/// Partitions until they cannot be had, on all PEs alike; those that were made work.
+fn partitions(world: &mut World) {
+    println!("> running");
+    let (west, east) = world.ring_neighbours();
+    let mut made = Vec::new();
+    let error = loop {
+        match world.create_partition("SIZE=1M") {
+            Ok(_) if made.len() == 64 => break None,
+            Ok(heap) => made.push(heap.alloc([0_u64; 4]).unwrap()),
+            Err(error) => break Some(error.to_string()),
+        }
+    };
+    println!("> {} partitions: {}", made.len(), error.unwrap_or_default());
+    for object in &made {
+        world.put(object.on(east), &[world.my_pe() as u64; 4]);
+    }
+    world.barrier_all();
+    for object in &made {
+        assert_eq!(object.here(world).index(3).load(), west.number() as u64);
+    }
+    world.barrier_all();
+}
+
+/// A pair of the hosts that `ci/faults.sh` has made, for one test.
+struct Hosts {
+    directory: PathBuf,
+    /// The network that launchers use, as an interface.
+    launchers: String,
+}
+
+/// The pairs that no test uses now.
+struct Pairs {
+    free: Mutex<Vec<PathBuf>>,
+    returned: Condvar,
+}
+
+impl Pairs {
+    /// `None`: there are no hosts.
+    fn find() -> Option<&'static Self> {
+        static PAIRS: OnceLock<Option<Pairs>> = OnceLock::new();
+        let find = || {
+            let free = std::env::split_paths(&std::env::var_os("FAULTS_HOSTS")?).collect();
+            Some(Self { free: Mutex::new(free), returned: Condvar::new() })
+        };
+        PAIRS.get_or_init(find).as_ref()
+    }
+
+    fn take(&self) -> PathBuf {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match free.pop() {
+                Some(pair) => return pair,
+                None => free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        let pairs = Pairs::find().unwrap();
+        pairs.free.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.directory));
+        pairs.returned.notify_one();
+    }
+}
+
+impl Hosts {
+    fn find() -> Option<Self> {
+        let Some(pairs) = Pairs::find() else {
+            println!("skipped: no hosts to plant faults into (FAULTS_HOSTS is not set; see ci/faults.sh)");
+            return None;
+        };
+        let directory = pairs.take();
+        let network = std::fs::read_to_string(directory.join("net")).unwrap();
+        Some(Self { directory, launchers: format!("{}.0/24", network.trim()) })
+    }
+
+    fn job(&self, program: &str) -> Job<'_> {
+        let agent = self.directory.join("hostrsh");
+        let mut options: Vec<String> = ["-H", "h1:2,h2:2", "--agent"].map(str::to_owned).to_vec();
+        options.extend([agent.display().to_string(), "--interface".into(), self.launchers.clone()]);
+        Job { hosts: self, options, wrapper: Vec::new() }
+            .env(PROGRAM, program)
+            .env("SHMEM_TIMEOUT", &PATIENCE.as_secs().to_string())
+            .env("SHMEM_OFI_INTERFACE", "dly0")
+            .env("SHMEM_WAIT_WARN", "0")
+    }
+
+    /// Runs a command as the administrator of a host, or of the machine ("login").
+    fn on(&self, host: &str, command: &str) {
+        let status = Command::new(self.directory.join("hostsh")).args([host, "sh", "-c", command]).status();
+        assert!(status.unwrap().success(), "{command}");
+    }
+
+    /// Tells the second network what to do, and waits until it has.
+    fn network(&self, order: &str) {
+        crate::switch::order(&self.directory, order);
+    }
+
+    /// The interface of the machine that the first network reaches a host by.
+    fn interface(&self, host: &str) -> String {
+        format!("{}{host}", std::fs::read_to_string(self.directory.join("bridge")).unwrap().trim())
+    }
+
+    /// Nothing of a job runs on these hosts.
+    #[track_caller]
+    fn assert_nothing_is_left(&self) {
+        let start = Instant::now();
+        loop {
+            let left = self.left();
+            if left.is_empty() {
+                return;
+            }
+            assert!(start.elapsed() < BOUND, "left running: {left:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What runs in the namespaces of the hosts, but for what keeps them, and what has been started there from outside.
+    fn left(&self) -> Vec<String> {
+        let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/pid")).ok();
+        let keepers =
+            ["h1.pid", "h2.pid"].map(|file| std::fs::read_to_string(self.directory.join(file)).unwrap());
+        let keepers = keepers.map(|keeper| keeper.trim().to_owned());
+        let hosts: Vec<_> = keepers.iter().filter_map(|keeper| namespace(keeper)).collect();
+        assert_eq!(hosts.len(), 2);
+        let mut left = Vec::new();
+        for process in std::fs::read_dir("/proc").unwrap().flatten() {
+            let name = process.file_name().to_string_lossy().into_owned();
+            let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            let line = text(&line).replace('\0', " ");
+            let inside = namespace(&name).is_some_and(|of| hosts.contains(&of)) && !keepers.contains(&name);
+            let enters = keepers.iter().any(|keeper| line.starts_with(&format!("nsenter -t {keeper} ")));
+            // Who has ended and was not waited for has no words.
+            if (inside || enters) && !line.is_empty() {
+                left.push(line);
+            }
+        }
+        left
+    }
+}
+
+/// A job to be started on the hosts.
+struct Job<'a> {
+    hosts: &'a Hosts,
+    options: Vec<String>,
+    /// What the program is started by.
+    wrapper: Vec<String>,
+}
+
+impl<'a> Job<'a> {
+    fn env(mut self, key: &str, value: &str) -> Self {
+        self.options.extend(["--env".into(), format!("{key}={value}")]);
+        self
+    }
+
+    /// Starts the program below a line for the shell.
+    fn below(mut self, line: &str) -> Self {
+        self.wrapper = ["sh", "-c", &format!("{line}; exec \"$0\" \"$@\"")].map(str::to_owned).to_vec();
+        self
+    }
+
+    /// The libfabric that makes demands.
+    fn demands(self, demands: &str) -> Self {
+        let shim = Path::new(env!("CARGO_BIN_EXE_shmrun")).with_file_name("libfabric_shim.so");
+        assert!(shim.exists(), "{} is not built", shim.display());
+        self.env("SHMEM_LIBFABRIC", shim.to_str().unwrap()).env("FABRIC_SHIM", demands)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.hosts.directory.join("hostsh"));
+        let shmrun = bare_shmrun(&[]);
+        command.arg("login").arg(shmrun.get_program()).args(&self.options).args(&self.wrapper);
+        command.arg(itself()).args(ENTRY).stdin(Stdio::null());
+        command
+    }
+
+    /// To its end, which must come in time.
+    fn run(&self) -> Output {
+        self.start_until(None).end(LONG)
+    }
+
+    /// Until all PEs have said that they run.
+    fn start(&self) -> Running<'a> {
+        self.start_until(Some("> running"))
+    }
+
+    fn start_until(&self, line: Option<&str>) -> Running<'a> {
+        let mut child = self.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            out.lines().map_while(Result::ok).take_while(|line| sender.send(line.clone()).is_ok()).count()
+        });
+        let mut running = Running { hosts: self.hosts, child, lines, said: Vec::new() };
+        let all = |said: &[String], line: &str| said.iter().filter(|l| l.contains(line)).count() == 4;
+        while let Some(line) = line
+            && !all(&running.said, line)
+        {
+            match running.lines.recv_timeout(LONG) {
+                Ok(line) => running.said.push(line),
+                Err(_) => panic!("it does not start: {:?}", running.end(Duration::ZERO)),
+            }
+        }
+        running
+    }
+}
+
+/// A job that runs.
+struct Running<'a> {
+    hosts: &'a Hosts,
+    child: Child,
+    lines: mpsc::Receiver<String>,
+    said: Vec<String>,
+}
+
+impl Running<'_> {
+    /// The process of a PE, as its host numbers it.
+    fn process(&self, pe: usize) -> u32 {
+        let head = format!("> PE {pe} is ");
+        let mut found = self.said.iter().filter_map(|line| line.split_once(&head)?.1.parse().ok());
+        found.next().unwrap()
+    }
+
+    /// Its end, which must come within `bound`; nothing is left.
+    #[track_caller]
+    fn end(mut self, bound: Duration) -> Output {
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if start.elapsed() > bound {
+                self.said.extend(self.lines.try_iter());
+                panic!("it has not ended within {bound:?}; it has said {:?}", self.said);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let mut stderr = Vec::new();
+        self.child.stderr.take().unwrap().read_to_end(&mut stderr).unwrap();
+        self.said.extend(self.lines.iter());
+        self.hosts.assert_nothing_is_left();
+        Output { status, stdout: self.said.join("\n").into_bytes(), stderr }
+    }
+
+    /// It ends by itself, in order.
+    #[track_caller]
+    fn goes_on(self) {
+        succeeded(&self.end(LONG));
+    }
+
+    /// It ends on all hosts, with one message.
+    #[track_caller]
+    fn fails(self) -> String {
+        failed(&self.end(BOUND))
+    }
+}
+
+/// What a test that fails has started is not in the way of the next one.
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[track_caller]
+fn succeeded(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{} {}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(text(&output.stdout).matches("> done").count(), 4, "{output:?}");
+    assert_eq!(launcher_lines(output), Vec::<String>::new());
+}
+
+/// The message.
+#[track_caller]
+fn failed(output: &Output) -> String {
+    assert!(!output.status.success(), "{output:?}");
+    let lines = launcher_lines(output);
+    assert_eq!(lines.len(), 1, "{}", text(&output.stderr));
+    println!("{}", text(&output.stderr).trim_end());
+    lines[0].clone()
+}
+
+/// Puts things right again, whatever becomes of the test.
+struct Undo<F: Fn()>(F);
+
+impl<F: Fn()> Drop for Undo<F> {
+    fn drop(&mut self) {
+        self.0();
+    }
+}
+
+/// A rule for what comes in on an interface of a host, until it is healed.
+const RULE: &str = "nft 'table inet fault { chain in { type filter hook input priority 0; ";
+
+#[test]
+fn a_peer_that_is_killed_ends_the_job() {
+    let Some(hosts) = Hosts::find() else { return };
+    let job = hosts.job("traffic").env(SECONDS, "60").start();
+    hosts.on("h2", &format!("kill -9 {}", job.process(3)));
+    let message = job.fails();
+    assert!(message.contains("PE 3 (pid ") && message.contains("on h2) was killed by signal 9"), "{message}");
+}
+
+#[test]
+fn a_network_that_is_cut_for_seconds_only_takes_time() {
+    let Some(hosts) = Hosts::find() else { return };
+    let job = hosts.job("traffic").env(SECONDS, "2").env("SHMEM_TIMEOUT", "30").start();
+    let _undo = Undo(|| hosts.network("heal"));
+    hosts.network("cut 1 2");
+    std::thread::sleep(AWAY);
+    hosts.network("heal");
+    job.goes_on();
+}
+
+#[test]
+fn a_host_that_is_cut_off_for_seconds_only_takes_time() {
+    let Some(hosts) = Hosts::find() else { return };
+    let network = hosts.launchers.clone();
+    let job = hosts.job("traffic").env("SHMEM_OFI_INTERFACE", &network).env("SHMEM_TIMEOUT", "30");
+    let job = job.env(SECONDS, "2").start();
+    let interface = hosts.interface("h2");
+    let undo = Undo(|| hosts.on("login", &format!("ip link set {interface} up")));
+    hosts.on("login", &format!("ip link set {interface} down"));
+    std::thread::sleep(AWAY);
+    drop(undo);
+    job.goes_on();
+}
+
+fn a_cut_for_good_ends(program: &str) {
+    let Some(hosts) = Hosts::find() else { return };
+    let job = hosts.job(program).env(SECONDS, "60").start();
+    let _undo = Undo(|| hosts.network("heal"));
+    hosts.network("cut 1 2");
+    let message = job.fails();
+    assert!(message.contains("SHMEM_TIMEOUT"), "{message}");
+}
+
+#[test]
+fn a_network_that_is_cut_for_good_ends_the_job_when_its_time_is_over() {
+    a_cut_for_good_ends("traffic");
+}
+
+#[test]
+fn and_so_it_does_when_nobody_asks_whether_anything_has_arrived() {
+    a_cut_for_good_ends("signals");
+}
+
+#[test]
+fn a_host_that_is_cut_off_for_good_ends_the_job_when_its_time_is_over() {
+    let Some(hosts) = Hosts::find() else { return };
+    let network = hosts.launchers.clone();
+    let job = hosts.job("traffic").env("SHMEM_OFI_INTERFACE", &network).env(SECONDS, "60").start();
+    let interface = hosts.interface("h2");
+    let _undo = Undo(|| hosts.on("login", &format!("ip link set {interface} up")));
+    hosts.on("login", &format!("ip link set {interface} down"));
+    let message = job.fails();
+    assert!(message.contains("host h2 is lost") || message.contains("SHMEM_TIMEOUT"), "{message}");
+}
+
+#[test]
+fn a_host_that_only_the_launcher_has_lost_ends_the_job() {
+    let Some(hosts) = Hosts::find() else { return };
+    let job = hosts.job("traffic").env(SECONDS, "60").start();
+    let interface = hosts.interface("h2");
+    let _undo = Undo(|| hosts.on("login", &format!("ip link set {interface} up")));
+    hosts.on("login", &format!("ip link set {interface} down"));
+    let message = job.fails();
+    assert!(message.contains("host h2 is lost: the connection to its launcher failed"), "{message}");
+}
+
+#[test]
+fn connections_that_are_reset_end_the_job() {
+    let Some(hosts) = Hosts::find() else { return };
+    let job = hosts.job("traffic").env(SECONDS, "60").start();
+    let _undo = Undo(|| hosts.on("h2", "nft delete table inet fault"));
+    hosts.on("h2", &format!("{RULE} iifname \"dly0\" meta l4proto tcp reject with tcp reset; }}; }}'"));
+    job.fails();
+}
+
+#[test]
+fn a_launcher_whose_connection_is_reset_ends_the_job() {
+    let Some(hosts) = Hosts::find() else { return };
+    let job = hosts.job("traffic").env(SECONDS, "60").start();
+    let _undo = Undo(|| hosts.on("h2", "nft delete table inet fault"));
+    hosts.on("h2", &format!("{RULE} iifname \"eth0\" meta l4proto tcp reject with tcp reset; }}; }}'"));
+    let message = job.fails();
+    assert!(message.contains("host h2 is lost"), "{message}");
+}
+
+fn trouble_only_takes_time(trouble: &str, end: &str) {
+    let Some(hosts) = Hosts::find() else { return };
+    let _undo = Undo(|| hosts.network(end));
+    hosts.network(trouble);
+    let start = Instant::now();
+    let job = hosts.job("traffic").env("SHMEM_TIMEOUT", "30").env(SECONDS, "2").start();
+    println!("{}: started in {:?}", trouble.replace('\n', ", "), start.elapsed());
+    job.goes_on();
+}
+
+#[test]
+fn lost_packets_only_take_time() {
+    trouble_only_takes_time("loss 0.03", "loss 0");
+}
+
+#[test]
+fn delays_and_what_comes_twice_and_out_of_order_only_take_time() {
+    trouble_only_takes_time("delay 5\njitter 4\ndup 0.05", "delay 0\njitter 0\ndup 0");
+}
+
+#[test]
+fn full_queues_only_take_time() {
+    let Some(hosts) = Hosts::find() else { return };
+    succeeded(&hosts.job("many puts").run());
+    for demands in ["cq=8", "eagain=5", "cq=8,eagain=3,inject=0"] {
+        succeeded(&hosts.job("many puts").demands(demands).run());
+    }
+}
+
+/// Partitions until one cannot be registered: all PEs are told the same, and what was made works.
+#[track_caller]
+fn told_alike(output: &Output) -> String {
+    succeeded(output);
+    let out = text(&output.stdout);
+    let mut told: Vec<&str> = out.lines().filter_map(|line| Some(line.split_once("> ")?.1)).collect();
+    told.retain(|line| line.contains(" partitions: "));
+    assert_eq!(told.len(), 4, "{out}");
+    told.dedup();
+    assert_eq!(told.len(), 1, "{told:?}");
+    println!("{}", told[0]);
+    told[0].to_owned()
+}
+
+#[test]
+fn registrations_that_run_out_are_told_to_all_alike() {
+    let Some(hosts) = Hosts::find() else { return };
+    assert!(told_alike(&hosts.job("partitions").demands("registrations=8").run()).contains("regist"));
+    let message = failed(&hosts.job("partitions").demands("registrations=0").run());
+    assert!(message.contains("regist"), "{message}");
+}
+
+/// The others have registered their parts already, and give them back.
+#[test]
+fn a_registration_that_fails_on_one_pe_only_is_told_to_all_alike() {
+    let Some(hosts) = Hosts::find() else { return };
+    let less = "[ \"$SHMRUN_PE\" != 3 ] || export FABRIC_SHIM=registrations=8";
+    let told = told_alike(&hosts.job("partitions").demands("registrations=60").below(less).run());
+    assert!(told.contains("PE 3") && told.contains("regist"), "{told}");
+}
+
+#[test]
+fn too_few_descriptors_end_the_job_with_one_message() {
+    let Some(hosts) = Hosts::find() else { return };
+    let mut refused = 0;
+    for most in [12, 28, 48] {
+        let output = hosts.job("traffic").env(SECONDS, "1").below(&format!("ulimit -n {most}")).run();
+        if output.status.success() {
+            succeeded(&output);
+        } else {
+            let message = failed(&output);
+            assert!(message.contains("(ulimit -Hn)") && !message.contains("lost"), "{message}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[test]
+fn too_little_locked_memory_ends_the_job_with_one_message_or_is_not_needed() {
+    let Some(hosts) = Hosts::find() else { return };
+    // Without the capability that makes the limit void.
+    let little = "ulimit -l 64; exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock -- \"$0\" \"$@\"";
+    succeeded(&hosts.job("traffic").env(SECONDS, "1").below(little).run());
+    let message = failed(&hosts.job("traffic").env(SECONDS, "1").demands("mlock").below(little).run());
+    assert!(message.contains("(ulimit -l)"), "{message}");
+}

@@ -1,0 +1,111 @@
+//! What is said about transfers that the program's arrays make slow. The PEs are this test's own binary.
+
+use std::time::Duration;
+
+use shmem::launch::Launch;
+use shmem::prelude::*;
+use shmem::thread::Single;
+
+const SCENARIO: &str = "ADVICE_SCENARIO";
+
+#[symmetric]
+static CROWDED: [f64; 64 * 512];
+
+#[symmetric]
+static FIELD: [[f64; 512]; 64];
+
+#[symmetric]
+static PADDED: padded![f64; 64; 512];
+
+#[symmetric]
+static SPREAD: [f64; 64 * 520];
+
+/// The other side of [`said`]: columns of 64 rows.
+#[test]
+fn scenario() {
+    let Ok(scenario) = std::env::var(SCENARIO) else { return };
+    let mut world = shmem::init::<Single>().unwrap();
+    let (_, east) = world.ring_neighbours();
+    let column = [1.0; 64];
+    match &*scenario {
+        "crowded" => {
+            for _ in 0..3 {
+                world.iput(CROWDED.on(east).index(..), &column, 512, 1, 64);
+            }
+            world.iget(&mut [0.0; 64], CROWDED.on(east).index(..), 1, 512, 64);
+        }
+        "crowded regions" => {
+            for _ in 0..3 {
+                strided!(world, FIELD@east[.., 0] = column[..]);
+            }
+            let (mut into, n) = ([0.0; 64], 64);
+            strided!(world, into[..] = FIELD@east[.., 511]);
+            strided!(world, into[dyn ..n] = FIELD@east[dyn ..n, 511]);
+        }
+        "spread regions" => {
+            strided!(world, PADDED@east[.., 0] = PADDED[.., 511]);
+            strided!(world, FIELD@east[..31, 0] = FIELD[..31, 511]);
+            strided!(world, FIELD@east[5, ..] = FIELD[6, ..]);
+        }
+        "spread" => {
+            world.iput(SPREAD.on(east).index(..), &column, 520, 1, 64);
+            // Few blocks have room anywhere.
+            world.iput(CROWDED.on(east).index(..), &column, 512, 1, 31);
+        }
+        other => panic!("there is no scenario {other}"),
+    }
+    world.local(&CROWDED, |_| ());
+}
+
+/// What each PE has written to its standard error.
+fn said(scenario: &str, variable: (&str, &str)) -> [String; 2] {
+    let launch = Launch::new(std::env::current_exe().unwrap(), 2)
+        .args(["--exact", "advice::scenario", "--nocapture", "--test-threads=1"])
+        .env(SCENARIO, scenario)
+        .env_remove("SHMEM_TRANSPORT")
+        .env(variable.0, variable.1)
+        .capture_output()
+        .timeout(Duration::from_secs(60));
+    let outcome = launch.run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    [0, 1].map(|pe| String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned())
+}
+
+const NOTHING_SET: (&str, &str) = ("ADVICE_UNUSED", "");
+
+#[test]
+fn advice_is_given_once_for_each_call_by_one_pe() {
+    for (scenario, sides) in [
+        ("crowded", &["destination", "source"][..]),
+        ("crowded regions", &["destination", "source", "source"]),
+    ] {
+        let [zero, one] = said(scenario, NOTHING_SET);
+        let lines: Vec<&str> = zero.lines().filter(|line| line.contains("advice")).collect();
+        assert_eq!(lines.len(), sides.len(), "{zero}");
+        for (line, side) in lines.iter().zip(sides) {
+            let text =
+                format!("64 blocks of 8 bytes lie 4096 bytes apart at the {side}: they share 1 set of 64");
+            assert!(line.starts_with("shmem: advice: shmem-rt/tests/jobs/advice.rs:"), "{line}");
+            assert!(line.contains(&text) && line.contains("`padded![..]`"), "{line}");
+        }
+        assert!(!one.contains("advice"), "{one}");
+    }
+}
+
+#[test]
+fn a_table_that_is_no_file_is_one_warning() {
+    let [zero, one] = said("spread", ("SHMEM_STRIDED_TABLE", "/dev/zero"));
+    let warning = "shmem: warning: the table of strided transfers /dev/zero is ignored: it is no regular file; make \
+                   one with `shmem-perf calibrate`, or set SHMEM_STRIDED_TABLE=none";
+    assert_eq!(zero.matches(warning).count(), 1, "{zero}");
+    assert!(!one.contains("warning"), "{one}");
+}
+
+#[test]
+fn what_is_not_slow_or_not_wanted_is_not_spoken_of() {
+    let off = ("SHMEM_STRIDED_ADVICE", "0");
+    for (scenario, variable) in [("spread", NOTHING_SET), ("spread regions", NOTHING_SET), ("crowded", off)] {
+        let [zero, _] = said(scenario, variable);
+        assert!(!zero.contains("advice"), "{zero}");
+    }
+}

@@ -1,0 +1,379 @@
+//! Checked mode: each kind of mistake, planted and found with the lines of both calls, and its remedy, in
+//! which nothing is found.
+
+use std::path::Path;
+use std::time::Duration;
+
+use shmem::launch::{Launch, Outcome};
+use shmem::prelude::*;
+use shmem::thread::{Multiple, Private, Single};
+use shmem::{Lock, SignalOp, TeamConfig};
+
+#[symmetric]
+static DATA: [u64; 64];
+#[symmetric]
+static FLAG: Signal;
+#[symmetric]
+static FLAGS: [Signal; 4];
+#[symmetric]
+static TURN: Atomic<u64>;
+#[symmetric]
+static LOCK: Lock;
+
+const SCENARIO: &str = "CHECK_SCENARIO";
+
+/// Not a test by itself: the copies of this binary that are PEs run their scenario in it.
+#[test]
+fn scenario() {
+    if let Ok(scenario) = std::env::var(SCENARIO) {
+        let mut world = shmem::init::<Single>().unwrap();
+        run(&scenario, &mut world);
+    }
+}
+
+/// Variable with a file that PE 0 makes when it has done its part.
+const DONE: &str = "CHECK_DONE";
+
+/// Later than what PE 0 does, by no means that the library could see.
+fn later() {
+    let done = std::env::var_os(DONE).unwrap();
+    while !Path::new(&done).exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn run(scenario: &str, world: &mut World) {
+    let me = world.my_pe();
+    let one = world.pe(1).unwrap();
+    match (scenario, me) {
+        ("early flag" | "fenced flag" | "quiet flag" | "flag of another context", 0) => {
+            let ctx = world.create_ctx::<Private>().unwrap();
+            world.put(DATA.on(one).index(..8), &[1; 8]); // early: put
+            match scenario {
+                "fenced flag" => world.fence(),
+                "quiet flag" => world.quiet(),
+                _ => {}
+            }
+            match scenario {
+                "early flag" | "fenced flag" => world.signal_set(FLAG.on(one), 1), // early: flag
+                _ => ctx.bind(world).signal_set(FLAG.on(one), 1),                  // early: flag of another
+            }
+        }
+        ("early flag" | "fenced flag" | "quiet flag" | "flag of another context", 1) => {
+            FLAG.wait_until(world, eq(1)); // early: wait
+            DATA.here(world).index(3).load(); // early: read
+        }
+        ("signal behind data", 0) => {
+            world.put_signal(DATA.on(one).index(..8), &[1; 8], FLAG.on(one), SignalOp::Set(1))
+        }
+        ("signal behind data", 1) => {
+            FLAG.wait_until(world, eq(1));
+            DATA.here(world).index(..8).copy_to(&mut [0; 8]);
+        }
+        ("ring" | "fenced ring" | "whole ring" | "ring with answers", 0) => {
+            for slot in 0..4 {
+                let place = DATA.on(one).index(8 * slot..8 * slot + 8);
+                world.put_signal(place, &[1; 8], FLAG.on(one), SignalOp::Add(1)); // ring: put
+                match scenario {
+                    "fenced ring" => world.fence(),
+                    "ring with answers" => _ = TURN.wait_until(world, ge(slot as u64 + 1)),
+                    _ => {}
+                }
+            }
+        }
+        ("ring" | "fenced ring" | "whole ring" | "ring with answers", 1) => {
+            if scenario != "ring with answers" {
+                later();
+            }
+            for slot in 0..4 {
+                let signals = if scenario == "whole ring" { 4 } else { slot as u64 + 1 };
+                FLAG.wait_until(world, ge(signals)); // ring: wait
+                DATA.here(world).index(8 * slot).load(); // ring: read
+                world.inc(TURN.on(world.pe(0).unwrap()));
+            }
+        }
+        ("signal for each slot" | "signal of another slot", 0) => {
+            for slot in 0..4 {
+                let place = DATA.on(one).index(8 * slot..8 * slot + 8);
+                world.put_signal(place, &[1; 8], FLAGS.on(one).index(slot), SignalOp::Set(1)); // slots: put
+            }
+        }
+        ("signal for each slot" | "signal of another slot", 1) => {
+            later();
+            for slot in (0..4).rev() {
+                let signal = if scenario == "signal of another slot" { 3 } else { slot };
+                FLAGS.here(world).index(signal).wait_until(eq(1)); // slots: wait
+                DATA.here(world).index(8 * slot).load(); // slots: read
+            }
+        }
+        ("two puts", 0) => world.p(DATA.on(one).index(5), 1), // race: first
+        ("two puts", 2) => {
+            later();
+            world.put(DATA.on(one).index(4..6), &[2; 2]); // race: second
+        }
+        ("two neighbours", 0) => world.p(DATA.on(one).index(5), 1),
+        ("two neighbours", 2) => world.put(DATA.on(one).index(6..8), &[2; 2]),
+        ("two columns", 0) => world.iput(DATA.on(one).index(..), &[1; 8], 8, 1, 8),
+        ("two columns", 2) => world.iput(DATA.on(one).index(1..), &[1; 7], 8, 1, 7),
+        ("crossing", 0) => world.iput(DATA.on(one).index(..), &[1; 8], 8, 1, 8), // crossing: column
+        ("crossing", 2) => {
+            later();
+            let row = [2_u64; 5];
+            strided!(world, DATA@one[14..19] = row[..]); // crossing: row
+        }
+        ("put and get", 0) => {
+            world.get(&mut [0; 8][..], DATA.on(one).index(..8)); // get: first
+        }
+        ("put and get", 2) => {
+            later();
+            world.p(DATA.on(one).index(7), 1); // get: then a put
+        }
+        ("put and store", 0) => world.p(DATA.on(one).index(5), 1), // store: first a put
+        ("put and store", 1) => {
+            later();
+            DATA.here(world).index(5).store(2); // store: then this
+        }
+        ("two gets", _) => {
+            world.get(&mut [0; 8][..], DATA.on(one).index(..8));
+        }
+        ("in turn", me) => {
+            // Each PE writes when the one before has, through two more words and without a barrier.
+            let zero = world.pe(0).unwrap();
+            while world.fetch(TURN.on(zero)) != me as u64 {}
+            world.p(DATA.on(one).index(5), me as u64);
+            world.quiet();
+            world.inc(TURN.on(zero));
+        }
+        ("barriers", _) => {
+            for round in 0..20 {
+                if round % 3 == me {
+                    world.p(DATA.on(one).index(5), 1);
+                }
+                world.barrier_all();
+            }
+            world.local(&DATA, |data| data[5] = 0);
+        }
+        ("sync is not quiet", 0) => {
+            world.p(DATA.on(one).index(5), 1); // sync: put
+            world.sync_all();
+        }
+        ("sync is not quiet", _) => {
+            world.sync_all();
+            if me == 1 {
+                DATA.here(world).index(5).load(); // sync: read
+            }
+        }
+        ("source in flight" | "source at rest", 0) => {
+            world.put_from(DATA.on(one).index(..8), DATA.here(world).index(8..16)); // reuse: source
+            if scenario == "source at rest" {
+                world.quiet();
+            }
+            DATA.here(world).index(9).store(1); // reuse: store
+        }
+        ("destination in flight", 0) => {
+            world.get_into(DATA.here(world).index(..8), DATA.on(one).index(..8)); // reuse: destination
+            DATA.here(world).index(1).load(); // reuse: load
+        }
+        ("in a scope", 0) => world.scope(|s| {
+            s.put(DATA.on(one).index(..8), &[1; 8]);
+            s.put(DATA.on(one).index(8..16), &[2; 8]);
+            s.fence();
+            s.signal_set(FLAG.on(one), 1);
+        }),
+        ("in a scope", 1) => {
+            FLAG.wait_until(world, eq(1));
+            DATA.here(world).index(..16).copy_to(&mut [0; 16]);
+        }
+        ("under a lock", _) => {
+            for _ in 0..20 {
+                let guard = world.lock(&LOCK);
+                let sum = world.g(DATA.on(one).index(0));
+                world.p(DATA.on(one).index(0), sum + 1);
+                drop(guard);
+            }
+        }
+        ("two teams" | "two teams in order", _) => {
+            let all = |world: &World| {
+                let pes = world.n_pes();
+                world.team().split_strided(world, 0, 1, pes, &TeamConfig::default()).unwrap().unwrap()
+            };
+            let (first, second) = (all(world), all(world));
+            if me == 2 && scenario == "two teams" {
+                second.sync(world); // teams: second
+                first.sync(world);
+            } else {
+                first.sync(world); // teams: first
+                second.sync(world);
+            }
+        }
+        _ => {}
+    }
+    if me == 0 {
+        std::fs::write(std::env::var_os(DONE).unwrap(), "").unwrap();
+    }
+}
+
+fn job(scenario: &str, choice: &str) -> Outcome {
+    let directory = tempfile::tempdir().unwrap();
+    Launch::new(std::env::current_exe().unwrap(), 3)
+        .args(["--exact", "check::scenario", "--nocapture", "--test-threads=1"])
+        .env(SCENARIO, scenario)
+        .env(DONE, directory.path().join("done").to_str().unwrap())
+        .env("SHMEM_CHECK", choice)
+        .env_remove("SHMEM_TRANSPORT")
+        .capture_output()
+        .timeout(Duration::from_secs(60))
+        .run()
+        .unwrap()
+}
+
+/// The lines that were said of mistakes.
+fn reports(outcome: &Outcome) -> Vec<String> {
+    let said = outcome.outputs.iter().map(|output| String::from_utf8_lossy(&output.err));
+    let lines: Vec<_> = said.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    lines.into_iter().filter(|line| line.contains("shmem: check: ") && !line.contains("warning")).collect()
+}
+
+/// The line of this file that ends with a remark, as reports name it.
+fn line(remark: &str) -> String {
+    let ending = format!("// {remark}");
+    let found: Vec<_> =
+        include_str!("check.rs").lines().enumerate().filter(|(_, line)| line.ends_with(&ending)).collect();
+    assert_eq!(found.len(), 1, "{remark}");
+    format!("{}:{}", file!(), found[0].0 + 1)
+}
+
+/// A scenario has one mistake: its report holds these parts.
+#[track_caller]
+fn finds(scenario: &str, parts: &[&str]) {
+    let outcome = job(scenario, "1");
+    let reports = reports(&outcome);
+    assert_eq!(reports.len(), 1, "{scenario}: {reports:#?} {}", outcome.report);
+    for part in parts {
+        assert!(reports[0].contains(part), "{part} is not in: {}", reports[0]);
+    }
+    assert_eq!(outcome.code, 1, "a mistake is an error of the job");
+    assert!(outcome.report.contains("SHMEM_CHECK found 1 mistake, reported above"), "{}", outcome.report);
+}
+
+#[track_caller]
+fn finds_nothing(scenario: &str) {
+    let outcome = job(scenario, "1");
+    assert!(outcome.code == 0 && reports(&outcome).is_empty(), "{scenario}: {:#?}", reports(&outcome));
+}
+
+#[test]
+fn a_flag_in_front_of_its_data() {
+    let (put, wait, read) = (line("early: put"), line("early: wait"), line("early: read"));
+    let data =
+        ["PE 0 in `put` at ", &put, "PE 1 in `here load` at ", &read, "`wait_until` at ", &wait, "DATA"];
+    let flag = format!("`signal_set` at {}", line("early: flag"));
+    finds("early flag", &[data.as_slice(), &[&flag, "call fence() between"]].concat());
+    let flag = format!("`signal_set` at {}", line("early: flag of another"));
+    finds("flag of another context", &[data.as_slice(), &[&flag]].concat());
+    ["fenced flag", "quiet flag", "signal behind data"].into_iter().for_each(finds_nothing);
+}
+
+#[test]
+fn a_signal_says_nothing_of_other_puts() {
+    let both = "a signal orders its own data and what lies behind the last fence";
+    let [put, wait, read] = ["put", "wait", "read"].map(|call| line(&format!("ring: {call}")));
+    let [put, read] = [format!("PE 0 in `put_signal` at {put}"), format!("PE 1 in `here load` at {read}")];
+    finds("ring", &[&put, &read, &format!("`wait_until` at {wait}"), "DATA", both]);
+    let [put, wait, read] = ["put", "wait", "read"].map(|call| line(&format!("slots: {call}")));
+    let [put, read] = [format!("PE 0 in `put_signal` at {put}"), format!("PE 1 in `here load` at {read}")];
+    finds("signal of another slot", &[&put, &read, &format!("`wait_until` at {wait}"), "DATA + ", both]);
+    let right = ["fenced ring", "whole ring", "ring with answers", "signal for each slot"];
+    right.into_iter().for_each(finds_nothing);
+}
+
+/// Each of two threads comes to collectives of its own team, on PE 0 to the one first, on PE 1 to the other.
+#[shmem::test(pes = 2, env("SHMEM_CHECK" = "abort"))]
+fn threads_are_in_collectives_of_their_own_teams(world: &mut World<Multiple>) {
+    let (world, me) = (&*world, world.my_pe());
+    let team = world.team().split_strided(world, 0, 1, 2, &TeamConfig::default()).unwrap().unwrap();
+    // Whatever the order is, it is right; this one has been taken for a circle.
+    let later = || std::thread::sleep(Duration::from_millis(200));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            if me == 1 {
+                later();
+            }
+            drop(world.alloc(shmem::zeroed::<u8>(100)).unwrap());
+        });
+        if me == 0 {
+            later();
+        }
+        team.barrier(world);
+    });
+}
+
+#[test]
+fn two_accesses_that_nothing_orders() {
+    let both = |first: &str, second: &str| [line(first), line(second)];
+    for (scenario, calls, [first, second]) in [
+        ("two puts", ["PE 0 in `p` at ", "PE 2 in `put` at "], both("race: first", "race: second")),
+        (
+            "crossing",
+            ["PE 0 in `iput` at ", "PE 2 in `strided! put` at "],
+            both("crossing: column", "crossing: row"),
+        ),
+        ("put and get", ["PE 0 in `get` at ", "PE 2 in `p` at "], both("get: first", "get: then a put")),
+        (
+            "put and store",
+            ["PE 0 in `p` at ", "PE 1 in `here store` at "],
+            both("store: first a put", "store: then this"),
+        ),
+        (
+            "sync is not quiet",
+            ["PE 0 in `p` at ", "PE 1 in `here load` at "],
+            both("sync: put", "sync: read"),
+        ),
+    ] {
+        let calls = [calls[0].to_owned() + &first, calls[1].to_owned() + &second];
+        finds(scenario, &[&calls[0], &calls[1], "nothing orders them", "of PE 1"]);
+    }
+    ["two neighbours", "two columns", "two gets", "in turn", "barriers"].into_iter().for_each(finds_nothing);
+}
+
+#[test]
+fn a_buffer_in_flight() {
+    let lines = |lines: [&str; 2]| lines.map(line);
+    let [source, store] = lines(["reuse: source", "reuse: store"]);
+    let parts = [
+        format!("PE 0 in `here store` at {store} writes a buffer"),
+        format!("PE 0 in `put_nbi` at {source} may still read"),
+    ];
+    finds("source in flight", &parts.each_ref().map(String::as_str));
+    let [destination, load] = lines(["reuse: destination", "reuse: load"]);
+    let parts = [
+        format!("PE 0 in `here load` at {load} reads a buffer"),
+        format!("PE 0 in `get_nbi` at {destination} may still write"),
+    ];
+    finds("destination in flight", &parts.each_ref().map(String::as_str));
+    finds_nothing("source at rest");
+}
+
+#[test]
+fn collectives_of_two_teams_in_different_orders() {
+    let outcome = job("two teams", "1");
+    let [first, second] = ["teams: first", "teams: second"].map(line);
+    let parts =
+        ["collectives in different orders", "PE 2 is in `sync` at ", &first, &second, "waits for PE 2"];
+    assert!(parts.iter().all(|part| outcome.report.contains(part)), "{}", outcome.report);
+    assert_eq!(outcome.code, 1);
+    finds_nothing("two teams in order");
+}
+
+#[test]
+fn what_is_in_order_is_not_reported() {
+    ["in a scope", "under a lock"].into_iter().for_each(finds_nothing);
+}
+
+#[test]
+fn the_first_mistake_may_end_the_job() {
+    let outcome = job("two puts", "abort");
+    assert_eq!((outcome.code, reports(&outcome).len()), (1, 0));
+    let parts = ["PE 2", "check: ", &line("race: first"), &line("race: second")];
+    assert!(parts.iter().all(|part| outcome.report.contains(part)), "{}", outcome.report);
+}

@@ -1,0 +1,69 @@
+//! Jobs in strange environments start, or end with one message: no crash, no panic, no silence.
+
+use std::time::Duration;
+
+use shmem::launch::{Failure, Launch};
+use shmem::prelude::*;
+use shmem::thread::Single;
+
+#[symmetric]
+static WORDS: [u64; 64];
+
+/// Set in the processes that are PEs.
+const PROGRAM: &str = "ENVIRONMENT_PROGRAM";
+
+/// Not a test by itself: the copies of this binary that are PEs run it.
+#[test]
+fn program() {
+    if std::env::var_os(PROGRAM).is_none() {
+        return;
+    }
+    let mut world = shmem::init::<Single>().unwrap_or_else(|error| {
+        eprintln!("refused: {error}");
+        std::process::exit(2);
+    });
+    let next = world.pe((world.my_pe() + 1) % world.n_pes()).unwrap();
+    // Uses what most of the variables speak of: the heap, arrays, teams, strided transfers.
+    let array = world.array([100]).zeroed::<u8>();
+    world.iput(WORDS.on(next).index(..), &[7; 16], 4, 1, 16);
+    world.barrier_all();
+    drop(array);
+    world.local(&WORDS, |words| assert!((0..64).all(|at| words[at] == if at % 4 == 0 { 7 } else { 0 })));
+}
+
+#[test]
+fn every_environment_that_is_kept_is_a_job_or_one_message() {
+    let corpus = include_str!("../../../shmem-launch/tests/environment/corpus.txt");
+    let mut refused = 0;
+    for part in corpus.split("\n\n") {
+        let lines: Vec<_> = part.lines().filter(|line| !line.starts_with('#')).collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let mut job = Launch::new(std::env::current_exe().unwrap(), 2)
+            .args(["--exact", "environment::program", "--nocapture", "-q", "--test-threads=1"])
+            .env(PROGRAM, "1")
+            .env_remove("SHMEM_TRANSPORT")
+            .capture_output()
+            .timeout(Duration::from_secs(60));
+        for line in &lines {
+            let (name, value) = line.split_once('=').unwrap();
+            job = job.env(name, value);
+        }
+        let outcome = job.run().unwrap();
+        let printed = outcome.outputs.iter().flat_map(|one| [&one.out, &one.err]);
+        let printed: String = printed.map(|bytes| String::from_utf8_lossy(bytes)).collect();
+        let said = format!("{lines:?}: {:?}\n{}{printed}", outcome.failure, outcome.report);
+        assert!(!said.contains("panicked"), "{said}");
+        if outcome.code == 0 {
+            continue;
+        }
+        refused += 1;
+        // Before they have joined all PEs say the same; behind that one of them speaks for all.
+        let (alone, together) =
+            (printed.contains("refused: "), outcome.report.matches("ended the job with code").count());
+        assert!(alone || together == 1, "{said}");
+        assert!(outcome.code < 100 && !matches!(outcome.failure, Some(Failure::TimedOut)), "{said}");
+    }
+    assert!(refused > 20, "{refused}");
+}

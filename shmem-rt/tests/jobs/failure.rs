@@ -1,0 +1,607 @@
+//! What users see when a job goes wrong: one message, a code, and no hang.
+//!
+//! Each scenario is a program of its own: this test binary starts itself, as several PEs, with the
+//! scenario's name in the environment.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::attempts::one_of;
+use shmem::MemoryHints;
+use shmem::launch::{Failure, Launch, Outcome};
+use shmem::prelude::*;
+use shmem::thread::{Private, Single};
+use shmem::{Context, Lock, TeamConfig};
+
+#[symmetric]
+static GRID: [f64; 8];
+#[symmetric]
+static OTHER: [f64; 8];
+#[symmetric]
+static READY: Signal;
+#[symmetric]
+static LOCK: Lock;
+
+const SCENARIO: &str = "FAILURE_SCENARIO";
+
+/// The programs.
+fn run(scenario: &str, world: &mut World) {
+    let me = world.my_pe();
+    match scenario {
+        "different collectives" if me == 2 => drop(world.alloc([0_u8; 64])),
+        "different collectives" => world.local(&GRID, |_| ()),
+        "different objects" if me == 1 => world.local(&OTHER, |_| ()),
+        "different objects" => world.local(&GRID, |_| ()),
+        "different sizes" => drop(world.alloc(shmem::zeroed::<u8>(100 + me))),
+        "different hints" => {
+            let hints = if me == 0 { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
+            drop(world.malloc_with_hints(100, hints));
+        }
+        "different splits" => {
+            let size = if me == 1 { 1 } else { 2 };
+            let team = world.team();
+            if me == 2 {
+                drop(team.split_strided(world, 0, 1, 2, &TeamConfig::with_contexts(1)));
+            } else {
+                drop(team.split_strided(world, 0, 1, size, &TeamConfig::default()));
+            }
+        }
+        "sizes with one hash" => {
+            let (small, large) = sizes_with_one_hash();
+            let size = if me == 0 { small } else { large };
+            drop(world.team().alloc(world, shmem::zeroed::<u8>(size)));
+        }
+        "different order on a team" => {
+            let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
+            let team = team.unwrap().unwrap();
+            let mut value = 1_u32;
+            if me == 3 {
+                team.max(world, &mut value);
+            }
+            team.sum(world, &mut value);
+            team.max(world, &mut value);
+        }
+        "holder dies" => {
+            if me == 1 {
+                std::mem::forget(world.lock(&LOCK));
+            }
+            world.barrier_all();
+            others_wait_for(1, world);
+            if me == 1 {
+                die();
+            }
+            drop(world.lock(&LOCK));
+        }
+        "long lock" => {
+            let held = (me == 1).then(|| world.lock(&LOCK));
+            world.barrier_all();
+            if held.is_some() {
+                std::thread::sleep(Duration::from_millis(1500));
+            }
+            drop(held);
+            if me != 1 {
+                drop(world.lock(&LOCK));
+            }
+        }
+        "panic inside local of a team" => {
+            let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
+            let team = team.unwrap().unwrap();
+            let object = team.alloc(world, [0_u64; 4]).unwrap();
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                object.local(world, &team, |_| assert!(me != 2, "the body fails"));
+            }));
+        }
+        "panic inside local" => world.local(&GRID, |_| {
+            let inner = std::panic::catch_unwind(|| ());
+            assert!(inner.is_ok() && me != 1, "the body fails");
+        }),
+        "caught panic inside local" => {
+            // Catching it does not give the world back: other PEs still hold references.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                world.local(&GRID, |_| assert!(me != 0, "the body fails"));
+            }));
+        }
+        "caught panic in first elements" => {
+            // Caught, PE 0 would make the array again while the others wait for it to have made it.
+            for _ in 0..2 {
+                let element = |[i]: [usize; 1]| {
+                    assert!((me, i) != (0, 50), "this element fails");
+                    i as u64
+                };
+                let make = || world.array([100]).from_fn(element).map(drop);
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(make));
+            }
+        }
+        "killed in a barrier" => {
+            others_wait_for(1, world);
+            if me == 1 {
+                die();
+            }
+            world.barrier_all();
+        }
+        "panic" => {
+            others_wait_for(1, world);
+            assert!(me != 1, "out of range");
+            READY.wait_until(world, eq(1));
+        }
+        "exit" => {
+            others_wait_for(0, world);
+            if me == 0 {
+                std::process::exit(0);
+            }
+            world.barrier_all();
+        }
+        "long waits" => {
+            if me == 0 {
+                std::thread::sleep(Duration::from_millis(1500));
+                world.signal_set(READY.on(world.pe(1).unwrap()), 1);
+            } else if me == 1 {
+                READY.wait_until(world, eq(1));
+            }
+            world.barrier_all();
+        }
+        "miss" => {
+            let local = 0_u64;
+            world.putmem(shmem::SymAddr::assume((&raw const local).cast_mut().cast()), &[0; 8], world.me());
+        }
+        "free foreign" => {
+            let local = 0_u64;
+            let _ = world.free(shmem::SymAddr::assume((&raw const local).cast_mut().cast()));
+        }
+        "double free" => {
+            let block = world.malloc(64).unwrap();
+            world.free(block).unwrap();
+            world.free(block).unwrap_or_else(|error| panic!("{error}"));
+        }
+        "debug" => {
+            // Dropped at once; the next allocation takes it back.
+            drop(world.alloc([0_u8; 100]).unwrap());
+            let _ = world.malloc(64).unwrap();
+        }
+        "early" if me == 1 => {}
+        "early" => {
+            READY.wait_until(world, eq(1));
+        }
+        "wrong pe" => drop(world.pe(9).unwrap_or_else(|error| panic!("{error}"))),
+        "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
+        "global exit" if me == 1 => world.global_exit(7),
+        "global exit" => world.barrier_all(),
+        "nothing" => world.barrier_all(),
+        other => panic!("there is no scenario {other}"),
+    }
+}
+
+/// On one PE, returns when all others have come to where they wait; on those, at once.
+fn others_wait_for(one: usize, world: &World) {
+    let one = world.pe(one).unwrap();
+    if one == world.me() {
+        world.pes().filter(|pe| *pe != one).for_each(|pe| crate::pes::wait_for(world, pe));
+    } else {
+        crate::pes::go(world, one);
+    }
+}
+
+fn die() -> ! {
+    let pid = rustix::process::getpid();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    unreachable!()
+}
+
+/// The other side of [`job`].
+#[test]
+fn scenario() {
+    if let Ok(scenario) = std::env::var(SCENARIO) {
+        let mut world = shmem::init::<Single>().unwrap_or_else(|error| {
+            eprintln!("{error}");
+            std::process::exit(3)
+        });
+        match scenario.strip_prefix("exit inside a phase: ") {
+            Some(then) => exit_inside_a_phase(world, then),
+            None => run(&scenario, &mut world),
+        }
+    }
+}
+
+/// A world that a thread-local owns, which a process that ends inside a phase drops before its frames.
+struct Owner {
+    world: Option<World>,
+    context: Option<Context<Private>>,
+    then: String,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let Some(world) = self.world.take() else { return };
+        match self.then.as_str() {
+            "put" => world.p(GRID.on(world.pe(1).unwrap()).index(0), 1.0),
+            "load" => drop(GRID.here(&world).index(0).load()),
+            "bind" => self.context.as_ref().unwrap().bind(&world).p(GRID.on(world.me()).index(0), 1.0),
+            "barrier" => world.barrier_all(),
+            _ => return,
+        }
+        eprintln!("the world was had inside a phase");
+    }
+}
+
+thread_local! {
+    static OWNER: RefCell<Owner> = const { RefCell::new(Owner { world: None, context: None, then: String::new() }) };
+}
+
+fn exit_inside_a_phase(world: World, then: &str) {
+    OWNER.with_borrow_mut(|owner| {
+        then.clone_into(&mut owner.then);
+        owner.context = Some(world.create_ctx().unwrap());
+        let world = owner.world.insert(world);
+        let me = world.my_pe();
+        world.local(&GRID, |_| {
+            if me == 0 {
+                std::process::exit(0);
+            }
+        });
+    });
+}
+
+#[test]
+fn a_process_that_ends_inside_a_phase_reaches_no_memory_any_more() {
+    for then in ["put", "load", "bind", "barrier", "nothing"] {
+        let (outcome, said) = fails(job(&format!("exit inside a phase: {then}"), 2));
+        assert!(!said.contains("the world was had"), "{then}: {said}");
+        assert_says(&outcome.report, &["PE 0"]);
+        if ["bind", "barrier"].contains(&then) {
+            assert_says(&said, &["PE 0 is in a phase, inside which its process ends"]);
+        }
+    }
+}
+
+fn job(scenario: &str, pes: usize) -> Launch {
+    Launch::new(std::env::current_exe().unwrap(), pes)
+        .args(["--exact", "failure::scenario", "--nocapture", "--test-threads=1"])
+        .env(SCENARIO, scenario)
+        .env_remove("SHMEM_TRANSPORT")
+        .capture_output()
+        .timeout(Duration::from_secs(60))
+}
+
+/// Runs a job that must fail, and not because its time is over.
+fn fails(job: Launch) -> (Outcome, String) {
+    let (outcome, said) = ended(job);
+    assert!(outcome.code != 0 && outcome.failure != Some(Failure::TimedOut), "{}", outcome.report);
+    (outcome, said)
+}
+
+/// Runs a job; also gives what was said, by the launcher and by all PEs.
+fn ended(job: Launch) -> (Outcome, String) {
+    let outcome = job.run().unwrap();
+    let mut said = outcome.report.clone();
+    for output in &outcome.outputs {
+        said.push_str(&String::from_utf8_lossy(&output.err));
+    }
+    (outcome, said)
+}
+
+#[track_caller]
+fn assert_says(said: &str, parts: &[&str]) {
+    says(said, parts).unwrap_or_else(|missing| panic!("{missing}"));
+}
+
+fn says(said: &str, parts: &[&str]) -> Result<(), String> {
+    match parts.iter().find(|part| !said.contains(**part)) {
+        None => Ok(()),
+        Some(part) => Err(format!("`{part}` is missing in:\n{said}")),
+    }
+}
+
+#[test]
+fn different_collectives_are_named_with_both_lines() {
+    let (outcome, _) = fails(job("different collectives", 4));
+    let report = &outcome.report;
+    assert_says(
+        report,
+        &["PE 2 is in `alloc(64 bytes in partition `default`)` at", "tests/jobs/failure.rs:"],
+    );
+    assert_says(report, &["PEs 0, 1, 3 are in `local(GRID)` at"]);
+    assert_says(report, &["must call the same collectives in the same order with the same arguments"]);
+    assert_eq!(report.matches("different collectives").count(), 1, "one message: {report}");
+}
+
+#[test]
+fn one_collective_for_different_objects_is_a_mistake_too() {
+    let (outcome, _) = fails(job("different objects", 2));
+    assert_says(&outcome.report, &["PE 0 is in `local(GRID)`", "PE 1 is in `local(OTHER)`"]);
+    let (outcome, _) = fails(job("different sizes", 2));
+    assert_says(&outcome.report, &["100 bytes in partition `default`", "101 bytes in partition `default`"]);
+    let (outcome, _) = fails(job("different hints", 2));
+    assert_says(
+        &outcome.report,
+        &[
+            "malloc_with_hints(100 bytes in partition `default`)",
+            "`default`, hints atomics_remote)",
+            "failure.rs:",
+        ],
+    );
+}
+
+#[test]
+fn splits_with_different_arguments_are_named_with_all_lines() {
+    let (outcome, _) = fails(job("different splits", 3));
+    let report = &outcome.report;
+    assert_says(
+        report,
+        &["PE 0 is in `split_strided(start 0, stride 1, size 2)` at", "tests/jobs/failure.rs:"],
+    );
+    assert_says(
+        report,
+        &["PE 1 is in `split_strided(start 0, stride 1, size 1)` at", "PE 2 is in `split_st"],
+    );
+}
+
+/// Two sizes whose allocations the checked barrier cannot tell apart.
+fn sizes_with_one_hash() -> (usize, usize) {
+    use shmem_core::fingerprint::fingerprint_of_words;
+    let name = u64::from_le_bytes(*b"alloc\0\0\0");
+    let align = shmem_core::heap::MIN_ALIGN as u64;
+    let mut sizes = std::collections::HashMap::new();
+    let same = (1..1_000_000_usize).find_map(|size| {
+        let hash = fingerprint_of_words([name, size as u64, align]) >> 32;
+        sizes.insert(hash, size).map(|other| (other, size))
+    });
+    same.expect("a million numbers of 32 bits are not all different")
+}
+
+#[test]
+fn sizes_are_compared_and_not_their_hashes() {
+    let (outcome, _) = fails(job("sizes with one hash", 2));
+    assert_says(
+        &outcome.report,
+        &["the PEs are in different collectives", "PE 0 is in `alloc(", "PE 1 is in"],
+    );
+}
+
+#[test]
+fn members_of_a_team_in_different_collectives_are_named() {
+    for meeting in ["auto", "lines", "counter"] {
+        let (outcome, _) = fails(job("different order on a team", 4).env("SHMEM_BARRIER_ALGORITHM", meeting));
+        let report = &outcome.report;
+        assert_says(report, &["PE 1 is in `sum(1 x u32)` at", "PE 3 is in `max(1 x u32)` at"]);
+        assert!(
+            !report.contains("PE 0 is") && !report.contains("PE 2 is"),
+            "they are in another team: {report}"
+        );
+    }
+}
+
+#[test]
+fn a_holder_of_a_lock_that_dies_ends_the_job() {
+    let (outcome, _) = fails(job("holder dies", 3));
+    assert_eq!(outcome.code, 137);
+    assert_says(
+        &outcome.report,
+        &["PE 1", "was killed by signal 9 (SIGKILL)", "wait in `lock(LOCK, held by"],
+    );
+}
+
+#[test]
+fn a_long_wait_for_a_lock_says_who_holds_it_and_since_where() {
+    one_of(5, |_| {
+        let outcome = job("long lock", 3).env("SHMEM_WAIT_WARN", "0.4").run().unwrap();
+        assert_eq!(outcome.code, 0, "{}", outcome.report);
+        [0, 2].into_iter().try_for_each(|pe| {
+            let said = String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned();
+            let waits = format!("PE {pe} has waited 0.");
+            says(&said, &[&waits, "in `lock(LOCK, held by PE 1 since shmem-rt/tests/jobs/failure.rs:"])
+        })
+    });
+}
+
+#[test]
+fn a_panic_in_the_first_elements_of_an_array_ends_the_job_even_when_caught() {
+    let (outcome, said) = fails(job("caught panic in first elements", 3));
+    assert_eq!(outcome.code, 101);
+    let parts = ["this element fails", "a panic in the first elements of the array at", "ends the job"];
+    assert_says(&said, &parts);
+}
+
+#[test]
+fn a_panic_inside_local_ends_the_job_even_when_caught() {
+    for (scenario, pe) in [("panic inside local", 1), ("caught panic inside local", 0)] {
+        let (outcome, said) = fails(job(scenario, 3));
+        assert_eq!(outcome.code, 101);
+        assert_says(&said, &["the body fails", "a panic inside `local(GRID)` at", "ends the job"]);
+        assert_says(&outcome.report, &[&format!("PE {pe}")]);
+    }
+    let (outcome, said) = fails(job("panic inside local of a team", 4));
+    assert_eq!(outcome.code, 101);
+    assert_says(
+        &said,
+        &[
+            "the body fails",
+            "a panic inside `local(4 x u64, allocated by a team at",
+            "failure.rs:",
+            "ends the job",
+        ],
+    );
+}
+
+#[test]
+fn a_dead_pe_ends_the_job_and_the_others_are_told_of() {
+    let (outcome, _) = fails(job("killed in a barrier", 3));
+    assert_eq!(outcome.code, 137);
+    let waits = "PEs 0, 2 wait in `barrier` at";
+    assert_says(
+        &outcome.report,
+        &["PE 1", "was killed by signal 9 (SIGKILL)", waits, "tests/jobs/failure.rs:"],
+    );
+}
+
+#[test]
+fn a_panic_and_an_early_exit_end_the_job() {
+    let (outcome, said) = fails(job("panic", 2));
+    assert_eq!(outcome.code, 101);
+    assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(READY == 1)` at"]);
+    let (outcome, _) = fails(job("exit", 2));
+    assert_says(
+        &outcome.report,
+        &["PE 0", "exited with code 0 before it left the job", "PE 1 waits in `barrier` at"],
+    );
+    let (outcome, _) = fails(job("global exit", 2));
+    assert_eq!(outcome.code, 7);
+}
+
+#[test]
+fn a_long_wait_says_who_where_and_for_whom() {
+    one_of(5, |_| {
+        let outcome = job("long waits", 3).env("SHMEM_WAIT_WARN", "0.4").run().unwrap();
+        assert_eq!(outcome.code, 0, "{}", outcome.report);
+        let [one, two] =
+            [1, 2].map(|pe: usize| String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned());
+        says(&one, &["PE 1 has waited 0.", "in `wait_until(READY == 1)` at", "PE 0 (in its own code)"])?;
+        says(&one, &["PE 2 (in `barrier` at"])?;
+        says(
+            &two,
+            &[
+                "PE 2 has waited 0.",
+                "in `barrier` at",
+                "for PE 0 (in its own code); PE 1 (in `wait_until(READY == 1)` at",
+            ],
+        )
+    });
+    let quiet = job("long waits", 3).env("SHMEM_WAIT_WARN", "0").run().unwrap();
+    let text = String::from_utf8_lossy(&quiet.outputs[1].err).into_owned();
+    assert!(!text.contains("has waited"), "{text}");
+}
+
+#[test]
+fn a_pe_that_has_come_to_the_end_says_so() {
+    // By then all PEs have started, on a machine that does nothing else.
+    one_of(5, |attempt| {
+        let time = Duration::from_millis(1500 << attempt);
+        let (outcome, said) = ended(job("early", 3).env("SHMEM_WAIT_WARN", "0.4").timeout(time));
+        assert_eq!(outcome.code, 124);
+        let end = "PE 1 has waited 0.";
+        says(&said, &[end, "in `the end of the program` for PEs 0, 2 (in `wait_until(READY == 1)` at"])?;
+        says(&outcome.report, &["PE 1 waits in `the end of the program` since"])
+    });
+}
+
+#[test]
+fn debugging_says_where_each_pe_is_and_what_its_heaps_held() {
+    let outcome = job("debug", 2).env("SHMEM_DEBUG", "1").run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    for (pe, output) in outcome.outputs.iter().enumerate() {
+        let said = String::from_utf8_lossy(&output.err).into_owned();
+        let end =
+            format!("PE {pe} has reached the end; heap of `default`: at most 128 bytes used, now 64 bytes");
+        assert_says(&said, &[&format!("shmem: PE {pe} is process "), &end]);
+    }
+}
+
+#[test]
+fn mistakes_with_addresses_explain_themselves() {
+    let (_, said) = fails(job("miss", 1));
+    assert_says(&said, &["`putmem`: the 8 bytes at 0x", "not symmetric memory", "default (partition 1)"]);
+    let (_, said) = fails(job("free foreign", 2));
+    assert_says(&said, &["`free`: the byte at 0x", "not symmetric memory", "default (partition 1)"]);
+    assert_says(&said, &["panicked at shmem-rt/tests/jobs/failure.rs:"]);
+    let (_, said) = fails(job("double free", 2));
+    assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
+    let (_, said) = fails(job("wrong pe", 2));
+    assert_says(&said, &["there is no PE 9: the job has 2 (0..2)"]);
+    let (_, said) = fails(job("index", 1));
+    assert_says(
+        &said,
+        &["index 8 is beyond the end: the place has 8 elements (0..8)", "tests/jobs/failure.rs:"],
+    );
+}
+
+/// A script between the launcher and PE 1 only.
+fn only_on_pe_1(setting: &str, name: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.sh", std::process::id()));
+    let text = format!("#!/bin/sh\nif [ \"$SHMRUN_PE\" = 1 ]; then export {setting}; fi\nexec \"$@\"\n");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn pes_with_different_environments_do_not_start() {
+    for (name, setting, parts) in [
+        ("size", "SHMEM_SYMMETRIC_SIZE=3M", ["partition 1", "3M", "64M"]),
+        ("observers", "SHMEM_CHECK=1", ["asked to observe", "SHMEM_CHECK", "nothing"]),
+        ("storage", "SHMEM_ARRAY_STORAGE=multi", ["storage of arrays that name none", "multi", "by size"]),
+        ("teams", "SHMEM_TEAM_SIZE=1M", ["memory of teams", "1M", "64M"]),
+        ("barrier", "SHMEM_BARRIER_ALGORITHM=counter", ["barrier of a node", "counter", "auto"]),
+    ] {
+        let script = only_on_pe_1(setting, name);
+        let program = std::env::current_exe().unwrap();
+        let job = Launch::new(&script, 2)
+            .args([program.as_os_str()])
+            .args(["--exact", "failure::scenario", "--nocapture"])
+            .env(SCENARIO, "nothing")
+            .env_remove("SHMEM_TRANSPORT")
+            .capture_output()
+            .timeout(Duration::from_secs(60));
+        let (outcome, _) = fails(job);
+        std::fs::remove_file(script).unwrap();
+        assert_says(&outcome.report, &["do not agree on the layout of symmetric memory"]);
+        assert_says(&outcome.report, &parts);
+        assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
+    }
+}
+
+#[test]
+fn limits_of_the_process_are_named_with_what_to_lower() {
+    let limited = |limit: &str| {
+        let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+        let program = std::env::current_exe().unwrap();
+        Launch::new("sh", 2)
+            .args(["-c", &script])
+            .args([program.as_os_str()])
+            .args(["--exact", "failure::scenario", "--nocapture"])
+            .env(SCENARIO, "nothing")
+            .env_remove("SHMEM_TRANSPORT")
+            .capture_output()
+            .timeout(Duration::from_secs(60))
+    };
+    let (_, said) = fails(limited("-v 4000000"));
+    assert_says(&said, &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_LATER_SIZE"]);
+    let (_, said) =
+        fails(limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").env("SHMEM_SYMMETRIC_SIZE", "5G"));
+    assert_says(&said, &["lower partition 1", "(5G of these)"]);
+    let outcome = limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").run().unwrap();
+    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    let (_, said) = fails(limited("-f 1000"));
+    assert_says(&said, &["(ulimit -f, RLIMIT_FSIZE)", "raise the limit"]);
+}
+
+#[test]
+fn a_malformed_environment_is_one_error() {
+    for (key, value, parts) in [
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=20MB", &["SHMEM_SYMMETRIC_PARTITION2", "20MB"][..]),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=FASTMEM", &["POLICY"]),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=M", &["this machine has none"]),
+        ("SHMEM_SYMMETRIC_PARTITION1", "SIZE=900T", &["900T"]),
+        (
+            "SHMEM_TEAM_SIZE",
+            "1000000T",
+            &[
+                "lower SHMEM_TEAM_SIZE, the memory of teams",
+                "1000000T of these",
+                " at most, does not have that much left",
+            ],
+        ),
+        (
+            "SHMEM_TEAM_SIZE",
+            "9000000T",
+            &["SHMEM_TEAM_SIZE, the memory of teams: ", "9000000T are asked for", "lower it"],
+        ),
+        ("SHMEM_LATER_SIZE", "1000000T", &["lower SHMEM_LATER_SIZE, the addresses", "1000000T of these"]),
+        ("SHMEM_LATER_SIZE", "9000000T", &["SHMEM_LATER_SIZE, the addresses", "9000000T", "lower it"]),
+        ("SHMEM_WAIT_WARN", "soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
+    ] {
+        let (outcome, said) = fails(job("nothing", 2).env(key, value));
+        assert_says(&said, parts);
+        assert!(outcome.code < 100, "an error, not a crash: {said}");
+    }
+}

@@ -1,0 +1,22 @@
+//! How jobs start, run and end, and what they say: their PEs are copies of this program.
+
+#[path = "../asleep/mod.rs"]
+mod asleep;
+#[path = "../asleep/attempts.rs"]
+mod attempts;
+#[path = "../asleep/pes.rs"]
+mod pes;
+
+mod advice;
+mod agreement;
+mod check;
+mod command;
+mod entry;
+mod environment;
+mod failure;
+mod hosts;
+mod init;
+mod launch;
+mod pmix;
+mod standstill;
+mod trace;

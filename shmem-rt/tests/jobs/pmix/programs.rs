@@ -1,0 +1,219 @@
+//! What PEs of the tests do.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd as _;
+
+use rustix::process::{Signal, getpid, kill_process};
+use shmem::bootstrap::{Bootstrap, Connection, connect};
+use shmem::prelude::*;
+
+/// Variable that names the program.
+pub(crate) const NAME: &str = "TEST_PMIX_PROGRAM";
+
+#[symmetric]
+static BOX: [u64; 1] = [u64::MAX];
+
+/// Runs a program and ends the process; a program that ends in `-N` is about PE `N`.
+pub(crate) fn run(name: &str) -> ! {
+    let about = name.rsplit('-').next().unwrap().parse::<usize>().ok();
+    match name {
+        "bootstrap" => {
+            let job = join();
+            exchange(job.as_ref());
+            share(job.as_ref());
+            println!("PE {} of {} on {:?}", job.number(), job.count(), job.hosts());
+            job.finish();
+        }
+        "ring" => {
+            let world: World = shmem::init().unwrap();
+            ring(&world);
+            println!("PE {} of {} has its neighbour's", world.my_pe(), world.n_pes());
+        }
+        "mpi" => mpi(false),
+        "mpi-first" => mpi(true),
+        // All fail at once, on all hosts: by the same mistake, say.
+        "abort" => join().abort(42, "the sky is falling"),
+        "start-another" => {
+            let world: World = shmem::init().unwrap();
+            world.barrier_all();
+            if world.my_pe() == 1 {
+                start_another();
+            }
+            world.barrier_all();
+            ring(&world);
+            println!("PE {} of {} has its neighbour's", world.my_pe(), world.n_pes());
+        }
+        _ if name.starts_with("abort") => {
+            let job = join();
+            if about == Some(job.number()) {
+                job.abort(42, "the sky is falling");
+            }
+            let _ = job.fence();
+            std::thread::sleep(std::time::Duration::from_secs(1000));
+        }
+        _ if name.starts_with("die") => {
+            let world: World = shmem::init().unwrap();
+            println!("pid {}", std::process::id());
+            world.barrier_all();
+            if about == Some(world.my_pe()) {
+                kill_process(getpid(), Signal::KILL).unwrap();
+            }
+            world.barrier_all();
+        }
+        _ => panic!("there is no program {name}"),
+    }
+    std::process::exit(0)
+}
+
+fn join() -> Box<dyn Bootstrap> {
+    let settings = shmem::env::Settings::from_process().unwrap();
+    // SAFETY: once, and there is no world in this process.
+    match unsafe { connect(&settings) }.unwrap() {
+        Connection::Joined(job) => job,
+        Connection::Launched(code) => std::process::exit(code.into()),
+    }
+}
+
+/// Values of different lengths, and the same key again with another value.
+fn exchange(job: &dyn Bootstrap) {
+    let said = |pe: usize, round: usize| vec![(pe + round) as u8; pe * 50_000];
+    for round in 0..3 {
+        let all = job.exchange("key", &said(job.number(), round)).unwrap();
+        assert_eq!(all, (0..job.count()).map(|pe| said(pe, round)).collect::<Vec<_>>());
+    }
+}
+
+/// More descriptors than one packet takes, of one PE: of all together a process may not have more than 1024, and the first
+/// PE of a host expects as many of each as it shares itself. Through each, a PE reads what its owner wrote.
+fn share(job: &dyn Bootstrap) {
+    let count = |pe: usize| if pe == 1 { 300 } else { 10 * pe + 1 };
+    let mut ends = rustix::pipe::pipe().unwrap();
+    let descriptors = vec![ends.0.as_fd(); count(job.number())];
+    let lists = job.share(&descriptors).unwrap();
+    assert!(lists.iter().enumerate().all(|(pe, list)| list.len() == count(pe)));
+    let mut writer = File::from(ends.1);
+    writer.write_all(&vec![job.number() as u8; job.count()]).unwrap();
+    job.fence().unwrap();
+    for (pe, list) in lists.into_iter().enumerate() {
+        let mut byte = [0];
+        File::from(list.into_iter().next_back().unwrap()).read_exact(&mut byte).unwrap();
+        assert_eq!(usize::from(byte[0]), pe);
+    }
+    job.fence().unwrap();
+    ends.0 = File::open("/dev/null").unwrap().into();
+}
+
+/// Each PE puts its number into the next one's box.
+fn ring(world: &World) {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    world.put(BOX.on(world.pe((me + 1) % pes).unwrap()), &[me as u64]);
+    world.barrier_all();
+    let mut got = [u64::MAX];
+    world.get(&mut got, BOX.on(world.pe(me).unwrap()));
+    assert_eq!(got[0] as usize, (me + pes - 1) % pes);
+    world.barrier_all();
+}
+
+/// Runs a program of this library from within a PE: with the PE's environment it is refused, and without it is alone.
+fn start_another() {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "pmix::program", "--nocapture", "-q"]).env(NAME, "ring");
+    let refused = command.output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success(), "it is taken for the PE: {refused:?}");
+    let expected =
+        format!("PE 1 is process {} already; a process that a PE starts is no PE", std::process::id());
+    assert_eq!(said.matches(&expected).count(), 1, "{said}");
+    let alone = command.env_remove("PMIX_NAMESPACE").output().unwrap();
+    let said = String::from_utf8_lossy(&alone.stdout).into_owned();
+    assert!(alone.status.success() && said.contains("PE 0 of 1 has its neighbour's"), "{alone:?}");
+}
+
+/// Puts before and after MPI is used, and between its start and its end.
+fn mpi(is_first: bool) {
+    let mpi = Mpi::load();
+    if is_first {
+        mpi.start();
+    }
+    let world: World = shmem::init().unwrap();
+    ring(&world);
+    if !is_first {
+        mpi.start();
+        ring(&world);
+    }
+    let mut sum = world.my_pe() as c_int + 1;
+    mpi.sum(&mut sum);
+    assert_eq!(sum as usize, (1..=world.n_pes()).sum::<usize>());
+    assert_eq!(mpi.rank() as usize, world.my_pe());
+    ring(&world);
+    mpi.end();
+    ring(&world);
+    println!("PE {} is rank {} of MPI", world.my_pe(), world.my_pe());
+}
+
+/// Open MPI, as a C program sees it. It is loaded only here: tests are built where there is none.
+struct Mpi(*mut c_void);
+
+type Handle = *mut c_void;
+
+impl Mpi {
+    fn load() -> Self {
+        // SAFETY: a string that ends with a zero. Open MPI loads parts of itself, which look for its symbols among
+        // those of the whole program.
+        let library = unsafe { libc::dlopen(c"libmpi.so.40".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        assert!(!library.is_null(), "mpirun is there, and libmpi.so.40 is not");
+        Self(library)
+    }
+
+    fn start(&self) {
+        // SAFETY: `MPI_Init` has this type, and takes null pointers for no arguments.
+        let status = unsafe {
+            let init: extern "C" fn(*mut c_int, *mut *mut *mut i8) -> c_int =
+                std::mem::transmute(self.symbol(c"MPI_Init"));
+            init(std::ptr::null_mut(), std::ptr::null_mut())
+        };
+        assert_eq!(status, 0);
+    }
+
+    fn rank(&self) -> c_int {
+        let mut rank = -1;
+        // SAFETY: `MPI_Comm_rank` has this type; MPI has started.
+        let status = unsafe {
+            let comm_rank: extern "C" fn(Handle, *mut c_int) -> c_int =
+                std::mem::transmute(self.symbol(c"MPI_Comm_rank"));
+            comm_rank(self.symbol(c"ompi_mpi_comm_world"), &raw mut rank)
+        };
+        assert_eq!(status, 0);
+        rank
+    }
+
+    fn sum(&self, value: &mut c_int) {
+        let mine = *value;
+        // SAFETY: `MPI_Allreduce` has this type, and the two numbers are of the type that is named; MPI has started.
+        let status = unsafe {
+            let reduce: extern "C" fn(*const c_int, *mut c_int, c_int, Handle, Handle, Handle) -> c_int =
+                std::mem::transmute(self.symbol(c"MPI_Allreduce"));
+            let (int, sum) = (self.symbol(c"ompi_mpi_int"), self.symbol(c"ompi_mpi_op_sum"));
+            reduce(&raw const mine, value, 1, int, sum, self.symbol(c"ompi_mpi_comm_world"))
+        };
+        assert_eq!(status, 0);
+    }
+
+    fn end(&self) {
+        // SAFETY: `MPI_Finalize` has this type; MPI has started.
+        let status = unsafe {
+            let finalize: extern "C" fn() -> c_int = std::mem::transmute(self.symbol(c"MPI_Finalize"));
+            finalize()
+        };
+        assert_eq!(status, 0);
+    }
+
+    fn symbol(&self, name: &CStr) -> Handle {
+        // SAFETY: a library that is open, and a string that ends with a zero.
+        let symbol = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        assert!(!symbol.is_null(), "libmpi has no {name:?}");
+        symbol
+    }
+}

@@ -1,0 +1,225 @@
+//! Jobs in which nobody can go on end, and say who waits where; jobs in which somebody may still act do not, however
+//! long it takes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use shmem::__private::test;
+use shmem::prelude::*;
+use shmem::thread::{Multiple, Single, ThreadLevel};
+use shmem::{Lock, TeamConfig};
+
+#[symmetric]
+static READY: Atomic<u64>;
+#[symmetric]
+static OTHER: Atomic<u64>;
+#[symmetric]
+static FIRST: Lock;
+#[symmetric]
+static SECOND: Lock;
+
+/// Much longer than it takes to find out that nobody can go on.
+const LONG: Duration = Duration::from_secs(4);
+
+const SHM: [(&str, &str); 1] = [("SHMEM_TRANSPORT", "shm")];
+
+/// What a test says that fails; nothing in the processes of its PEs.
+fn failure<L: ThreadLevel>(name: &str, body: fn(&mut World<L>)) -> Option<String> {
+    let name = format!("jobs::standstill::{name}");
+    let run = || test::<L, _>(&name, 3, None, &SHM, None, body);
+    if std::env::var_os("SHMRUN_TEST").is_some() {
+        run();
+        return None;
+    }
+    let panic = std::panic::catch_unwind(run).expect_err("it passes");
+    Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
+}
+
+#[track_caller]
+fn stands(name: &str, body: fn(&mut World<Single>), parts: &[&str]) {
+    if let Some(said) = failure(name, body) {
+        assert_says(&said, parts);
+    }
+}
+
+#[track_caller]
+fn assert_says(said: &str, parts: &[&str]) {
+    let found = "failed with code 1: PE 0 (pid ";
+    for part in [found, "no PE can go on: all of them wait"].iter().chain(parts) {
+        assert!(said.contains(part), "`{part}` is missing in:\n{said}");
+    }
+}
+
+#[test]
+fn words_that_nobody_changes() {
+    let body = |world: &mut World| {
+        let (word, value) = if world.my_pe() == 1 { (&OTHER, 3) } else { (&READY, 1) };
+        word.wait_until(world, eq(value));
+        // Never.
+        world.set(OTHER.on(world.pe(1).unwrap()), 3);
+    };
+    let parts = [
+        "\n  PEs 0, 2 wait in `wait_until(READY == 1)` at shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PE 1 waits in `wait_until(OTHER == 3)` at shmem-rt/tests/jobs/standstill.rs:",
+    ];
+    stands("words_that_nobody_changes", body, &parts);
+}
+
+#[test]
+fn locks_in_a_circle() {
+    let body = |world: &mut World| {
+        let (one, other) = if world.my_pe() == 1 { (&FIRST, &SECOND) } else { (&SECOND, &FIRST) };
+        if world.my_pe() == 2 {
+            return world.barrier_all();
+        }
+        let held = world.lock(one);
+        world.add(READY.on(world.pe(1 - world.my_pe()).unwrap()), 1);
+        READY.wait_until(world, eq(1));
+        drop(world.lock(other));
+        drop(held);
+        world.barrier_all();
+    };
+    let parts = [
+        "\n  PE 0 waits in `lock(FIRST, held by PE 1 since shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PE 1 waits in `lock(SECOND, held by PE 0 since shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PE 2 waits in `barrier` at shmem-rt/tests/jobs/standstill.rs:",
+        " for PEs 0, 1",
+    ];
+    stands("locks_in_a_circle", body, &parts);
+}
+
+#[test]
+fn collectives_of_different_teams() {
+    let body = |world: &mut World| {
+        let all = |world: &World| {
+            world.team().split_strided(world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap()
+        };
+        let (first, second) = (all(world), all(world));
+        if world.my_pe() == 2 {
+            second.sync(world);
+            first.barrier(world);
+        } else {
+            first.barrier(world);
+            second.sync(world);
+        }
+    };
+    let parts = ["\n  PEs 0, 1 wait in `barrier` at ", "\n  PE 2 waits in `sync` at "];
+    stands("collectives_of_different_teams", body, &parts);
+}
+
+#[test]
+fn one_has_come_to_the_end() {
+    let body = |world: &mut World| {
+        if world.my_pe() != 1 {
+            READY.wait_until(world, eq(1));
+        }
+    };
+    let parts =
+        ["PEs 0, 2 wait in `wait_until(READY == 1)`", "PE 1 waits in `the end of the program` for PEs 0, 2"];
+    stands("one_has_come_to_the_end", body, &parts);
+}
+
+#[test]
+fn all_threads_of_a_pe_wait() {
+    let body = |world: &mut World<Multiple>| {
+        let world = &*world;
+        std::thread::scope(|scope| {
+            scope.spawn(|| READY.wait_until(world, eq(1)));
+            READY.wait_until(world, eq(2));
+        });
+    };
+    if let Some(said) = failure("all_threads_of_a_pe_wait", body) {
+        assert_says(&said, &["(one of 2 threads, all of which wait)"]);
+    }
+}
+
+/// A thread that is no PE's sleeps, and then wakes all.
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
+    let world = &*world;
+    std::thread::scope(|scope| {
+        if world.my_pe() == 1 {
+            scope.spawn(|| {
+                std::thread::sleep(LONG);
+                world.pes().for_each(|pe| world.set(READY.on(pe), 1));
+            });
+        }
+        READY.wait_until(world, eq(1));
+    });
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_pe_that_is_elsewhere_may_come(world: &mut World) {
+    if world.my_pe() == 0 {
+        std::thread::sleep(LONG);
+    }
+    world.barrier_all();
+}
+
+/// The word of this process that a handler changes.
+static WORD: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn change(_: libc::c_int) {
+    let word = WORD.load(Ordering::Relaxed) as *mut u64;
+    // SAFETY: the address of `READY` in this process, which lives until the job ends; it is an aligned word that is
+    // shared by atomics.
+    unsafe { AtomicU64::from_ptr(word) }.store(1, Ordering::SeqCst);
+}
+
+fn my_word(world: &World) -> u64 {
+    READY.here(world).addr().as_ptr() as u64
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_handler_of_a_signal_may_act(world: &mut World) {
+    if world.my_pe() == 0 {
+        WORD.store(my_word(world), Ordering::Relaxed);
+        // SAFETY: the handler stores to a word, and nothing else; it is there until the process ends.
+        unsafe { libc::signal(libc::SIGALRM, change as *const () as libc::sighandler_t) };
+        // SAFETY: a call without conditions.
+        unsafe { libc::alarm(LONG.as_secs() as libc::c_uint) };
+        READY.wait_until(world, eq(1));
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_child_shares_the_memory_and_may_act(world: &mut World) {
+    if world.my_pe() == 0 {
+        WORD.store(my_word(world), Ordering::Relaxed);
+        // SAFETY: the child calls what may be called behind a fork, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: a call without conditions.
+            unsafe { libc::sleep(LONG.as_secs() as libc::c_uint) };
+            change(0);
+            // SAFETY: a call without conditions.
+            unsafe { libc::_exit(0) };
+        }
+        READY.wait_until(world, eq(1));
+        // SAFETY: a child of this process; nobody wants to know how it ended.
+        unsafe { libc::waitpid(child, core::ptr::null_mut(), 0) };
+    }
+    world.barrier_all();
+}
+
+/// PE 1 is stopped while it sleeps, has what it waits for, and goes on much later.
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
+    let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
+    if world.my_pe() == 1 {
+        world.set(OTHER.on(zero), u64::from(std::process::id()));
+        READY.wait_until(world, eq(1));
+        world.set(READY.on(zero), 1);
+        return;
+    }
+    let process = OTHER.wait_until(world, gt(0));
+    // Long enough that it sleeps, if there is nothing else to do here.
+    std::thread::sleep(Duration::from_millis(300));
+    // Its own child has a parent again when this one has ended: nothing is left of it here.
+    let command =
+        format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", LONG.as_secs());
+    assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+    world.set(READY.on(one), 1);
+    READY.wait_until(world, eq(1));
+}

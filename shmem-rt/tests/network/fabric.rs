@@ -1,0 +1,186 @@
+//! PEs that reach each other through libfabric, on one machine: what only a network does.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use shmem::Context;
+use shmem::prelude::*;
+use shmem::thread::{Multiple, Private};
+
+#[symmetric]
+static WORDS: [u64; 1 << 16];
+#[symmetric]
+static COUNT: Atomic<u64>;
+#[symmetric]
+static NARROW: Atomic<u32>;
+#[symmetric]
+static WORD: Atomic<u64>;
+
+/// Processor time that this process has used.
+fn used() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: room for a time.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]
+fn a_pe_that_is_elsewhere_serves_the_others(world: &mut World) {
+    let target = world.pe(1).unwrap();
+    if world.my_pe() == 1 {
+        // In its own code, where it makes nothing go on, until the other one is done: it looks at its own memory.
+        while WORDS.here(world).index(50).load() == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    } else {
+        for k in 0..50 {
+            let word = WORDS.on(target).index(k as usize);
+            world.p(word, k + 1);
+            world.quiet();
+            assert_eq!(world.g(word), k + 1);
+            assert_eq!(world.fetch_add(COUNT.on(target), 3), 3 * k);
+        }
+        world.p(WORDS.on(target).index(50), 1);
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]
+fn a_pe_that_waits_uses_no_core(world: &mut World) {
+    const WAITED: Duration = Duration::from_secs(2);
+    if world.my_pe() == 0 {
+        WORD.wait_until(world, eq(1));
+        std::thread::sleep(WAITED);
+        world.set(COUNT.on(world.pe(1).unwrap()), 1);
+    } else {
+        std::thread::sleep(Duration::from_millis(300));
+        let before = (Instant::now(), used());
+        world.set(WORD.on(world.pe(0).unwrap()), 1);
+        COUNT.wait_until(world, ge(1));
+        let (waited, used) = (before.0.elapsed(), used() - before.1);
+        assert!(waited >= WAITED, "it was woken by nobody: {waited:?}");
+        // A good part of a core even where many others want it, too; hundredths of this if it sleeps.
+        assert!(used < waited / 20, "{used:?} of the processor in {waited:?} of waiting");
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]
+fn transfers_of_every_size_arrive_whole(world: &mut World) {
+    // Around what is injected, what is copied, and what is neither.
+    let sizes = [1, 7, 8, 9, 2047, 2048, 2049, 4096, 65535, 65536];
+    let (me, other) = (world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
+    for (round, words) in sizes.into_iter().enumerate() {
+        let value = |pe: u64, word: usize| (round as u64) << 32 | pe << 24 | word as u64;
+        let mut private: Vec<u64> = (0..words).map(|word| value(me, word)).collect();
+        world.put(WORDS.on(other).index(..words), &private[..]);
+        // A blocking put is done with its source.
+        private.fill(u64::MAX);
+        world.barrier_all();
+        let whole =
+            |found: &[u64], pe| found.iter().enumerate().all(|(word, found)| *found == value(pe, word));
+        let mut here = vec![0; words];
+        WORDS.here(world).index(..words).copy_to(&mut here);
+        assert!(whole(&here, 1 - me), "{words} words were put and not all are here");
+        world.get(&mut here[..], WORDS.on(other).index(..words));
+        assert!(whole(&here, me), "{words} words were got and not all are here");
+        world.barrier_all();
+    }
+}
+
+/// Threads that share one unit: what one has complete must not stand for what another has started.
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
+fn quiet_waits_for_the_own_operations_among_those_of_others(world: &mut World<Multiple>) {
+    const ROUNDS: u64 = 200;
+    let (west, east) = world.ring_neighbours();
+    let world = &*world;
+    let stop = &AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while !stop.load(Ordering::Acquire) {
+                world.p(WORDS.on(east).index(0), 1);
+            }
+        });
+        for round in 1..=ROUNDS {
+            let block = vec![round; 1024];
+            world.put(WORDS.on(west).index(1..=1024), &block[..]);
+            world.quiet();
+            assert_eq!(
+                world.g(WORDS.on(west).index(1024)),
+                round,
+                "quiet returned before the last word was there"
+            );
+        }
+        stop.store(true, Ordering::Release);
+    });
+    world.barrier_all();
+}
+
+/// Every way of tracking completion, and every provider that runs anywhere: the same program.
+macro_rules! everywhere {
+    ($($name:ident: $($variable:literal = $value:literal),+;)*) => {$(
+        #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi", $($variable = $value),+))]
+        fn $name(world: &mut World) {
+            exchange(world);
+        }
+    )*};
+}
+
+everywhere! {
+    events: "SHMEM_CONTEXT_MAPPING" = "events";
+    hybrid: "SHMEM_CONTEXT_MAPPING" = "hybrid";
+    a_counter_of_the_domain: "SHMEM_CONTEXT_MAPPING" = "domain";
+    a_counter_of_the_context: "SHMEM_CONTEXT_MAPPING" = "context";
+    sockets: "SHMEM_OFI_PROVIDER" = "sockets", "SHMEM_OFI_INTERFACE" = "lo";
+    shm: "SHMEM_OFI_PROVIDER" = "shm";
+    udp: "SHMEM_OFI_PROVIDER" = "udp", "SHMEM_OFI_INTERFACE" = "lo";
+}
+
+fn exchange(world: &mut World) {
+    let (me, other) = (world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
+    let contexts: Vec<Context<Private>> = (0..3).map(|_| world.create_ctx().unwrap()).collect();
+    for (number, context) in contexts.iter().enumerate() {
+        let (ctx, from) = (context.bind(world), number * 2000);
+        ctx.put(WORDS.on(other).index(from..from + 1000), &vec![me + 1; 1000][..]);
+        ctx.p(WORDS.on(other).index(from + 1000), me + 1);
+        ctx.add(COUNT.on(other), number as u64);
+        ctx.inc(NARROW.on(other));
+        ctx.quiet();
+        assert_eq!(ctx.g(WORDS.on(other).index(from + 1000)), me + 1);
+        assert_eq!(ctx.compare_swap(WORD.on(other), number as u64, number as u64 + 1), number as u64);
+    }
+    world.barrier_all();
+    let here = world.me();
+    let found = (world.fetch(COUNT.on(here)), world.fetch(NARROW.on(here)), world.fetch(WORD.on(here)));
+    assert_eq!(found, (3, 3, 3));
+    let mut all = vec![0; 5000];
+    WORDS.here(world).index(..5000).copy_to(&mut all);
+    for (word, found) in all.iter().enumerate() {
+        let expected = if word % 2000 <= 1000 { 2 - me } else { 0 };
+        assert_eq!(*found, expected, "word {word}");
+    }
+    world.barrier_all();
+}
+
+/// A job that a key or a scheduler stops for longer than it may stand still: the time does not count.
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi", "SHMEM_TIMEOUT" = "3"))]
+fn a_job_that_was_stopped_goes_on(world: &mut World) {
+    let (begun, other) = (Instant::now(), world.pe(1).unwrap());
+    let pid = u64::from(std::process::id());
+    if world.my_pe() == 1 {
+        world.set(COUNT.on(world.pe(0).unwrap()), pid);
+    } else {
+        COUNT.wait_until(world, gt(0));
+        // The other one first, so that something is under way while this one is stopped.
+        let theirs = world.fetch(COUNT.on(world.me()));
+        let script =
+            format!("kill -STOP {theirs}; sleep 0.2; kill -STOP {pid}; sleep 3.2; kill -CONT {pid} {theirs}");
+        let mut child = std::process::Command::new("sh").args(["-c", &script]).spawn().unwrap();
+        while begun.elapsed() < Duration::from_millis(3200) {
+            world.p(WORDS.on(other).index(0), 1);
+            world.quiet();
+        }
+        assert!(child.wait().unwrap().success());
+    }
+    world.barrier_all();
+}

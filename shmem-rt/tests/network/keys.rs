@@ -1,0 +1,82 @@
+//! Memory that is made known to other PEs, as much of it as there may be: each partition has a key of its own on
+//! every PE, those from the start and those made later.
+
+use std::time::Duration;
+
+use shmem::SymAddr;
+use shmem::launch::Launch;
+use shmem::partition::{MAX_PARTITIONS, NewPartition};
+use shmem::prelude::*;
+use shmem::thread::Single;
+
+/// Each PE writes to each other in a partition, and finds what was written to it.
+fn exchange(world: &World, id: u32, words: SymAddr) {
+    let (me, n) = (world.my_pe(), world.n_pes());
+    let value = |from: usize, to: usize| (u64::from(id) * 64 + (from * n + to) as u64).to_ne_bytes();
+    for pe in world.pes() {
+        world.putmem(words.add(8 * me), &value(me, pe.number()), pe);
+    }
+    world.barrier_all();
+    let mut seen = vec![0; 8 * n];
+    world.getmem(&mut seen, words, world.me());
+    let expected: Vec<u8> = (0..n).flat_map(|from| value(from, me)).collect();
+    assert_eq!(seen, expected, "partition {id}");
+}
+
+/// In all of them, whose memory was taken before: no key is that of another one.
+fn exchange_in(world: &World, ids: impl Iterator<Item = u32>) -> usize {
+    let blocks: Vec<(u32, SymAddr)> =
+        ids.map(|id| (id, world.partition(id).unwrap().malloc(64).unwrap())).collect();
+    blocks.iter().for_each(|(id, block)| exchange(world, *id, *block));
+    blocks.len()
+}
+
+#[shmem::test(pes = 2)]
+fn partitions_made_later_have_keys_of_their_own(world: &mut World) {
+    let before = world.registrations();
+    let ids: Vec<u32> =
+        (0..40).map(|_| world.create_partition(NewPartition::new(1 << 20)).unwrap().id()).collect();
+    assert_eq!(exchange_in(world, ids.into_iter()), 40);
+    assert_eq!(world.registrations() - before, 40);
+}
+
+const SCENARIO: &str = "KEYS_SCENARIO";
+
+/// Not a test by itself: the copies of this binary that are PEs run their scenario in it.
+#[test]
+fn scenario() {
+    if std::env::var_os(SCENARIO).is_some() {
+        let world = shmem::init::<Single>().unwrap();
+        let used = exchange_in(&world, 1..=MAX_PARTITIONS as u32);
+        println!("PE {} has used {used}", world.my_pe());
+    }
+}
+
+#[test]
+fn as_many_partitions_as_there_may_be_are_known_to_all() {
+    let mut job = Launch::new(std::env::current_exe().unwrap(), 2)
+        .args(["--exact", "keys::scenario", "--nocapture", "--test-threads=1"])
+        .env(SCENARIO, "1")
+        .env("SHMEM_INFO", "1")
+        .capture_output()
+        .timeout(Duration::from_secs(120));
+    let transport = std::env::var("SHMEM_TRANSPORT").unwrap_or_default();
+    if transport == "loopback" {
+        job = job.env_remove("SHMEM_TRANSPORT");
+    }
+    for id in 1..=MAX_PARTITIONS {
+        // The first one holds the statics of all tests here.
+        let size = if id == 1 { 1024 } else { 64 + id };
+        job = job.env(format!("SHMEM_SYMMETRIC_PARTITION{id}"), format!("SIZE={size}K"));
+    }
+    let outcome = job.run().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let said = text(&outcome.outputs[0].err);
+    assert_eq!(outcome.code, 0, "{}\n{said}", outcome.report);
+    for (pe, output) in outcome.outputs.iter().enumerate() {
+        assert!(text(&output.out).contains(&format!("PE {pe} has used {MAX_PARTITIONS}")), "{output:?}");
+    }
+    // What it costs is told.
+    let registered = format!("{} segments of together ", MAX_PARTITIONS + 1);
+    assert_eq!(said.contains(&registered), transport == "ofi", "{said}");
+}

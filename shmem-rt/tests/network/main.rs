@@ -1,0 +1,9 @@
+//! What only a job over libfabric has, or several nodes: descriptors, keys, messages, and who else is on the network.
+
+mod descriptors;
+mod fabric;
+mod keys;
+mod long_blocks;
+mod nodes;
+mod stranger;
+mod under_way;

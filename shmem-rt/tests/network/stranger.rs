@@ -1,0 +1,438 @@
+//! A job over the fabric, and a process of another user beside it that belongs to no job and reaches its ports: it reads,
+//! writes, sends what messages look like and what they do not, and the job ends in order with what it should have.
+//!
+//! The stranger is another user's where these tests are root's; otherwise it is the same user's, which makes no difference
+//! to a network. It finds the ports where anybody finds them, in `/proc/net`.
+
+mod outsider;
+
+use std::io::Write as _;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use outsider::{Outcome, Outsider, connect};
+use rustix::process::Resource;
+use shmem::launch::Launch;
+use shmem::prelude::*;
+use shmem::thread::Single;
+use shmem_core::libfabric::Library;
+
+const WORDS: usize = 4096;
+/// What nobody else may read or write.
+#[symmetric]
+static GUARDED: [u64; WORDS];
+const FIELD_WORDS: usize = 1 << 15;
+#[symmetric]
+static FIELD: [u64; FIELD_WORDS];
+#[symmetric]
+static COUNT: Atomic<u64>;
+#[symmetric]
+static PORT: Atomic<u64>;
+#[symmetric]
+static GOES_ON: Atomic<u64>;
+
+/// Set for copies of this program: the provider, for PEs and the stranger; what the stranger does; to which ports.
+const PROVIDER: &str = "STRANGER_PROVIDER";
+const DEED: &str = "STRANGER_DEED";
+const PORTS: &str = "STRANGER_PORTS";
+
+/// Ports that PEs are to listen at, as behind a firewall.
+const RANGE: RangeInclusive<u16> = 21_000..=21_999;
+
+/// A user of almost no rights.
+const NOBODY: u32 = 65534;
+
+/// What a word of the guarded ones holds.
+fn guarded(pe: usize, word: usize) -> u64 {
+    0x5EC2_E700_0000_0000 | (pe as u64) << 32 | word as u64
+}
+
+/// Not a test by itself: the copies of this binary that are PEs run their part in it.
+#[test]
+fn pe() {
+    let Ok(provider) = std::env::var(PROVIDER) else { return };
+    let Ok(deed) = std::env::var(DEED) else { return };
+    if std::env::var_os(PORTS).is_some() {
+        return;
+    }
+    let world = shmem::init::<Single>().unwrap();
+    let (me, other) = (world.my_pe(), world.pe(1 - world.my_pe()).unwrap());
+    let mine: Vec<u64> = (0..WORDS).map(|word| guarded(me, word)).collect();
+    world.put(GUARDED.on(world.me()).index(..), &mine[..]);
+    let port = listening(&provider);
+    if provider.starts_with("tcp") {
+        assert!(RANGE.contains(&port), "port {port} is not of the range that was asked for");
+    }
+    if me == 1 {
+        world.set(PORT.on(other), port.into());
+    }
+    exchange(&world, 0);
+    let mut stranger = (me == 0).then(|| {
+        let ports = [port, world.fetch(PORT.on(world.me())) as u16];
+        start_stranger(&provider, &deed, ports)
+    });
+    let mut rounds = 1;
+    loop {
+        exchange(&world, rounds);
+        if let Some(running) = &mut stranger
+            && let Some(ended) = running.try_wait().unwrap()
+        {
+            let output = stranger.take().unwrap().wait_with_output().unwrap();
+            print!("{}", String::from_utf8_lossy(&output.stdout));
+            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+            assert!(ended.success(), "the stranger has found something: {ended}");
+            world.set(GOES_ON.on(other), 1);
+            world.set(GOES_ON.on(world.me()), 1);
+        }
+        world.barrier_all();
+        rounds += 1;
+        if world.fetch(GOES_ON.on(world.me())) == 1 {
+            break;
+        }
+    }
+    exchange(&world, rounds);
+    for pe in 0..2 {
+        let mut found = vec![0; WORDS];
+        world.get(&mut found[..], GUARDED.on(world.pe(pe).unwrap()).index(..));
+        let differ = found.iter().enumerate().filter(|(word, found)| **found != guarded(pe, *word)).count();
+        assert_eq!(differ, 0, "words of PE {pe} were written");
+    }
+    println!("PE {me}: {rounds} rounds");
+}
+
+/// Every kind of operation, with what it must leave.
+fn exchange(world: &World, round: u64) {
+    let (me, other) = (world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
+    let value = |pe: u64, word: usize| round << 20 | pe << 16 | word as u64;
+    let values: Vec<u64> = (0..8192).map(|word| value(me, word)).collect();
+    world.put(FIELD.on(other).index(..1000), &values[..1000]);
+    // Messages: some, and as many bytes as go to memory that is lent.
+    world.iput(FIELD.on(other).index(1000..), &values, 2, 1, 500);
+    world.iput(FIELD.on(other).index(2000..), &values, 3, 1, 8192);
+    let before = world.fetch_add(COUNT.on(other), 1);
+    assert_eq!(before, round);
+    world.barrier_all();
+    let mut here = vec![0; FIELD_WORDS];
+    FIELD.here(world).index(..).copy_to(&mut here);
+    let theirs = |word| value(1 - me, word);
+    assert!((0..1000).all(|word| here[word] == theirs(word)), "what was put");
+    assert!((0..500).all(|word| here[1000 + 2 * word] == theirs(word)), "what was put in short messages");
+    assert!((0..8192).all(|word| here[2000 + 3 * word] == theirs(word)), "what was put in long messages");
+    let mut back = vec![0; 500];
+    world.iget(&mut back, FIELD.on(other).index(1000..), 1, 2, 500);
+    assert!((0..500).all(|word| back[word] == value(me, word)), "what was got in messages");
+    world.barrier_all();
+}
+
+/// The port of this process that its peers reach it at: the first that it listens at.
+fn listening(provider: &str) -> u16 {
+    let own: Vec<String> = std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|entry| Some(std::fs::read_link(entry.ok()?.path()).ok()?.display().to_string()))
+        .collect();
+    let mut ports: Vec<u16> = open_ports(provider)
+        .into_iter()
+        .filter(|(_, inode)| own.contains(&format!("socket:[{inode}]")))
+        .map(|(port, _)| port)
+        .collect();
+    ports.sort_unstable();
+    *ports.first().expect("a PE listens at a port")
+}
+
+/// The ports that anybody can see, and the sockets that they are of.
+fn open_ports(provider: &str) -> Vec<(u16, String)> {
+    let (table, state) = if provider.starts_with("udp") { ("udp", "07") } else { ("tcp", "0A") };
+    let text = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap();
+    text.lines()
+        .skip(1)
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|fields| fields[3] == state)
+        .map(|fields| {
+            let (_, port) = fields[1].split_once(':').unwrap();
+            (u16::from_str_radix(port, 16).unwrap(), fields[9].to_owned())
+        })
+        .collect()
+}
+
+fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> Child {
+    let mut command = Command::new(readable_by_all());
+    command
+        .args(["--exact", "stranger::stranger", "--nocapture", "--test-threads=1"])
+        .env_clear()
+        // Handlers of psm's, which print an exit where a signal should be seen.
+        .envs([("HFI_NO_BACKTRACE", "1"), ("IPATH_NO_BACKTRACE", "1"), (PROVIDER, provider), (DEED, deed)])
+        .env(PORTS, format!("{},{}", ports[0], ports[1]))
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if rustix::process::getuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    } else {
+        println!("not tried as another user: these tests are not root's");
+    }
+    command.spawn().unwrap()
+}
+
+/// This program, where others may run it: directories of builds may be closed to them.
+fn readable_by_all() -> PathBuf {
+    let copy = std::env::temp_dir().join(format!("shmem-stranger-{}", std::process::id()));
+    _ = std::fs::remove_dir_all(&copy);
+    std::fs::create_dir(&copy).unwrap();
+    let file = copy.join("stranger");
+    std::fs::copy(std::env::current_exe().unwrap(), &file).unwrap();
+    for path in [&copy, &file] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    file
+}
+
+/// Not a test by itself: the copy of this binary that is the stranger does its deed in it.
+#[test]
+fn stranger() {
+    let Ok(ports) = std::env::var(PORTS) else { return };
+    let (provider, deed) = (std::env::var(PROVIDER).unwrap(), std::env::var(DEED).unwrap());
+    let seen: Vec<u16> = open_ports(&provider).into_iter().map(|(port, _)| port).collect();
+    let ports: Vec<u16> = ports.split(',').map(|port| port.parse().unwrap()).collect();
+    assert!(ports.iter().all(|port| seen.contains(port)), "anybody sees the ports of a job");
+    for port in ports {
+        match deed.as_str() {
+            "reads" => reads(&provider, port),
+            "writes" => writes(&provider, port),
+            "tells" => tells(&provider, port),
+            "messages" => messages(&provider, port),
+            "half messages" => half_messages(port),
+            "half a message" => half_a_message(&provider, port),
+            "bytes" => bytes(port),
+            "connections" => connections(port),
+            other => panic!("there is no deed {other}"),
+        }
+    }
+}
+
+/// Keys that somebody would try: small ones, those that libfabric's own layers make up, and any.
+fn guesses(outsider: &mut Outsider) -> Vec<u64> {
+    let made_up = (0..6).map(|number| 1 << 31 | number);
+    let chance = (0..6).map(|_| outsider.roll()).collect::<Vec<_>>();
+    (0..40).chain(250..260).chain(made_up).chain([u64::MAX, 1 << 63]).chain(chance).collect()
+}
+
+fn reads(provider: &str, port: u16) {
+    let mut outsider = Outsider::open(provider);
+    let pe = outsider.find(port);
+    for key in guesses(&mut outsider) {
+        outsider.buffer[..64].fill(0xA5);
+        let outcome = outsider.read(pe, key, 0, 64);
+        assert!(outcome != Outcome::Done, "key {key:#x} was read: {:x?}", &outsider.buffer[..64]);
+        assert!(outsider.buffer[..64].iter().all(|byte| *byte == 0xA5), "key {key:#x} gave bytes");
+    }
+}
+
+fn writes(provider: &str, port: u16) {
+    let mut outsider = Outsider::open(provider);
+    let pe = outsider.find(port);
+    outsider.buffer.fill(0xEE);
+    for key in guesses(&mut outsider) {
+        let (address, length) = (outsider.roll() % (64 << 10), [1, 8, 4096][outsider.roll() as usize % 3]);
+        let outcome = outsider.write(pe, key, address, length, None);
+        assert!(outcome != Outcome::Done, "key {key:#x} was written");
+    }
+}
+
+/// Tells PEs that something was written to their slots.
+fn tells(provider: &str, port: u16) {
+    let mut outsider = Outsider::open(provider);
+    let pe = outsider.find(port);
+    for number in 0..40 {
+        let chance = outsider.roll();
+        for told in [number, number | 64 << 8, number | 64 << 32, chance, u64::MAX] {
+            let outcomes = [outsider.write(pe, number, 0, 0, Some(told)), outsider.tell(pe, told)];
+            assert!(!outcomes.contains(&Outcome::Done), "{told:#x} was told");
+        }
+    }
+}
+
+/// Heads of messages of each kind, of all PEs that there may be.
+fn heads() -> impl Iterator<Item = [u8; 16]> {
+    (0..9).flat_map(|kind| {
+        [0, 1, 2, u32::MAX].into_iter().map(move |from| {
+            let mut head = [0; 16];
+            (head[0], head[12]) = (kind, 1);
+            head[4..8].copy_from_slice(&from.to_le_bytes());
+            head
+        })
+    })
+}
+
+fn messages(provider: &str, port: u16) {
+    let mut outsider = Outsider::open(provider);
+    let pe = outsider.find(port);
+    // Noise of all lengths, and longer than anything that a PE has room for.
+    for length in (1..300).chain([512, 4096, 16 << 10, (16 << 10) + 1, 65 << 10, 129 << 10, BUFFER]) {
+        for at in 0..length.min(400) {
+            outsider.buffer[at] = outsider.roll() as u8;
+        }
+        _ = outsider.send(pe, length);
+    }
+    // What messages begin with, with tokens of nothing and of chance, and each of them again.
+    for (number, head) in heads().enumerate() {
+        for length in [16, 24, 32, 40, 64, 72, 100, 2000] {
+            let chance = outsider.roll();
+            outsider.buffer[..2000].fill(0);
+            outsider.buffer[..16].copy_from_slice(&head);
+            // An offset behind the words of the runtime, and a block of eight bytes.
+            outsider.buffer[26] = 0x80;
+            outsider.buffer[32] = 8;
+            if number % 2 == 0 {
+                outsider.buffer[16..24].copy_from_slice(&chance.to_le_bytes());
+            }
+            assert!(outsider.send(pe, length) != Outcome::Silence, "messages are taken");
+            _ = outsider.send(pe, length);
+        }
+    }
+}
+
+/// Processes that go away in the middle of what they have announced.
+fn half_messages(port: u16) {
+    for _ in 0..5 {
+        let mut child = Command::new("/proc/self/exe")
+            .args(["--exact", "stranger::stranger", "--nocapture", "--test-threads=1"])
+            .env(DEED, "half a message")
+            .env(PORTS, port.to_string())
+            .spawn()
+            .unwrap();
+        child.wait().unwrap();
+    }
+}
+
+fn half_a_message(provider: &str, port: u16) {
+    let mut outsider = Outsider::open(provider);
+    let pe = outsider.find(port);
+    outsider.start(pe, 100 << 10);
+    // SAFETY: ends the process at once: nothing is closed.
+    unsafe { libc::_exit(0) };
+}
+
+/// Connects, and says what is no language.
+fn bytes(port: u16) {
+    let mut dice = 7_u64;
+    for length in (0..64).chain([100, 1000, 5000]) {
+        let noise: Vec<u8> = (0..length)
+            .map(|_| {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (dice >> 56) as u8
+            })
+            .collect();
+        if let Some(mut stream) = connect(port) {
+            _ = stream.write_all(&noise);
+        }
+    }
+}
+
+/// Connects, and says nothing.
+fn connections(port: u16) {
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    rustix::process::setrlimit(Resource::Nofile, limit).unwrap();
+    let held: Vec<_> = (0..300).filter_map(|_| connect(port)).collect();
+    // Longer than between two looks of a PE at what is left.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(!held.is_empty(), "nobody listens");
+}
+
+/// Bytes that a stranger sends at most.
+const BUFFER: usize = 200 << 10;
+
+/// Runs a job over a provider beside a stranger. Gives how many messages were dropped, and what the PEs have said;
+/// `None`: there is no libfabric.
+fn beside(provider: &str, deed: &str) -> Option<(u64, String)> {
+    // SAFETY: the system's.
+    if let Err(why) = unsafe { Library::load(None) } {
+        eprintln!("skipped: {why}");
+        return None;
+    }
+    // As many descriptors as a small job needs.
+    let limit = if deed == "connections" { "ulimit -S -n 128" } else { ":" };
+    let start = format!("{limit}; exec \"$0\" --exact stranger::pe --nocapture --test-threads=1");
+    let outcome = Launch::new("sh", 2)
+        .args(["-c".into(), start.into(), std::env::current_exe().unwrap().into_os_string()])
+        .env(PROVIDER, provider)
+        .env(DEED, deed)
+        .env("SHMEM_TRANSPORT", "ofi")
+        .env("SHMEM_OFI_PROVIDER", provider)
+        .env("SHMEM_OFI_INTERFACE", "lo")
+        .env("SHMEM_STATS", "1")
+        .env("FI_TCP_PORT_LOW_RANGE", RANGE.start().to_string())
+        .env("FI_TCP_PORT_HIGH_RANGE", RANGE.end().to_string())
+        .env("SHMEM_TIMEOUT", "20")
+        .env_remove("SHMEM_LIBFABRIC")
+        .env_remove("SHMRUN_HOSTS_AS")
+        .capture_output()
+        .timeout(Duration::from_secs(120))
+        .run()
+        .unwrap();
+    let said: Vec<String> = outcome
+        .outputs
+        .iter()
+        .map(|output| String::from_utf8_lossy(&[&output.out[..], &output.err].concat()).into_owned())
+        .collect();
+    clean_up();
+    assert_eq!(outcome.code, 0, "{}\n{}", outcome.report, said.join("\n"));
+    let dropped = said[0].lines().find_map(|line| line.trim().strip_prefix("dropped: "));
+    let dropped = dropped.map_or(0, |line| line.split_once(' ').unwrap().0.parse().unwrap());
+    Some((dropped, said.join("\n")))
+}
+
+/// Removes what strangers were made of.
+fn clean_up() {
+    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(process) = name.strip_prefix("shmem-stranger-") else { continue };
+        if !Path::new("/proc").join(process).exists() {
+            _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+macro_rules! deeds {
+    ($($name:ident: $provider:literal, $deed:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            beside($provider, $deed);
+        }
+    )*};
+}
+
+deeds! {
+    nobody_reads: "tcp;ofi_rxm", "reads";
+    nobody_writes: "tcp;ofi_rxm", "writes";
+    nobody_tells: "tcp;ofi_rxm", "tells";
+    half_a_message_is_none: "tcp;ofi_rxm", "half messages";
+    noise_on_the_wire_is_nothing: "tcp;ofi_rxm", "bytes";
+    nobody_reads_over_sockets: "sockets", "reads";
+    nobody_writes_over_sockets: "sockets", "writes";
+    messages_over_sockets_are_dropped: "sockets", "messages";
+    nobody_reads_over_udp: "udp;ofi_rxd", "reads";
+    nobody_writes_over_udp: "udp;ofi_rxd", "writes";
+    messages_over_udp_are_dropped: "udp;ofi_rxd", "messages";
+}
+
+#[test]
+fn messages_are_dropped_and_counted() {
+    let Some((dropped, _)) = beside("tcp;ofi_rxm", "messages") else { return };
+    assert!(dropped > 500, "{dropped} messages were counted");
+}
+
+#[test]
+fn silent_connections_are_told_of() {
+    let Some((_, said)) = beside("tcp;ofi_rxm", "connections") else { return };
+    for pe in 0..2 {
+        let told = format!("shmem: warning: PE {pe}: all 128 file descriptors of this process are in use, ");
+        assert_eq!(said.matches(&told).count(), 1, "{said}");
+    }
+}

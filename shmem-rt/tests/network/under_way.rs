@@ -1,0 +1,158 @@
+//! Who waits for whom while a PE is stopped: what is under way with it, and nothing else.
+
+use std::time::{Duration, Instant};
+
+use shmem::prelude::*;
+use shmem::thread::Multiple;
+
+/// Words of a transfer that is large: one that a context may track by itself.
+const LARGE: usize = 1024;
+
+#[symmetric]
+static WORDS: [u64; LARGE];
+#[symmetric]
+static COUNT: Atomic<u64>;
+
+/// A process that is stopped. Dropping this lets it go on.
+struct Stopped(i32);
+
+impl Stopped {
+    fn new(process: u64) -> Self {
+        let process = i32::try_from(process).unwrap();
+        // SAFETY: a signal for a process of this job.
+        assert_eq!(unsafe { libc::kill(process, libc::SIGSTOP) }, 0);
+        let stopped = Self(process);
+        while !stopped.has_stopped() {
+            std::thread::yield_now();
+        }
+        stopped
+    }
+
+    /// Each thread stops by itself, when it next runs.
+    fn has_stopped(&self) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0)).unwrap();
+        threads.flatten().all(|thread| {
+            let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+            status.lines().any(|line| line.starts_with("State:\tT"))
+        })
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        // SAFETY: a signal for a process of this job.
+        unsafe { libc::kill(self.0, libc::SIGCONT) };
+    }
+}
+
+/// Calls `act` on PE 0, with a function that stops PE 1 until what it gives is dropped.
+fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl FnOnce(&dyn Fn() -> Stopped)) {
+    let mut processes = vec![0; world.n_pes()];
+    world.fcollect(&u64::from(std::process::id()), &mut processes);
+    if world.my_pe() == 0 {
+        // Connections are made by the first operation.
+        world.pes().skip(1).for_each(|pe| {
+            world.p(WORDS.on(pe).index(0), 1);
+            world.fetch(COUNT.on(pe));
+        });
+        world.quiet();
+        act(&|| Stopped::new(processes[1]));
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
+fn a_pe_to_which_nothing_is_under_way_is_not_waited_for(world: &mut World) {
+    stopping(world, |stop| {
+        let (stopped, other) = (world.pe(1).unwrap(), world.pe(2).unwrap());
+        let holds = stop();
+        world.p(WORDS.on(stopped).index(1), 7);
+        world.quiet_pe(other);
+        world.quiet_pe(world.me());
+        drop(holds);
+        world.quiet_pe(stopped);
+        assert_eq!(world.g(WORDS.on(stopped).index(1)), 7);
+    });
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi", "SHMEM_CONTEXT_MAPPING" = "events"))]
+fn events_say_which_pe_they_are_of(world: &mut World) {
+    stopping(world, |stop| {
+        let (stopped, other) = (world.pe(1).unwrap(), world.pe(2).unwrap());
+        let holds = stop();
+        world.p(WORDS.on(stopped).index(1), 7);
+        world.p(WORDS.on(other).index(1), 8);
+        world.quiet_pe(other);
+        drop(holds);
+        assert_eq!(world.g(WORDS.on(other).index(1)), 8);
+        world.quiet_pe(stopped);
+        assert_eq!(world.g(WORDS.on(stopped).index(1)), 7);
+    });
+}
+
+#[shmem::test(
+    pes = 3,
+    env("SHMEM_TRANSPORT" = "ofi", "SHMEM_CONTEXT_MAPPING" = "hybrid", "SHMEM_MAX_RESOURCES" = "1")
+)]
+fn large_operations_of_a_hybrid_are_waited_for_by_their_context(world: &mut World<Multiple>) {
+    stopping(world, |stop| {
+        let (stopped, other) = (world.pe(1).unwrap(), world.pe(2).unwrap());
+        let contexts = [(); 2].map(|()| world.create_ctx::<Multiple>().unwrap());
+        let [one, two] = [&contexts[0], &contexts[1]];
+        assert_eq!(one.grant().unit, two.grant().unit);
+        let [one, two] = [one.bind(world), two.bind(world)];
+        let holds = stop();
+        // Neither a fence nor a quiet of the other one looks at these.
+        one.put(WORDS.on(stopped).index(..), &[7; LARGE]);
+        two.put(WORDS.on(other).index(..), &[8; LARGE]);
+        two.fence();
+        two.quiet();
+        drop(holds);
+        one.quiet();
+        for (pe, value) in [(stopped, 7), (other, 8)] {
+            assert_eq!(world.g(WORDS.on(pe).index(LARGE - 1)), value);
+        }
+    });
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]
+fn what_is_read_may_go_on_wherever_it_is_wanted(world: &mut World) {
+    let mine = world.my_pe() as u64 * 1000;
+    (0..LARGE).for_each(|i| WORDS.here(world).index(i).store(mine + i as u64));
+    world.barrier_all();
+    stopping(world, |stop| {
+        let stopped = world.pe(1).unwrap();
+        let (mut words, mut before) = (vec![0; 5 * LARGE], u64::MAX);
+        let holds = stop();
+        world.scope(|s| {
+            // Memory that no provider knows, unless it takes any.
+            for words in words.chunks_exact_mut(LARGE) {
+                s.get(words, WORDS.on(stopped).index(..));
+            }
+            s.fetch_add(&mut before, COUNT.on(stopped), 3);
+            drop(holds);
+        });
+        let whole =
+            (0..5 * LARGE).all(|i| words[i] == if i % LARGE == 0 { 1 } else { 1000 + (i % LARGE) as u64 });
+        assert!(whole, "{words:?}");
+        assert_eq!((before, world.fetch(COUNT.on(stopped))), (0, 3));
+    });
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
+fn a_quiet_waits_for_a_pe_that_is_stopped(world: &mut World) {
+    const STOPPED: Duration = Duration::from_millis(100);
+    stopping(world, |stop| {
+        let (stopped, start) = (world.pe(1).unwrap(), Instant::now());
+        let holds = stop();
+        let goes_on = std::thread::spawn(move || {
+            std::thread::sleep(STOPPED);
+            drop(holds);
+        });
+        world.p(WORDS.on(stopped).index(1), 7);
+        world.quiet();
+        let took = start.elapsed();
+        goes_on.join().unwrap();
+        assert!(took >= STOPPED, "quiet returned after {took:?}, while the PE was stopped");
+    });
+}

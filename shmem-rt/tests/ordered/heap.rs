@@ -1,0 +1,204 @@
+//! Symmetric heaps: offsets agree, memory comes back, mistakes are explained.
+
+use shmem::prelude::*;
+
+use crate::dice::Dice;
+
+/// Compares a number with that of every other PE.
+fn assert_same(world: &World, what: u64) {
+    let (mut least, mut most) = (what, what);
+    world.min(&mut least);
+    world.max(&mut most);
+    assert_eq!(least, most, "offsets differ between PEs");
+}
+
+fn random_sequence(world: &World, seed: u64) {
+    let mut dice = Dice(seed);
+    let mut boxes: Vec<SymBox<[u8]>> = Vec::new();
+    let mut blocks = Vec::new();
+    for _ in 0..300 {
+        match dice.below(6) {
+            0 | 1 => {
+                let made = world.alloc(shmem::zeroed(dice.below(3000) as usize)).unwrap();
+                assert_same(world, made.offset() as u64);
+                boxes.push(made);
+            }
+            2 => {
+                let align = 1 << dice.below(13);
+                let block = world.align(align.max(8), 1 + dice.below(5000) as usize).unwrap();
+                assert!(block.as_ptr().addr().is_multiple_of(align));
+                blocks.push(block);
+            }
+            3 if !boxes.is_empty() => {
+                let gone = boxes.swap_remove(dice.below(boxes.len() as u64) as usize);
+                world.free(gone).unwrap();
+            }
+            4 if !blocks.is_empty() => {
+                let at = dice.below(blocks.len() as u64) as usize;
+                blocks[at] = world.realloc(blocks[at], 1 + dice.below(9000) as usize).unwrap();
+            }
+            _ if !boxes.is_empty() => {
+                // Dropped on every PE, but not at the same time nor in the same order.
+                let at = dice.below(boxes.len() as u64) as usize;
+                drop(boxes.swap_remove(at));
+            }
+            _ => {}
+        }
+    }
+    for block in blocks {
+        world.free(block).unwrap();
+    }
+    drop(boxes);
+    world.reclaim();
+    let usage = world.heap::<shmem::partition::default>().unwrap().usage();
+    assert_eq!((usage.used, usage.blocks), (0, 0), "everything came back");
+}
+
+#[shmem::test(pes = 2)]
+fn random_sequences_give_equal_offsets_on_2(world: &mut World) {
+    random_sequence(world, 1);
+}
+
+#[shmem::test(pes = 4)]
+fn random_sequences_give_equal_offsets_on_4(world: &mut World) {
+    random_sequence(world, 2);
+}
+
+#[shmem::test(pes = 3)]
+fn a_dropped_object_is_reused_only_when_all_have_dropped_it(world: &mut World) {
+    let first = world.alloc([1_u8; 1000]).unwrap();
+    let offset = first.offset();
+    let mut kept = Some(first);
+    if world.my_pe() != 1 {
+        kept = None;
+    }
+    let second = world.alloc([2_u8; 1000]).unwrap();
+    assert_ne!(second.offset(), offset, "PE 1 still uses it");
+    drop(kept);
+    let third = world.alloc([3_u8; 1000]).unwrap();
+    assert_eq!(third.offset(), offset, "now nobody does");
+}
+
+#[shmem::test(pes = 2)]
+fn realloc_keeps_contents_and_partition(world: &mut World) {
+    let heap = world.heap::<fast>().unwrap();
+    let before = heap.usage().used;
+    let block = heap.malloc(100).unwrap();
+    let wall = heap.malloc(100).unwrap();
+    world.putmem(block, &[7; 100], world.me());
+    let moved = world.realloc(block, 100_000).unwrap();
+    assert_ne!(moved, block);
+    let mut back = [0; 100];
+    world.getmem(&mut back, moved, world.me());
+    assert_eq!(back, [7; 100]);
+    assert!(heap.usage().used > before + 100_000);
+    world.free(moved).unwrap();
+    world.free(wall).unwrap();
+    assert_eq!(heap.usage().used, before);
+    assert!(heap.usage().peak > before + 100_000);
+}
+
+#[shmem::test(pes = 2)]
+fn exhaustion_is_the_same_error_on_every_pe(world: &mut World) {
+    let error = world.alloc(shmem::zeroed::<u64>(1 << 40)).unwrap_err().to_string();
+    for part in ["default", "8", "free", "SHMEM_SYMMETRIC"] {
+        assert!(error.contains(part), "{part:?} is missing in: {error}");
+    }
+    // The job goes on.
+    assert!(world.alloc([0_u64; 10]).is_ok());
+}
+
+#[shmem::test(pes = 2)]
+fn what_is_not_a_block_is_not_freed(world: &mut World) {
+    let block = world.malloc(200).unwrap();
+    world.free(block).unwrap();
+    let again = world.free(block).unwrap_err().to_string();
+    let live = world.malloc(200).unwrap();
+    let inside = world.free(live.add(64)).unwrap_err().to_string();
+    let boxed = world.alloc([0_u8; 8]).unwrap();
+    let owned = world.free(boxed.here(world).addr()).unwrap_err().to_string();
+    for text in [again, inside, owned] {
+        assert!(text.contains("offset"), "{text}");
+    }
+}
+
+#[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_SYMMETRIC_SIZE" = "2M"))]
+fn partitions_of_the_environment_are_reached_by_number(world: &mut World) {
+    let heap = world.partition(23).unwrap();
+    assert_eq!((heap.id(), heap.name()), (23, "partition23"));
+    let one = heap.alloc([5_i32; 4]).unwrap();
+    let two = heap.align(4096, 10).unwrap();
+    assert!(two.as_ptr().addr().is_multiple_of(4096));
+    let (_, east) = world.ring_neighbours();
+    world.p(one.on(east).index(3), 6);
+    world.barrier_all();
+    assert_eq!(one.here(world).index(3).load(), 6);
+    assert!(heap.alloc(shmem::zeroed::<u8>(1 << 20)).is_err(), "1M is its size");
+    assert!(world.alloc(shmem::zeroed::<u8>(1 << 20)).is_ok(), "2M is that of partition 1");
+    let error = world.partition(24).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("24") && error.contains("23"), "{error}");
+}
+
+/// As aligned as anything can be.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(2097152))]
+struct Slab([u8; 2 << 20]);
+
+/// More aligned than any place is.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(4194304))]
+struct Boulder([u8; 4 << 20]);
+
+#[shmem::test(pes = 2)]
+fn alignment_is_that_of_addresses_and_has_a_limit(world: &mut World) {
+    let _shift = world.malloc(1).unwrap();
+    let slabs = world.alloc(shmem::zeroed::<Slab>(2)).unwrap();
+    world.local(&slabs, |slabs| {
+        assert!((&raw const slabs[1]).addr().is_multiple_of(2 << 20));
+        slabs[1].0[7] = 1;
+    });
+    let error = world.alloc(shmem::zeroed::<Boulder>(1)).unwrap_err().to_string();
+    assert_eq!(error, "4194304 is not an alignment: give a power of two, at most 2M");
+    assert_eq!(world.align(4 << 20, 8).unwrap_err().to_string(), error);
+}
+
+#[shmem::test(pes = 2)]
+fn a_full_heap_says_what_others_hold_and_how_to_make_it_larger(world: &mut World) {
+    let mut object = Some(world.alloc(shmem::zeroed::<u8>(40 << 20)).unwrap());
+    if world.my_pe() == 1 {
+        object = None;
+    }
+    let error = world.alloc(shmem::zeroed::<u8>(40 << 20)).unwrap_err().to_string();
+    let dropped =
+        "; PE 1 has dropped 40M more that other PEs still hold: they are free when all PEs have dropped";
+    let larger = "the size that the program gives it (`partitions!`, `create_partition`), or SHMEM_SYMMETRIC_SIZE (or ";
+    assert!(error.contains(dropped) && error.contains(larger), "{error}");
+    drop(object);
+    drop(world.alloc(shmem::zeroed::<u8>(40 << 20)).unwrap());
+    let error = world.alloc(shmem::zeroed::<u8>(80 << 20)).unwrap_err().to_string();
+    assert!(!error.contains("dropped"), "nobody holds anything: {error}");
+}
+
+#[shmem::test(pes = 2)]
+fn pages_are_counted_once_they_exist_whoever_touched_them(world: &mut World) {
+    let pages = |world: &World| -> u64 {
+        let nodes = world.partition(1).unwrap().pages_per_node().unwrap();
+        assert!(
+            nodes.is_sorted_by(|a, b| a.0 < b.0) && nodes.iter().all(|(_, pages)| *pages > 0),
+            "{nodes:?}"
+        );
+        nodes.iter().map(|(_, pages)| pages).sum()
+    };
+    let size = world.partitions()[0].grants[world.my_pe()].pgsize;
+    let before = pages(world);
+    let block = world.malloc(8 << 20).unwrap();
+    assert_eq!(pages(world), before, "nobody has touched it");
+    world.barrier_all();
+    let (_, east) = world.ring_neighbours();
+    world.putmem(block, &[1; 4 << 20], east);
+    world.barrier_all();
+    // The system may make larger ones than were touched.
+    let more = pages(world) - before;
+    assert!(more >= (4 << 20) / size && more <= (8 << 20) / size + 1, "{more} pages of {size}");
+    world.free(block).unwrap();
+}

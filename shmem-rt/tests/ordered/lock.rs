@@ -1,0 +1,176 @@
+//! Locks: one at a time, in the order in which they came, on whatever transport.
+
+use shmem::Lock;
+use shmem::prelude::*;
+use shmem::thread::Multiple;
+
+#[symmetric]
+static LOCK: Lock;
+#[symmetric]
+static MANY: [Lock; 5];
+/// Not atomic: a lost update shows.
+#[symmetric]
+static TOTAL: [u64; 8];
+#[symmetric]
+static LIST: [u64; 64];
+#[symmetric]
+static TURN: Atomic<u64>;
+#[symmetric]
+static INSIDE: Atomic<u64>;
+
+#[shmem::test(pes = 4)]
+fn increments_under_a_lock_are_not_lost(world: &mut World) {
+    const ROUNDS: u64 = 400;
+    let first = world.pe(0).unwrap();
+    world.barrier_all();
+    for round in 0..ROUNDS {
+        let guard = if round % 3 == 0 {
+            // Sometimes at once, sometimes not.
+            world.try_lock(&LOCK).unwrap_or_else(|| world.lock(&LOCK))
+        } else {
+            world.lock(&LOCK)
+        };
+        assert_eq!(world.fetch_inc(INSIDE.on(first)), 0, "nobody else is inside");
+        let before = world.g(TOTAL.on(first).index(0));
+        // Whoever could come in now would.
+        std::thread::yield_now();
+        world.p(TOTAL.on(first).index(0), before + 1);
+        assert_eq!(world.fetch_add(INSIDE.on(first), u64::MAX), 1);
+        drop(guard);
+    }
+    world.barrier_all();
+    assert_eq!(world.g(TOTAL.on(first).index(0)), ROUNDS * world.n_pes() as u64);
+}
+
+#[shmem::test(pes = 3)]
+fn locks_of_an_array_are_independent(world: &mut World) {
+    let boxed = world.alloc(shmem::zeroed::<Lock>(3)).unwrap();
+    let single = world.alloc(shmem::value(Lock::new())).unwrap();
+    let me = world.my_pe();
+    // Everybody holds one at the same time.
+    let (a, b) = (world.lock((&MANY, me)), world.lock((&boxed, me)));
+    world.barrier_all();
+    assert!(world.try_lock((&MANY, (me + 1) % 3)).is_none());
+    assert!(world.try_lock((&boxed, (me + 1) % 3)).is_none());
+    world.barrier_all();
+    drop((a, b));
+    world.barrier_all();
+    for k in 0..5 {
+        let guard = world.lock((&MANY, k));
+        let place = TOTAL.on(world.pe(2).unwrap()).index(k);
+        world.p(place, world.g(place) + 1);
+        drop(guard);
+    }
+    world.barrier_all();
+    for k in 0..5 {
+        assert_eq!(world.g(TOTAL.on(world.pe(2).unwrap()).index(k)), 3);
+    }
+    let guard = world.lock(&single);
+    assert!(world.try_lock(&single).is_none(), "this very thread holds it");
+    drop(guard);
+}
+
+#[shmem::test(pes = 4)]
+fn who_comes_first_is_served_first(world: &mut World) {
+    let (me, n, first) = (world.my_pe() as u64, world.n_pes() as u64, world.pe(0).unwrap());
+    let last = world.pe(3).unwrap();
+    for round in 0..2 {
+        // The last PE holds the lock until all others stand in the queue, in the order of their numbers.
+        if me == n - 1 {
+            let guard = world.lock(&LOCK);
+            for pe in world.pes().take(n as usize - 1) {
+                world.set(TURN.on(pe), round + 1);
+                crate::pes::wait_for(world, pe);
+            }
+            drop(guard);
+        } else {
+            TURN.wait_until(world, eq(round + 1));
+            crate::pes::go(world, last);
+            let guard = world.lock(&LOCK);
+            let count = world.g(TOTAL.on(first).index(1));
+            world.p(LIST.on(first).index(count as usize), me);
+            world.p(TOTAL.on(first).index(1), count + 1);
+            drop(guard);
+        }
+        world.barrier_all();
+    }
+    let mut list = [0; 6];
+    world.get(&mut list[..], LIST.on(first).index(..6));
+    assert_eq!(list, [0, 1, 2, 0, 1, 2]);
+}
+
+#[shmem::test(pes = 2)]
+fn a_set_lock_is_held_until_it_is_cleared(world: &mut World) {
+    if world.my_pe() == 0 {
+        world.set_lock(&LOCK);
+        assert!(!world.test_lock(&LOCK), "it is held");
+    }
+    world.barrier_all();
+    assert!(!world.test_lock(&LOCK));
+    world.barrier_all();
+    if world.my_pe() == 0 {
+        world.clear_lock(&LOCK);
+    }
+    world.barrier_all();
+    if world.my_pe() == 1 {
+        assert!(world.test_lock(&LOCK));
+        world.clear_lock(&LOCK);
+    }
+    world.barrier_all();
+    // A phase opens it like anything else.
+    world.local(&LOCK, |lock| *lock = Lock::new());
+    drop(world.lock(&LOCK));
+}
+
+#[shmem::test(pes = 2)]
+fn what_cannot_be_is_said(world: &mut World) {
+    let message = |body: &dyn Fn(&World)| {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(world))).unwrap_err();
+        *panic.downcast::<String>().unwrap()
+    };
+    if world.my_pe() == 0 {
+        let line = line!() + 1;
+        let guard = world.lock(&LOCK);
+        let said = message(&|world| drop(world.lock(&LOCK)));
+        let expected = format!("since shmem-rt/tests/ordered/lock.rs:{line}; drop the guard first");
+        assert!(said.contains("`lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:"), "{said}");
+        assert!(said.contains(&expected), "{said}");
+        drop(guard);
+        let said = message(&|world| world.clear_lock(&LOCK));
+        assert_eq!(said, "`clear_lock(LOCK)`: PE 0 does not hold the lock");
+        let line = line!() + 1;
+        let guard = world.lock(&LOCK);
+        world.clear_lock(&LOCK);
+        let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(guard))).unwrap_err();
+        let said = said.downcast::<String>().unwrap();
+        let expected =
+            format!("the guard of `lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:{line} does not hold");
+        assert!(said.contains(&expected), "{said}");
+        // None of them leaves anything behind.
+        drop(world.lock(&LOCK));
+    }
+    world.barrier_all();
+    drop(world.lock(&LOCK));
+}
+
+#[shmem::test(pes = 2)]
+fn threads_of_a_pe_take_turns(world: &mut World<Multiple>) {
+    const ROUNDS: u64 = 150;
+    let first = world.pe(0).unwrap();
+    let shared = &*world;
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let guard = shared.lock(&LOCK);
+                    let before = shared.g(TOTAL.on(first).index(2));
+                    std::thread::yield_now();
+                    shared.p(TOTAL.on(first).index(2), before + 1);
+                    drop(guard);
+                }
+            });
+        }
+    });
+    world.barrier_all();
+    assert_eq!(world.g(TOTAL.on(first).index(2)), 3 * ROUNDS * world.n_pes() as u64);
+}

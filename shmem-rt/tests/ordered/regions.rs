@@ -1,0 +1,453 @@
+//! `strided!` with constant regions, by every algorithm; what is checked when the program runs; and what
+//! the grammar allows.
+
+use shmem::prelude::*;
+use shmem::strided::Shaped;
+use shmem::thread::Private;
+use shmem::{PlainData, zeroed};
+
+const ROWS: usize = 12;
+const COLUMNS: usize = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
+#[repr(C)]
+struct Cell {
+    mass: f64,
+    x: f32,
+    y: f32,
+    spin: [u16; 3],
+    kind: u16,
+}
+
+#[symmetric]
+static ROW: [f64; COLUMNS];
+#[symmetric]
+static FIELD: [[f32; COLUMNS]; ROWS];
+#[symmetric]
+static OTHER: [[f32; COLUMNS]; ROWS];
+#[symmetric]
+static CELLS: [Cell; ROWS];
+#[symmetric]
+static GRID: [[Cell; 4]; ROWS];
+#[symmetric]
+static ONE: Cell;
+#[symmetric]
+static PADDED: padded![f32; ROWS; 1024];
+
+/// A value for element `i` on `pe`.
+fn value(pe: usize, i: usize) -> f32 {
+    (pe * 10_000 + i + 1) as f32
+}
+
+/// Fills this PE's copy of a field.
+fn fill(world: &World, field: &Symmetric<[[f32; COLUMNS]; ROWS]>, pe: usize) {
+    for i in 0..ROWS {
+        for j in 0..COLUMNS {
+            field.here(world).index(i).index(j).store(value(pe, i * COLUMNS + j));
+        }
+    }
+}
+
+fn contents<T: PlainData>(world: &World, object: &'static Symmetric<T>) -> Box<T> {
+    let mut all = Box::new(T::zeroed());
+    world.get(&mut *all, object.on(world.me()));
+    all
+}
+
+/// A put and a get of constant regions by one algorithm, and a loop over `(row, column)`s that they equal.
+macro_rules! constant {
+    ($world:ident, $algorithm:tt, [$($there:tt)*], [$($here:tt)*], $pairs:expr) => {{
+        let (me, other) = ($world.my_pe(), $world.ring_neighbours().1);
+        let pairs: Vec<((usize, usize), (usize, usize))> = $pairs.collect();
+        assert!(!pairs.is_empty());
+        // A put from a static, and one from memory of this PE.
+        for symmetric in [true, false] {
+            fill($world, &FIELD, me);
+            fill($world, &OTHER, me + 2);
+            let local = contents($world, &OTHER);
+            $world.barrier_all();
+            if symmetric {
+                strided!($world, algorithm = $algorithm; FIELD@other[$($there)*] = OTHER[$($here)*]);
+            } else {
+                strided!($world, algorithm = $algorithm; FIELD@other[$($there)*] = local[$($here)*]);
+            }
+            $world.barrier_all();
+            let mut expected: [[f32; COLUMNS]; ROWS] =
+                std::array::from_fn(|i| std::array::from_fn(|j| value(me, i * COLUMNS + j)));
+            for ((i, j), (k, l)) in &pairs {
+                expected[*i][*j] = value(other.number() + 2, k * COLUMNS + l);
+            }
+            assert_eq!(*contents($world, &FIELD), expected, "put by {}", stringify!($algorithm));
+            $world.barrier_all();
+        }
+        // A get into a static, and one into memory of this PE.
+        fill($world, &FIELD, me);
+        fill($world, &OTHER, me + 2);
+        let mut local = contents($world, &OTHER);
+        $world.barrier_all();
+        strided!($world, algorithm = $algorithm; local[$($here)*] = FIELD@other[$($there)*]);
+        strided!($world, algorithm = $algorithm; OTHER[$($here)*] = FIELD@other[$($there)*]);
+        $world.barrier_all();
+        let mut expected: [[f32; COLUMNS]; ROWS] =
+            std::array::from_fn(|i| std::array::from_fn(|j| value(me + 2, i * COLUMNS + j)));
+        for ((i, j), (k, l)) in &pairs {
+            expected[*k][*l] = value(other.number(), i * COLUMNS + j);
+        }
+        assert_eq!(*local, expected, "get by {}", stringify!($algorithm));
+        assert_eq!(*contents($world, &OTHER), expected, "get by {}", stringify!($algorithm));
+        $world.barrier_all();
+    }};
+}
+
+macro_rules! by_every_algorithm {
+    ($world:ident, $($rest:tt)*) => {{
+        constant!($world, 1, $($rest)*);
+        constant!($world, 2, $($rest)*);
+        constant!($world, 3, $($rest)*);
+        constant!($world, auto, $($rest)*);
+    }};
+}
+
+#[shmem::test(pes = 2)]
+fn contiguous(world: &mut World) {
+    by_every_algorithm!(
+        world,
+        [2..4, ..],
+        [7..9, ..],
+        (0..2).flat_map(|i| { (0..COLUMNS).map(move |j| ((2 + i, j), (7 + i, j))) })
+    );
+    by_every_algorithm!(world, [5, 3..=9], [5, 4..=10], (0..7).map(|j| ((5, 3 + j), (5, 4 + j))));
+}
+
+#[shmem::test(pes = 2)]
+fn columns_and_rows(world: &mut World) {
+    by_every_algorithm!(world, [.., 3], [.., 19], (0..ROWS).map(|i| ((i, 3), (i, 19))));
+    by_every_algorithm!(world, [1..11, 0], [3, ..10], (0..10).map(|i| ((1 + i, 0), (3, i))));
+    by_every_algorithm!(world, [3, 4..; 3], [..6, 1], (0..6).map(|i| ((3, 4 + 3 * i), (i, 1))));
+}
+
+#[shmem::test(pes = 2)]
+fn blocks(world: &mut World) {
+    by_every_algorithm!(
+        world,
+        [.., 3..7],
+        [.., 16..],
+        (0..ROWS).flat_map(|i| { (0..4).map(move |j| ((i, 3 + j), (i, 16 + j))) })
+    );
+    by_every_algorithm!(world, [2, ..; 8; 4], [5, 1..13], (0..3).flat_map(|i| {
+        (0..4).map(move |j| ((2, 8 * i + j), (5, 1 + 4 * i + j)))
+    }));
+    by_every_algorithm!(world, [3..7, 5], [..; 6; 2, 6], (0..4).map(|i| {
+        ((3 + i, 5), (6 * (i / 2) + i % 2, 6))
+    }));
+}
+
+#[shmem::test(pes = 2)]
+fn checkerboard(world: &mut World) {
+    by_every_algorithm!(world, [..; 2, 1..; 2], [1..; 2, ..; 2], (0..6).flat_map(|i| {
+        (0..10).map(move |j| ((2 * i, 2 * j + 1), (2 * i + 1, 2 * j)))
+    }));
+}
+
+#[shmem::test(pes = 2)]
+fn structures_of_constant_regions(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let cell = |pe: usize, i: usize| Cell {
+        mass: f64::from(value(pe, i)),
+        x: value(pe, 100 + i),
+        y: value(pe, 200 + i),
+        spin: [1, 2, 3].map(|k| (k * 100 + 50 * pe + i) as u16),
+        kind: (pe + i) as u16,
+    };
+    let mine: [Cell; ROWS] = std::array::from_fn(|i| cell(me, i));
+    world.put(CELLS.on(world.me()), &mine);
+    let rows: [[Cell; 4]; ROWS] = std::array::from_fn(|i| std::array::from_fn(|j| cell(me + 2, 4 * i + j)));
+    world.put(GRID.on(world.me()), &rows);
+    world.put(ONE.on(world.me()), &cell(me + 4, 0));
+    world.barrier_all();
+    let from = other.number();
+
+    // One field, into an array of what it is.
+    let mut masses = [0.0; ROWS];
+    strided!(world, masses[..] = CELLS@other[..].mass);
+    assert_eq!(masses, std::array::from_fn(|i| cell(from, i).mass));
+    let mut spins = vec![[0; 3]; ROWS];
+    strided!(world, algorithm = 2; spins[..] = CELLS@other[..].spin);
+    assert_eq!(spins, (0..ROWS).map(|i| cell(from, i).spin).collect::<Vec<_>>());
+    // Several of one type, into a matrix; a column of structures.
+    let mut places = [[0.0; 2]; ROWS];
+    strided!(world, places[..] = GRID@other[.., 2].{x, y});
+    assert_eq!(places, std::array::from_fn(|i| [cell(from + 2, 4 * i + 2).x, cell(from + 2, 4 * i + 2).y]));
+    // Several of several types, into structures.
+    let mut some = [Cell::zeroed(); ROWS / 2];
+    strided!(world, some[..].{y, spin} = CELLS@other[1..; 2].{y, spin});
+    let expected = |i: usize| {
+        let Cell { y, spin, .. } = cell(from, 2 * i + 1);
+        Cell { y, spin, ..Cell::zeroed() }
+    };
+    assert_eq!(some, std::array::from_fn(expected));
+    // An object without dimensions.
+    let mut spin = [0; 3];
+    strided!(world, spin[..] = ONE@other[..].spin);
+    assert_eq!(spin, cell(from + 4, 0).spin);
+    world.barrier_all();
+    strided!(world, CELLS@other[..].kind = GRID[.., 1].kind);
+    strided!(world, ONE@other[..].{x, y} = CELLS[3].{x, y});
+    world.barrier_all();
+    let expected = |i: usize| Cell { kind: cell(from + 2, 4 * i + 1).kind, ..cell(me, i) };
+    assert_eq!(*contents(world, &CELLS), std::array::from_fn::<_, ROWS, _>(expected));
+    let Cell { x, y, .. } = cell(from, 3);
+    assert_eq!(*contents(world, &ONE), Cell { x, y, ..cell(me + 4, 0) });
+}
+
+/// A region of padded rows leaves the padding out.
+#[shmem::test(pes = 2)]
+fn padded_rows(world: &mut World) {
+    let other = world.ring_neighbours().1;
+    let column: [f32; ROWS] = std::array::from_fn(|i| value(world.my_pe(), i));
+    strided!(world, PADDED@other[.., 1023] = column[..]);
+    world.barrier_all();
+    world.frozen(&PADDED, |field| {
+        for (i, row) in field.iter().enumerate() {
+            assert_eq!((row[1022], row[1023]), (0.0, value(other.number(), i)));
+        }
+    });
+    let mut rows = vec![[1.0; 1024]; ROWS];
+    strided!(world, rows[..] = PADDED@other[..]);
+    assert!(rows.iter().enumerate().all(|(i, row)| row[..1023] == [0.0; 1023] && row[1023] == column[i]));
+}
+
+/// Indices that only the run knows leave the plan a constant.
+#[shmem::test(pes = 2)]
+fn indices_at_run_time(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    fill(world, &FIELD, me);
+    fill(world, &OTHER, me + 2);
+    let heap = world.alloc(zeroed::<[f32; COLUMNS]>(ROWS)).unwrap();
+    world.barrier_all();
+    for i in 0..ROWS {
+        strided!(world, FIELD@other[dyn i, ..] = OTHER[dyn ROWS - 1 - i, ..]);
+        strided!(world, heap[dyn i, ..] = OTHER@other[dyn i, ..]);
+    }
+    world.barrier_all();
+    let from = other.number() + 2;
+    for (i, row) in contents(world, &FIELD).iter().enumerate() {
+        let first = (ROWS - 1 - i) * COLUMNS;
+        assert_eq!(*row, std::array::from_fn(|j| value(from, first + j)));
+    }
+    world.local(&heap, |heap| {
+        let expected = |i: usize, j: usize| value(from, i * COLUMNS + j);
+        assert!((0..ROWS).all(|i| heap[i] == std::array::from_fn(|j| expected(i, j))));
+    });
+}
+
+/// The length of a slice is taken from the other side.
+#[shmem::test(pes = 2)]
+fn slices(world: &mut World) {
+    let other = world.ring_neighbours().1;
+    let source: Vec<f64> = (0..COLUMNS).map(|i| f64::from(value(world.my_pe(), i))).collect();
+    strided!(world, ROW@other[4..12; 2] = (source[..4])[..]);
+    strided!(world, ROW@other[1..12; 2] = (source[8..])[..; 2]);
+    world.barrier_all();
+    let sent = |i: usize| f64::from(value(other.number(), i));
+    let row = contents(world, &ROW);
+    // The next puts change what has just been read.
+    world.barrier_all();
+    assert_eq!(
+        row[..13],
+        [
+            0.0,
+            sent(8),
+            0.0,
+            sent(10),
+            sent(0),
+            sent(12),
+            sent(1),
+            sent(14),
+            sent(2),
+            sent(16),
+            sent(3),
+            sent(18),
+            0.0
+        ]
+    );
+    strided!(world, ROW@other[14..20] = (source[..10])[..; 4; 2]);
+    world.barrier_all();
+    assert_eq!(contents(world, &ROW)[14..], [0, 1, 4, 5, 8, 9].map(sent));
+    // Both sides of a length that only the run knows.
+    let heap = world.alloc(zeroed::<f64>(5)).unwrap();
+    strided!(world, heap@other[..] = (source[..5])[..]);
+    world.barrier_all();
+    world.barrier_all();
+    let mut found = vec![0.0; 3];
+    strided!(world, found[..] = heap@other[..; 2]);
+    assert_eq!(found, [0, 2, 4].map(|i| source[i]));
+}
+
+fn refusal(call: impl FnOnce()) -> String {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_err();
+    panic
+        .downcast_ref::<&str>()
+        .map_or_else(|| panic.downcast_ref::<String>().unwrap().clone(), |s| (*s).into())
+}
+
+#[shmem::test]
+fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
+    let me = world.me();
+    let source = vec![1.0; COLUMNS];
+    let (n, far) = (3, 12);
+    let beyond = refusal(|| strided!(world, FIELD@me[dyn far, ..] = OTHER[0, ..]));
+    assert_eq!(beyond, "`FIELD` has 12 elements in dimension 0, but the index is 12");
+    let beyond = refusal(|| strided!(world, ROW@me[dyn 0..n * far] = source[..]));
+    assert_eq!(beyond, "`ROW` has 20 elements in dimension 0, but the region ends at 36");
+    let shapes = refusal(|| strided!(world, ROW@me[dyn 0..n] = source[..]));
+    assert_eq!(shapes, "the destination is 3 elements, the source 20");
+    let length = refusal(|| strided!(world, ROW@me[..] = (source[1..])[..]));
+    assert_eq!(length, "the destination is 20 elements, the source 19");
+    let length = refusal(|| strided!(world, ROW@me[5] = source[..]));
+    assert_eq!(length, "the destination is 1 elements, the source 20");
+    let length = refusal(|| strided!(world, ROW@me[0..5] = (source[1..5])[0..5]));
+    assert_eq!(length, "`source[1..5]` has 4 elements in dimension 0, but the region ends at 5");
+    let (start, last) = (n - 2, usize::MAX);
+    let blocks = refusal(|| strided!(world, ROW@me[dyn start..5; dyn last; dyn last] = source[..]));
+    assert!(blocks.ends_with("elements, but the region ends at 5"), "{blocks}");
+    let end = refusal(|| strided!(world, ROW@me[dyn start..=last] = source[..]));
+    assert_eq!(end, format!("`ROW` has 20 elements in dimension 0, but the region ends at {last}"));
+    let end = refusal(|| strided!(world, ROW@me[0..5] = (source[..5])[0..=usize::MAX]));
+    assert_eq!(end, format!("`source[..5]` has 5 elements in dimension 0, but the region ends at {last}"));
+    let blocks = refusal(|| strided!(world, ROW@me[0..6] = (source[..9])[..; 4; 2]));
+    assert_eq!(blocks, "the last block starts at 8 and has 2 elements, but the region ends at 9");
+    let mut into = [0.0; COLUMNS];
+    let length = refusal(|| strided!(world, (&mut into[1..])[20] = ROW@me[0]));
+    assert_eq!(length, "`&mut into[1..]` has 19 elements in dimension 0, but the index is 20");
+    let stride = refusal(|| strided!(world, ROW@me[..; dyn n - 3] = source[..]));
+    assert_eq!(stride, "a stride must be at least 1");
+    let block = refusal(|| strided!(world, ROW@me[..; 2; dyn n] = source[..]));
+    assert_eq!(block, "blocks of 3 elements overlap at a stride of 2; the stride must be at least the block");
+    assert_eq!(*contents(world, &ROW), [0.0; COLUMNS], "something was written");
+    assert_eq!(*contents(world, &FIELD), [[0.0; COLUMNS]; ROWS], "something was written");
+}
+
+/// What the macro would not write: an index that is promised and not given.
+#[shmem::test]
+fn an_index_that_is_not_given_is_not_taken_for_0(world: &mut World) {
+    use shmem::__private::strided::{Axis, Region, get_dyn, loading, put_dyn, storing};
+    let me = world.me();
+    let (nothing, mut into) = ([0.0_f64; 0], [0.0_f64; 0]);
+    let (first, dynamic) = ([Axis::range(0, 1)], [Axis::dynamic()]);
+    let (there, here) = (Region::new("ROW", &first, &[]), Region::new("nothing", &dynamic, &[]));
+    let put = || put_dyn(storing(world), &ROW, me, &nothing, &there, &here, None, |e| e, |e| e);
+    assert_eq!(refusal(put), "an index that only the run knows is not given");
+    let get = || get_dyn(loading(world), &mut into, &ROW, me, &here, &there, None, |e| e, |e| e);
+    assert_eq!(refusal(get), "an index that only the run knows is not given");
+}
+
+/// What is read must not be written by the same transfer: only where the PE is this one can it be.
+#[shmem::test]
+fn a_transfer_within_one_object(world: &mut World) {
+    let me = world.me();
+    fill(world, &FIELD, 0);
+    let overlap = "the two regions of `FIELD` overlap, and the PE is this one: it would write what it still has to read";
+    assert_eq!(refusal(|| strided!(world, FIELD@me[0, 1..9] = FIELD[0, 0..8])), overlap);
+    assert_eq!(refusal(|| strided!(world, FIELD[dyn 0, 1..9] = FIELD@me[dyn 0, 0..8])), overlap);
+    let n = 8;
+    assert_eq!(refusal(|| strided!(world, FIELD@me[0, dyn 1..=n] = FIELD[0, 0..8])), overlap);
+    // Where the PE is counts, and not how it is marked.
+    // SAFETY: nothing but what is refused here is issued to it.
+    let marked = unsafe { me.observed() };
+    assert_eq!(refusal(|| strided!(world, FIELD@(marked)[0, 1..9] = FIELD[0, 0..8])), overlap);
+    assert_eq!(refusal(|| strided!(world, FIELD[0, 1..9] = FIELD@(marked)[0, 0..8])), overlap);
+    assert_eq!(refusal(|| strided!(world, FIELD@(marked)[0, dyn 1..=n] = FIELD[0, 0..8])), overlap);
+    assert_eq!(refusal(|| strided!(world, FIELD[0, dyn 1..=n] = FIELD@(marked)[0, 0..8])), overlap);
+    // The same is nothing to do, and what lies apart is moved.
+    strided!(world, FIELD@me[dyn 1, ..] = FIELD[1, ..]);
+    strided!(world, FIELD@me[.., 0] = FIELD[.., 19]);
+    strided!(world, FIELD[dyn 3, ..10] = FIELD@me[dyn 3, 10..]);
+    strided!(world, FIELD@me[.., 1] = OTHER[.., 1]);
+    for (i, row) in contents(world, &FIELD).iter().enumerate() {
+        let right = |j: usize| value(0, i * COLUMNS + j);
+        let expected = |j: usize| match j {
+            1 => 0.0,
+            0 if i != 3 => right(19),
+            _ if i == 3 && j < 10 => right(j + 10),
+            _ => right(j),
+        };
+        assert_eq!(*row, std::array::from_fn(expected), "row {i}");
+    }
+}
+
+struct Solver<'w> {
+    world: &'w World,
+    edges: (SymBox<[f64]>, Box<SymBox<[f64; COLUMNS]>>),
+    east: Pe,
+    buffer: Vec<f64>,
+}
+
+impl Solver<'_> {
+    const LAST: usize = COLUMNS - 1;
+
+    fn exchange(&mut self, into: &mut [f64]) {
+        strided!(self.world, self.edges.0@self.east[0..4] = self.buffer[..4]);
+        strided!(self.world, self.edges.1@self.east[dyn Self::LAST] = self.buffer[4]);
+        self.world.barrier_all();
+        strided!(self.world, into[..] = self.edges.0@self.east[0..4]);
+        strided!(self.world, self.buffer[0] = self.edges.1@self.east[COLUMNS - 1]);
+    }
+}
+
+/// Objects in structures, and every kind of token.
+#[shmem::test(pes = 2)]
+fn places_are_paths(world: &mut World) {
+    let (me, east) = (world.my_pe(), world.ring_neighbours().1);
+    let edges =
+        (world.alloc([0.0; COLUMNS]).unwrap(), Box::new(world.alloc(shmem::value([0.0; COLUMNS])).unwrap()));
+    let buffer: Vec<f64> = (0..5).map(|i| f64::from(value(me, i))).collect();
+    let mut solver = Solver { world, edges, east, buffer };
+    let mut into = [0.0; 4];
+    solver.exchange(&mut into);
+    assert_eq!(into, std::array::from_fn(|i| f64::from(value(me, i))));
+    assert_eq!(solver.buffer[0], f64::from(value(me, 4)));
+    world.barrier_all();
+    let context = world.create_ctx::<Private>().unwrap();
+    let context = context.bind(world);
+    strided!(context, ROW@east[5] = solver.buffer[1]);
+    strided!(&context, ROW@east[6] = solver.buffer[2]);
+    context.quiet();
+    world.barrier_all();
+    let other = east.number();
+    assert_eq!(contents(world, &ROW)[5..7], [1, 2].map(|i| f64::from(value(other, i))));
+}
+
+/// Generic over the elements and over the length.
+fn halves<T: PlainData + Shaped<Element = T>, const N: usize>(
+    world: &World,
+    object: &SymBox<[T]>,
+    pe: Pe,
+    from: &[T; N],
+) {
+    strided!(world, object@pe[dyn ..N / 2] = from[dyn N / 2..]);
+    strided!(world, object@pe[N_LEFT] = from[0]);
+}
+const N_LEFT: usize = 7;
+
+#[shmem::test(pes = 2)]
+fn generic_code(world: &mut World) {
+    let (me, east) = (world.my_pe() as u16, world.ring_neighbours().1);
+    let object = world.alloc([0_u16; 8]).unwrap();
+    halves(world, &object, east, &[1, 2, 3, 4, 5, 6].map(|i| 10 * i + me));
+    world.barrier_all();
+    let other = 1 - me;
+    let mut found = [0; 8];
+    object.here(world).index(..).copy_to(&mut found);
+    assert_eq!(found, [40 + other, 50 + other, 60 + other, 0, 0, 0, 0, 10 + other]);
+}
+
+trait Zeroed {
+    fn zeroed() -> Self;
+}
+
+impl Zeroed for Cell {
+    fn zeroed() -> Self {
+        bytemuck::Zeroable::zeroed()
+    }
+}

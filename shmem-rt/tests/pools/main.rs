@@ -1,0 +1,8 @@
+//! What optional features add.
+
+#[cfg(feature = "rayon")]
+mod array_parallel;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(feature = "rayon")]
+mod rayon;

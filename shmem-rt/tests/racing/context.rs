@@ -1,0 +1,246 @@
+//! Contexts: streams of their own, for threads of their own.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
+use shmem::prelude::*;
+use shmem::thread::{Multiple, NoStore, Private, Serialized};
+use shmem::{Context, ContextError};
+
+#[symmetric]
+static CELLS: [[u64; 64]; 4];
+#[symmetric]
+static READY: Signal;
+
+#[shmem::test(pes = 2)]
+fn a_context_lives_across_phases(world: &mut World) {
+    let context = world.create_ctx::<Private>().unwrap();
+    for round in 1..=5 {
+        let (_, east) = world.ring_neighbours();
+        let ctx = context.bind(world);
+        ctx.put(CELLS.on(east).index(0), &[round; 64]);
+        ctx.quiet();
+        world.local(&CELLS, |cells| assert_eq!(cells[0], [round; 64]));
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn a_forgotten_context_is_quieted_by_a_phase(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    for round in 1..=50 {
+        let context = world.create_ctx::<Private>().unwrap();
+        context.bind(world).put(CELLS.on(east).index(1), &[round; 64]);
+        std::mem::forget(context);
+        world.local(&CELLS, |cells| assert_eq!(cells[1], [round; 64]));
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn threads_with_their_own_contexts(world: &mut World<Multiple>) {
+    let (west, east) = world.ring_neighbours();
+    let world_ref = &*world;
+    // A network may have few endpoints, one of which is the world's.
+    let threads = world.resources().limit.map_or(4, |limit| 4.min(limit - 1));
+    std::thread::scope(|scope| {
+        for row in 0..threads {
+            scope.spawn(move || {
+                let context = world_ref.create_ctx::<Private>().unwrap();
+                let ctx = context.bind(world_ref);
+                for i in 0..64 {
+                    ctx.p(
+                        CELLS.on(east).index(row).index(i),
+                        (row * 100 + i + 1000 * world_ref.my_pe()) as u64,
+                    );
+                }
+            });
+        }
+    });
+    world.barrier_all();
+    for row in 0..threads {
+        for i in 0..64 {
+            let expected = (row * 100 + i + 1000 * west.number()) as u64;
+            assert_eq!(CELLS.here(world).index(row).index(i).load(), expected);
+        }
+    }
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2"))]
+fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
+    // The world itself has one.
+    let second = world.create_ctx::<Serialized>().unwrap();
+    let line = line!() - 1;
+    let error = world.create_ctx::<Private>().unwrap_err();
+    let text = error.to_string();
+    let expected = format!(
+        "a context of level Private cannot be created: 2 of 2 endpoints of this PE are in use (1 by the world, 1 by \
+         Serialized at shmem-rt/tests/racing/context.rs:{line}); destroy one, raise SHMEM_MAX_RESOURCES, or share one \
+         with a lock by SHMEM_CONTEXT_SHARING=efficient"
+    );
+    assert_eq!(text, expected);
+    assert!(
+        matches!(error, shmem::Error::Context(e) if matches!(*e, ContextError::Exhausted { used: 2, .. }))
+    );
+    // Those for many threads share the one that has a lock: the world's.
+    let shared = world.create_ctx::<Multiple>().unwrap();
+    let grant = shared.grant();
+    assert_eq!((grant.unit, grant.locked, grant.shared_with), (0, true, 1), "{grant}");
+    second.destroy();
+    let third = world.create_ctx::<Private>().unwrap();
+    assert_eq!((third.grant().unit, third.grant().locked), (1, false));
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
+fn who_comes_too_late_shares_with_a_lock(world: &mut World<Multiple>) {
+    let own = world.create_ctx::<Private>().unwrap();
+    assert_eq!(own.grant().to_string(), "number 1 of the endpoints, alone, no lock, a counter");
+    let late = world.create_ctx::<Private>().unwrap();
+    let granted = "number 0 of the endpoints, with 1 other context, a lock, a counter";
+    assert_eq!(late.grant().to_string(), granted);
+    let resources = world.resources();
+    assert_eq!((resources.used, resources.limit, resources.grants.len()), (2, Some(2), 3));
+}
+
+#[test]
+fn each_pe_of_a_node_needs_a_unit() {
+    let job = || {
+        let mut job = shmem::launch::Launch::new(std::env::current_exe().unwrap(), 3).capture_output();
+        job = job.args(["--exact", "context::without_a_limit_everybody_is_alone", "--nocapture"]);
+        job.env("SHMRUN_TEST", "racing::context::without_a_limit_everybody_is_alone")
+            .env("SHMEM_TRANSPORT", "shm")
+    };
+    let outcome = job().env("SHMEM_MAX_RESOURCES", "2").run().unwrap();
+    assert_ne!(outcome.code, 0);
+    let expected =
+        "3 PEs on a node need 3 endpoints, one each, and may have 2; raise SHMEM_MAX_RESOURCES, or unset it";
+    assert!(outcome.report.to_string().contains(expected), "{}", outcome.report);
+}
+
+#[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "7"))]
+fn the_units_of_a_node_are_shared_out(world: &mut World) {
+    // 7 = 3 + 2 + 2, if all are on one node. A network between them may have fewer.
+    let (node, resources) = (world.node_team(), world.resources());
+    let units = resources.node.unwrap();
+    assert!(units == 7 || units < 7 && node.size() < world.n_pes(), "{units}");
+    let part = units / node.size() + usize::from(node.rank() < units % node.size());
+    assert_eq!((resources.limit, resources.used), (Some(part), 1));
+    let text = resources.to_string();
+    assert_eq!(
+        text,
+        format!(
+            "endpoints: 1 in use of {part} for this PE, {units} for its node; contexts by auto, conservative"
+        )
+    );
+}
+
+#[shmem::test(pes = 2)]
+fn without_a_limit_everybody_is_alone(world: &mut World) {
+    // Of a network, as many as it has but for the last, which is saved.
+    let many = world.resources().limit.map_or(100, |limit| 100.min(limit - 2));
+    let contexts: Vec<_> = (0..many).map(|_| world.create_ctx::<Private>().unwrap()).collect();
+    assert!(contexts.iter().all(|context| context.grant().shared_with == 0));
+    assert_eq!(world.resources().used, many + 1);
+    drop(contexts);
+    assert_eq!(world.resources().used, 1);
+}
+
+#[shmem::test(pes = 2)]
+fn a_context_that_only_reads(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    let context = world.create_ctx::<NoStore<Private>>().unwrap();
+    let me = world.my_pe() as u64;
+    CELLS.here(world).index(0).index(..).fill(me + 1);
+    world.barrier_all();
+    let ctx = context.bind(world);
+    let mut row = [0; 64];
+    ctx.get(&mut row, CELLS.on(east).index(0));
+    assert_eq!(row, [east.number() as u64 + 1; 64]);
+    assert_eq!(ctx.g(CELLS.on(west).index(0).index(3)), west.number() as u64 + 1);
+    assert_eq!(ctx.signal_fetch(READY.on(east)), 0);
+    ctx.fence();
+    ctx.quiet();
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn dropping_a_context_completes_what_it_started(world: &mut World) {
+    let (west, east) = world.ring_neighbours();
+    for round in 1..=30 {
+        let context = world.create_ctx::<Private>().unwrap();
+        context.bind(world).put(CELLS.on(east).index(2), &[round; 64]);
+        context.destroy();
+        // Ordered behind the destruction only.
+        let flag = world.create_ctx::<Private>().unwrap();
+        flag.bind(world).signal_set(READY.on(east), round);
+        drop(flag);
+        READY.wait_until(world, ge(round));
+        assert_eq!(CELLS.here(world).index(2).index(5).load(), round, "from {west}");
+        world.barrier_all();
+    }
+}
+
+#[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = "domain", "SHMEM_MAX_RESOURCES" = "4"))]
+fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
+    // One endpoint for both, whose operations are counted together.
+    let (_, east) = world.ring_neighbours();
+    let (a, b) = (world.create_ctx::<Private>().unwrap(), world.create_ctx::<Private>().unwrap());
+    assert_eq!((a.grant().unit, b.grant().unit, a.grant().shared_with), (0, 0, 2), "the world is there, too");
+    for round in 1..=30 {
+        a.bind(world).put(CELLS.on(east).index(3), &[round; 64]);
+        b.bind(world).quiet();
+        world.create_ctx::<Private>().unwrap().bind(world).signal_set(READY.on(east), round);
+        world.quiet();
+        READY.wait_until(world, ge(round));
+        assert_eq!(CELLS.here(world).index(3).index(63).load(), round);
+        world.barrier_all();
+    }
+}
+
+#[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMEM_NPES" = "2"))]
+fn a_context_serves_its_own_pe_only(world: &mut World<Multiple>) {
+    // Each PE is a thread here, so a context can come to another PE, whose phases do not quiet it.
+    static GIVEN: Mutex<Option<Context<Multiple>>> = Mutex::new(None);
+    let (west, east) = world.ring_neighbours();
+    assert_eq!((world.n_pes(), west), (2, east), "two threads");
+    if world.my_pe() == 0 {
+        *GIVEN.lock().unwrap() = Some(world.create_ctx().unwrap());
+    }
+    world.barrier_all();
+    if world.my_pe() == 1 {
+        let context = GIVEN.lock().unwrap().take().unwrap();
+        let bound = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            context.bind(world).put(CELLS.on(east).index(0), &[9; 64]);
+        }));
+        let message = *bound.unwrap_err().downcast::<&str>().unwrap();
+        assert!(message.contains("a context of another PE"), "{message}");
+    }
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 2)]
+fn a_second_thread_in_a_collective_is_refused(world: &mut World<Multiple>) {
+    // The first thread is inside: PE 1 comes later. Whatever it does between its meetings is its own.
+    let (world, me) = (&*world, world.my_pe());
+    std::thread::scope(|scope| {
+        if me == 1 {
+            READY.wait_until(world, eq(1));
+        }
+        let (tells, told) = channel();
+        let first = scope.spawn(move || {
+            tells.send(crate::asleep::Thread::current()).unwrap();
+            drop(world.alloc([0_u64; 8]).unwrap());
+        });
+        let first_thread = told.recv().unwrap();
+        if me == 0 {
+            first_thread.wait_until_asleep();
+            let second = std::panic::catch_unwind(AssertUnwindSafe(|| world.sum(&mut [1_u64; 8])));
+            let message = *second.unwrap_err().downcast::<String>().unwrap();
+            assert!(message.contains("two threads of PE 0 are in collectives"), "{message}");
+            world.signal_set(READY.on(world.pe(1).unwrap()), 1);
+        }
+        first.join().unwrap();
+    });
+    let mut sum = 1;
+    world.sum(&mut sum);
+    assert_eq!(sum, 2, "scratch and its steps are in order");
+}

@@ -1,0 +1,430 @@
+//! Teams: who is in them, their memory, their phases, and what becomes of them.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
+
+use crate::dice::Dice;
+use shmem::prelude::*;
+use shmem::{Error, Team, TeamBox, TeamConfig};
+
+#[symmetric]
+static MARKS: [u64; 16];
+
+fn plain() -> TeamConfig {
+    TeamConfig::default()
+}
+
+/// The numbers of a team's members.
+fn numbers(team: &Team) -> Vec<usize> {
+    team.members().iter().map(|pe| pe.number()).collect()
+}
+
+/// That the members of a team meet, know each other, and nobody else takes part.
+fn check(world: &World, team: &Team) {
+    assert_eq!(team.pe(team.rank()), Some(world.me()));
+    assert_eq!(team.pe(team.size()), None);
+    let mut ranks = vec![0; team.size()];
+    team.fcollect(world, &(team.rank(), world.my_pe()).0, &mut ranks);
+    assert_eq!(ranks, (0..team.size()).collect::<Vec<_>>());
+    let mut sum = world.my_pe();
+    team.sum(world, &mut sum);
+    assert_eq!(sum, numbers(team).iter().sum::<usize>());
+}
+
+#[shmem::test(pes = 5)]
+fn strided_teams_are_those_of_the_model(world: &mut World) {
+    let mut dice = Dice(7);
+    let mut made = 0;
+    for _ in 0..120 {
+        let (start, size) = (dice.below(6) as usize, dice.below(6) as usize);
+        let stride = dice.below(9) as isize - 4;
+        let ranks: Vec<isize> = (0..size as isize).map(|k| start as isize + k * stride).collect();
+        let possible = size > 0 && (stride != 0 || size == 1) && ranks.iter().all(|r| (0..5).contains(r));
+        match world.team().split_strided(world, start, stride, size, &plain()) {
+            Ok(team) => {
+                assert!(possible, "start {start} stride {stride} size {size}");
+                let ranks: Vec<usize> = ranks.iter().map(|rank| *rank as usize).collect();
+                assert_eq!(team.is_some(), ranks.contains(&world.my_pe()));
+                if let Some(team) = &team {
+                    assert_eq!(numbers(team), ranks);
+                    check(world, team);
+                }
+                made += 1;
+            }
+            Err(Error::Team(_)) => assert!(!possible, "start {start} stride {stride} size {size}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(made > 20);
+}
+
+#[shmem::test(pes = 5)]
+fn colours_and_keys_are_those_of_the_model(world: &mut World) {
+    let mut dice = Dice(11);
+    for round in 0..60 {
+        let wishes: Vec<(Option<u64>, i64)> =
+            (0..5).map(|_| (dice.below(4).checked_sub(1), dice.below(5) as i64 - 2)).collect();
+        let (colour, key) = wishes[world.my_pe()];
+        let team = world.team().split_by(world, colour, key, &plain()).unwrap();
+        let mut expected: Vec<usize> = (0..5).filter(|pe| wishes[*pe].0 == colour).collect();
+        expected.sort_by_key(|pe| (wishes[*pe].1, *pe));
+        assert_eq!(team.is_some(), colour.is_some(), "in round {round}");
+        if let Some(team) = &team {
+            assert_eq!(numbers(team), expected, "in round {round}");
+            check(world, team);
+            // Splits of a part go on while other parts do something else.
+            let half = team.split_strided(world, 0, 1, team.size().div_ceil(2), &plain()).unwrap();
+            assert_eq!(half.is_some(), team.rank() < team.size().div_ceil(2));
+            half.iter().for_each(|half| check(world, half));
+        }
+    }
+}
+
+#[shmem::test(pes = 5)]
+fn a_grid_has_rows_and_columns(world: &mut World) {
+    for width in 1..8 {
+        let (row, column) = world.team().split_2d(world, width, &plain(), &plain()).unwrap();
+        let me = world.my_pe();
+        let width = width.min(5);
+        assert_eq!(numbers(&row), (0..5).filter(|pe| pe / width == me / width).collect::<Vec<_>>());
+        assert_eq!(numbers(&column), (0..5).filter(|pe| pe % width == me % width).collect::<Vec<_>>());
+        assert_eq!((row.rank(), column.rank()), (me % width, me / width));
+        check(world, &row);
+        check(world, &column);
+    }
+    let error = world.team().split_2d(world, 0, &plain(), &plain()).unwrap_err().to_string();
+    assert_eq!(error, "a team has at least one member; a row of a grid of width 0 has none");
+}
+
+#[shmem::test(pes = 4)]
+fn ranks_are_translated_between_teams(world: &mut World) {
+    let back = world.team().split_strided(world, 3, -1, 4, &plain()).unwrap().unwrap();
+    let even = world.team().split_strided(world, 0, 2, 2, &plain()).unwrap();
+    for rank in 0..4 {
+        assert_eq!(back.translate(rank, world.team()), Some(3 - rank));
+        assert_eq!(world.team().translate(rank, &back), Some(3 - rank));
+        if let Some(even) = &even {
+            assert_eq!(world.team().translate(rank, even), (rank % 2 == 0).then_some(rank / 2));
+        }
+    }
+    assert_eq!(back.translate(4, world.team()), None);
+    let node = world.node_team();
+    assert_eq!(node.members(), node.neighbours());
+    check(world, node);
+    let near = world.pes().filter(|pe| MARKS.on(*pe).ptr(world).is_some()).count();
+    assert_eq!(node.size(), near, "the PEs whose memory is mapped here");
+}
+
+#[shmem::test(pes = 3)]
+fn an_address_is_a_pointer_where_the_member_is_on_this_node(world: &mut World) {
+    let back = world.team().split_strided(world, 2, -1, 3, &plain()).unwrap().unwrap();
+    let address = MARKS.here(world).addr();
+    for rank in 0..3 {
+        let pe = back.pe(rank).unwrap();
+        let expected = MARKS.on(pe).ptr(world).map(|pointer| pointer.cast());
+        assert_eq!(back.ptr(world, address, rank), expected);
+    }
+    assert_eq!(back.ptr(world, address, 3), None);
+}
+
+#[shmem::test(pes = 3)]
+fn what_is_no_team_is_the_same_error_on_all(world: &mut World) {
+    let team = world.team();
+    let error = |start, stride, size| {
+        let error = team.split_strided(world, start, stride, size, &plain()).unwrap_err();
+        assert!(matches!(error, Error::Team(_)));
+        error.to_string()
+    };
+    assert_eq!(
+        error(1, 1, 3),
+        "no team can have 3 members, from rank 1 on every 1: the team that is split has ranks 0..3; all ranks \
+         must lie in there"
+    );
+    assert!(error(3, 1, 1).contains("ranks 0..3"));
+    assert!(error(0, -1, 2).contains("from rank 0 on every -1"));
+    assert!(error(0, isize::MAX, 3).contains("ranks 0..3"), "ranks do not wrap around");
+    assert_eq!(error(0, 1, 0), "a team has at least one member; a team of size 0 has none");
+    assert!(error(0, 0, 2).contains("cannot have stride 0"));
+    check(world, team);
+}
+
+#[shmem::test(pes = 3)]
+fn indexes_run_out_on_all_and_come_back_when_all_have_dropped(world: &mut World) {
+    let make = |world: &World| world.team().split_strided(world, 0, 1, 2, &plain());
+    let fill = |world: &World| {
+        let mut teams = Vec::new();
+        let error = loop {
+            match make(world) {
+                Ok(team) => teams.push(team),
+                Err(error) => break error.to_string(),
+            }
+        };
+        (teams, error)
+    };
+    let (mut teams, error) = fill(world);
+    // The world and the node have one each.
+    assert_eq!(teams.len(), 62);
+    assert!(error.starts_with("no team can be made: PE 0 is in 64 of 64 teams; destroy one"), "{error}");
+    // PE 2 is a member of none of them, and is told all the same.
+    assert_eq!(teams.iter().flatten().count(), if world.my_pe() == 2 { 0 } else { 62 });
+    let last = world.team().split_strided(world, 2, 1, 1, &plain()).unwrap();
+    assert_eq!(last.is_some(), world.my_pe() == 2, "PE 2 has indexes left");
+
+    // Dropped on one member, a team is still there: for its members, and for that one with others.
+    let first = teams.remove(0);
+    let kept = (world.my_pe() == 1).then_some(first);
+    assert!(make(world).is_err());
+    let error = world.team().split_strided(world, 0, 2, 2, &plain()).unwrap_err().to_string();
+    assert!(error.contains("PE 0 is in 64 of 64 teams"), "{error}");
+    drop(kept);
+    let again = make(world).unwrap();
+    again.iter().for_each(|team| check(world, team));
+    assert!(make(world).is_err());
+
+    // Destroyed ones come back in any order, forgotten ones never.
+    teams.pop().unwrap().into_iter().for_each(|team| team.destroy(world).unwrap());
+    std::mem::forget(teams.pop());
+    drop((again, teams, last));
+    let (teams, _) = fill(world);
+    assert_eq!(teams.len(), 61);
+    for team in teams.iter().flatten() {
+        check(world, team);
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn a_team_in_use_is_not_destroyed(world: &mut World) {
+    let team = world.team().split_strided(world, 0, 1, 3, &plain()).unwrap().unwrap();
+    let kept = team.alloc(world, [1_u64, 2]).unwrap();
+    let kept = (world.my_pe() == 1).then_some(kept);
+    let error = team.destroy(world).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the team cannot be destroyed: PE 1 uses 0 of its contexts and 1 of its obje"),
+        "{error}"
+    );
+    // What is left can still be used, and its index follows it.
+    if let Some(kept) = &kept {
+        assert_eq!(world.g(kept.on(world.me()).index(1)), 2);
+    }
+    drop(kept);
+    let team = world.team().split_strided(world, 0, 1, 3, &plain()).unwrap().unwrap();
+    check(world, &team);
+    team.destroy(world).unwrap();
+}
+
+#[shmem::test(pes = 5, env("SHMEM_TEAM_SIZE" = "64K"))]
+fn teams_that_overlap_share_out_their_memory(world: &mut World) {
+    let me = world.my_pe();
+    // What is allocated is the same on all; what is dropped, and when, each PE decides.
+    let (mut dice, mut own) = (Dice(23), Dice(100 + me as u64));
+    let groups: [&[usize]; 4] = [&[0, 1, 2], &[2, 3, 4], &[1, 3], &[0, 1, 2, 3, 4]];
+    let teams: Vec<Option<Team>> = groups
+        .iter()
+        .map(|group| {
+            let colour = group.contains(&me).then_some(0);
+            world.team().split_by(world, colour, 0, &plain()).unwrap()
+        })
+        .collect();
+    // The teams of this PE with the objects of each, and what every copy holds.
+    let mut objects: Vec<Vec<(TeamBox<[u64]>, u64)>> = groups.iter().map(|_| Vec::new()).collect();
+    let (mut full, mut stamp) = (0, 0);
+    for _ in 0..600 {
+        let which = dice.below(4) as usize;
+        let len = 1 + dice.below(900) as usize;
+        stamp += 1;
+        let (Some(team), mine) = (&teams[which], &mut objects[which]) else { continue };
+        while own.below(5) < 2 && !mine.is_empty() {
+            let place = own.below(mine.len() as u64) as usize;
+            mine.swap_remove(place);
+        }
+        match team.alloc(world, shmem::filled(stamp << 8 | me as u64, len)) {
+            Ok(object) => mine.push((object, stamp)),
+            Err(error) => {
+                assert!(error.to_string().contains("raise SHMEM_TEAM_SIZE"), "{error}");
+                full += 1;
+            }
+        }
+        for (team, mine) in teams.iter().zip(&objects).filter_map(|(team, mine)| Some((team.as_ref()?, mine)))
+        {
+            for (object, stamp) in mine {
+                let values = object.here(world);
+                assert_eq!(values.index(0).load(), stamp << 8 | me as u64);
+                assert_eq!(values.index(object.len() - 1).load(), stamp << 8 | me as u64, "in {team:?}");
+            }
+        }
+    }
+    if me == 2 {
+        assert!(full > 10, "memory ran out {full} times only");
+    }
+    // Every copy is where each member thinks it is.
+    for (which, team) in teams.iter().enumerate() {
+        let Some(team) = team else { continue };
+        for (object, stamp) in &objects[which] {
+            for pe in team.members() {
+                assert_eq!(world.g(object.on(*pe).index(0)), stamp << 8 | pe.number() as u64);
+            }
+        }
+        team.barrier(world);
+    }
+    drop(objects);
+    // All of it is one piece again, once every member has dropped all.
+    let everybody = teams[3].as_ref().unwrap();
+    for team in teams.iter().flatten() {
+        drop(team.alloc(world, [0_u8]).unwrap());
+        drop(team.alloc(world, [0_u8]).unwrap());
+    }
+    world.barrier_all();
+    let whole = everybody.alloc(world, shmem::zeroed::<u8>(60 << 10)).unwrap();
+    assert_eq!(whole.len(), 60 << 10);
+}
+
+#[shmem::test(pes = 4)]
+fn nobody_writes_inside_a_phase_of_a_team(world: &mut World) {
+    let me = world.my_pe();
+    let team = world.team().split_by(world, Some(me as u64 % 2), 0, &plain()).unwrap().unwrap();
+    // Two teams, four PEs, and objects at equal offsets.
+    let field = team.alloc(world, [0_u64; 64]).unwrap();
+    let count = team.alloc(world, shmem::value(0_u64)).unwrap();
+    for round in 0..150 {
+        for pe in team.members() {
+            world.put(field.on(*pe), &[1000 + me as u64; 64]);
+        }
+        let mark = round << 8 | me as u64;
+        team.local(world, (&field, &count), |(field, count)| {
+            field.fill(mark);
+            if (round + me as u64).is_multiple_of(3) {
+                std::thread::sleep(std::time::Duration::from_micros(200));
+            }
+            assert!(std::hint::black_box(&mut *field).iter().all(|value| *value == mark));
+            *count += 1;
+        });
+        // The other team may be anywhere: it meets at its own pace.
+        if me % 2 == 1 {
+            team.sync(world);
+        }
+    }
+    assert_eq!(team.frozen(world, &count, |count| *count), 150);
+    field.local(world, &team, |field| field[0] = me as u64);
+    let other = team.pe(1 - team.rank()).unwrap();
+    assert_eq!(world.g(field.on(other).index(0)), other.number() as u64);
+    team.barrier(world);
+    // In a phase of the world, the teams open theirs together.
+    world.local(&count, |count| *count += 1);
+    assert_eq!(count.here(world).load(), 151);
+}
+
+fn message(body: impl FnOnce()) -> String {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_err();
+    *panic
+        .downcast::<String>()
+        .unwrap_or_else(|other| Box::new(other.downcast::<&str>().unwrap().to_string()))
+}
+
+#[shmem::test(pes = 3)]
+fn objects_of_a_team_are_the_members(world: &mut World) {
+    let pair = world.team().split_strided(world, 0, 1, 2, &plain()).unwrap();
+    let other = world.team().split_strided(world, 0, 1, 2, &plain()).unwrap();
+    if let (Some(pair), Some(other)) = (&pair, &other) {
+        let object = pair.alloc(world, [5_u64; 4]).unwrap();
+        let outside = world.pe(2).unwrap();
+        let said = message(|| _ = object.on(outside));
+        assert_eq!(said, "PE 2 is not a member of the team that has allocated this object, and has none");
+        let said = message(|| object.local(world, other, |_| ()));
+        assert!(
+            said.starts_with("an object that this team has not allocated cannot be opened by its mem"),
+            "{said}"
+        );
+        let said = message(|| pair.local(world, (&object, &object), |_| ()));
+        assert!(said.contains("is named twice in one `local`"), "{said}");
+        let address = object.here(world).addr();
+        let said = message(|| world.putmem(address, &[0; 8], world.me()));
+        assert!(said.contains("not symmetric memory of this PE"), "{said}");
+        // Nothing is left of the attempts.
+        pair.barrier(world);
+        assert_eq!(world.g(object.on(world.me()).index(3)), 5);
+    }
+    world.barrier_all();
+}
+
+/// What PE 0 gives to PE 2: PEs, a team, and an object of it.
+type Given = ([Pe; 2], Team, TeamBox<[u64]>);
+static GIVEN: Mutex<Option<Given>> = Mutex::new(None);
+#[symmetric]
+static WORDS: [u64; 4];
+#[symmetric]
+static COUNTS: [Atomic<u64>; 4];
+
+/// Two nodes of two PEs, which are threads: slots are the same on both, and mean others.
+#[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2", "SHMEM_NPES" = "4"))]
+fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
+    let node = world.my_pe() as u64 / 2;
+    let team = world.team().split_by(world, Some(node), 0, &TeamConfig::default()).unwrap().unwrap();
+    let object = team.alloc(world, [7_u64; 4]).unwrap();
+    if world.my_pe() == 0 {
+        let [near, far] = [1, 3].map(|number| world.pe(number).unwrap());
+        assert_eq!((near.on_node().is_some(), far.on_node().is_some()), (true, false));
+        object.on(near);
+        *GIVEN.lock().unwrap() = Some(([near, far], team, object));
+        world.barrier_all();
+        world.barrier_all();
+        return;
+    }
+    world.barrier_all();
+    if world.my_pe() == 2 {
+        let ([near, far], team, object) = GIVEN.lock().unwrap().take().unwrap();
+        let refusal = |work: &mut dyn FnMut()| {
+            let panic = std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_err();
+            panic
+                .downcast::<String>()
+                .map_or_else(|panic| panic.downcast_ref::<&str>().unwrap().to_string(), |text| *text)
+        };
+        let address = WORDS.here(world).addr();
+        for pe in [near, far] {
+            let stranger = format!("PE 2 was given PE {pe} by another PE of this process");
+            let refused = |work: &mut dyn FnMut()| {
+                let said = refusal(work);
+                assert!(said.starts_with(&stranger), "{said}");
+            };
+            refused(&mut || world.put(WORDS.on(pe), &[1; 4]));
+            refused(&mut || world.get(&mut [0; 4], WORDS.on(pe)));
+            refused(&mut || world.p(WORDS.on(pe).index(0), 1));
+            refused(&mut || _ = world.g(WORDS.on(pe).index(0)));
+            refused(&mut || world.putmem(address, &[1; 8], pe));
+            refused(&mut || world.inc(COUNTS.on(pe).index(0)));
+            refused(&mut || _ = world.fetch(COUNTS.on(pe).index(0)));
+            refused(&mut || strided!(world, WORDS@pe[..2] = WORDS[1..3]));
+            refused(&mut || world.iput(WORDS.on(pe).index(..), &[1; 2], 2, 1, 2));
+            refused(&mut || _ = WORDS.on(pe).ptr(world));
+        }
+        let refused = refusal(&mut || world.put(object.on(near), &[1; 4]));
+        assert!(refused.starts_with("PE 2 was given PE 1"), "{refused}");
+        let own = world.pe(1).unwrap();
+        let refused = refusal(&mut || _ = object.on(own));
+        assert!(refused.contains("is not a member"), "{refused}");
+        let refused = refusal(&mut || team.barrier(world));
+        assert_eq!(refused, "this is a team of another PE");
+    }
+    world.barrier_all();
+    // PE 1 and 3 are where they were, untouched.
+    assert_eq!(WORDS.here(world).load(), [0; 4]);
+    assert!(COUNTS.here(world).index(0).test(eq(0)));
+    let mut there = [0; 4];
+    object.here(world).copy_to(&mut there);
+    assert_eq!(there, [7; 4]);
+}
+
+/// More aligned than any place is.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(8388608))]
+struct Aligned([u8; 8 << 20]);
+
+#[shmem::test(pes = 2)]
+fn an_alignment_that_no_address_has_is_refused(world: &mut World) {
+    let team = world.team().split_by(world, Some(0), 0, &plain()).unwrap().unwrap();
+    let refused = team.alloc(world, shmem::zeroed::<Aligned>(1)).map(drop).unwrap_err().to_string();
+    assert_eq!(refused, "8388608 is not an alignment: give a power of two, at most 2M");
+    assert_eq!(refused, world.alloc(shmem::zeroed::<Aligned>(1)).map(drop).unwrap_err().to_string());
+    // Nothing is left of it, and the team goes on.
+    let object = team.alloc(world, [1_u64; 4]).unwrap();
+    assert_eq!(object.here(world).index(3).load(), 1);
+}

@@ -1,0 +1,253 @@
+//! Threads: each with a context of its own, registered ones, and what they share.
+
+use std::sync::Barrier;
+
+use shmem::prelude::*;
+use shmem::thread::{Funneled, Multiple, Private, Serialized};
+use shmem::{ContextError, Error, TeamConfig};
+
+/// Most threads with endpoints of their own.
+const THREADS: usize = 4;
+
+#[symmetric]
+static CELLS: [[u64; 16]; THREADS];
+#[symmetric]
+static HITS: Atomic<u64>;
+
+/// How many threads can have their own: a network may have few, one of which is the world's.
+fn threads(world: &World<Multiple>) -> usize {
+    world.resources().limit.map_or(THREADS, |limit| THREADS.min(limit - 1))
+}
+
+#[shmem::test(pes = 2)]
+fn registered_threads_have_their_own_streams(world: &mut World<Multiple>) {
+    let (world, (_, east)) = (&*world, world.ring_neighbours());
+    let threads = threads(world);
+    let all = Barrier::new(threads);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let thread = world.register_thread().unwrap();
+                assert_eq!(thread.grant().shared_with, 0);
+                all.wait();
+                let ctx = thread.bind(world);
+                ctx.put(CELLS.on(east).index(thread.number()), &[thread.number() as u64 + 1; 16]);
+                ctx.quiet();
+                ctx.add(HITS.on(east), 1);
+                // Leaving completes.
+            });
+        }
+    });
+    world.barrier_all();
+    assert_eq!(world.fetch(HITS.on(world.me())), threads as u64);
+    for number in 0..threads {
+        assert_eq!(CELLS.here(world).index(number).index(9).load(), number as u64 + 1);
+    }
+    assert_eq!(world.resources().used, 1);
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_NUM_THREADS" = "2"))]
+fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
+    let world = &*world;
+    let first = world.register_thread().unwrap();
+    let line = line!() - 1;
+    let again = world.register_thread().unwrap_err();
+    let text = again.to_string();
+    assert!(text.contains(&format!("as number 0, at shmem-rt/tests/racing/threads.rs:{line}")), "{text}");
+    assert!(
+        matches!(again, Error::Context(error) if matches!(*error, ContextError::Registered { number: 0, .. }))
+    );
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| {
+            let second = world.register_thread().unwrap();
+            let third =
+                scope.spawn(|| world.register_thread().map(drop).unwrap_err().to_string()).join().unwrap();
+            assert!(third.contains("2 of 2 threads are (SHMEM_MAX_NUM_THREADS)"), "{third}");
+            second.number()
+        });
+        assert_eq!(second.join().unwrap(), 1);
+    });
+    drop(first);
+    // Number 1 was given back before number 0.
+    assert_eq!(world.register_thread().unwrap().number(), 1);
+    assert_eq!(world.register_thread().unwrap().number(), 0);
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2"))]
+fn a_thread_without_a_unit_is_told(world: &mut World<Multiple>) {
+    let _own = world.register_thread().unwrap();
+    let world = &*world;
+    let refused = || world.register_thread().map(drop).unwrap_err().to_string();
+    std::thread::scope(|scope| {
+        let error = scope.spawn(refused).join().unwrap();
+        assert!(error.contains("2 of 2 endpoints of this PE are in use"), "{error}");
+        let error = scope.spawn(refused).join().unwrap();
+        assert!(!error.contains("registered"), "a refused registration leaves no trace: {error}");
+    });
+}
+
+#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
+fn a_thread_without_a_unit_shares_the_default_one(world: &mut World<Multiple>) {
+    let own = world.register_thread().unwrap();
+    assert!(!own.grant().locked);
+    let (world, me) = (&*world, world.me());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let late = world.register_thread().unwrap();
+            assert_eq!((late.grant().unit, late.grant().locked), (0, true), "{}", late.grant());
+            late.bind(world).add(HITS.on(me), 5);
+        });
+    });
+    assert_eq!(world.fetch(HITS.on(me)), 5);
+}
+
+#[shmem::test(pes = 2)]
+fn contexts_made_by_the_master_are_given_to_other_threads_later(world: &mut World<Multiple>) {
+    let (world, (_, east)) = (&*world, world.ring_neighbours());
+    let threads = threads(world);
+    let mut contexts: Vec<_> = (0..threads).map(|_| world.create_ctx::<Serialized>().unwrap()).collect();
+    for region in 1..=3_u64 {
+        std::thread::scope(|scope| {
+            for (row, context) in contexts.iter_mut().enumerate() {
+                scope.spawn(move || {
+                    let ctx = context.bind(world);
+                    ctx.put(CELLS.on(east).index(row), &[region * 10 + row as u64; 16]);
+                    ctx.quiet();
+                });
+            }
+        });
+        world.barrier_all();
+        for row in 0..threads {
+            assert_eq!(CELLS.here(world).index(row).index(3).load(), region * 10 + row as u64);
+        }
+        world.barrier_all();
+        contexts.rotate_left(1);
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut World<Funneled>) {
+    let (_, east) = world.ring_neighbours();
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
+    std::thread::scope(|scope| {
+        let sums: Vec<_> = (0..4_u64).map(|n| scope.spawn(move || n * n)).collect();
+        for (i, sum) in sums.into_iter().enumerate() {
+            ctx.p(CELLS.on(east).index(0).index(i), sum.join().unwrap());
+        }
+    });
+    ctx.quiet();
+    world.barrier_all();
+    let squares = [0, 1, 2, 3].map(|i| CELLS.here(world).index(0).index(i).load());
+    assert_eq!(squares, [0, 1, 4, 9]);
+}
+
+#[shmem::test(pes = 3)]
+fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
+    let alone = world.create_ctx::<Private>().unwrap();
+    assert_eq!(alone.team().members(), world.team().members());
+    let config = TeamConfig::with_contexts(1);
+    let Some(team) = world.team().split_strided(world, 2, -2, 2, &config).unwrap() else {
+        assert_eq!(world.my_pe(), 1, "PEs 2 and 0 are the team");
+        return;
+    };
+    let context = team.create_ctx::<Private, _>(world).unwrap();
+    let members = context.team();
+    assert_eq!((members.size(), members.pe(0), members.pe(1)), (2, world.pe(2).ok(), world.pe(0).ok()));
+    assert_eq!(members.pe(members.rank()), Some(world.me()));
+    // It reaches all PEs, by their numbers in the world.
+    context.bind(world).add(HITS.on(world.pe(1).unwrap()), 1);
+    let error = team.create_ctx::<Private, _>(world).unwrap_err().to_string();
+    assert!(error.contains("no further context of this team: it was made for 1"), "{error}");
+    drop(context);
+    assert!(team.create_ctx::<Private, _>(world).is_ok());
+}
+
+/// The address of an element of an array, as a program may have kept it.
+fn kept(world: &mut World<Multiple>, array: &NumaArray<u8, 1, shmem::array::Separate>) -> usize {
+    world.local(array, |bytes| bytes.as_slice().as_ptr() as usize)
+}
+
+/// While one thread copies to a raw address, another may drop the array that lies there, and reclaim its memory.
+#[shmem::test(pes = 2)]
+fn raw_addresses_reach_no_memory_that_goes_meanwhile(world: &mut World<Multiple>) {
+    const BYTES: usize = 64 << 20;
+    let array = world.array([BYTES]).storage(shmem::array::Separate).zeroed::<u8>().unwrap();
+    let at = kept(world, &array);
+    let (world, (_, east)) = (&*world, world.ring_neighbours());
+    let started = Barrier::new(2);
+    let reached = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let source = vec![1; BYTES];
+            let address = world.address(at as *const u8);
+            started.wait();
+            // Not here, unless addresses lead where they must not: then this goes on while the memory goes.
+            let reached = address.map(|address| world.putmem(address, &source, east));
+            reached.map_err(|miss| miss.to_string())
+        });
+        started.wait();
+        drop(array);
+        world.reclaim();
+        writer.join().unwrap()
+    });
+    let miss = reached.unwrap_err();
+    assert!(
+        miss.contains("memory of an array or a halo of its own, which goes when its handle is dropped"),
+        "{miss}"
+    );
+}
+
+/// An address that was of one thing once leads nowhere when it is of another.
+#[shmem::test(pes = 2)]
+fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multiple>) {
+    const BYTES: usize = 1 << 20;
+    let heap = world.create_partition(shmem::partition::NewPartition::new(2 * BYTES as u64)).unwrap();
+    let (id, block) = (heap.id(), heap.malloc(BYTES).unwrap());
+    world.free(block).unwrap();
+    world.drop_partition(id).unwrap();
+    let pooled = world.array([BYTES]).chunks(2).storage(shmem::array::Multi).zeroed::<u8>().unwrap();
+    let array = world.array([2 * BYTES]).storage(shmem::array::Separate).zeroed::<u8>().unwrap();
+    let start = kept(world, &array);
+    let me = world.me();
+    for at in [block.as_ptr() as usize, start] {
+        let address = block.add(at.wrapping_sub(block.as_ptr() as usize));
+        let put = || world.putmem(address, &[1; 64], me);
+        let miss = *std::panic::catch_unwind(std::panic::AssertUnwindSafe(put))
+            .unwrap_err()
+            .downcast::<String>()
+            .unwrap();
+        assert!(miss.starts_with("`putmem`: ") && miss.contains("not symmetric memory of this PE"), "{miss}");
+        let get = || world.iputmem(address, &[1; 64], 2, 1, 1, 8, me);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(get)).is_err());
+        assert!(world.address(address.as_ptr()).is_err() && !world.addr_accessible(address.as_ptr(), me));
+    }
+    drop((pooled, array));
+}
+
+/// A handle may be dropped before what was started through it is complete: reclaiming waits for that, whichever thread
+/// and context it was started by.
+#[shmem::test(pes = 2)]
+fn what_was_started_is_complete_before_its_array_goes(world: &mut World<Multiple>) {
+    const LEN: usize = 10_000;
+    let (world, (west, east)) = (&*world, world.ring_neighbours());
+    let context = world.create_ctx::<Multiple>().unwrap();
+    for round in 0..20 {
+        let array = world.array([LEN]).storage(shmem::array::Separate).zeroed::<u64>().unwrap();
+        let (source, mut into) = (vec![round; LEN], vec![0; LEN]);
+        let ctx = context.bind(world);
+        ctx.scope(|s| {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    s.put(array.on(east), &source[..]);
+                    s.get(&mut into[..], array.on(west));
+                });
+            });
+            let pending = world.put_owned(array.on(east), vec![round; LEN]);
+            drop(array);
+            world.reclaim();
+            // Its place is gone on every PE.
+            drop(pending);
+        });
+        assert!(into.iter().all(|value| *value == round || *value == 0));
+    }
+}

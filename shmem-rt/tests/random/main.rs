@@ -1,0 +1,240 @@
+//! Random programs over the safe interface of the library, which know what each memory must hold and which
+//! references live.
+//!
+//! A [program](step) is a list of steps that all PEs [derive](generate) from one number. A [model], which each PE
+//! computes for itself, says what every byte of every PE must hold, and what nobody can know; a [machine] carries the
+//! steps out and compares. Programs are hostile within what safe code can do: they forget handles, keep the addresses
+//! of what is gone and write to them from other threads, catch panics, and hold references all the while.
+//!
+//! A test runs some programs in a job; one that fails is run again by itself, and its steps are cut out as long as it
+//! fails. By hand:
+//!
+//! ```text
+//! RANDOM_PROGRAMS=500 cargo test -p shmem-rt --test random          so many for each number of PEs
+//! RANDOM_FIRST=1000                                                 from this number on
+//! RANDOM_PROGRAM=17 RANDOM_STEPS=3,7-9 .. programs_of_2       one program, some of its steps
+//! RANDOM_TRACE=1                                                    each step is told before it is taken
+//! ```
+
+#[path = "../dice/mod.rs"]
+mod dice;
+
+mod cells;
+mod directed;
+mod generate;
+mod machine;
+mod mistakes;
+mod model;
+mod opened;
+mod shrink;
+mod step;
+mod transfer;
+
+use std::fmt::Write as _;
+use std::process::{Command, Stdio};
+
+use shmem::World;
+use shmem::thread::Multiple;
+
+use step::Program;
+
+/// How many programs are run for each number of PEs.
+const PROGRAMS: &str = "RANDOM_PROGRAMS";
+/// The first of them.
+const FIRST: &str = "RANDOM_FIRST";
+/// One program.
+const PROGRAM: &str = "RANDOM_PROGRAM";
+/// Some of its steps.
+const STEPS: &str = "RANDOM_STEPS";
+/// A mistake behind a program.
+const MISTAKE: &str = "RANDOM_MISTAKE";
+/// Each step is told.
+const TRACE: &str = "RANDOM_TRACE";
+
+/// Programs of a test, unless it is told otherwise.
+const USUALLY: u64 = 12;
+
+/// Programs in one job: what one leaves behind must not hurt the next.
+const IN_A_JOB: u64 = 12;
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("`{variable}={text}` is no number")))
+}
+
+/// The programs that the environment names.
+fn play(world: &mut World<Multiple>) {
+    let Some(first) = number(PROGRAM) else { return };
+    let count = if std::env::var_os(STEPS).is_some() { 1 } else { number(PROGRAMS).unwrap_or(1) };
+    transfer::quiet_hook();
+    for seed in first..first + count {
+        let mut program = generate::program(seed, world.n_pes());
+        if let Ok(steps) = std::env::var(STEPS) {
+            program = shrink::cut(program, &shrink::parse(&steps), &mut 0);
+        }
+        if world.my_pe() == 0 {
+            eprintln!("program {seed}");
+        }
+        machine::run(world, &program, std::env::var_os(TRACE).is_some());
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn programs_of_2(world: &mut World<Multiple>) {
+    play(world);
+}
+
+#[shmem::test(pes = 3)]
+fn programs_of_3(world: &mut World<Multiple>) {
+    play(world);
+}
+
+#[shmem::test(pes = 4)]
+fn programs_of_4(world: &mut World<Multiple>) {
+    play(world);
+}
+
+fn direct(world: &mut World<Multiple>, program: &Program) {
+    transfer::quiet_hook();
+    machine::run(world, program, std::env::var_os(TRACE).is_some());
+}
+
+#[shmem::test(pes = 2)]
+fn memory_goes_under_writers(world: &mut World<Multiple>) {
+    // Each has memory of its own; the others lie in a heap, which stays.
+    for storage in [step::Storage::Separate, step::Storage::Multi] {
+        direct(world, &directed::memory_goes_under_writers(storage));
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
+    direct(world, &directed::a_partition_goes_under_writers());
+}
+
+#[shmem::test(pes = 2)]
+fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
+    direct(world, &directed::alignment_is_refused_everywhere());
+}
+
+#[shmem::test(pes = 2)]
+fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
+    direct(world, &directed::a_team_is_alone_with_its_memory());
+}
+
+#[shmem::test(pes = 2)]
+fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
+    direct(world, &directed::what_was_forgotten_is_complete());
+}
+
+#[shmem::test(pes = 3)]
+fn a_mistake(world: &mut World<Multiple>) {
+    let Some(mistake) = number(MISTAKE) else { return };
+    // Whatever was before.
+    let mut program = generate::program(mistake, world.n_pes());
+    program.truncate(12);
+    direct(world, &program);
+    mistakes::MISTAKES[mistake as usize].make(world);
+}
+
+#[test]
+fn mistakes_end_the_job_with_a_message() {
+    for (number, mistake) in mistakes::MISTAKES.iter().enumerate() {
+        let name = mistake.name;
+        let Err(said) = run("a_mistake", &[(MISTAKE, number.to_string())]) else {
+            panic!("{name}: the job does not fail");
+        };
+        assert!(said.contains(mistake.says), "{name}: `{}` is missing in:\n{said}", mistake.says);
+        assert!(!said.contains("went on") && !said.contains("SIG"), "{name}:\n{said}");
+    }
+}
+
+/// Runs one of the tests above in a process of its own; what it said, if it fails.
+fn run(test: &str, variables: &[(&str, String)]) -> Result<(), String> {
+    let mut command = Command::new(std::env::current_exe().expect("this very program"));
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).stdin(Stdio::null());
+    command
+        .env("RUST_BACKTRACE", "0")
+        .env_remove(PROGRAM)
+        .env_remove(PROGRAMS)
+        .env_remove(STEPS)
+        .env_remove(MISTAKE);
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    let output = command.output().expect("this program runs");
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            Err([output.stdout, output.stderr].map(|out| String::from_utf8_lossy(&out).into_owned()).concat())
+        }
+    }
+}
+
+/// What was said, without what is too long to be read.
+fn short(said: &str) -> String {
+    let lines = said.lines().filter(|line| !line.is_empty()).take(80);
+    lines.map(|line| line.chars().take(400).collect::<String>() + "\n").collect()
+}
+
+/// Runs programs for a number of PEs. One that fails is told, with the steps that are needed for it.
+fn random_programs(pes: usize) {
+    // The tests above have been told which.
+    if number(PROGRAM).is_some() {
+        return;
+    }
+    let test = format!("programs_of_{pes}");
+    let (first, count) = (number(FIRST).unwrap_or(0), number(PROGRAMS).unwrap_or(USUALLY));
+    for start in (first..first + count).step_by(IN_A_JOB as usize) {
+        let in_a_job = IN_A_JOB.min(first + count - start);
+        let all = [(PROGRAM, start.to_string()), (PROGRAMS, in_a_job.to_string())];
+        let Err(said) = run(&test, &all) else { continue };
+        let mut begun =
+            said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
+        let seed = begun.next_back().unwrap_or(start);
+        let alone =
+            |steps: &[usize]| run(&test, &[(PROGRAM, seed.to_string()), (STEPS, shrink::show(steps))]);
+        let mut told = said.clone();
+        let program = generate::program(seed, pes);
+        let steps: Vec<usize> = (0..shrink::count(&program)).collect();
+        // What depends on the moment fails now and then.
+        let least = shrink::least(steps, |steps| {
+            let failed = (0..3).find_map(|_| alone(steps).err());
+            failed.map(|said| told = said).is_some()
+        });
+        let mut message = format!("a program of {pes} PEs fails:\n{}\n", short(&told));
+        match least {
+            Some(steps) => {
+                let shown = shrink::show(&steps);
+                let _ = writeln!(message, "needed of it:");
+                for step in shrink::cut(program, &steps, &mut 0) {
+                    let _ = writeln!(message, "  {step:?}");
+                }
+                let _ = write!(
+                    message,
+                    "again: {PROGRAM}={seed} {STEPS}={shown} cargo test -p shmem-rt --test random {test}"
+                );
+            }
+            None => {
+                let _ = write!(
+                    message,
+                    "by itself it does not; again: {PROGRAM}={start} {PROGRAMS}={in_a_job} cargo test -p shmem-rt --test random {test}"
+                );
+            }
+        }
+        panic!("{message}");
+    }
+}
+
+#[test]
+fn random_programs_of_2() {
+    random_programs(2);
+}
+
+#[test]
+fn random_programs_of_3() {
+    random_programs(3);
+}
+
+#[test]
+fn random_programs_of_4() {
+    random_programs(4);
+}

@@ -1,0 +1,360 @@
+//! Programs as data: what all PEs derive from one number.
+//!
+//! A step names the objects, teams and halos that it uses by slots. One that finds its slot empty, because the step
+//! that filled it was cut out, is left out on all PEs: so every part of a program is a program.
+
+/// Where something is kept.
+pub(crate) type Slot = usize;
+
+/// A program.
+pub(crate) type Program = Vec<Step>;
+
+/// What an object is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    Byte,
+    Number,
+    /// Three bytes: a size that is no power of two.
+    Three,
+    /// Aligned to 64 bytes.
+    Line,
+    /// Aligned to 4096 bytes.
+    Page,
+    /// For atomic operations.
+    Word,
+}
+
+impl Element {
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Three => 3,
+            Self::Number | Self::Word => 8,
+            Self::Line => 64,
+            Self::Page => 4096,
+        }
+    }
+}
+
+/// How an array lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    Single,
+    Separate,
+    Cyclic,
+    Multi,
+}
+
+/// Where an object lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// From the beginning of the program.
+    Static,
+    /// On the heap of the default partition, or of one made by the program.
+    Heap(Option<Slot>),
+    /// By address, without a type.
+    Block,
+    Array(Storage, usize),
+    /// In the memory of the teams of a split.
+    Team(Slot),
+}
+
+/// A set of PEs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pes(pub(crate) u32);
+
+impl Pes {
+    pub(crate) fn has(self, pe: usize) -> bool {
+        self.0 >> pe & 1 == 1
+    }
+}
+
+/// Blocks of elements: `count` of `block`, `stride` apart, from `first` on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocks {
+    pub(crate) first: usize,
+    pub(crate) block: usize,
+    pub(crate) stride: usize,
+    pub(crate) count: usize,
+}
+
+impl Blocks {
+    /// The elements, in order.
+    pub(crate) fn elements(self) -> impl Iterator<Item = usize> {
+        (0..self.count).flat_map(move |i| (0..self.block).map(move |j| self.first + i * self.stride + j))
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.count * self.block
+    }
+
+    /// The element behind the last one.
+    pub(crate) fn end(self) -> usize {
+        let gaps = if self.len() == 0 { 0 } else { (self.count - 1) * self.stride + self.block };
+        self.first + gaps
+    }
+}
+
+/// By which routine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// `put`, `get`; blocks by `ibput`, `ibget`.
+    Typed,
+    /// `p`, `g`, an element at a time.
+    Each,
+    /// `putmem`, `iputmem`, and their counterparts.
+    Bytes,
+    /// Inside a scope.
+    Scope,
+    /// Inside a scope whose body panics.
+    Panicking,
+    /// Owned, and waited for.
+    Owned,
+    /// Owned, and forgotten.
+    Forgotten,
+    /// The own copy, where it is meant.
+    Here,
+    /// `strided!`.
+    Written,
+}
+
+/// An update of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Update {
+    Add(u64),
+    FetchAdd(u64),
+    Xor(u64),
+    Set(u64),
+    Swap(u64),
+    CompareSwap(u64, u64),
+}
+
+/// What one thread does.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Write {
+        slot: Slot,
+        pe: usize,
+        at: Blocks,
+        way: Way,
+        seed: u64,
+    },
+    Read {
+        slot: Slot,
+        pe: usize,
+        at: Blocks,
+        way: Way,
+    },
+    /// From the own copy of one object to another one, or from a place to the own copy: as many bytes.
+    Copy {
+        to: Slot,
+        from: Slot,
+        pe: usize,
+        elements: usize,
+        get: bool,
+    },
+    Update {
+        slot: Slot,
+        pe: usize,
+        word: usize,
+        update: Update,
+    },
+    /// Beyond the end: a panic, and nothing else.
+    Beyond {
+        slot: Slot,
+        pe: usize,
+        past: usize,
+        get: bool,
+    },
+    Quiet,
+    Fence,
+}
+
+/// Through what a thread does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    World,
+    Private,
+    Serialized,
+    Multiple,
+    InTurn,
+    Registered,
+    /// Never destroyed.
+    Leaked,
+}
+
+/// A thread of a PE.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    pub(crate) pe: usize,
+    pub(crate) token: Token,
+    pub(crate) ops: Vec<Op>,
+}
+
+/// A thread that writes, or reads, at an address that was kept, again and again, whatever lies there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Storm {
+    pub(crate) pe: usize,
+    pub(crate) address: Slot,
+    pub(crate) delta: isize,
+    pub(crate) bytes: usize,
+    pub(crate) target: usize,
+    pub(crate) get: bool,
+}
+
+/// What all members call together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Together {
+    Sum,
+    Max,
+    Broadcast,
+    Collect,
+    Alltoall,
+    Barrier,
+    Sync,
+}
+
+/// An edge of a halo: the neighbour, its edge, and how many cells come from there.
+pub(crate) type Edge = Option<(usize, usize, usize)>;
+
+/// How many teams a split makes of its parent, and which.
+#[derive(Clone, Debug)]
+pub(crate) enum Split {
+    /// The colour of each PE.
+    By(Vec<Option<u64>>),
+    /// Start, stride and size.
+    Strided(usize, isize, usize),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Alloc {
+        slot: Slot,
+        home: Home,
+        element: Element,
+        len: usize,
+        seed: u64,
+    },
+    /// A type that is aligned to more than any place is: an error wherever it is allocated.
+    Vast {
+        team: Option<Slot>,
+    },
+    /// Drops the handles of these PEs, or forgets them.
+    Drop {
+        slot: Slot,
+        pes: Pes,
+        forget: bool,
+    },
+    Free {
+        slot: Slot,
+    },
+    Realloc {
+        slot: Slot,
+        len: usize,
+    },
+    Reclaim,
+    Keep {
+        slot: Slot,
+        address: Slot,
+        byte: usize,
+    },
+    Epoch {
+        streams: Vec<Stream>,
+    },
+    /// Storms that blow while steps are carried out.
+    Window {
+        storms: Vec<Storm>,
+        steps: Vec<Step>,
+    },
+    Messages {
+        slot: Slot,
+        len: usize,
+        seed: u64,
+    },
+    Locked {
+        threads: usize,
+        times: u64,
+    },
+    Together {
+        team: Option<Slot>,
+        what: Together,
+        len: usize,
+        seed: u64,
+    },
+    Split {
+        slot: Slot,
+        parent: Option<Slot>,
+        split: Split,
+    },
+    DropTeam {
+        slot: Slot,
+        pes: Pes,
+    },
+    /// `local` or `frozen` of the world.
+    Phase {
+        objects: Vec<Slot>,
+        frozen: bool,
+        seed: u64,
+    },
+    /// `local` or `frozen` of all teams of a split, beside which the others storm.
+    TeamPhase {
+        slot: Slot,
+        frozen: bool,
+        seed: u64,
+        storms: Vec<Storm>,
+    },
+    Halo {
+        slot: Slot,
+        element: Element,
+        edges: Vec<Vec<Edge>>,
+    },
+    /// One exchange; the ghost cells are held while the other steps are carried out.
+    Exchange {
+        slot: Slot,
+        seed: u64,
+        iter: bool,
+        hold: Vec<Step>,
+    },
+    /// An exchange that is never finished, after which there is none.
+    Abandon {
+        slot: Slot,
+        seed: u64,
+        forget: bool,
+    },
+    DropHalo {
+        slot: Slot,
+        pes: Pes,
+        forget: bool,
+    },
+    Partition {
+        slot: Slot,
+        bytes: u64,
+    },
+    DropPartition {
+        slot: Slot,
+    },
+}
+
+/// Byte `i` of what a seed stands for.
+pub(crate) fn byte(seed: u64, i: usize) -> u8 {
+    let mixed =
+        (seed ^ (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    (mixed >> 32) as u8
+}
+
+/// So many bytes of what a seed stands for.
+pub(crate) fn bytes(seed: u64, len: usize) -> Vec<u8> {
+    (0..len).map(|i| byte(seed, i)).collect()
+}
+
+/// Bytes as items of any type.
+pub(crate) fn items<T: bytemuck::Pod>(bytes: &[u8]) -> Vec<T> {
+    let mut items = vec![T::zeroed(); bytes.len().checked_div(size_of::<T>()).unwrap_or(0)];
+    bytemuck::cast_slice_mut(&mut items).copy_from_slice(bytes);
+    items
+}
+
+/// The seed of one PE.
+pub(crate) fn of(seed: u64, pe: usize) -> u64 {
+    (seed ^ 0xA5A5).wrapping_mul(2 * pe as u64 + 3)
+}

@@ -1,0 +1,136 @@
+//! Writes that are complete at once: what a library costs when its network costs nothing.
+//!
+//! Whoever measures switches it on ([`fabric_shim_at_once`](crate::export::fabric_shim_at_once)) when nothing is under way, and
+//! off again before anybody else is to hear from this process. Meanwhile a write is what the processor does for one: its bytes
+//! are copied, to memory of the shim's, and it is complete before the call returns, in the counter of its endpoint and, if it
+//! asks for that, in its queue. Nothing goes out, and nothing that has come is taken in: reading a queue or a counter asks
+//! nobody else. All other calls are what they always are.
+
+use core::cell::RefCell;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+/// How often it was switched: odd while it is on.
+static SWITCHED: AtomicU64 = AtomicU64::new(0);
+
+/// Switches it on or off.
+pub(crate) fn switch(on: bool) {
+    if on != is_on() {
+        SWITCHED.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether it is on.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    !SWITCHED.load(Ordering::Acquire).is_multiple_of(2)
+}
+
+thread_local! {
+    /// Where bytes go.
+    static SINK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Does what the processor does for a write.
+///
+/// # Safety
+///
+/// The local buffers must be readable.
+pub(crate) unsafe fn copy(local: &[libc::iovec]) {
+    SINK.with_borrow_mut(|sink| {
+        for part in local {
+            if sink.len() < part.iov_len {
+                sink.resize(part.iov_len, 0);
+            }
+            // SAFETY: readable (caller), and no part of the sink, which only this function knows and which has as many bytes.
+            unsafe { sink.as_mut_ptr().copy_from_nonoverlapping(part.iov_base.cast(), part.iov_len) };
+        }
+        core::hint::black_box(sink);
+    });
+}
+
+/// What a counter counts of them.
+#[derive(Debug, Default)]
+pub(crate) struct Count {
+    own: AtomicU64,
+    /// What the real counter has said last, and when that was.
+    real: AtomicU64,
+    read: AtomicU64,
+}
+
+impl Count {
+    /// One more is complete.
+    pub(crate) fn add(&self) {
+        self.own.fetch_add(1, Ordering::Release);
+    }
+
+    /// All that is complete, with what the real counter says, which is asked once while writes are complete at once: then
+    /// nothing is under way there.
+    pub(crate) fn total(&self, real: impl FnOnce() -> u64) -> u64 {
+        let now = SWITCHED.load(Ordering::Acquire);
+        if now.is_multiple_of(2) || self.read.load(Ordering::Acquire) != now {
+            self.real.store(real(), Ordering::Relaxed);
+            self.read.store(now, Ordering::Release);
+        }
+        self.real.load(Ordering::Relaxed) + self.own.load(Ordering::Acquire)
+    }
+}
+
+/// Contexts of those that are reported, until they are read.
+#[derive(Debug, Default)]
+pub(crate) struct Reports(Mutex<VecDeque<usize>>);
+
+impl Reports {
+    /// One is to be reported.
+    pub(crate) fn add(&self, context: *mut c_void) {
+        self.0.lock().expect("a panic ends the process").push_back(context.expose_provenance());
+    }
+
+    /// Gives the oldest, at most so many, to `write`, each with its place; says how many there were.
+    pub(crate) fn read(&self, most: usize, mut write: impl FnMut(usize, *mut c_void)) -> usize {
+        let mut reports = self.0.lock().expect("a panic ends the process");
+        let given = most.min(reports.len());
+        for (at, context) in reports.drain(..given).enumerate() {
+            write(at, core::ptr::with_exposed_provenance_mut(context));
+        }
+        given
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_asks_once_while_writes_are_complete_at_once() {
+        let (count, asked) = (Count::default(), core::cell::Cell::new(0));
+        let total = || {
+            count.total(|| {
+                asked.set(asked.get() + 1);
+                7
+            })
+        };
+        assert_eq!((total(), total(), asked.get()), (7, 7, 2));
+        switch(true);
+        switch(true);
+        assert!(is_on());
+        count.add();
+        assert_eq!((total(), total(), asked.get()), (8, 8, 3));
+        switch(false);
+        assert!(!is_on());
+        assert_eq!((total(), asked.get()), (8, 4));
+    }
+
+    #[test]
+    fn reports_come_in_order_and_once() {
+        let reports = Reports::default();
+        let context = |number: usize| core::ptr::without_provenance_mut::<c_void>(number);
+        (1..=3).for_each(|number| reports.add(context(number)));
+        let mut seen = Vec::new();
+        let mut read = |most| reports.read(most, |at, context| seen.push((at, context.addr())));
+        assert_eq!((read(2), read(2), read(2)), (2, 1, 0));
+        assert_eq!(seen, [(0, 1), (1, 2), (0, 3)]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Two endpoints of one process: what the first one does, it does to memory of the second.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use libc::iovec;
+use shmem_core::libfabric::bindings::*;
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Reports};
+
+use crate::memory::{ANY_USE, Memory};
+
+/// An endpoint answers `-FI_EAGAIN`.
+pub(crate) const AGAIN: isize = -(FI_EAGAIN.cast_signed() as isize);
+
+/// How long a completion may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Memory of the provider's, one for each operation in flight.
+pub(crate) type Context = UnsafeCell<fi_context2>;
+
+/// A new context, never freed.
+pub(crate) fn context() -> &'static Context {
+    let internal = [core::ptr::null_mut(); 8];
+    Box::leak(Box::new(UnsafeCell::new(fi_context2 { internal })))
+}
+
+/// The endpoints, and what they need. Fields are closed in order.
+pub(crate) struct Pair {
+    /// Local memory of the first.
+    pub(crate) local: Memory,
+    /// Memory of the second.
+    pub(crate) target: Memory,
+    pub(crate) first: Endpoint,
+    pub(crate) second: Endpoint,
+    /// Entries of each one's queue.
+    entries: usize,
+    /// The second one, for the first.
+    pub(crate) peer: fi_addr_t,
+    pub(crate) addresses: Arc<Addresses>,
+}
+
+/// One transfer, as obedient users do it; the steps change one thing in it.
+#[derive(Clone)]
+pub(crate) struct Transfer {
+    pub(crate) local: Vec<iovec>,
+    pub(crate) descriptors: Vec<*mut c_void>,
+    pub(crate) peer: fi_addr_t,
+    pub(crate) remote: Vec<fi_rma_iov>,
+    pub(crate) context: *mut c_void,
+    pub(crate) flags: u32,
+}
+
+/// What is asked for: all that the probe can do.
+pub(crate) fn asked(atomics: bool) -> Hints<'static> {
+    Hints {
+        capabilities: u64::from(FI_MSG | FI_RMA | if atomics { FI_ATOMIC } else { 0 }),
+        mode: FI_CONTEXT | FI_CONTEXT2,
+        registration: FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT,
+        provider: Some("tcp;ofi_rxm"),
+        ..Hints::default()
+    }
+}
+
+impl Pair {
+    /// With atomics, unless the fabric has none.
+    pub(crate) fn open(library: &'static Library) -> Self {
+        Self::of(library, &[asked(true), asked(false)], 1024)
+    }
+
+    /// Whose user guards its queue of so many entries itself.
+    pub(crate) fn unmanaged(library: &'static Library, entries: usize) -> Self {
+        Self::of(library, &[Hints { resources: FI_RM_UNSPEC, ..asked(true) }], entries)
+    }
+
+    fn of(library: &'static Library, asked: &[Hints<'_>], entries: usize) -> Self {
+        let offers = asked.iter().find_map(|asked| library.offers(asked).ok());
+        let offers = offers.expect("the fabric has something to offer");
+        let domain = Domain::open(offers.first()).expect("a domain");
+        let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
+        let endpoint = || Endpoint::open(&addresses, entries, false, Reports::All).expect("an endpoint");
+        let (first, second) = (endpoint(), endpoint());
+        let peer = address_of(&second);
+        let local = Memory::register(&domain, 1, ANY_USE).expect("local memory");
+        let target = Memory::register(&domain, 2, ANY_USE).expect("memory of the target");
+        let pair = Self { local, target, first, second, entries, peer, addresses };
+        if pair.demands(FI_MR_ENDPOINT) {
+            for (memory, endpoint) in [(&pair.local, &pair.first), (&pair.target, &pair.second)] {
+                memory.bind(endpoint);
+                memory.enable();
+            }
+        }
+        pair
+    }
+
+    /// The domain of both.
+    pub(crate) fn domain(&self) -> &Arc<Domain> {
+        self.addresses.domain()
+    }
+
+    /// Another endpoint of the domain.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        Endpoint::open(&self.addresses, self.entries, false, Reports::All).expect("an endpoint")
+    }
+
+    /// Whether a mode of registration is demanded.
+    pub(crate) fn demands(&self, mode: u32) -> bool {
+        self.domain().entry().domain().mr_mode.cast_unsigned() & mode != 0
+    }
+
+    /// The limits of a transfer.
+    pub(crate) fn limits(&self) -> &fi_tx_attr {
+        self.domain().entry().transmit()
+    }
+
+    /// The longest message.
+    pub(crate) fn longest(&self) -> usize {
+        self.domain().entry().endpoint().max_msg_size
+    }
+
+    /// A word of the first's memory and one of the second's, for a put, a get or an atomic.
+    pub(crate) fn transfer(&self, from: usize, to: usize) -> Transfer {
+        let part = iovec { iov_base: self.local.at(from).cast(), iov_len: 8 };
+        let base = if self.demands(FI_MR_VIRT_ADDR) { self.target.at(0).addr() as u64 } else { 0 };
+        let remote = fi_rma_iov { addr: base + 8 * to as u64, len: 8, key: self.target.key() };
+        Transfer {
+            local: vec![part],
+            descriptors: vec![self.local.descriptor()],
+            peer: self.peer,
+            remote: vec![remote],
+            context: context().get().cast(),
+            flags: 0,
+        }
+    }
+
+    /// Tries to start a put once.
+    pub(crate) fn try_put(&self, transfer: &Transfer) -> isize {
+        let mut descriptors = transfer.descriptors.clone();
+        let message = transfer.message(&mut descriptors);
+        let flags = u64::from(transfer.flags | FI_DELIVERY_COMPLETE);
+        // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
+        unsafe { self.first.poster().writemsg(&message, flags) }
+    }
+
+    /// Starts a put.
+    pub(crate) fn put(&self, transfer: &Transfer) {
+        self.start("put", || self.try_put(transfer));
+    }
+
+    /// Starts a get.
+    pub(crate) fn get(&self, transfer: &Transfer) {
+        let mut descriptors = transfer.descriptors.clone();
+        let message = transfer.message(&mut descriptors);
+        // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
+        self.start("get", || unsafe { self.first.poster().readmsg(&message, 0) });
+    }
+
+    /// Starts an operation, and makes progress for as long as it is to be tried again.
+    pub(crate) fn start(&self, what: &str, operation: impl Fn() -> isize) {
+        let since = Instant::now();
+        loop {
+            match operation() {
+                0 => return,
+                AGAIN => assert_eq!(self.poll(), None, "nothing is in flight that could complete"),
+                error => panic!("{what}: error {error}"),
+            }
+            assert!(since.elapsed() < PATIENCE, "{what}: it cannot be started");
+        }
+    }
+
+    /// Reads one completion, if there is one: its context.
+    pub(crate) fn poll(&self) -> Option<*mut c_void> {
+        [&self.first, &self.second].into_iter().find_map(|endpoint| {
+            let mut room = [const { MaybeUninit::uninit() }];
+            let read = endpoint.read(&mut room).unwrap_or_else(|answer| panic!("the queue answers {answer}"));
+            read.first().map(|entry| entry.op_context)
+        })
+    }
+
+    /// Waits for one completion.
+    pub(crate) fn wait(&self) -> *mut c_void {
+        let since = Instant::now();
+        loop {
+            if let Some(context) = self.poll() {
+                return context;
+            }
+            assert!(since.elapsed() < PATIENCE, "nothing completes");
+        }
+    }
+}
+
+impl Transfer {
+    /// As libfabric takes it.
+    pub(crate) fn message(&self, descriptors: &mut [*mut c_void]) -> fi_msg_rma {
+        fi_msg_rma {
+            msg_iov: self.local.as_ptr(),
+            desc: if descriptors.is_empty() { core::ptr::null_mut() } else { descriptors.as_mut_ptr() },
+            iov_count: self.local.len(),
+            addr: self.peer,
+            rma_iov: self.remote.as_ptr(),
+            rma_iov_count: self.remote.len(),
+            context: self.context,
+            data: 0,
+        }
+    }
+}
+
+/// What operations name an endpoint by.
+pub(crate) fn address_of(endpoint: &Endpoint) -> fi_addr_t {
+    let name = endpoint.name().expect("an address");
+    // SAFETY: the address of an endpoint, whole.
+    unsafe { endpoint.addresses().insert(&name) }.expect("an address that is taken")
+}

@@ -1,0 +1,108 @@
+//! The symbols of a libfabric that users load by name.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use shmem_core::libfabric::bindings::{fi_fabric_attr, fi_info, fid_fabric};
+
+use crate::fabric::Fabric;
+use crate::real::library;
+use crate::{at_once, demand::Demands, information, object};
+
+/// `fi_getinfo`: the real library's answer, with the demands in it.
+///
+/// # Safety
+///
+/// As libfabric's `fi_getinfo`; hints must come from [`fi_dupinfo`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fi_getinfo(
+    version: u32,
+    node: *const c_char,
+    service: *const c_char,
+    flags: u64,
+    hints: *const fi_info,
+    info: *mut *mut fi_info,
+) -> c_int {
+    // SAFETY: hints are null or a list of the real library's (caller).
+    let wanted = match unsafe { information::wanted(hints, Demands::of_process()) } {
+        Ok(wanted) => wanted,
+        Err(error) => return error,
+    };
+    let mut list = core::ptr::null_mut();
+    // SAFETY: the caller's arguments, and hints of the library's own.
+    let result = unsafe {
+        (library().symbols().fi_getinfo)(version, node, service, flags, wanted.as_ptr(), &raw mut list)
+    };
+    if result != 0 {
+        return result;
+    }
+    // SAFETY: the library has just made the list.
+    let offered = unsafe { information::offered(list, &wanted, Demands::of_process()) };
+    match offered {
+        Ok(list) => {
+            // SAFETY: a place for the answer (caller).
+            unsafe { info.write(list) };
+            0
+        }
+        Err(error) => error,
+    }
+}
+
+/// `fi_freeinfo`.
+///
+/// # Safety
+///
+/// As libfabric's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fi_freeinfo(info: *mut fi_info) {
+    // SAFETY: all lists that the shim hands out are the real library's (caller).
+    unsafe { (library().symbols().fi_freeinfo)(info) };
+}
+
+/// `fi_dupinfo`.
+///
+/// # Safety
+///
+/// As libfabric's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fi_dupinfo(info: *const fi_info) -> *mut fi_info {
+    // SAFETY: all lists that the shim hands out are the real library's (caller).
+    unsafe { (library().symbols().fi_dupinfo)(info) }
+}
+
+/// `fi_fabric`.
+///
+/// # Safety
+///
+/// As libfabric's; the attributes must come from [`fi_getinfo`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fi_fabric(
+    attributes: *mut fi_fabric_attr,
+    fabric: *mut *mut fid_fabric,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: attributes that the real library has filled in (caller).
+    let call = |real: *mut _| unsafe { (library().symbols().fi_fabric)(attributes, real, context) };
+    // SAFETY: a place for the answer (caller).
+    unsafe { object::open(fabric, call, |real| Fabric::new(real, context)) }
+}
+
+/// `fi_version`: the real library's.
+#[unsafe(no_mangle)]
+pub extern "C" fn fi_version() -> u32 {
+    // SAFETY: a function without arguments.
+    unsafe { (library().symbols().fi_version)() }
+}
+
+/// `fi_strerror`.
+#[unsafe(no_mangle)]
+pub extern "C" fn fi_strerror(error: c_int) -> *const c_char {
+    // SAFETY: any number is allowed.
+    unsafe { (library().symbols().fi_strerror)(error) }
+}
+
+/// No call of libfabric's: from now on writes of this process are complete at once and go nowhere (not 0), or are again what they
+/// always are (0). Nothing may be under way.
+#[unsafe(no_mangle)]
+pub extern "C" fn fabric_shim_at_once(on: c_int) {
+    at_once::switch(on != 0);
+}

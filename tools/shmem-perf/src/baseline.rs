@@ -1,0 +1,188 @@
+//! What the measures are compared with.
+//!
+//! Each baseline is short enough to be checked by eye and stands on something that is not written
+//! here: the processor's store, the C library's `memcpy`, the transfer of a cache line between two
+//! cores, the kernel's futex and its processes.
+
+use std::io;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use rustix::thread::futex;
+
+/// Cache lines that a pass of 8-byte stores writes, one word in each.
+pub const LINES: usize = 64;
+
+/// 8-byte words from one line to the next.
+pub const WORDS_OF_LINE: usize = 8;
+
+/// Stores a word to each of [`LINES`] lines. Volatile: the compiler may neither merge nor drop one.
+///
+/// # Safety
+///
+/// `words` must be aligned and writable for `LINES * WORDS_OF_LINE` words.
+#[inline(never)]
+pub unsafe fn stores(words: *mut u64, value: u64) {
+    for line in 0..LINES {
+        // SAFETY: below the number of words for which `words` is writable (caller).
+        unsafe { words.wrapping_add(line * WORDS_OF_LINE).write_volatile(value) };
+    }
+}
+
+/// Stores a word, and lets no later load pass it: what an 8-byte put and its quiet are on one node.
+///
+/// # Safety
+///
+/// `word` must be aligned and writable.
+#[inline(always)]
+pub unsafe fn fenced_store(word: *mut u64, value: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { word.write_volatile(value) };
+    fence(Ordering::SeqCst);
+}
+
+/// The C library's `memcpy`.
+///
+/// # Safety
+///
+/// `from` must be readable and `to` writable for `bytes` bytes, and they must not overlap.
+#[inline(always)]
+pub unsafe fn memcpy(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
+}
+
+/// Sends a cache line from one core to another and back, `count` times: `first` on one of two PEs,
+/// the other one answers. The line holds a counter, even between calls.
+pub fn round_trips(line: &AtomicU64, first: bool, count: u64) {
+    let before = line.load(Ordering::Acquire) & !1;
+    for there in (0..count).map(|trip| before + 2 * trip + 1) {
+        if first {
+            line.store(there, Ordering::Release);
+        }
+        let awaited = if first { there + 1 } else { there };
+        let mut looks = 0_u32;
+        while line.load(Ordering::Acquire) < awaited {
+            std::hint::spin_loop();
+            looks += 1;
+            // Only where the two share a core is the other so late.
+            if looks.is_multiple_of(1 << 14) {
+                std::thread::yield_now();
+            }
+        }
+        if !first {
+            line.store(there + 1, Ordering::Release);
+        }
+    }
+}
+
+/// A barrier of processes that sleep in the kernel: a counter of arrivals, and a generation to sleep
+/// on. All zeroes is a barrier nobody has arrived at.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct FutexBarrier {
+    arrived: AtomicU32,
+    generation: AtomicU32,
+}
+
+impl FutexBarrier {
+    /// That at an address in symmetric memory.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start a cache line.
+    pub(super) fn at<'a>(words: *mut Self) -> &'a Self {
+        assert!(words.is_aligned(), "the words of the limit start in the middle of a cache line");
+        // SAFETY: the callers pass a place of at least as many bytes as a barrier, which consists of atomics;
+        // it lives while the world does. Whatever else the program does with it, no reference says that it
+        // does not change.
+        unsafe { &*words }
+    }
+
+    /// Waits until `pes` processes are here.
+    pub fn wait(&self, pes: u32) {
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == pes {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.generation.fetch_add(1, Ordering::Release);
+            // Whoever was not asleep yet sees the generation.
+            let _ = futex::wake(&self.generation, futex::Flags::empty(), i32::MAX as u32);
+            return;
+        }
+        while self.generation.load(Ordering::Acquire) == generation {
+            // Woken, interrupted, or late: look again.
+            let _ = futex::wait(&self.generation, futex::Flags::empty(), generation, None);
+        }
+    }
+}
+
+/// Starts `count` processes that do nothing, and waits for all of them.
+///
+/// # Errors
+///
+/// If there is no program `true`, or no process can be started.
+pub fn processes(count: usize) -> io::Result<()> {
+    let children: io::Result<Vec<_>> = (0..count).map(|_| Command::new("true").spawn()).collect();
+    for mut child in children? {
+        child.wait()?;
+    }
+    Ok(())
+}
+
+/// A pointer that must be there, because what is measured is shared memory.
+pub(crate) fn near<T: ?Sized>(pointer: Option<*mut T>) -> *mut T {
+    pointer
+        .unwrap_or_else(|| panic!("the PE is not on this node: there is no limit to measure a transfer with"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[test]
+    fn a_pass_stores_one_word_to_each_line() {
+        let mut words = vec![0_u64; LINES * WORDS_OF_LINE];
+        // SAFETY: as many words as are written.
+        unsafe { stores(words.as_mut_ptr(), 7) };
+        for (i, word) in words.iter().enumerate() {
+            assert_eq!(*word, if i % WORDS_OF_LINE == 0 { 7 } else { 0 }, "word {i}");
+        }
+    }
+
+    #[test]
+    fn a_line_goes_there_and_back_as_often_as_asked() {
+        let line = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..20).for_each(|_| round_trips(&line, false, 10)));
+            for call in 1..=20 {
+                round_trips(&line, true, 10);
+                assert_eq!(line.load(Ordering::Relaxed), call * 20);
+            }
+        });
+    }
+
+    #[test]
+    fn nobody_leaves_the_barrier_before_all_are_there() {
+        let barrier = FutexBarrier::default();
+        let here = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for round in 1..=200 {
+                        here.fetch_add(1, Ordering::Relaxed);
+                        barrier.wait(4);
+                        assert!(here.load(Ordering::Relaxed) >= 4 * round);
+                        barrier.wait(4);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn trivial_programs_end() {
+        processes(3).unwrap();
+    }
+}

@@ -1,0 +1,91 @@
+//! The tool's command line: a subcommand for each measure, and what is made of them.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use shmem::launch::{DEPUTY, deputy};
+
+use crate::measure::{self, MEASURES};
+use crate::runner::Runner;
+use crate::samples::FEWEST;
+use crate::task::Given;
+use crate::{check, report};
+
+/// Measures what operations cost, each against a limit that is measured beside it, in turn.
+///
+/// Ratios are costs over the limit's cost: smaller is better everywhere. Without a subcommand,
+/// everything is measured.
+#[derive(Debug, Parser)]
+#[command(name = "shmem-perf", version)]
+struct Arguments {
+    /// Print one line of JSON for each case.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Pairs of samples for each case.
+    #[arg(long, global = true, default_value_t = 31, value_parser = clap::value_parser!(u16).range(FEWEST as i64..))]
+    repetitions: u16,
+    /// Jobs that share out each case: which pages a job gets, and what else the machine does, is luck.
+    #[arg(long, global = true, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+}
+
+/// What is no measure, but made of all of them.
+#[derive(Clone, Debug, Subcommand)]
+enum Tool {
+    /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
+    Check(check::Options),
+    /// Measures everything that is claimed, beside other libraries, and writes a page that stands alone, with its data
+    /// beside it. Takes up to twenty minutes.
+    Report(report::Options),
+    /// One PE of a measure.
+    #[command(hide = true)]
+    Pe(Given),
+}
+
+/// Runs the tool.
+pub fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([DEPUTY]) {
+        return ExitCode::from(deputy());
+    }
+    match run(&command().get_matches()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("shmem-perf: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command() -> clap::Command {
+    let measures = MEASURES.iter().filter_map(|measure| measure.subcommand());
+    Tool::augment_subcommands(Arguments::command().subcommands(measures)).subcommand_required(false)
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Box<dyn Error>> {
+    let Arguments { json, repetitions, jobs } = Arguments::from_arg_matches(matches)?;
+    let runner = || Runner::printing(json, measure::goal, repetitions.into(), jobs);
+    let Some((name, options)) = matches.subcommand() else {
+        let mut runner = runner();
+        let mut usual = MEASURES.iter().filter(|measure| measure.usual);
+        return usual.try_for_each(|measure| measure.run_plain(&mut runner));
+    };
+    if let Some(measure) = MEASURES.iter().find(|measure| measure.name == name) {
+        return (measure.run)(&mut runner(), options);
+    }
+    match Tool::from_arg_matches(matches)? {
+        Tool::Check(options) => check::check(&options, json),
+        Tool::Report(options) => report::report(&options),
+        Tool::Pe(given) => measure::pe(&given, repetitions.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+}

@@ -1,0 +1,449 @@
+//! What a stencil costs with a halo, against the same stencil with a barrier in each step.
+//!
+//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, whose blocks form a ring: the first and the
+//! last row of each go to the neighbours. The one keeps its cells in memory of its own, and exchanges rows by a
+//! [`Halo`]. The other keeps them in symmetric memory, puts its rows into the frames of its neighbours, and
+//! meets them in a barrier. It is the least that works with barriers: two grids take turns, so that one barrier
+//! in each step is enough, and nothing is checked. Loops over rows are the same function, and both must come to
+//! the same cells.
+
+use std::hint::black_box;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use shmem::thread::ThreadLevel;
+use shmem::{Result, World, zeroed};
+use shmem_core::context::Rma;
+use shmem_core::halo::{Edge, Flight, Halo, HaloToken};
+use shmem_core::object::{On, SymBox};
+use shmem_core::pe::Pe;
+
+use crate::baseline;
+use crate::baseline::near;
+use crate::bench::{self, Bench, Records};
+use crate::goal::Goal;
+use crate::guard::{Bound, Guard, Guarded};
+use crate::measure::form::{Measure, again, cases, goal_of};
+use crate::name::{Shape, names};
+use crate::samples::{Samples, nanoseconds_each};
+use crate::task::Task;
+
+/// What a stencil with a halo costs.
+pub const MEASURE: Measure = Measure {
+    name: "halo",
+    about: "A stencil with a halo, against the same with a barrier in each step",
+    run: |runner, _| runner.jobs(&HALO, 2),
+    tasks: &[HALO],
+    cases: &[
+        cases(
+            &["halo"],
+            "cells of each PE",
+            "a step of a 5-point stencil with a halo, two PEs in a ring",
+            "the same with puts and a barrier, two grids in turn: one barrier in each step",
+        ),
+        cases(
+            &["halo"],
+            "late/cells",
+            "the same, while in each step one PE, the next in turn, is late by a random part of a step",
+            "the same",
+        ),
+        cases(
+            &["halo"],
+            "exchange/cells",
+            "an exchange of two edges, and nothing in between",
+            "a round trip of a cache line: two half ping-pongs",
+        ),
+        cases(
+            &["halo"],
+            "interior/cells",
+            "the relaxation of the interior while edges travel",
+            "the same slices, without a halo",
+        ),
+    ],
+    goal: |case| {
+        goal_of(case, |name| match name {
+            _ if case.shared_cores => None,
+            Name::Step(Shape([16 | 32, _])) | Name::Late(_) => Some(Goal::Ratio(1.0 / 1.2)),
+            Name::Step(Shape([256, _])) => Some(Goal::Ratio(1.0)),
+            Name::Step(_) => None,
+            Name::Exchange(_) => Some(Goal::Ratio(1.3)),
+            Name::Interior(_) => Some(Goal::Ratio(1.02)),
+        })
+    },
+    again: again::<Name>,
+    guards: &[Guard {
+        cases: || {
+            vec![
+                Guarded::side_by_side(Name::Step(square(16)), Bound::Eased(3.0)),
+                Guarded::side_by_side(Name::Step(square(256)), Bound::Eased(3.0)),
+                Guarded::side_by_side(Name::Exchange(16), Bound::Eased(4.0)),
+                Guarded::side_by_side(Name::Interior(square(256)), Bound::Eased(3.0)),
+            ]
+        },
+        ..Guard::of("halo", |runner| runner.jobs(&HALO, 2))
+    }],
+    ..Measure::PLAIN
+};
+
+const HALO: Task = Task { name: "halo", pe: |_, repetitions| bench::run(repetitions, stencils) };
+
+names! {
+    Late(cells: Shape) = "halo": ["late" / cells];
+    Exchange(size: usize) = "halo": ["exchange" / size];
+    Interior(cells: Shape) = "halo": ["interior" / cells];
+    Step(cells: Shape) = "halo": [cells];
+}
+
+const fn square(size: usize) -> Shape {
+    Shape([size, size])
+}
+
+fn stencils(bench: &Bench<'_>) -> Records {
+    let Bench { world, repetitions, .. } = *bench;
+    let word = world.alloc(zeroed::<u64>(16))?;
+    let word = word.on(world.pe(0)?).index(0);
+    let mut records = Vec::new();
+    for size in SIZES {
+        let mut stencil = Stencil::new(world, size)?;
+        let mut add = |name, compared, samples| records.push(bench.record(&name, compared, samples));
+        let samples = stencil.against_barrier(repetitions);
+        add(Name::Step(square(size)), "a step with a halo, against one with a barrier", samples);
+        if size == SIZES[0] {
+            let samples = stencil.against_round_trip(word, repetitions);
+            let compared = "an exchange with two edges, against a round trip of a cache line";
+            add(Name::Exchange(size), compared, samples);
+        }
+        if size == SIZES[2] {
+            let samples = stencil.against_barrier_when_late(repetitions);
+            let compared = "a step with a halo, against one with a barrier, while one PE is late";
+            add(Name::Late(square(size)), compared, samples);
+            let samples = stencil.interior(repetitions);
+            let compared = "relaxing the interior while edges travel, against the same slices alone";
+            add(Name::Interior(square(size)), compared, samples);
+        }
+    }
+    Ok(records)
+}
+
+/// Rows and columns of each PE's cells.
+pub const SIZES: [usize; 3] = [16, 32, 256];
+
+/// Cells from one row to the next are a multiple of this: rows start on cache lines.
+const LINE: usize = 8;
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// The edges of a block.
+const NORTH: usize = 0;
+const SOUTH: usize = 1;
+
+/// Exchanges in a sample of nothing else.
+const EXCHANGES: usize = 500;
+
+/// A stencil, in both forms.
+pub struct Stencil<'w, L: ThreadLevel> {
+    world: &'w World<L>,
+    form: Form,
+    neighbours: [Pe; 2],
+    halo: Halo<f64>,
+    own: [Own; 2],
+    shared: [SymBox<[f64]>; 2],
+    /// Steps that the grids of each form have taken.
+    steps: [usize; 2],
+    late: Option<Late>,
+}
+
+/// How a grid lies in memory: rows of cells between two of the border, and such a row before and behind them.
+#[derive(Clone, Copy)]
+struct Form {
+    size: usize,
+    pitch: usize,
+}
+
+/// A grid in memory of this PE alone.
+struct Own {
+    cells: Vec<f64>,
+    start: usize,
+}
+
+/// The PEs are late in turn, each time by a random part of a step.
+#[derive(Clone, Copy)]
+struct Late {
+    at_most: Duration,
+}
+
+impl<'w, L: ThreadLevel> Stencil<'w, L> {
+    /// A stencil on `size` x `size` cells of each PE. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room.
+    pub fn new(world: &'w World<L>, size: usize) -> Result<Self> {
+        let (north, south) = world.ring_neighbours();
+        let form = Form { size, pitch: (size + 2).next_multiple_of(LINE) };
+        let halo = world.halo(&[Edge::new(north, SOUTH, size), Edge::new(south, NORTH, size)])?;
+        let cells = (size + 2) * form.pitch;
+        let shared = [world.alloc(zeroed::<f64>(cells))?, world.alloc(zeroed::<f64>(cells))?];
+        let own = [0, 1].map(|grid| Own::new(cells, shared[grid].here(world).as_ptr().cast()));
+        let mut stencil =
+            Self { world, form, neighbours: [north, south], halo, own, shared, steps: [0; 2], late: None };
+        let first = |at: usize| (at * (3 + world.my_pe()) % 101) as f64;
+        for grid in 0..2 {
+            for at in 0..cells {
+                stencil.own[grid].cells_mut()[at] = first(at);
+                stencil.shared[grid].here(world).index(at).store(first(at));
+            }
+        }
+        world.barrier_all();
+        Ok(stencil)
+    }
+
+    /// A step with the halo, against one with a barrier: nanoseconds for each.
+    ///
+    /// # Panics
+    ///
+    /// If they come to different cells.
+    pub fn against_barrier(&mut self, repetitions: usize) -> Samples {
+        let steps = ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000);
+        let both = std::cell::RefCell::new(self);
+        let samples = Samples::alternate(
+            repetitions,
+            || both.borrow_mut().run(steps, Self::step_with_halo),
+            || both.borrow_mut().run(steps, Self::step_with_barrier),
+        );
+        both.into_inner().compare();
+        samples
+    }
+
+    /// As [`against_barrier`](Self::against_barrier), while in each step one PE, the next in turn, is late by
+    /// a random part of the time of a step.
+    ///
+    /// # Panics
+    ///
+    /// As [`against_barrier`](Self::against_barrier).
+    pub fn against_barrier_when_late(&mut self, repetitions: usize) -> Samples {
+        // The shortest of some, since what else the machine does makes them longer.
+        let step = |stencil: &mut Self| {
+            _ = stencil.run(20, Self::step_with_halo);
+            stencil.run(20, Self::step_with_barrier)
+        };
+        let shortest = (0..11).map(|_| step(self)).fold(f64::INFINITY, f64::min);
+        let mut shortest = [shortest];
+        self.world.max(&mut shortest[..]);
+        self.late = Some(Late { at_most: Duration::from_nanos(shortest[0] as u64) });
+        let samples = self.against_barrier(repetitions);
+        self.late = None;
+        samples
+    }
+
+    /// An exchange and nothing else, against a round trip of a cache line, which is two half ones:
+    /// nanoseconds for each. `word` lies on one of two PEs, on a line of its own, zero to begin with.
+    ///
+    /// # Panics
+    ///
+    /// If `word` is not on this node.
+    pub fn against_round_trip(&mut self, word: On<'_, u64>, repetitions: usize) -> Samples {
+        let word = near(word.ptr(self.world));
+        // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
+        // does with it, no reference says that it does not change.
+        let line = unsafe { AtomicU64::from_ptr(word) };
+        let first = self.world.my_pe() == 0;
+        let limit = || nanoseconds_each(EXCHANGES, || baseline::round_trips(line, first, EXCHANGES as u64));
+        Samples::alternate(repetitions, || self.run(EXCHANGES, |stencil, _| stencil.exchange()), limit)
+    }
+
+    /// The relaxation of the interior while rows are on their way, against the same without any: nanoseconds
+    /// for each.
+    pub fn interior(&mut self, repetitions: usize) -> Samples {
+        let steps = ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000);
+        let both = std::cell::RefCell::new(self);
+        let in_flight = || {
+            let stencil = &mut *both.borrow_mut();
+            let mut taken = Duration::ZERO;
+            stencil.world.barrier_all();
+            for _ in 0..steps {
+                let Self { world, form, halo, own, .. } = &mut *stencil;
+                let flight = form.send(halo, *world, own[0].cells());
+                let start = Instant::now();
+                form.relax_interior(own);
+                taken += start.elapsed();
+                black_box(flight.finish()[NORTH][0]);
+            }
+            taken.as_nanos() as f64 / steps as f64
+        };
+        let ordinary = || {
+            let stencil = &mut *both.borrow_mut();
+            let mut taken = Duration::ZERO;
+            stencil.world.barrier_all();
+            for _ in 0..steps {
+                let start = Instant::now();
+                stencil.form.relax_interior(&mut stencil.own);
+                taken += start.elapsed();
+            }
+            taken.as_nanos() as f64 / steps as f64
+        };
+        Samples::alternate(repetitions, in_flight, ordinary)
+    }
+
+    /// Nanoseconds of one of so many steps, which all PEs begin together.
+    fn run(&mut self, steps: usize, mut step: impl FnMut(&mut Self, usize)) -> f64 {
+        self.world.barrier_all();
+        nanoseconds_each(steps, || (0..steps).for_each(|number| step(self, number)))
+    }
+
+    fn step_with_halo(&mut self, number: usize) {
+        let (late, me) = (self.late, self.world.my_pe());
+        let Self { world, form, halo, own, .. } = self;
+        let (form, last) = (*form, form.size);
+        let flight = form.send(halo, *world, own[0].cells());
+        late.inspect(|late| late.pass(number, me));
+        form.relax_interior(own);
+        let ghosts = flight.finish();
+        let [old, new] = &mut *own;
+        let (old, new) = (old.cells(), new.inside_mut(form));
+        relax_row(&ghosts[NORTH], form.row(old, 1), form.inner(old, 2), form.new_row(new, 1));
+        relax_row(form.inner(old, last - 1), form.row(old, last), &ghosts[SOUTH], form.new_row(new, last));
+        own.swap(0, 1);
+        self.steps[0] += 1;
+    }
+
+    fn step_with_barrier(&mut self, number: usize) {
+        let Self { world, form, neighbours: [north, south], .. } = *self;
+        let last = form.size;
+        let [old, new] = [0, 1].map(|turn| &self.shared[(self.steps[1] + turn) % 2]);
+        let cells = form.pitch * (form.size + 2);
+        let mine = old.here(world).as_ptr().cast::<f64>();
+        let frame = |row: usize| row * form.pitch + 1..row * form.pitch + 1 + form.size;
+        for (pe, from, to) in [(north, 1, last + 1), (south, last, 0)] {
+            // SAFETY: rows inside the frame belong to this PE, which writes them in the next step only.
+            let row = unsafe { std::slice::from_raw_parts(mine.wrapping_add(frame(from).start), form.size) };
+            world.put(old.on(pe).index(frame(to)), row);
+        }
+        world.barrier_all();
+        if let Some(late) = self.late {
+            late.pass(number, world.my_pe());
+        }
+        // SAFETY: all of the old grid, whose frame neighbours write again in the step after the next one,
+        // behind another barrier, and this PE the rest in the next step.
+        let old = unsafe { std::slice::from_raw_parts(mine, cells) };
+        let inside = new.here(world).as_ptr().cast::<f64>().wrapping_add(form.pitch);
+        // SAFETY: the rows of the new grid without those of the frame, which only this PE touches.
+        let new = unsafe { std::slice::from_raw_parts_mut(inside, cells - 2 * form.pitch) };
+        form.relax(old, new, 1..last + 1);
+        self.steps[1] += 1;
+    }
+
+    fn exchange(&mut self) {
+        let Self { world, form, halo, own, .. } = self;
+        let ghosts = form.send(halo, *world, own[0].cells()).finish();
+        // All that came is looked at, or it would stay where it was.
+        let old = own[0].cells_mut();
+        old[..form.size].copy_from_slice(&ghosts[NORTH]);
+        old[(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
+    }
+
+    /// Both forms have come to the same cells.
+    fn compare(&self) {
+        let Self { world, form, own, .. } = self;
+        assert_eq!(self.steps[0], self.steps[1], "both take as many steps");
+        let shared = self.shared[self.steps[1] % 2].here(*world);
+        for row in 1..=form.size {
+            for (column, cell) in form.inner(own[0].cells(), row).iter().enumerate() {
+                let there = shared.index(row * form.pitch + 1 + column).load();
+                assert!(there.to_bits() == cell.to_bits(), "{there} is not {cell} in row {row}");
+            }
+        }
+    }
+}
+
+impl Own {
+    /// Cells that lie in their pages as others do: processors confuse addresses of different pages.
+    fn new(cells: usize, like: *const u8) -> Self {
+        let cells = vec![0.0; cells + PAGE / size_of::<f64>()];
+        let distance = (like as usize).wrapping_sub(cells.as_ptr() as usize) % PAGE;
+        Self { cells, start: distance / size_of::<f64>() }
+    }
+
+    fn cells(&self) -> &[f64] {
+        &self.cells[self.start..]
+    }
+
+    fn cells_mut(&mut self) -> &mut [f64] {
+        &mut self.cells[self.start..]
+    }
+
+    /// From the first row behind the frame on.
+    fn inside_mut(&mut self, form: Form) -> &mut [f64] {
+        &mut self.cells[self.start + form.pitch..]
+    }
+}
+
+impl Form {
+    /// A row with the cells of the border on both sides.
+    fn row(self, cells: &[f64], row: usize) -> &[f64] {
+        &cells[row * self.pitch..][..self.size + 2]
+    }
+
+    /// A row without them.
+    fn inner(self, cells: &[f64], row: usize) -> &[f64] {
+        &cells[row * self.pitch + 1..][..self.size]
+    }
+
+    /// The same in a grid from its first row behind the frame on.
+    fn new_row(self, inside: &mut [f64], row: usize) -> &mut [f64] {
+        &mut inside[(row - 1) * self.pitch + 1..][..self.size]
+    }
+
+    fn relax(self, old: &[f64], new: &mut [f64], rows: std::ops::Range<usize>) {
+        for row in rows {
+            let (above, below) = (self.inner(old, row - 1), self.inner(old, row + 1));
+            relax_row(above, self.row(old, row), below, self.new_row(new, row));
+        }
+    }
+
+    /// All rows but the first and the last.
+    fn relax_interior(self, [old, new]: &mut [Own; 2]) {
+        self.relax(old.cells(), new.inside_mut(self), 2..self.size);
+    }
+
+    /// Begins an exchange and sends the first and the last row.
+    #[inline]
+    fn send<'h, I: HaloToken>(
+        self,
+        halo: &'h mut Halo<f64>,
+        token: &'h I,
+        old: &[f64],
+    ) -> Flight<'h, f64, I> {
+        let mut flight = halo.begin(token);
+        flight.send(NORTH, self.inner(old, 1));
+        flight.send(SOUTH, self.inner(old, self.size));
+        flight
+    }
+}
+
+impl Late {
+    /// Waits, if it is this PE's turn, for a time that is the same in both forms.
+    fn pass(self, step: usize, pe: usize) {
+        if step % 2 != pe % 2 {
+            return;
+        }
+        let start = Instant::now();
+        let drawn = (step as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let pause = self.at_most.mul_f64(drawn as f64 / f64::from(1 << 24));
+        while start.elapsed() < pause {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// One row; `row` has a cell more on each side than the others.
+#[inline(never)]
+fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) {
+    let size = new.len();
+    let (above, below) = (&above[..size], &below[..size]);
+    let (left, right) = (&row[..size], &row[2..2 + size]);
+    for at in 0..size {
+        new[at] = 0.25 * (above[at] + below[at] + left[at] + right[at]);
+    }
+}

@@ -1,0 +1,322 @@
+//! What starting and ending a job costs, and what it keeps in memory.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+use shmem::thread::Single;
+
+use crate::baseline;
+use crate::case::{Record, Site};
+use crate::goal::Goal;
+use crate::guard::{Bound, Guard, Guarded};
+use crate::jobs::{Asked, JobError, partitions_of_environment};
+use crate::measure::form::{Measure, again, cases, goal_of};
+use crate::name::{names, words};
+use crate::runner::Runner;
+use crate::samples::{FEWEST, Samples};
+use crate::task::{Done, Task};
+
+/// What starting a job costs.
+pub const MEASURE: Measure = Measure {
+    name: "startup",
+    about: "Start and end of a job, against programs that do nothing",
+    run: |runner, _| {
+        starts(runner, Kind::Small, runner.repetitions)?;
+        starts(runner, Kind::ManyPartitions, FEWEST)?;
+        // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
+        starts_under_mpirun(runner, if cfg!(debug_assertions) { 4 } else { 64 })
+    },
+    tasks: &[NOTHING, FOOTPRINT],
+    cases: &[
+        cases(&["startup"], "PEs", "a job from start to end", "as many processes of `true`"),
+        cases(
+            &["startup"],
+            "mpirun/PEs",
+            "a job under `mpirun` from start to end",
+            "`mpirun` of as many `hostname`",
+        ),
+        cases(
+            &["startup-resident", "startup-mappings"],
+            "PEs",
+            "what a PE keeps after its start, the most of all PEs",
+            "8 MiB, `vm.max_map_count`",
+        ),
+    ],
+    goal: |case| {
+        goal_of(case, |name| match name {
+            Name::Startup(Kind::Small) => Some(Goal::RatioPlus(3.0, 20.0)),
+            Name::Mpirun(64) => Some(Goal::RatioPlus(1.5, 500.0)),
+            Name::Resident(Kind::Small) => Some(Goal::Ratio(1.0)),
+            _ => None,
+        })
+    },
+    again: again::<Name>,
+    guards: &[Guard {
+        cases: || {
+            vec![
+                Guarded::new(Name::Startup(Kind::Small), Bound::Eased(4.0)),
+                Guarded::new(Name::Resident(Kind::Small), Bound::Eased(4.0)),
+            ]
+        },
+        ..Guard::of("startup", |runner| starts(runner, Kind::Small, runner.repetitions))
+    }],
+    ..Measure::PLAIN
+};
+
+const NOTHING: Task = Task { name: "nothing", pe: |_, _| Ok(_ = shmem::init::<Single>()?) };
+const FOOTPRINT: Task = Task { name: "footprint", pe: |_, _| footprint() };
+
+names! {
+    Mpirun(pes: usize) = "startup": ["mpirun" / pes];
+    Startup(kind: Kind) = "startup": [kind];
+    Resident(kind: Kind) = "startup-resident": [kind];
+    Mappings(kind: Kind) = "startup-mappings": [kind];
+}
+
+words! {
+    /// Jobs that are started: their PEs and, where there is something else than the default heaps, partitions and bytes of each.
+    Kind {
+        /// Four PEs.
+        Small = "4",
+        /// 16 PEs with 127 partitions.
+        ManyPartitions = "16/127/1G",
+    }
+}
+
+impl Kind {
+    const fn pes(self) -> usize {
+        match self {
+            Self::Small => 4,
+            Self::ManyPartitions => 16,
+        }
+    }
+
+    const fn heaps(self) -> &'static str {
+        match self {
+            Self::Small => "the default heaps",
+            Self::ManyPartitions => "127 partitions of 1 GiB",
+        }
+    }
+
+    fn variables(self) -> Vec<(String, String)> {
+        let gibibyte = |id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), "SIZE=1G".to_owned());
+        match self {
+            Self::Small => Vec::new(),
+            Self::ManyPartitions => (1..=127).map(gibibyte).collect(),
+        }
+    }
+}
+
+/// Measures starts by a launcher that is not ours, if it is there.
+fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
+    let args = runner.job(&NOTHING, pes, &[]).args;
+    let Some(samples) = under_mpirun(pes, &args, FEWEST)? else {
+        runner.remark("mpirun is not installed: starts under it are not measured (Debian: openmpi-bin)");
+        return Ok(());
+    };
+    let compared = "start and end of a job under mpirun, against mpirun of as many hostname";
+    runner.show(vec![Record::new(&site(pes)?, &Name::Mpirun(pes), "ms", compared, samples)]);
+    Ok(())
+}
+
+fn site(pes: usize) -> io::Result<Site> {
+    let cores = std::thread::available_parallelism()?.get();
+    Ok(Site { shared_cores: pes > cores, ..Site::near(pes) })
+}
+
+/// Measures starts of a job, and what its PEs keep.
+fn starts(runner: &mut Runner, kind: Kind, repetitions: usize) -> Done {
+    let (site, heaps, variables) = (site(kind.pes())?, kind.heaps(), kind.variables());
+    let samples = startup(&runner.job(&NOTHING, kind.pes(), &variables), repetitions)?;
+    let compared = format!("start and end of a job with {heaps}, against as many programs that do nothing");
+    let start = Record::new(&site, &Name::Startup(kind), "ms", compared, samples);
+
+    let job = runner.job(&FOOTPRINT, kind.pes(), &variables);
+    let (mut resident, mut mappings) = (Samples::new(), Samples::new());
+    for _ in 0..FEWEST {
+        let footprint: Footprint = serde_json::from_str(&runner.run(&job)?)?;
+        resident.push(footprint.resident as f64 / f64::from(1 << 20), 8.0);
+        mappings.push(footprint.mappings as f64, most_mappings()? as f64);
+    }
+    let of = |what, limit| {
+        format!("{what} of a PE with {heaps} beyond those of the program itself, against {limit}")
+    };
+    runner.show(vec![
+        start,
+        Record::new(&site, &Name::Resident(kind), "MiB", of("pages", "8 MiB"), resident),
+        Record::new(&site, &Name::Mappings(kind), "", of("mappings", "vm.max_map_count"), mappings),
+    ]);
+    Ok(())
+}
+
+/// One PE that says what the most of all PEs have.
+fn footprint() -> Done {
+    let before = Footprint::now()?;
+    let world = shmem::init::<Single>()?;
+    world.barrier_all();
+    let grown = Footprint::now()?.since(before);
+    let mut most = [grown.resident, grown.mappings];
+    world.max(&mut most[..]);
+    if world.my_pe() == 0 {
+        println!("{}", serde_json::to_string(&Footprint { resident: most[0], mappings: most[1] })?);
+    }
+    Ok(())
+}
+
+/// How long our own job under another launcher may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long the one that it is compared with may take. Open MPI's `mpirun` often never ends when its programs end
+/// at once; such a run does not count.
+const BASELINE_PATIENCE: Duration = Duration::from_secs(4);
+
+/// Runs of one job before it is given up.
+const ATTEMPTS: usize = 10;
+
+/// Between two looks whether a job has ended.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Starting a job and waiting for its end, against doing so with as many programs that do nothing:
+/// milliseconds.
+///
+/// # Errors
+///
+/// If the job fails, or the programs cannot be started.
+pub fn startup(job: &Asked, repetitions: usize) -> Result<Samples, JobError> {
+    let mut samples = Samples::new();
+    for _ in 0..repetitions {
+        let start = Instant::now();
+        job.run()?;
+        let cost = milliseconds(start);
+        let start = Instant::now();
+        baseline::processes(job.pes).map_err(JobError::Baseline)?;
+        samples.push(cost, milliseconds(start));
+    }
+    Ok(samples)
+}
+
+/// Starting this program with `args` as a job of `pes` PEs under `mpirun` and waiting for its end, against
+/// `mpirun` of as many `hostname`: milliseconds. `None` if there is no `mpirun`.
+///
+/// # Errors
+///
+/// If the program does not know where it lies, or a job fails.
+pub fn under_mpirun(pes: usize, args: &[String], repetitions: usize) -> Result<Option<Samples>, JobError> {
+    let program = std::env::current_exe().map_err(JobError::Program)?;
+    let run = |program: &OsStr, args: &[String], patience: Duration| {
+        let mut mpirun = Command::new("mpirun");
+        // Where there are fewer cores it wants to be told, and it starts nothing for root otherwise.
+        mpirun.stdin(Stdio::null()).stdout(Stdio::null());
+        mpirun.args(["--oversubscribe", "-np", &pes.to_string()]).arg(program).args(args);
+        mpirun.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
+        partitions_of_environment().for_each(|name| _ = mpirun.env_remove(name));
+        let what = || format!("{} {}", program.display(), args.join(" "));
+        for _ in 0..ATTEMPTS {
+            let start = Instant::now();
+            let mut job = mpirun.spawn().map_err(JobError::Baseline)?;
+            while start.elapsed() < patience {
+                match job.try_wait().map_err(JobError::Baseline)? {
+                    Some(status) if status.success() => return Ok(milliseconds(start)),
+                    Some(status) => {
+                        let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
+                        return Err(JobError::Failed { what: what(), pes, code, report: String::new() });
+                    }
+                    None => std::thread::sleep(LOOK),
+                }
+            }
+            // The launcher has missed the end of programs that end at once. It is asked first: it ends them.
+            let asked = rustix::process::kill_process(rustix::process::Pid::from_child(&job), Signal::TERM);
+            asked.map_err(|error| JobError::Baseline(error.into()))?;
+            job.wait().map_err(JobError::Baseline)?;
+        }
+        let report = format!("mpirun did not end within {} s, {ATTEMPTS} times", patience.as_secs());
+        Err(JobError::Failed { what: what(), pes, code: u8::MAX, report })
+    };
+    let mut samples = Samples::new();
+    for _ in 0..repetitions {
+        let limit = match run(OsStr::new("hostname"), &[], BASELINE_PATIENCE) {
+            Err(JobError::Baseline(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            limit => limit?,
+        };
+        samples.push(run(program.as_os_str(), args, PATIENCE)?, limit);
+    }
+    Ok(Some(samples))
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// What a process has of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// Bytes of memory that are there, shared ones included.
+    pub resident: u64,
+    /// Ranges of addresses that are mapped.
+    pub mappings: u64,
+}
+
+impl Footprint {
+    /// That of the calling process.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say.
+    pub fn now() -> io::Result<Self> {
+        let mappings = fs::read("/proc/self/maps")?.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        Ok(Self { resident: resident(&fs::read_to_string("/proc/self/status")?)?, mappings })
+    }
+
+    /// What has come to it since `before`.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            resident: self.resident.saturating_sub(before.resident),
+            mappings: self.mappings.saturating_sub(before.mappings),
+        }
+    }
+}
+
+/// The line `VmRSS:      1234 kB` of a process's status, in bytes.
+fn resident(status: &str) -> io::Result<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kilobytes
+        .map(|kilobytes| kilobytes << 10)
+        .ok_or_else(|| io::Error::other("/proc/self/status does not say how much memory is resident"))
+}
+
+/// The most mappings that the system allows a process.
+///
+/// # Errors
+///
+/// If the system does not say.
+pub fn most_mappings() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/sys/vm/max_map_count")?;
+    text.trim().parse().map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_of_a_process_is_read() {
+        assert_eq!(resident("Name:\tx\nVmHWM:\t 99 kB\nVmRSS:\t    2100 kB\n").unwrap(), 2100 << 10);
+        assert!(resident("Name:\tx\nVmRSS:\t many kB\n").is_err());
+    }
+
+    #[test]
+    fn memory_that_is_touched_is_seen() {
+        let before = Footprint::now().unwrap();
+        let block = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let more = Footprint::now().unwrap().since(before);
+        // Other tests of this process give memory back meanwhile.
+        assert!(more.resident > 32 << 20, "{more:?} of {}", block.len());
+        assert!(more.mappings < most_mappings().unwrap());
+    }
+}

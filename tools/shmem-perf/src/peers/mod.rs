@@ -1,0 +1,216 @@
+//! Other libraries, to stand beside our own.
+//!
+//! A peer is a small program (`examples/peers`) of two processes, written for the fastest way that its library
+//! has: in C, which this module carries along, or a package of its own. It is [built](Programs) where the tool runs,
+//! and [kept running](Running) beside PE 0: it answers each [request](Request) with samples of one
+//! operation, and sleeps in between. So our times and theirs are taken in turn, on the same cores, with the
+//! same sizes and the same number of operations in a sample, and come out as pairs.
+//!
+//! What a machine lacks is [said](Missing), never passed over: no compiler, a program that hangs, a
+//! library that does something else than it was asked to.
+//!
+//! ```text
+//! running    a peer that answers    request    what it is asked    answer    what it says
+//! program    what runs, built       launch     how it is started
+//! ```
+
+mod answer;
+mod launch;
+mod program;
+mod request;
+mod running;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+use std::{fmt, io};
+
+pub use program::{PATIENCE, Programs};
+pub use request::Request;
+pub use running::Running;
+
+/// A program to compare with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Peer {
+    /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it.
+    Mpi,
+    /// Strided transfers of Open MPI's OpenSHMEM.
+    Oshmem,
+    /// C over `mmap`: what the machine needs for micro-benchmarks without any library.
+    Floor,
+    /// Micro-benchmarks of Open MPI's OpenSHMEM.
+    OshmemMicro,
+    /// Micro-benchmarks of MPI-3 one-sided communication and collectives, as Open MPI has them.
+    MpiMicro,
+    /// Micro-benchmarks of the Rust crate `lamellar`.
+    Lamellar,
+}
+
+/// What a program is built from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// A file of C, by a compiler that a Debian package brings.
+    C { text: &'static str, compiler: &'static str, packages: &'static str },
+    /// A Rust package with its manifest, outside of the workspace.
+    Package(&'static str),
+}
+
+/// The packages of Open MPI.
+const OPEN_MPI: &str = "openmpi-bin libopenmpi-dev";
+
+impl Peer {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Mpi, Self::Oshmem, Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::Lamellar];
+
+    /// Those written in C.
+    pub const C: [Self; 5] = [Self::Mpi, Self::Oshmem, Self::Floor, Self::OshmemMicro, Self::MpiMicro];
+
+    /// Those with strided transfers.
+    pub const STRIDED: [Self; 2] = [Self::Mpi, Self::Oshmem];
+
+    /// Those with micro-benchmarks.
+    pub const MICRO: [Self; 4] = [Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::Lamellar];
+
+    /// The name of its program.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mpi => "mpi",
+            Self::Oshmem => "oshmem",
+            Self::Floor => "floor",
+            Self::OshmemMicro => "oshmem-micro",
+            Self::MpiMicro => "mpi-micro",
+            Self::Lamellar => "lamellar",
+        }
+    }
+
+    const fn source(self) -> Source {
+        let (text, compiler, packages) = match self {
+            Self::Mpi => (include_str!("../../../../examples/peers/mpi.c"), "mpicc", OPEN_MPI),
+            Self::Oshmem => (include_str!("../../../../examples/peers/oshmem.c"), "oshcc", OPEN_MPI),
+            Self::Floor => (include_str!("../../../../examples/peers/floor.c"), "cc", "gcc libc6-dev"),
+            Self::OshmemMicro => {
+                (include_str!("../../../../examples/peers/oshmem-micro.c"), "oshcc", OPEN_MPI)
+            }
+            Self::MpiMicro => (include_str!("../../../../examples/peers/mpi-micro.c"), "mpicc", OPEN_MPI),
+            Self::Lamellar => {
+                return Source::Package(concat!(
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/../../examples/peers/lamellar/Cargo.toml"
+                ));
+            }
+        };
+        Source::C { text, compiler, packages }
+    }
+
+    /// What starts its two processes; nothing if it does that by itself.
+    const fn launcher(self) -> Option<&'static str> {
+        match self {
+            Self::Mpi | Self::MpiMicro => Some("mpirun"),
+            Self::Oshmem | Self::OshmemMicro => Some("oshrun"),
+            Self::Floor | Self::Lamellar => None,
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A peer that there is no comparison with, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("peer {peer}: {reason}")]
+pub struct Missing {
+    /// Which one.
+    pub peer: Peer,
+    /// Why.
+    #[source]
+    pub reason: PeerError,
+}
+
+/// Why there is no comparison with a peer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeerError {
+    /// Its compiler, or its launcher, is not there.
+    #[error("not installed, there is no {program} (Debian: {packages})")]
+    NotInstalled {
+        /// What is not there.
+        program: String,
+        /// The packages that have it.
+        packages: &'static str,
+    },
+    /// What it is built from is not there.
+    #[error("its package is not at {}, where it was when this tool was built", .0.display())]
+    NoPackage(PathBuf),
+    /// Its program is not built in time.
+    #[error("its program was not built within {} s; what is built so far is kept, another run goes on", .0.as_secs())]
+    Slow(Duration),
+    /// Its program could not be written or started.
+    #[error("its program could not be run: {0}")]
+    Run(#[from] io::Error),
+    /// Its compiler refuses its program.
+    #[error("its program does not compile, {compiler}: {status}\n{report}")]
+    Compile {
+        /// The compiler.
+        compiler: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// What it said.
+        report: String,
+    },
+    /// It hangs.
+    #[error("no answer within {} s, it hangs{}", .within.as_secs_f64(), behind(.remarks))]
+    Silent {
+        /// How long it was waited for.
+        within: Duration,
+        /// What it has said besides.
+        remarks: String,
+    },
+    /// It ended too early.
+    #[error("it ended before it had answered{}", behind(.0))]
+    Ended(String),
+    /// It says something else than was asked for.
+    #[error("`{line}` is no answer to `{request}`: {fault}")]
+    Answer {
+        /// What it says.
+        line: String,
+        /// What it was asked.
+        request: String,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// It says that it cannot do what it was asked.
+    #[error("{fault} (asked for `{request}`)")]
+    Refused {
+        /// What it was asked.
+        request: String,
+        /// What it says.
+        fault: String,
+    },
+}
+
+impl PeerError {
+    /// What it means that a program of some Debian packages cannot be started.
+    fn of_start(error: io::Error, command: &Command, packages: &'static str) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                Self::NotInstalled { program: command.get_program().to_string_lossy().into(), packages }
+            }
+            _ => Self::Run(error),
+        }
+    }
+
+    /// Whether there is no more to be expected of the peer, for other requests either.
+    pub const fn is_final(&self) -> bool {
+        !matches!(self, Self::Answer { .. } | Self::Refused { .. })
+    }
+}
+
+/// What a program said besides, in front of which something else stands.
+fn behind(remarks: &str) -> String {
+    let remarks = remarks.trim();
+    if remarks.is_empty() { String::new() } else { format!("; it said:\n{remarks}") }
+}

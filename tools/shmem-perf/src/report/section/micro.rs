@@ -1,0 +1,188 @@
+//! The usual micro-benchmarks between two PEs of a node, beside other libraries.
+
+use super::{Plan, Section, Step, Topic, network};
+use crate::measure::micro::{self, Name};
+use crate::micro::{MicroCase, ONE_SIDED, Operation, TWO_SIDED};
+use crate::peers::Peer;
+use crate::report::evidence::{Entry, View};
+use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+
+pub(super) const SECTION: Section = Section {
+    topic: Topic::Micro,
+    title: "Micro-benchmarks",
+    source: "OSU Micro-Benchmarks, their definitions",
+    steps,
+    show,
+};
+
+/// Jobs of the whole report: which pages a job gets is luck.
+const JOBS: u16 = 3;
+
+/// What is shown in a figure and a table of its own, by bytes of a message.
+const BY_SIZE: [(Operation, &str, Unit); 7] = [
+    (Operation::Put, "Put and quiet", Unit::Time),
+    (Operation::Get, "Get", Unit::Time),
+    (Operation::Bandwidth, "Bandwidth: 64 puts at once, then quiet", Unit::Speed),
+    (Operation::Bidirectional, "Bidirectional bandwidth: both PEs at the same time", Unit::Speed),
+    (Operation::Broadcast, "Broadcast, from each PE in turn", Unit::Time),
+    (Operation::Sum, "Sum of f64 to all", Unit::Time),
+    (Operation::Alltoall, "Alltoall", Unit::Time),
+];
+
+/// What is shown of an operation.
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    Time,
+    /// Bytes in a time.
+    Speed,
+}
+
+fn steps(plan: &Plan) -> Vec<Step> {
+    let quick = plan.quick;
+    // The floor is no library.
+    let beside = if plan.peers { Peer::MICRO.to_vec() } else { vec![Peer::Floor] };
+    let jobs = plan.either(JOBS, 1);
+    let mut steps = vec![Step::new("on one node", plan.either(70.0, 15.0), move |runner| {
+        let usual = std::mem::replace(&mut runner.jobs, jobs);
+        let done = micro::measure(runner, &beside, quick);
+        runner.jobs = usual;
+        done
+    })];
+    steps.extend(network::steps(plan));
+    steps
+}
+
+fn show(evidence: View<'_>) -> Vec<Block> {
+    let mut blocks = vec![Block::heading("On one node"), Block::text(DEFINITIONS)];
+    for (operation, title, unit) in BY_SIZE {
+        blocks.push(figure(evidence, operation, title, unit).into());
+        blocks.push(by_size(evidence, operation, title, unit).into());
+    }
+    blocks.push(single(evidence).into());
+    blocks.extend(network::show(evidence));
+    blocks
+}
+
+const DEFINITIONS: &str = "Two PEs of one node with a core each, and beside them the same two processes of each other \
+    program; a sample of ours, then one of each of the others, and again. A put is complete at its destination before \
+    the next one begins, by shmem_quiet and MPI_Win_flush. C over mmap is no library but the floor: memcpy or one store, \
+    its quiet a full fence as ours is, its atomic operations the processor's, its collectives one meeting and then \
+    a copy of what the other process has in shared memory. Broadcasts, sums and alltoalls of ours start from private \
+    memory, those of OpenSHMEM and of the floor from symmetric memory, those of MPI from private memory.";
+
+/// The peers, as columns are headed.
+const PEERS: [(Peer, &str); 4] = [
+    (Peer::Floor, "C over mmap"),
+    (Peer::OshmemMicro, "OSHMEM"),
+    (Peer::MpiMicro, "MPI"),
+    (Peer::Lamellar, "lamellar"),
+];
+
+/// The pairs of a case and a peer.
+fn pairs<'a>(evidence: View<'a>, case: MicroCase, peer: Peer) -> Option<&'a Entry> {
+    evidence.case(&Name::Micro(case.operation, case.bytes, peer))
+}
+
+/// Those of a case and any peer: ours is in all of them, and most pairs are with the first.
+fn ours<'a>(evidence: View<'a>, case: MicroCase) -> Option<&'a Entry> {
+    PEERS.iter().find_map(|&(peer, _)| pairs(evidence, case, peer))
+}
+
+fn cases(operation: Operation) -> impl Iterator<Item = MicroCase> {
+    ONE_SIDED.into_iter().chain(TWO_SIDED).filter(move |case| case.operation == operation)
+}
+
+/// MB/s of a time for each byte in nanoseconds, as a dividend.
+const MEGABYTES: f64 = 1000.0;
+
+fn figure(evidence: View<'_>, operation: Operation, title: &str, unit: Unit) -> Figure {
+    let number = |nanoseconds: f64| if unit == Unit::Speed { MEGABYTES / nanoseconds } else { nanoseconds };
+    let scale = if unit == Unit::Speed { "MB/s" } else { "ns" };
+    let mut figure = Figure::new(title, ("bytes of a message", Scale::Bytes), (scale, Scale::Log));
+    let mut line = Series::new("ours");
+    for case in cases(operation) {
+        if let Some(Entry { case: found, .. }) = ours(evidence, case) {
+            let quarters = (number(found.p25), number(found.p75));
+            line.push(case.bytes as f64, number(found.value), Some(quarters));
+        }
+    }
+    figure = figure.with(line);
+    for (peer, label) in PEERS {
+        let mut line = if peer == Peer::Floor { Series::beside(label) } else { Series::new(label) };
+        for case in cases(operation) {
+            if let Some(entry) = pairs(evidence, case, peer) {
+                let quarters = (number(entry.limit.p25), number(entry.limit.p75));
+                line.push(case.bytes as f64, number(entry.case.limit), Some(quarters));
+            }
+        }
+        figure = figure.with(line);
+    }
+    figure
+}
+
+/// A number as it is shown.
+fn cell(entry: Option<&Entry>, column: Column, unit: Unit) -> Cell {
+    let cell = Cell::of(entry, column);
+    if unit == Unit::Speed { cell.over(MEGABYTES) } else { cell }
+}
+
+/// What a case costs, with each library, and how often theirs goes into ours.
+fn row(evidence: View<'_>, case: MicroCase, head: String, unit: Unit) -> Vec<Cell> {
+    let mut row = vec![Cell::text(head), cell(ours(evidence, case), Column::Value, unit)];
+    let of = |peer| pairs(evidence, case, peer);
+    row.extend(PEERS.map(|(peer, _)| cell(of(peer), Column::Limit, unit)));
+    row.extend(PEERS.map(|(peer, _)| Cell::of(of(peer), Column::Ratio)));
+    row
+}
+
+fn heads(first: &str, unit: &str) -> Vec<String> {
+    let mut heads = vec![first.to_owned(), format!("ours, {unit}")];
+    heads.extend(PEERS.map(|(_, label)| format!("{label}, {unit}")));
+    heads.extend(PEERS.map(|(_, label)| format!("ours / {label}")));
+    heads
+}
+
+fn by_size(evidence: View<'_>, operation: Operation, title: &str, unit: Unit) -> Table {
+    let scale = if unit == Unit::Speed { "MB/s" } else { "ns" };
+    let mut table = Table::new(title, heads("bytes", scale));
+    for case in cases(operation).filter(|&case| ours(evidence, case).is_some()) {
+        table.row(row(evidence, case, case.bytes.to_string(), unit));
+    }
+    table.under("Ratios are of times, the medians of pairs: below 1, ours is faster.")
+}
+
+/// What has one size only.
+fn single(evidence: View<'_>) -> Table {
+    let mut table = Table::new("Message rate, atomic operations, barrier", heads("", "ns"));
+    let by_size = |case: &MicroCase| BY_SIZE.iter().any(|(operation, ..)| *operation == case.operation);
+    for case in ONE_SIDED.into_iter().chain(TWO_SIDED).filter(|case| !by_size(case)) {
+        if ours(evidence, case).is_some() {
+            let head = match case.operation {
+                Operation::Rate => "8-byte puts, 64 at once and then quiet; each",
+                Operation::FetchAdd => "fetch-add",
+                Operation::Add => "add, many and then quiet; each",
+                Operation::Swap => "swap",
+                Operation::CompareSwap => "compare-swap",
+                Operation::Fetch => "fetch",
+                _ => "barrier",
+            };
+            table.row(row(evidence, case, head.to_owned(), Unit::Time));
+        }
+    }
+    table.under("Atomic operations work on a 64-bit word of the other PE. A put rate in messages a second is 10^9 over its time.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_is_shown_once() {
+        for case in ONE_SIDED.into_iter().chain(TWO_SIDED) {
+            let sizes = cases(case.operation).count();
+            let by_size = BY_SIZE.iter().filter(|(operation, ..)| *operation == case.operation).count();
+            assert_eq!(by_size, usize::from(sizes > 1), "{case:?} has {sizes} sizes");
+        }
+        assert_eq!(PEERS.map(|(peer, _)| peer), Peer::MICRO);
+    }
+}

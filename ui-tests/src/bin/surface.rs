@@ -1,0 +1,220 @@
+//! Prints what a program can do to a library without `unsafe`: `surface FILE`, the JSON that rustdoc makes of a
+//! crate with its private and hidden items. A line each:
+//!
+//! ```text
+//! fn       a safe function or method that is public, or one of a public trait
+//! trait    a public trait that safe code may implement, unless it is sealed
+//! literal  a struct whose fields are all public: every value of them is one of it
+//! impl     a trait of a public type: `Clone`, `Default` and `Deref` make values, too
+//! ```
+//!
+//! Behind a line stands whether it is hidden. Paths are those of definitions. What is `pub` can be reached: a lint of the
+//! workspace asks for `pub(crate)` where it cannot. `ci/surface.sh` compares the lines with those that were read before.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+
+/// Traits by which nothing comes to be, and nothing is changed.
+const HARMLESS: [&str; 12] = [
+    "Debug",
+    "Display",
+    "Eq",
+    "Error",
+    "ExactSizeIterator",
+    "FusedIterator",
+    "Hash",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "StructuralPartialEq",
+    "TrivialClone",
+];
+
+/// Types of C libraries, which are for their functions: those are unsafe all.
+const BINDINGS: &str = "bindings";
+
+fn main() -> ExitCode {
+    let Some(file) = std::env::args_os().nth(1) else {
+        eprintln!("usage: surface FILE");
+        return ExitCode::from(2);
+    };
+    match lines(&file) {
+        Ok(lines) => {
+            lines.iter().for_each(|line| println!("{line}"));
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{}: {why}", file.display());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn lines(file: &std::ffi::OsStr) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let document: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let index = document["index"].as_object().ok_or("this is no JSON of rustdoc")?;
+    let mut surface = Surface { index, lines: Vec::new() };
+    surface.module(&document["root"], "", false);
+    // Formats of rustdoc differ from one to the next: better no answer than an empty one.
+    for kind in ["fn ", "impl "] {
+        if !surface.lines.iter().any(|line| line.starts_with(kind)) {
+            return Err(format!("format {} is another one: nothing is found", document["format_version"]));
+        }
+    }
+    surface.lines.sort_unstable();
+    Ok(surface.lines)
+}
+
+struct Surface<'d> {
+    index: &'d Map<String, Value>,
+    lines: Vec<String>,
+}
+
+impl<'d> Surface<'d> {
+    fn item(&self, id: &Value) -> Option<Item<'d>> {
+        let value = self.index.get(&id.to_string())?;
+        let (kind, inner) = value["inner"].as_object()?.iter().next()?;
+        Some(Item { value, kind, inner })
+    }
+
+    fn line(&mut self, text: &str, hidden: bool) {
+        self.lines.push(if hidden { format!("{text}    hidden") } else { text.to_owned() });
+    }
+
+    fn module(&mut self, id: &Value, path: &str, hidden: bool) {
+        let Some(item) = self.item(id) else { return };
+        let (path, hidden) = (joined(path, item.name()), hidden || item.is_hidden());
+        for id in elements(&item.inner["items"]) {
+            let Some(item) = self.item(id) else { continue };
+            let hidden = hidden || item.is_hidden();
+            if item.kind == "module" && item.name() != BINDINGS {
+                self.module(id, &path, hidden);
+            }
+            let path = joined(&path, item.name());
+            match item.kind {
+                _ if !item.is_public() => {}
+                "function" => self.function(item, &path, hidden),
+                "struct" | "enum" | "union" => self.implementor(item, &path, hidden),
+                "trait" => {
+                    if item.inner["is_unsafe"] == false {
+                        self.line(&format!("trait {path}"), hidden);
+                    }
+                    self.functions(item.inner, &path, hidden, |_| true);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn functions(&mut self, inner: &'d Value, path: &str, hidden: bool, wanted: impl Fn(Item<'d>) -> bool) {
+        for item in elements(&inner["items"]).filter_map(|id| self.item(id)).collect::<Vec<_>>() {
+            if item.kind == "function" && wanted(item) {
+                self.function(item, &joined(path, item.name()), hidden || item.is_hidden());
+            }
+        }
+    }
+
+    fn function(&mut self, item: Item<'d>, path: &str, hidden: bool) {
+        if item.inner["header"]["is_unsafe"] == false {
+            let inputs = elements(&item.inner["sig"]["inputs"]).filter_map(|input| input[0].as_str());
+            let inputs: Vec<_> = inputs.collect();
+            self.line(&format!("fn {path}({})", inputs.join(", ")), hidden);
+        }
+    }
+
+    fn implementor(&mut self, item: Item<'d>, path: &str, hidden: bool) {
+        if item.kind == "struct" && !item.has("non_exhaustive") {
+            let fields = fields(&item.inner["kind"]).map(|id| self.item(id)).collect::<Option<Vec<_>>>();
+            if let Some(fields) = fields.filter(|fields| fields.iter().all(|field| field.is_public())) {
+                let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
+                self.line(&format!("literal {path} {{ {} }}", names.join(", ")), hidden);
+            }
+        }
+        let mut traits = BTreeSet::new();
+        for implementation in
+            elements(&item.inner["impls"]).filter_map(|id| self.item(id)).collect::<Vec<_>>()
+        {
+            let inner = implementation.inner;
+            let of = path.to_owned() + &arguments(&inner["for"]["resolved_path"]["args"]);
+            if inner["trait"].is_null() {
+                self.functions(inner, &of, hidden, |item| item.is_public());
+            } else if inner["is_synthetic"] == false && inner["blanket_impl"].is_null() {
+                let name = named(&inner["trait"]);
+                if !HARMLESS.contains(&name.as_str()) {
+                    let word = if inner["is_unsafe"] == true { "unsafe impl" } else { "impl" };
+                    traits.insert(format!("{word} {name} for {of}"));
+                }
+            }
+        }
+        traits.iter().for_each(|line| self.line(line, hidden));
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Item<'d> {
+    value: &'d Value,
+    kind: &'d str,
+    inner: &'d Value,
+}
+
+impl<'d> Item<'d> {
+    fn name(self) -> &'d str {
+        self.value["name"].as_str().unwrap_or_default()
+    }
+
+    fn is_public(self) -> bool {
+        self.value["visibility"] == "public"
+    }
+
+    fn is_hidden(self) -> bool {
+        self.has("doc(hidden)")
+    }
+
+    fn has(self, attribute: &str) -> bool {
+        elements(&self.value["attrs"]).any(|one| one.to_string().contains(attribute))
+    }
+}
+
+fn elements(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+/// The fields of a struct of any kind.
+fn fields(kind: &Value) -> impl Iterator<Item = &Value> {
+    elements(&kind["plain"]["fields"]).chain(elements(&kind["tuple"]))
+}
+
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") }
+}
+
+/// A path with its arguments, in short: the last part of its name.
+fn named(path: &Value) -> String {
+    let name = path["path"].as_str().unwrap_or_default();
+    name.rsplit("::").next().unwrap_or_default().to_owned() + &arguments(&path["args"])
+}
+
+/// `<A, B>`; of lifetimes nothing, and of what is longer an underscore.
+fn arguments(list: &Value) -> String {
+    let types = elements(&list["angle_bracketed"]["args"]).filter_map(|one| {
+        one.get("type").map(shown).or_else(|| Some(one.get("const")?["expr"].as_str()?.to_owned()))
+    });
+    let types: Vec<_> = types.collect();
+    if types.is_empty() { String::new() } else { format!("<{}>", types.join(", ")) }
+}
+
+fn shown(of: &Value) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let generic = text(&of["generic"]).or_else(|| text(&of["primitive"]));
+    let path = || of.get("resolved_path").map(named);
+    let slice = || of.get("slice").map(|item| format!("[{}]", shown(item)));
+    let array = || {
+        of.get("array")
+            .map(|array| format!("[{}; {}]", shown(&array["type"]), array["len"].as_str().unwrap_or("_")))
+    };
+    let reference = || of.get("borrowed_ref").map(|to| format!("&{}", shown(&to["type"])));
+    generic.or_else(path).or_else(slice).or_else(array).or_else(reference).unwrap_or_else(|| "_".to_owned())
+}

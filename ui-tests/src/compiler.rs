@@ -1,0 +1,216 @@
+//! The compiler, and the library that it compiles programs against.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use crate::diagnostic::Diagnostic;
+
+/// What is made of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// Nothing: it is checked, as by `cargo check`.
+    Check,
+    /// Machine code, for mistakes that are found while it is made.
+    Code,
+    /// A program that runs.
+    Program,
+    /// What a program loads while it runs.
+    Plugin,
+    /// A part of a program in a file of its own, called `half`.
+    Half,
+}
+
+/// A compiler, with the library built by it.
+#[derive(Debug)]
+pub struct Compiler {
+    rustc: PathBuf,
+    version: String,
+    /// Paths, and what stands for them in texts.
+    pub(crate) places: Vec<(String, &'static str)>,
+    library: PathBuf,
+    /// Where what the library depends on lies: in one directory or in many, by the version of Cargo.
+    dependencies: BTreeSet<PathBuf>,
+    /// Attributes that change what they stand on.
+    changes: PathBuf,
+    /// Other crates, by the name that programs have for them.
+    others: Vec<(&'static str, PathBuf)>,
+    directory: TempDir,
+}
+
+/// What Cargo says of one thing that it built.
+#[derive(Deserialize)]
+struct Artifact {
+    target: Option<Target>,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    crate_types: Vec<String>,
+}
+
+impl Compiler {
+    /// The compiler that Cargo uses here. The library is built where the running test was, so that nothing is built
+    /// twice.
+    ///
+    /// # Panics
+    ///
+    /// If the library does not build.
+    pub fn of_this_test() -> Self {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let rustc = env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
+        let said = text(Command::new(&rustc).arg("-vV"));
+        let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        let sysroot = text(Command::new(&rustc).args(["--print", "sysroot"]));
+        let places = vec![
+            (format!("{}/lib/rustlib/src/rust/library", sysroot.trim()), "$RUST"),
+            (format!("/rustc/{}/library", field("commit-hash: ")), "$RUST"),
+        ];
+        let directory = tempfile::tempdir().expect("a directory for what is built");
+        let changes = directory.path().join("libchanges.so");
+        let source = package.join("src/compiler/changes.rs");
+        let mut macros = Command::new(&rustc);
+        macros.args(["--edition=2024", "--crate-type=proc-macro", "--crate-name=changes"]);
+        text(macros.arg("-o").arg(&changes).arg(source));
+        let (library, dependencies) = library(package);
+        Self {
+            version: field("release: ").to_owned(),
+            places,
+            library,
+            dependencies,
+            changes,
+            others: Vec::new(),
+            directory,
+            rustc,
+        }
+    }
+
+    /// Its version: `1.95.0`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Compiles the program `source`, which lies in this package. Gives what the compiler says, and where the program
+    /// is.
+    ///
+    /// # Panics
+    ///
+    /// If the compiler does not start, or says what is no diagnostic.
+    pub(crate) fn compile(&self, source: &Path, product: Product) -> (Vec<Diagnostic>, PathBuf) {
+        // In a directory of its own: the same name stands in several.
+        let to = self.directory.path().join(source.with_extension(""));
+        fs::create_dir_all(&to).expect("a directory for what is built");
+        let (emit, kind) = match product {
+            Product::Check => ("metadata", "bin"),
+            Product::Code => ("obj", "bin"),
+            Product::Program => ("link", "bin"),
+            Product::Plugin => ("link", "cdylib"),
+            Product::Half => ("link", "dylib"),
+        };
+        let name = if product == Product::Half { "half" } else { "case" };
+        let output = Command::new(&self.rustc)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["--edition=2024", "--error-format=json"])
+            .args((product == Product::Half).then_some("-Cprefer-dynamic"))
+            .arg(format!("--crate-name={name}"))
+            .arg(format!("--crate-type={kind}"))
+            .args(["-Adead_code", "-Cdebuginfo=0", "-Cdebug-assertions=on"])
+            .arg(format!("--emit={emit}"))
+            .arg("--out-dir")
+            .arg(&to)
+            .args(self.dependencies.iter().map(|place| format!("-Ldependency={}", place.display())))
+            .arg(format!("--extern={}={}", library_name(source), self.library.display()))
+            .arg(format!("--extern=changes={}", self.changes.display()))
+            .args(self.others.iter().flat_map(|(name, other)| {
+                let deps = other.parent().expect("a file in a directory");
+                [format!("-Ldependency={}", deps.display()), format!("--extern={name}={}", other.display())]
+            }))
+            .arg(source)
+            .output()
+            .expect("rustc starts");
+        (diagnostics(&output), to.join(if kind == "bin" { name.to_owned() } else { format!("lib{name}.so") }))
+    }
+
+    /// The compiler with one more crate.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, file: PathBuf) -> Self {
+        self.others.push((name, file));
+        self
+    }
+
+    /// The compiler with the library once more, as `other`: the one of another build, if `ANOTHER_LIBRARY` names its file.
+    pub fn with_another_library(self) -> Option<Self> {
+        let other = env::var_os("ANOTHER_LIBRARY")?;
+        Some(self.with("other", other.into()))
+    }
+
+    /// Builds `source`.
+    ///
+    /// # Errors
+    ///
+    /// What the compiler says.
+    pub fn build(&self, source: &str, product: Product) -> Result<PathBuf, String> {
+        let (said, built) = self.compile(Path::new(source), product);
+        let said: Vec<String> = said.iter().map(|diagnostic| diagnostic.text(&self.places)).collect();
+        if said.is_empty() { Ok(built) } else { Err(said.join("\n")) }
+    }
+}
+
+/// As what a program depends on the library: programs in a directory `renamed` gave it another name.
+fn library_name(source: &Path) -> &'static str {
+    if source.parent().is_some_and(|directory| directory.ends_with("renamed")) { "pgas" } else { "shmem" }
+}
+
+fn diagnostics(output: &Output) -> Vec<Diagnostic> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    said.lines()
+        .map(|line| match serde_json::from_str(line) {
+            Ok(diagnostic) => diagnostic,
+            Err(error) => panic!("rustc says what is no diagnostic ({error}): {line}"),
+        })
+        .filter(|diagnostic: &Diagnostic| !diagnostic.is_summary())
+        .collect()
+}
+
+/// Where the library lies, and what it depends on.
+fn library(package: &Path) -> (PathBuf, BTreeSet<PathBuf>) {
+    let test = env::current_exe().expect("the path of this test");
+    // How deep it lies there is up to the version of Cargo, which keeps what it knows of the compiler at the top.
+    let target = test.ancestors().find(|directory| directory.join(".rustc_info.json").exists());
+    let target = target.expect("it lies in Cargo's target directory");
+    let said = text(
+        Command::new(env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from))
+            .current_dir(package)
+            .args(["build", "--quiet", "--lib", "--message-format=json", "--target-dir"])
+            .arg(target),
+    );
+    let artifacts: Vec<Artifact> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let files = artifacts.iter().flat_map(|artifact| &artifact.filenames);
+    let dependencies = files.filter_map(|file| Some(file.parent()?.to_path_buf())).collect();
+    let is_library = |target: &Target| target.name == "shmem" && target.crate_types == ["lib"];
+    let library = artifacts
+        .into_iter()
+        .filter(|artifact| artifact.target.as_ref().is_some_and(is_library))
+        .flat_map(|artifact| artifact.filenames)
+        .find(|file| file.extension().is_some_and(|extension| extension == "rlib"));
+    (library.expect("Cargo names the library `shmem` among what it built"), dependencies)
+}
+
+/// What a command prints.
+fn text(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?} ended with {}: {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("text")
+}

@@ -1,0 +1,44 @@
+//! Macros that a program may meet: safe code that changes what other macros have already seen.
+//!
+//! A crate of its own, built by `compiler.rs`.
+
+extern crate proc_macro;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
+
+/// `#[changes::words(old => new)]`: what it stands on, with `new` wherever `old` was.
+#[proc_macro_attribute]
+pub fn words(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = arguments.to_string();
+    let (old, new) = arguments.split_once("=>").expect("`old => new`");
+    let item = item.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(item.contains(old.trim()), "`{old}` is not in `{item}`");
+    item.replace(old.trim(), new.trim()).parse().expect("Rust")
+}
+
+/// `changes::each_time!((a) (b) (c))`: one after the other, whenever it is expanded.
+#[proc_macro]
+pub fn each_time(list: TokenStream) -> TokenStream {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let list: Vec<Group> = list
+        .into_iter()
+        .filter_map(|token| match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group),
+            _ => None,
+        })
+        .collect();
+    list[NEXT.fetch_add(1, Ordering::Relaxed) % list.len()].stream()
+}
+
+/// `#[changes::nothing_required(..)]`: in place of a trait, one that every type has. In place of anything else, nothing.
+#[proc_macro_attribute]
+pub fn nothing_required(_: TokenStream, item: TokenStream) -> TokenStream {
+    let item = item.to_string();
+    let mut words = item.split_whitespace().skip_while(|word| *word != "trait");
+    match words.nth(1) {
+        Some(name) => format!("{item} impl<__T: ?Sized> {name} for __T {{}}").parse().expect("Rust"),
+        None => TokenStream::new(),
+    }
+}

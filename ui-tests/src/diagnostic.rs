@@ -1,0 +1,187 @@
+//! What rustc says, without what depends on the machine.
+
+use serde::Deserialize;
+
+/// One thing that rustc says, from its JSON.
+#[derive(Deserialize)]
+pub(crate) struct Diagnostic {
+    level: String,
+    message: String,
+    rendered: Option<String>,
+}
+
+impl Diagnostic {
+    /// Whether it only counts the others.
+    pub(crate) fn is_summary(&self) -> bool {
+        let counts =
+            |message: &str| message.ends_with("warning emitted") || message.ends_with("warnings emitted");
+        self.level == "failure-note" || self.message.starts_with("aborting due to") || counts(&self.message)
+    }
+
+    /// Its text, with names for `places`, and of files that are not the case their names only: whether rustc has their
+    /// lines depends on the components that are installed.
+    pub(crate) fn text(&self, places: &[(String, &str)]) -> String {
+        let mut text = self.rendered.clone().unwrap_or_default();
+        for (path, name) in places {
+            text = text.replace(path.as_str(), name);
+        }
+        let mut kept: Vec<String> = Vec::new();
+        let mut is_elsewhere = false;
+        for line in text.trim_end().lines() {
+            if let Some((arrow, place)) = arrow(line) {
+                is_elsewhere = !is_case(place);
+                let name = if is_elsewhere { place.split(':').next().unwrap_or(place) } else { place };
+                kept.push(format!("{arrow}{name}"));
+            } else if gutter(line).is_some() || line == "..." {
+                if !is_elsewhere {
+                    kept.push(line.to_owned());
+                }
+            } else if !is_about_a_long_type(line) {
+                is_elsewhere = false;
+                kept.push(line.to_owned());
+            }
+        }
+        aligned(&kept)
+    }
+}
+
+/// What a text begins with: `error[E0277]: sentence`, and the place below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) kind: String,
+    pub(crate) sentence: String,
+    /// File, line and column; empty if it is no place in the case.
+    pub(crate) place: String,
+}
+
+impl Head {
+    /// All of a text.
+    pub(crate) fn all(text: &str) -> Vec<Self> {
+        let lines: Vec<&str> = text.lines().collect();
+        let begins = |line: &str| line.starts_with("error") || line.starts_with("warning");
+        let head = |(at, line): (usize, &&str)| {
+            let (kind, sentence) = line.split_once(": ").filter(|_| begins(line))?;
+            let below = lines[at + 1..].iter().take_while(|line| !begins(line));
+            let place = below.filter_map(|line| arrow(line)).map(|(_, place)| place).next();
+            let place = place.filter(|place| is_case(place)).unwrap_or_default();
+            Some(Self { kind: kind.to_owned(), sentence: sentence.to_owned(), place: place.to_owned() })
+        };
+        lines.iter().enumerate().filter_map(head).collect()
+    }
+}
+
+/// Whether a path is that of a case: they are given to rustc relative to the package.
+fn is_case(path: &str) -> bool {
+    path.starts_with("tests/")
+}
+
+/// `  --> ` or `  ::: `, and the place behind it.
+fn arrow(line: &str) -> Option<(&str, &str)> {
+    let at = line.len() - line.trim_start().len();
+    let is_arrow = line[at..].starts_with("--> ") || line[at..].starts_with("::: ");
+    is_arrow.then(|| line.split_at(at + 4))
+}
+
+/// The number in front of a line of source, if it is one, and what follows: `12 | code`, `   | ^^^`, `12 - code`.
+fn gutter(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim_start();
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, rest) = rest.split_at(digits);
+    let rest = rest.trim_start();
+    let is_edit = !number.is_empty() && ["-", "+", "~"].iter().any(|sign| rest.starts_with(sign));
+    (rest.starts_with('|') || is_edit).then_some((number, rest))
+}
+
+/// A file that rustc wrote a name to has a path of this run.
+fn is_about_a_long_type(line: &str) -> bool {
+    line.contains("the full type name has been written to")
+        || line.contains("the full name for the type has been written to")
+        || line.contains("consider using `--verbose` to print the full type name to the console")
+}
+
+/// The lines with as much room for numbers as those that are there need.
+fn aligned(lines: &[String]) -> String {
+    let width = lines.iter().filter_map(|line| gutter(line)).map(|(number, _)| number.len()).max();
+    let width = width.unwrap_or(0).max(1);
+    let mut text = String::new();
+    for line in lines {
+        let rest = line.trim_start();
+        let line = match gutter(line) {
+            Some((number, rest)) => format!("{number:<width$} {rest}"),
+            None if arrow(line).is_some() => format!("{:width$}{rest}", ""),
+            None if line.starts_with(' ') && rest.starts_with("= ") => format!("{:width$} {rest}", ""),
+            None => line.clone(),
+        };
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(rendered: &str) -> Diagnostic {
+        let json = serde_json::json!({
+            "level": "error", "message": "m", "rendered": rendered,
+        });
+        serde_json::from_value(json).unwrap()
+    }
+
+    const PLACES: &[(&str, &str)] = &[("/there/library", "$RUST"), ("/rustc/0/library", "$RUST")];
+
+    fn text(rendered: &str) -> String {
+        let places: Vec<_> = PLACES.iter().map(|&(path, name)| (path.to_owned(), name)).collect();
+        said(rendered).text(&places)
+    }
+
+    #[test]
+    fn lines_of_the_standard_library_make_no_difference() {
+        let without = "error: e
+ --> tests/a/b.rs:6:9
+  |
+6 |   f(||
+  |     ^^
+note: because
+ --> /rustc/0/library/core/src/marker.rs:811:0
+  = note: and
+";
+        let with = "error: e
+   --> tests/a/b.rs:6:9
+    |
+6   |   f(||
+    |     ^^
+note: because
+   --> /there/library/core/src/marker.rs:811:1
+    |
+811 | pub struct PhantomData<T: PointeeSized>;
+    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    = note: and
+";
+        assert_eq!(text(with), text(without));
+        assert_eq!(text(without), without.replace("/rustc/0/library", "$RUST").replace(":811:0", ""));
+    }
+
+    #[test]
+    fn heads_are_read_from_texts() {
+        let text = "error[E0277]: `A` holds `bool`
+ --> tests/a/b.rs:6:9
+  |
+6 | x
+  | ^
+
+error: elsewhere
+ --> $WORKSPACE/shmem-core/src/lib.rs
+";
+        let head = |kind: &str, sentence: &str, place: &str| Head {
+            kind: kind.to_owned(),
+            sentence: sentence.to_owned(),
+            place: place.to_owned(),
+        };
+        assert_eq!(
+            Head::all(text),
+            [head("error[E0277]", "`A` holds `bool`", "tests/a/b.rs:6:9"), head("error", "elsewhere", "")]
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! A program that holds the library twice is refused: by Cargo, by the linker, or when it starts. So is one whose
+//! statics do not lie where the library is.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use ui_tests::{Compiler, Product};
+
+/// What the linker prints of statics apart from the library, and of two libraries.
+const ONE_FILE: &str = "symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file";
+
+#[test]
+fn cargo_refuses_two_packages() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let package = |name: &str, manifest: &str| {
+        let package = directory.path().join(name);
+        fs::create_dir_all(package.join("src")).unwrap();
+        fs::write(package.join("src/lib.rs"), "").unwrap();
+        fs::write(package.join("build.rs"), "fn main() {}").unwrap();
+        fs::write(package.join("Cargo.toml"), manifest).unwrap();
+        // What is known to be here need not be asked for.
+        fs::copy(library.join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
+        package
+    };
+    let next = "[package]\nname = \"shmem-rt\"\nversion = \"0.2.0\"\nedition = \"2024\"\nlinks = \"shmem\"\n";
+    package("next", next);
+    let resolve = |others: &str| {
+        let manifest = format!(
+            "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
+             shmem-rt = {{ path = {:?} }}\n{others}",
+            library.join("shmem-rt")
+        );
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        Command::new(cargo)
+            .args(["metadata", "--offline", "--format-version=1"])
+            .current_dir(package("program", &manifest))
+            .output()
+            .unwrap()
+    };
+    let alone = resolve("");
+    assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stderr));
+    let both = resolve("next = { package = \"shmem-rt\", path = \"../next\" }\n");
+    let said = String::from_utf8_lossy(&both.stderr);
+    assert!(!both.status.success() && said.contains("links to the native library `shmem`"), "{said}");
+}
+
+/// What a program says that is not linked, or does not start.
+fn refusal(compiler: &Compiler, source: &str, arguments: &[&Path]) -> String {
+    match compiler.build(source, Product::Program) {
+        Err(said) => said,
+        Ok(program) => {
+            let output = Command::new(program).args(arguments).output().unwrap();
+            assert!(!output.status.success(), "it ran: {}", String::from_utf8_lossy(&output.stdout));
+            String::from_utf8(output.stderr).unwrap()
+        }
+    }
+}
+
+/// The section of the statics is that of one file, and whoever reads it is in one of the two.
+#[test]
+fn statics_in_another_file_than_the_library_are_not_linked() {
+    let compiler = Compiler::of_this_test();
+    let half = compiler.build("tests/copies/half.rs", Product::Half).unwrap();
+    let compiler = compiler.with("half", half);
+    let said = compiler.build("tests/copies/other_half.rs", Product::Program).unwrap_err();
+    assert!(said.contains(ONE_FILE), "{said}");
+}
+
+#[test]
+fn a_library_that_was_built_twice_is_refused() {
+    let Some(compiler) = Compiler::of_this_test().with_another_library() else {
+        println!("skipped: no second build of the library (ANOTHER_LIBRARY is not set; see ci/assembly.sh)");
+        return;
+    };
+    // A name that two copies have, told by the linker; or the one right to a world, which they share then.
+    let said = refusal(&compiler, "tests/copies/two_worlds.rs", &[]);
+    let is_linked_twice =
+        |said: &str| said.contains("shmem_rt_is_in_this_program_twice") || said.contains(ONE_FILE);
+    let is_told = is_linked_twice(&said) || said.contains("SecondWorld");
+    assert!(is_told, "{said}");
+    let said = refusal(&compiler, "tests/copies/statics_of_another.rs", &[]);
+    let is_told = is_linked_twice(&said) || said.contains("another copy of this library");
+    assert!(is_told, "{said}");
+    let plugin = compiler.build("tests/copies/plugin.rs", Product::Plugin).unwrap();
+    let said = refusal(&compiler, "tests/copies/host_of_a_plugin.rs", &[&plugin]);
+    assert!(said.contains("SecondCopy"), "{said}");
+}

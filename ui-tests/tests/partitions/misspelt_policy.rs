@@ -1,0 +1,6 @@
+shmem::partitions! {
+    pub quick { kind = FastMem, polcy = Preferred }
+    pub large { size = "64 M" }
+}
+
+fn main() {}

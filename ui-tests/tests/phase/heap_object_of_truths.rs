@@ -1,0 +1,7 @@
+use shmem::prelude::*;
+
+#[shmem::main]
+fn main(world: &mut World) -> Result<()> {
+    drop(world.alloc([false; 4])?);
+    Ok(())
+}

@@ -1,0 +1,6 @@
+use shmem::prelude::*;
+
+#[shmem::main]
+fn main(world: &mut World) {
+    println!("{}", world.me().observed());
+}

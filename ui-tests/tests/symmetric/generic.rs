@@ -1,0 +1,6 @@
+use shmem::prelude::*;
+
+#[symmetric]
+static A<T>: T;
+
+fn main() {}

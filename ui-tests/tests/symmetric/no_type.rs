@@ -1,0 +1,9 @@
+use shmem::prelude::*;
+
+#[symmetric]
+static COUNT;
+
+#[symmetric]
+static TOTAL = 3;
+
+fn main() {}
