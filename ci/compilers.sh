@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the next Rust, which is in beta, makes of all that is here: no errors, and its own words for each misuse. (README's
-# test command with the oldest one that Cargo.toml promises is run by stranger.sh.) Fetches it where that may be.
+# What other compilers make of all that is here: the oldest Rust that Cargo.toml promises (`rust-version`) takes it; so does
+# the next one, which is in beta, and finds its own words for each misuse. Fetches them where that may be.
 #
 # usage: ci/compilers.sh TOOLCHAIN...      README's whole test command with these, such as beta and nightly
 set -euo pipefail
@@ -20,6 +20,8 @@ use() { # TOOLCHAIN COMMAND...
 }
 trap 'rm -rf "$directory"' EXIT
 if [ $# -eq 0 ]; then
+    use "$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)" check --workspace --all-targets
+    rm -rf "$directory"
     use beta check --workspace --all-targets
     use beta test --workspace --test ui
 fi

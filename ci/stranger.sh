@@ -1,23 +1,13 @@
 #!/bin/bash
 # README's two commands, read from README, as somebody runs them who has just found this: an ordinary user in a fresh
-# home, in a clean clone of what is committed, with the oldest compiler that Cargo.toml promises (`rust-version`), with few
-# descriptors, little memory that may be locked and a small /dev/shm, as in a container. Nothing runs on behind them. The
-# compiler in use here runs the same tests in unit.sh.
+# home, in a clean clone of what is committed, with few descriptors, little memory that may be locked and a small /dev/shm,
+# as in a container. Nothing runs on behind them, and nothing is left in the clone.
 #
-# Needs root, to be somebody else; says so where it is not.
+# Needs root, to be somebody else; says so where it is not, and runs them here.
 #
-# usage: ci/stranger.sh [RUN]      only the first RUN commands of the two, from the last: 1 is the test command alone
+# usage: ci/stranger.sh [COMMAND...]      and then COMMAND in that clone, as who runs this, with what has been built there
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-skip() {
-    echo "skipped: $1"
-    exit 0
-}
-[ "$(id -u)" -eq 0 ] || skip "README's commands as an ordinary user (only root can become one)"
-for tool in useradd userdel setpriv pgrep; do
-    command -v "$tool" >/dev/null || skip "README's commands as an ordinary user (there is no $tool)"
-done
 
 mapfile -t commands < <(awk '/^## / { inside = $0 == "## Two commands" } /^```/ { code = inside && $0 == "```sh"; next } code' README.md)
 if [ "${#commands[@]}" -ne 2 ]; then
@@ -27,6 +17,8 @@ if [ "${#commands[@]}" -ne 2 ]; then
 fi
 # The tests first: who tries a program takes a release build.
 commands=("${commands[1]}" "${commands[0]}")
+# What is built once is not built again, as in test.sh, which takes it from here.
+export CARGO_INCREMENTAL=0
 
 name=stranger$$
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/$name.XXXXXX")
@@ -38,21 +30,29 @@ down() {
 }
 trap down EXIT
 home=$place/home
-useradd --create-home --home-dir "$home" --shell /bin/bash "$name" 2>/dev/null ||
-    skip "README's commands as an ordinary user (none can be made here)"
+here() { # WHY-NOT-ELSEWHERE
+    echo "skipped: README's commands as an ordinary user ($1)"
+    for command in "${commands[@]}"; do
+        echo "$ $command"
+        bash -c "$command" </dev/null
+    done
+    down
+    exec "${after[@]}"
+}
+after=("${@:-true}")
+[ "$(id -u)" -eq 0 ] || here "only root can become one"
+for tool in useradd userdel setpriv pgrep; do
+    command -v "$tool" >/dev/null || here "there is no $tool"
+done
+useradd --create-home --home-dir "$home" --shell /bin/bash "$name" 2>/dev/null || here "none can be made"
 
-# The oldest compiler, or else the one in use here; where it is, or, if that is out of others' reach, a copy of it.
-oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-if ! rustc "+$oldest" --version >/dev/null 2>&1 &&
-    ! timeout 300 rustup toolchain install "$oldest" --profile minimal --no-self-update >/dev/null 2>&1; then
-    echo "skipped: Rust $oldest is not here, and cannot be fetched (rustup toolchain install $oldest); another one is taken"
-    oldest=
-fi
-toolchain=$(rustc ${oldest:+"+$oldest"} --print sysroot)
+# The compiler in use where it is, or, if that is out of others' reach, a copy of it.
+toolchain=$(rustc --print sysroot)
 "$toolchain/bin/rustc" --version
 as() { # COMMAND...: as the user, with an environment of a login and no more
     setpriv --reuid "$name" --regid "$name" --init-groups --inh-caps=-all \
-        env -i HOME="$home" USER="$name" LANG=C.UTF-8 PATH="$toolchain/bin:/usr/local/bin:/usr/bin:/bin" "$@"
+        env -i HOME="$home" USER="$name" LANG=C.UTF-8 CARGO_INCREMENTAL="$CARGO_INCREMENTAL" \
+        PATH="$toolchain/bin:/usr/local/bin:/usr/bin:/bin" "$@"
 }
 if ! as cargo --version >/dev/null 2>&1; then
     copy=$place/rust
@@ -78,17 +78,19 @@ if unshare --mount mount -t tmpfs -o size=64m tmpfs /dev/shm 2>/dev/null; then
     # shellcheck disable=SC2016
     inside=(unshare --mount bash -c 'mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm && exec "$@"' bash)
 fi
-ulimit -n 1024
-ulimit -l 64
 export -f as
 export name home toolchain
-for command in "${commands[@]:0:${1:-2}}"; do
+for command in "${commands[@]}"; do
     echo "$ $command      (as $name, /dev/shm $room)"
     start=$SECONDS
-    "${inside[@]}" bash -c 'cd "$0" && as bash -c "$1"' "$clone" "$command" </dev/null
+    (
+        ulimit -n 1024
+        ulimit -l 64
+        exec "${inside[@]}" bash -c 'cd "$0" && as bash -c "$1"' "$clone" "$command" </dev/null
+    )
     echo "-- $((SECONDS - start)) s"
 done
-if [ "${1:-2}" -eq 2 ] && ! [ -s "$clone/heat2d.png" ]; then
+if ! [ -s "$clone/heat2d.png" ]; then
     echo "there is no picture heat2d.png"
     exit 1
 fi
@@ -102,3 +104,8 @@ if [ -n "$changed" ]; then
     printf 'left in the clone, though nobody asked for it:\n%s\n' "$changed"
     exit 1
 fi
+
+chown -R root: "$clone"
+cd "$clone"
+# With the sources that those of the clone were built from.
+CARGO_HOME=$home/.cargo "${after[@]}"

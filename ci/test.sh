@@ -15,10 +15,9 @@ cd "$(dirname "$0")/.."
 first=(hygiene fmt deny lint)
 # Then two lanes: what runs the programs that are built by now, or others in their place, and waits for networks and
 # other PEs most of the time; beside it what is built elsewhere: for a compiler, an interpreter or a sanitizer, which
-# seldom use more than one core. (All but loom, so that both lanes take about as long.)
-built=(peers loom loopback random fabric hosts faults shim check devshm page numa optional mutants)
-# Last who reads README: libraries that the other lane installs are there by then.
-elsewhere=(assembly miri doc surface compilers sanitize stranger)
+# seldom use more than one core.
+built=(peers loopback random fabric hosts faults shim check devshm page numa equipped)
+elsewhere=(assembly miri doc surface compilers sanitize loom optional mutants)
 # What has to have the machine for itself.
 alone=(guard)
 case ${1-} in
@@ -27,8 +26,8 @@ case ${1-} in
 *) sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2 ;;
 esac
 
-# Everything is built once: what would help a second build only takes time.
-export CARGO_INCREMENTAL=0
+# Everything is built once: what would help a second build only takes time. So do backtraces of the panics that tests expect.
+export CARGO_INCREMENTAL=0 RUST_BACKTRACE=0
 
 start=$SECONDS
 work=$(mktemp -d)

@@ -2,9 +2,8 @@
 //!
 //! The test launches copies of the test binary that run this one test, each as a PE. With
 //! `SHMEM_TRANSPORT=loopback` it launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern
-//! of hosts for the PEs of all tests ([`HostsAs`]); one with a pattern of its own has that instead, where there
-//! is a way between hosts: where the variable is set for all, and over loopback. `SHMRUN_LAUNCHER` is the command
-//! of another launcher, with `{pes}` for the number of PEs: `srun --mpi=pmix -n {pes}` runs all tests of a binary
+//! of hosts for the PEs of all tests ([`HostsAs`]); one with a pattern of its own has that instead. Hosts reach each
+//! other over libfabric, without which such tests say that they are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}` for the number of PEs: `srun --mpi=pmix -n {pes}` runs all tests of a binary
 //! under Slurm.
 //!
 //! What the copies print is taken out of what their test harness prints around it, and is part of
@@ -205,15 +204,17 @@ fn read_all(pipe: Option<impl std::io::Read>) -> Vec<u8> {
     bytes
 }
 
-/// Why a test cannot run here: it is to run over libfabric, and there is none.
+/// Why a test cannot run here: its PEs reach each other over libfabric, and there is none.
 fn skipped(environment: &[(&str, &str)]) -> Option<String> {
     let asked = |variable: &str| {
         let given = environment.iter().find(|(name, _)| *name == variable);
         given.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(variable).ok())
     };
-    let asks = asked(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("ofi"));
+    let transport = asked(TRANSPORT.name).unwrap_or_default().to_ascii_lowercase();
+    let apart = asked(HOSTS_AS).is_some();
+    let over_it = transport == "ofi" || apart && matches!(transport.as_str(), "" | "auto");
     // A library that the test itself names is for its PEs alone.
-    if !asks || environment.iter().any(|(name, _)| *name == LIBFABRIC.name) {
+    if !over_it || environment.iter().any(|(name, _)| *name == LIBFABRIC.name) {
         return None;
     }
     let library = std::env::var(LIBFABRIC.name).ok().filter(|name| !name.is_empty());

@@ -3,7 +3,9 @@ use shmem::symmetric;
 #[symmetric(partition = "String", pgsize = "2M")]
 static A: [f64; 4];
 
-#[symmetric(partition = Vec)]
+struct Generic<T>(T);
+
+#[symmetric(partition = Generic)]
 static B: [f64; 4];
 
 fn main() {}

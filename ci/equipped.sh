@@ -1,0 +1,25 @@
+#!/bin/bash
+# What README's test command leaves out where there is nothing but Rust, and nobody is root: tests that need a libfabric,
+# headers or mpirun, which are installed here, and those with rights of root. What none of this gives a machine (nodes of
+# memory, pools of huge pages) is left to numa.sh; whatever else a test still lacks is an error.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ "$(id -u)" -ne 0 ] || ! ci/install libfabric1 libfabric-dev libpmix-dev openmpi-bin; then
+    echo "skipped: what tests need cannot be installed"
+    exit 0
+fi
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+# Whatever other networks come and go on this machine.
+export SHMEM_OFI_INTERFACE=lo
+tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
+    cargo test --quiet --workspace "$@" >"$said" 2>&1 || { cat "$said"; exit 1; }
+    grep -E '^test result|skipped: ' "$said" || true
+    if grep 'skipped: ' "$said" | grep -qvE 'memory nodes|NUMA node|pages'; then
+        echo "FAILED: left out, though all that can be installed is here"
+        exit 1
+    fi
+}
+tests --lib --test bindings --test demands -- --nocapture
+tests --test cases --test jobs -- --nocapture network contexts:: pmix::
