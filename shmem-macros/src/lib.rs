@@ -4,7 +4,9 @@
 //! Macros are syntax only. Each one parses what was written (`parse.rs`), checks it as far as
 //! syntax can tell (`check.rs`; nothing changes behind it), and emits documented items
 //! (`emit.rs`); meaning lives in traits and constant functions that need no macro to be tested.
-//! Expansions name nothing but `::shmem::__private` (or the path that `crate = ..` gives).
+//! Of the library, expansions name nothing but `::shmem::__private` (or the path that `crate = ..` gives); those that rest
+//! on `unsafe` ask for the library by `extern crate`. Of Rust's own crates they name items of `::core` and `::std`, such as
+//! `::core::option::Option` and `::std::process::ExitCode`.
 
 #[cfg(test)]
 mod agreement;
@@ -26,7 +28,7 @@ use proc_macro::TokenStream;
 
 use groups::visible;
 
-/// Declares a symmetric object: one that exists on every PE, at the same place, so that every PE
+/// Declares a symmetric object: one that exists on every PE, at the same offset, so that every PE
 /// can name every other PE's copy.
 ///
 /// On a `static` the written type is wrapped: `GRID` below is a `Symmetric<[f64; N]>`. Without an

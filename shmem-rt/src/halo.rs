@@ -28,7 +28,7 @@ use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
     /// Makes a halo: the ghost cells of all PEs, as their edges say, and the way to those of the neighbours.
-    /// Collective; each PE gives its own edges, and their numbers are their places in the list.
+    /// Collective; each PE gives its own edges, and their numbers are their positions in the list.
     ///
     /// A ring of rods, each of which knows the cell before and the cell behind it:
     ///

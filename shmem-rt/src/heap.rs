@@ -52,7 +52,7 @@ impl<L: ThreadLevel> World<L> {
         Ok(self.heap_at(&partitions, index))
     }
 
-    /// The heap of the partition at a place in the table.
+    /// The heap of the partition at a position in the table.
     fn heap_at(&self, partitions: &Partitions, index: usize) -> Heap<'_, L> {
         let spec = &partitions.table().specs()[index];
         let page_bytes = partitions.grants()[self.my_pe()][index].pgsize;

@@ -1,6 +1,6 @@
 //! Exclusive and read-only phases: references into symmetric memory, soundly.
 //!
-//! In the shared phase, the default, any PE may write at any time, and symmetric memory is accessed
+//! Outside phases, which is the default, any PE may write at any time, and symmetric memory is accessed
 //! by value only. [`World::local`] opens objects exclusively on all PEs at once, as `&mut`;
 //! [`World::frozen`] opens them as `&`. Why this is sound:
 //!

@@ -1,4 +1,4 @@
-//! What the runtime says on its own, and how it names places, PEs and what they do.
+//! What the runtime says on its own, and how it names objects, PEs and what they do.
 
 use std::fmt::Write as _;
 use std::panic::Location;

@@ -42,7 +42,7 @@ impl Setup {
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
-    /// Gives every static its position, and the PE whose place starts at `place` the initial images; but not
+    /// Gives every static its position, and the PE whose slot starts at `place` the initial images; but not
     /// where a file has what a job before has left. Before any token exists in this process.
     pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, Backing>) {
         for part in &self.statics.partitions {
@@ -82,7 +82,7 @@ fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: Opti
         && !descriptor.image.0.is_null()
     {
         // SAFETY: the image has `size` bytes, the layout reserves as many at `here` in this PE's
-        // mapped place, and they do not overlap: the image is part of the binary.
+        // mapped slot, and they do not overlap: the image is part of the binary.
         unsafe { core::ptr::copy_nonoverlapping(descriptor.image.0, here, descriptor.size as usize) };
     }
     // SAFETY: no token exists yet in this process; the layout reserves the object's bytes there in

@@ -17,7 +17,7 @@ use crate::report::{self, Peer};
 /// The PEs of this node.
 #[derive(Clone)]
 pub(crate) struct Neighbours {
-    /// The number of each, and the address of its place.
+    /// The number of each, and the address of its slot.
     places: Arc<[(usize, usize)]>,
     /// Which of them is the calling PE.
     me: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Neighbours {
 impl Neighbours {
     /// # Safety
     ///
-    /// The places are mapped as long as the value and its copies are used.
+    /// The slots are mapped as long as the value and its copies are used.
     pub(crate) unsafe fn new(places: &[(usize, usize)], me: usize) -> Self {
         Self { places: places.into(), me }
     }
@@ -37,7 +37,7 @@ impl Neighbours {
     }
 
     fn record(&self, at: usize) -> &PeRecord {
-        // SAFETY: a place is mapped (`new`), and begins with a system area, which is shared by atomics. Only its
+        // SAFETY: a slot is mapped (`new`), and begins with a system area, which is shared by atomics. Only its
         // record is used, as the thread that waits does.
         &unsafe { &*(self.places[at].1 as *const SystemArea) }.record
     }

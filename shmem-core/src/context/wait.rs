@@ -85,7 +85,7 @@ impl<'a, T: Waitable> Here<'a, T> {
     pub(super) fn now(self) -> T::Value {
         // SAFETY: the word is an aligned `T` of that width in the calling PE's own slot (`Waitable` is
         // sealed to words that are laid out as their number), and typed transfers do not take it. One
-        // that `putmem` overwrites has a mixed value, as everything in the shared phase.
+        // that `putmem` overwrites has a mixed value, as anything may have outside phases.
         let bits = unsafe { atomic::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }

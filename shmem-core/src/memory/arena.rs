@@ -155,7 +155,7 @@ impl Arena {
         })
     }
 
-    /// Maps what the PE in `slot` made: its descriptors and pieces. The peer is not trusted.
+    /// Maps what the PE in `slot` made: its descriptors and file parts. The peer is not trusted.
     ///
     /// # Errors
     ///

@@ -9,14 +9,14 @@
 //! placement which NUMA nodes          layout  how a slot is divided
 //! placed    pages on these nodes      residence where the pages of a slot are
 //! file_part what peers are told
-//! machine   what /proc and /sys say  request what is asked of one piece of memory
+//! machine   what /proc and /sys say  request what is asked of the memory of a segment
 //! map       system calls                numa    system calls for nodes
 //! sysfs     numbers in files            alignment what addresses are multiples of
 //! pmem      partitions in files, which survive the job
 //! ```
 //!
 //! The order in which a PE comes to its memory: lay out ([`SlotLayout`]), reserve
-//! ([`Arena::reserve`]), create ([`Arena::create`]), hand descriptors and pieces over, attach the
+//! ([`Arena::reserve`]), create ([`Arena::create`]), hand descriptors and file parts over, attach the
 //! peers' ([`Arena::attach`]). There is one file per PE and class of page sizes, not per partition,
 //! so descriptors and mappings grow with the PEs only. Files have no name anywhere: the kernel
 //! removes them with the last process that has them.

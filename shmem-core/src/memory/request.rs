@@ -1,4 +1,4 @@
-//! What is asked of one piece of memory: a partition, or an array registered later.
+//! What is asked of the memory of one segment: of a partition, or of an array registered later.
 
 use shmem_grammar::{Kind, Traits};
 
@@ -11,7 +11,7 @@ use crate::topology::Topology;
 /// The largest huge page any machine has; asking for more does not move a partition further.
 const LARGEST_PAGE: u64 = 16 << 30;
 
-/// What is asked of one piece of memory.
+/// What is asked of the memory of one segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// What it is and who asked for it, as messages begin.

@@ -1,4 +1,4 @@
-//! The calling PE's own copy of an object, in the shared phase: by value.
+//! The calling PE's own copy of an object, outside phases: by value.
 //!
 //! Other PEs, and other threads of this one, may write it at any time, so there is no reference to it. Numbers of up to
 //! 8 bytes are read and written in one access and are never torn; larger values and slices may mix bytes of two

@@ -188,7 +188,7 @@ fn place(one: &Declaration) -> String {
     format!("{}:{}", one.file, one.line)
 }
 
-/// A declaration for messages: name, ID, traits and place.
+/// A declaration for messages: name, ID, traits, file and line.
 fn content(one: &Declaration) -> String {
     let traits = match one.traits().to_string() {
         traits if traits.is_empty() => "no traits".into(),

@@ -97,9 +97,9 @@ pub enum PartitionError {
     Conflict {
         /// The ID or name.
         what: String,
-        /// One taker, with its place.
+        /// One taker, with its file and line.
         first: String,
-        /// The other, with its place.
+        /// The other, with its file and line.
         second: String,
         /// What to do.
         remedy: &'static str,
@@ -107,7 +107,7 @@ pub enum PartitionError {
     /// ID 1 and the name `default` belong together.
     #[error("{declaration}: partition 1 is `default`, the default heap, and no other; {remedy}")]
     DefaultHeap {
-        /// The declaration, with its place.
+        /// The declaration, with its file and line.
         declaration: String,
         /// What to do.
         remedy: &'static str,

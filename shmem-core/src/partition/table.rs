@@ -24,7 +24,7 @@ impl Table {
         &self.warnings
     }
 
-    /// The place in [`specs`](Self::specs) of the partition with this ID.
+    /// The position in [`specs`](Self::specs) of the partition with this ID.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Table {
         })
     }
 
-    /// The place in [`specs`](Self::specs) of the partition with this name, without regard to case.
+    /// The position in [`specs`](Self::specs) of the partition with this name, without regard to case.
     ///
     /// # Errors
     ///
@@ -59,14 +59,14 @@ impl Table {
     }
 
     /// Enters a partition that [`NewPartition::resolve`](super::NewPartition::resolve) found; gives its
-    /// place in [`specs`](Self::specs), from which on those behind move up.
+    /// position in [`specs`](Self::specs), from which on those behind move up.
     pub fn insert(&mut self, spec: PartitionSpec) -> usize {
         let at = self.specs.partition_point(|other| other.id < spec.id);
         self.specs.insert(at, spec);
         at
     }
 
-    /// Takes out the partition at a place in [`specs`](Self::specs); those behind move down.
+    /// Takes out the partition at a position in [`specs`](Self::specs); those behind move down.
     ///
     /// # Panics
     ///

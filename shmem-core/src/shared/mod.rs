@@ -1,6 +1,6 @@
 //! Loads, stores and copies of memory that others may read and write at the same time.
 //!
-//! In the shared phase every PE may write everywhere, and so may every thread of a `multiple` world, while
+//! Outside phases every PE may write everywhere, and so may every thread of a `multiple` world, while
 //! others read there. As plain accesses that would be a data race, which is undefined behaviour, so there are
 //! none. Symmetric memory is touched in two ways:
 //!

@@ -6,7 +6,8 @@
 //! crate. It leads to where the item is: names that a file only passes on (`pub use`) are followed. What is
 //! compiled for tests alone (`#[cfg(test)]`) is left out.
 //!
-//! `tests/layers.rs` of each crate has this file as a module, and its tests from [`holds`].
+//! `tests/layers.rs` of shmem-core, shmem-launch, shmem-rt and fabric-shim has this file as a module, and its tests from
+//! [`holds`].
 
 mod circle;
 mod module;
@@ -18,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use module::{Found, Modules};
 
-/// The tests that each crate has: imports point downwards, and there is no circle, but among the files of folders that are
-/// one thing. Their heads say why.
+/// The tests that each of these crates has: imports point downwards, and there is no circle, but among the files of
+/// folders that are one thing. Their heads say why.
 macro_rules! holds {
     ($($one_thing:literal),*) => {
         fn imports() -> imports::Imports {

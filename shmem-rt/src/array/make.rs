@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::segments;
 
-/// Writes the initial elements to parts of the own place that nobody knows of, which are zero already or not.
+/// Writes the initial elements to parts of the own slot that nobody knows of, which are zero already or not.
 pub(super) type Fill<'a> = &'a dyn Fn(&[Part], bool);
 
 /// What is known when an array is to be made.

@@ -5,7 +5,7 @@
 //!
 //! Every PE is alone on its node, unless a pattern puts several on one (`SHMRUN_HOSTS_AS`, see [`HostsAs`]).
 //! Those reach each other as processes do: each PE has an arena of its own, into which it maps the memory of
-//! its neighbours. Values can go from one PE to another here by other ways than messages. So each [`Pe`] carries who has
+//! the others on its node. Values can go from one PE to another here by other ways than messages. So each [`Pe`] carries who has
 //! it, teams, contexts and halos know whose they are, and operations refuse those of others.
 
 mod nodes;
@@ -72,7 +72,7 @@ pub(crate) fn run<L: ThreadLevel>(
     let grants: Vec<_> = memory.into_iter().map(|mine| mine.grants).collect();
     let bytes = first.layout.bytes();
     let places = arenas.iter().enumerate().map(|(pe, arena)| arena.start_of(nodes.slot(pe)));
-    // SAFETY: `create_with` has mapped each place, and the arenas live as long as the threads below.
+    // SAFETY: `create_with` has mapped each slot, and the arenas live as long as the threads below.
     let targets = places.map(|place| unsafe { Target::new(place, bytes) }).collect();
     let seed = std::env::var("SHMRUN_LOOPBACK_SEED").ok().and_then(|s| s.parse().ok());
     let network = Network::new(targets, seed.unwrap_or_else(|| u64::from(std::process::id())));

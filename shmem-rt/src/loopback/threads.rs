@@ -13,7 +13,7 @@ use super::nodes::Nodes;
 /// What the PEs of one process exchange.
 pub(super) struct Shared {
     values: Mutex<HashMap<(usize, String), Vec<u8>>>,
-    /// What each PE gives its neighbours, while they share.
+    /// What each PE gives the others on its node, while they share.
     descriptors: Mutex<Vec<Vec<OwnedFd>>>,
     barrier: Barrier,
     nodes: Nodes,

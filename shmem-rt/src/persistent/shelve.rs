@@ -12,7 +12,7 @@ use shmem_launch::codec;
 use crate::error::{Error, Result};
 use crate::state::shelf::{Opened, Shelf};
 
-/// Puts the partitions of this PE, which lie in the place at `mine`, on their shelves, when none of them is
+/// Puts the partitions of this PE, which lie in the slot at `mine`, on their shelves, when none of them is
 /// used yet. All PEs must find the same names.
 pub(crate) fn shelve(
     files: BTreeMap<usize, Backing>,

@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! 1  every PE has addresses and enough memory             agreed, before any of it is taken;
-//!    as many bytes, of such pages, at such a place        told, and compared with the own
-//! 2  map, place, touch, register the own part             agreed; pieces and keys are told with it
+//!    as many bytes, of such pages, at such an offset      told, and compared with the own
+//! 2  map, place, touch, register the own part             agreed; file parts and keys are told with it
 //! 3  map the parts of the PEs on this node, learn keys    agreed
 //! ```
 //!
@@ -92,7 +92,7 @@ pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
 }
 
 /// Makes a segment on all PEs. `wanted` may have failed on some; the others have told each other bytes, page size
-/// and place, and end the job if those differ. `prepare` works on the own part, which nobody else knows of yet.
+/// and offset, and end the job if those differ. `prepare` works on the own part, which nobody else knows of yet.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ pub(crate) fn make(
             let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
             if hidden {
                 // SAFETY: the last agreement of `make_in` says that every PE has mapped its part and those of
-                // its neighbours, and has the keys of the others. No raw address is found in it.
+                // the other PEs of its node, and has the keys of the others. No raw address is found in it.
                 unsafe { job.memory.segments.insert_hidden(place.index, segment) };
             } else {
                 // SAFETY: mapped and known everywhere by the last agreement of `make_in`; references into
@@ -200,7 +200,7 @@ fn make_in(
     if let Some(transport) = &job.network.far {
         for (pe, told) in job.site.pes.iter().zip(&told).filter(|(pe, _)| pe.on_node().is_none()) {
             // SAFETY: what `register` gave on that PE for this segment: it has told it in this agreed collective
-            // (`Agreed`, 2), for as many bytes at the same place (`make`). Those who use the segment come
+            // (`Agreed`, 2), for as many bytes at the same offset (`make`). Those who use the segment come
             // behind the agreement below.
             unsafe { transport.learn(index, *pe, &told.key) };
         }
@@ -239,7 +239,7 @@ unsafe fn forget(job: &Job, index: u32) {
 
 /// # Safety
 ///
-/// Nobody uses the segment at that place, as yet or any more, and nothing for it is under way.
+/// Nobody uses the segment at that offset, as yet or any more, and nothing for it is under way.
 unsafe fn unmap(job: &Job, offset: usize, slots: impl IntoIterator<Item = usize>) {
     for slot in slots {
         // SAFETY: the promise of this function's caller.

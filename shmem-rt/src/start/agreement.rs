@@ -74,7 +74,7 @@ fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 /// What a PE tells the others, once it has its memory.
 #[derive(Clone, Debug)]
 pub(crate) struct PeMemory {
-    /// Of which files its place consists.
+    /// Of which file parts its slot consists.
     pub(crate) pieces: Vec<u8>,
     /// The CPUs that it may run on.
     pub(crate) cpus: Cpus,

@@ -120,7 +120,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> core::result::Result<(), St
     let ofi = unsafe { Ofi::open(options, 0, 1, secret, Box::new(on_failure)) }.map_err(refused)?;
     // SAFETY: nobody but this function knows of the PE, and nothing is issued to it but below.
     let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
-    // SAFETY: the place is mapped until the arena is dropped, and forgotten before.
+    // SAFETY: the slot is mapped until the arena is dropped, and forgotten before.
     let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
     // SAFETY: what `register` gave just now.
     unsafe { ofi.learn(SYSTEM, me, &key) };
@@ -138,7 +138,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> core::result::Result<(), St
     let mut read = [0; 8];
     // SAFETY: eight bytes are writable, and the registered words have as many at the offset.
     unsafe { ofi.get(channel, read.as_mut_ptr(), word, read.len(), Until::Return) };
-    // SAFETY: an aligned word of the place, which only the transport has changed.
+    // SAFETY: an aligned word of the slot, which only the transport has changed.
     let there = unsafe { AtomicU64::from_ptr(place.wrapping_add(offset).cast()) }.load(Ordering::Acquire);
     let found = (before, u64::from_ne_bytes(read), there);
     // SAFETY: nothing is under way: each operation above was waited for.
@@ -180,7 +180,7 @@ pub(crate) fn join(
     let segments = layout.segments().list();
     let begun = Instant::now();
     for (index, segment) in &segments {
-        // SAFETY: the place is mapped, as the layout says, for as long as the job lives.
+        // SAFETY: the slot is mapped, as the layout says, for as long as the job lives.
         let key = unsafe { ofi.register(*index, place, segment.start, segment.bytes) };
         said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
     }

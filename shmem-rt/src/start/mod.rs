@@ -1,10 +1,10 @@
 //! Bringing a job up.
 //!
 //! ```text
-//! setup     environment + what the binary declares -> partitions, statics, layout of a place
+//! setup     environment + what the binary declares -> partitions, statics, layout of a slot
 //! agree     every PE's setup is compared with every other's
 //! files     those partitions that outlive jobs: open, come to one persist on all PEs
-//! memory    reserve the arena, make the own place, pass descriptors, map the neighbours' places
+//! memory    reserve the arena, make the memory of the own slot, pass descriptors, map the other slots of this node
 //! objects   write each static's position and initial image
 //! fabric    the way to other hosts, if there are any: registered, told to all
 //! meet      nobody leaves before all are here

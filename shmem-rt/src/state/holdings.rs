@@ -45,7 +45,7 @@ pub(crate) struct Held {
 
 impl Holdings {
     /// What a PE has at the start: its part of the node's units, and one of them for the world, whose stream
-    /// is used at that level. It is the one in place `place` of the `pes` on its node.
+    /// is used at that level. It is the one at position `place` among the `pes` on its node.
     ///
     /// # Errors
     ///

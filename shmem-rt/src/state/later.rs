@@ -72,7 +72,7 @@ pub(crate) struct Pool {
     pub(crate) populated: bool,
 }
 
-/// Ranges of a place that are free, in whole pages: their ends by their starts.
+/// Ranges of a slot that are free, in whole pages: their ends by their starts.
 #[derive(Debug, Default)]
 pub(crate) struct Misplaced(BTreeMap<usize, usize>);
 

@@ -1,7 +1,7 @@
 //! Which parts of one PE's memory of teams are free.
 //!
 //! PEs are in different teams, so their memories of teams have different holes, and no PE can know by
-//! itself where an object of a team may lie. The members find the first place that is free on all of them in
+//! itself where an object of a team may lie. The members find the first offset that is free on all of them in
 //! rounds: each [proposes](Room::propose) the first one it has from a candidate on, and the highest proposal
 //! is the next candidate, until all propose the same. Proposals only rise, so this ends.
 

@@ -29,7 +29,7 @@ pub(crate) struct Shelf {
 pub(crate) struct Opened<'a> {
     pub(crate) spec: &'a PartitionSpec,
     pub(crate) segment: u32,
-    /// Bytes of a place that it takes up.
+    /// Bytes of a slot that it takes up.
     pub(crate) range: Range<usize>,
     /// Bytes from its start to its heap.
     pub(crate) heap: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Opened<'a> {
 }
 
 impl Shelf {
-    /// Reads the names of a partition that lies in the place at `mine`, and reserves what they stand for; or
+    /// Reads the names of a partition that lies in the slot at `mine`, and reserves what they stand for; or
     /// begins a directory. An error is what is wrong, in words.
     ///
     /// # Safety

@@ -2,7 +2,7 @@
 //!
 //! The heaps of partitions are allocated by all PEs in lockstep, so that nothing need be exchanged. A team
 //! cannot use them: the others do not know of it. Every PE has a range of memory for teams, of which it
-//! knows itself what is [free](crate::state::room); the members come to a common place in rounds.
+//! knows itself what is [free](crate::state::room); the members come to a common offset in rounds.
 
 use std::panic::Location;
 

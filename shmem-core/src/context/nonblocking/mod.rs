@@ -124,8 +124,8 @@ pub trait NonBlocking: Initiator {
     fn get_into<P: Place>(&self, into: Here<'_, P::Contents>, place: P) {
         check_len::<P::Contents>(place.len_of(), into.len());
         let to = into.as_ptr().cast::<<P::Contents as Contents>::Item>();
-        // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is; in
-        // the shared phase anybody may write there.
+        // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is;
+        // outside phases anybody may write there.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
 }

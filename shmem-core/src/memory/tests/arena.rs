@@ -77,7 +77,7 @@ fn descriptors_and_mappings_grow_with_pes_and_not_with_partitions() {
         assert_eq!(descriptors.len(), 1);
         attached.attach(slot, descriptors, &pieces).unwrap();
     }
-    // The place, and the addresses behind it.
+    // The slot, and the addresses behind it.
     assert!(mappings(&attached) <= 2 * 64, "{}", mappings(&attached));
     // The system area, the partitions with their advice, and the addresses behind them.
     assert!(mappings(&made) <= 3 * 64, "{}", mappings(&made));

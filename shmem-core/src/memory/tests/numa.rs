@@ -21,7 +21,7 @@ fn page() -> usize {
     rustix::param::page_size()
 }
 
-/// An arena of two places with a partition and room for later segments.
+/// An arena of two slots with a partition and room for later segments.
 fn arena() -> Arena {
     on(Machine::default())
 }

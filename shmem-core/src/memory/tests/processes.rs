@@ -1,4 +1,4 @@
-//! Two processes with a place each see each other's bytes at the address that the formula gives.
+//! Two processes with a slot each see each other's bytes at the address that the formula gives.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

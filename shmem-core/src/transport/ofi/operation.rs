@@ -226,7 +226,7 @@ pub(super) struct Vector {
     pub(super) bytes: usize,
 }
 
-/// The pieces of an operation, at most [`MOST_VECTORS`] on each side.
+/// The vectors of an operation, at most [`MOST_VECTORS`] on each side.
 pub(super) struct List<'a> {
     pub(super) local: &'a [Vector],
     pub(super) description: *mut c_void,
@@ -234,7 +234,7 @@ pub(super) struct List<'a> {
     pub(super) remote: &'a [(usize, usize)],
 }
 
-/// The pieces in libfabric's words.
+/// The vectors in libfabric's words.
 struct Pieces {
     local: [libc::iovec; MOST_VECTORS],
     descriptions: [*mut c_void; MOST_VECTORS],

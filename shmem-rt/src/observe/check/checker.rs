@@ -35,7 +35,7 @@ pub(crate) struct NodePes {
     pub(crate) first_slot: usize,
     /// Which of them is the calling PE.
     pub(crate) index: usize,
-    /// The addresses of its place.
+    /// The addresses of its slot.
     pub(crate) place: std::ops::Range<usize>,
     /// Whether several of its threads may be in collectives at a time.
     pub(crate) many_threads: bool,

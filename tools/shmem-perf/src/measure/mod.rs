@@ -1,5 +1,9 @@
 //! Measures. Each is one constant of one module: what it is called, what it runs and what its PEs do, the names of its cases,
-//! what they ought to reach and which of them are guarded.
+//! what they are compared with, what they ought to reach and which of them are guarded. Limits that several measures share are
+//! in `baseline.rs` and `strided/baseline.rs`; the bare program over libfabric is in `fabric`.
+//!
+//! Who adds a measure takes three steps: write its file here; list it below, among the modules and in [`MEASURES`]; and write
+//! the table of docs/performance.md anew, by `BLESS=1 cargo test -p shmem-perf --lib`.
 //!
 //! ```text
 //! form                          what a measure is made of

@@ -13,7 +13,7 @@ use crate::baseline::memcpy;
 const LINE: usize = 64;
 
 /// One put or get of a library that does no more than it must: a call, a look whether the address
-/// `symmetric` lies in the place of the PE, and the C library's `memcpy`.
+/// `symmetric` lies in the slot of the PE, and the C library's `memcpy`.
 ///
 /// # Safety
 ///

@@ -3,7 +3,7 @@
 //! * **Messages**: packed, carried out by the target's [engine](super::engine). One operation whatever the
 //!   number of blocks, but every byte is copied once more on both sides, and the target's processor has to
 //!   do it.
-//! * **Lists**: some blocks to an operation, whose pieces the interface gathers and scatters.
+//! * **Lists**: some blocks to an operation, whose vectors the interface gathers and scatters.
 //! * **One by one**: an operation for each block, as a program without strided transfers would do it.
 //!
 //! Which is fastest is predicted by a [cost model](Row) of a few numbers for each provider, compiled in for
