@@ -22,7 +22,6 @@ trap 'rm -rf "$directory"' EXIT
 if [ $# -eq 0 ]; then
     use "$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)" check --workspace --all-targets
     rm -rf "$directory"
-    use beta check --workspace --all-targets
     use beta test --workspace --test ui
 fi
 for toolchain in "$@"; do
