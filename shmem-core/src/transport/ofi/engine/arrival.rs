@@ -8,6 +8,7 @@ use super::fault::{Fault, Flaw};
 use super::loan::Loan;
 use super::message::{self, Answers, Message, Sender, Spot, Wanted};
 use super::requests::Destination;
+use super::stream::Due;
 use super::wire::{Sent, Wire};
 use super::{Engine, Peer, SLOTS, token};
 use crate::segment::MAX_SEGMENTS;
@@ -160,33 +161,35 @@ impl Engine {
 
     /// Blocks that this PE wanted to have.
     fn data(&self, peer: &Peer, request: u32, data: &[u8]) -> Result<(), Flaw> {
-        let (ticket, channel, destination) = peer.requests().take(request)?;
+        let (arriving, channel, destination) = peer.requests().take(request)?;
         let Destination::Blocks { into, pattern } = destination else { return Err(Flaw::Answer) };
         if data.len() != pattern.bytes() {
             return Err(Flaw::Length);
         }
         let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
-        // SAFETY: every block from `into` on is writable until the request is finished, which it is below, and
-        // disjoint (`get`); `data` holds as many bytes, and is private memory.
+        // SAFETY: every block from `into` on is writable until the request is finished, and disjoint (`get`). Only what
+        // has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again. `data`
+        // holds as many bytes, and is private memory.
         unsafe { strided::execute_dyn(&plan, into, data.as_ptr()) };
-        peer.requests().finish(ticket);
-        self.streams.answered(channel, 1)
+        peer.requests().finish(arriving);
+        self.streams.answered(channel, Due::Result, 1)
     }
 
     fn answered(&self, peer: &Peer, answers: &Answers<'_>) -> Result<(), Flaw> {
         for value in answers.values() {
-            let (ticket, channel, destination) = peer.requests().take(value.request)?;
+            let (arriving, channel, destination) = peer.requests().take(value.request)?;
             let Destination::Word { into, width } = destination else { return Err(Flaw::Answer) };
-            // SAFETY: aligned, and writable until the request is finished, which it is below (`atomic_nbi`).
+            // SAFETY: aligned, and writable until the request is finished (`atomic_nbi`). Only what has `arriving` finishes
+            // it, below: while it is arriving it is neither withdrawn nor answered again.
             unsafe { width.write(into, value.before) };
-            peer.requests().finish(ticket);
-            self.streams.answered(channel, 1)?;
+            peer.requests().finish(arriving);
+            self.streams.answered(channel, Due::Result, 1)?;
         }
         peer.borrowed().give_back(answers.slots())?;
         for one in answers.acknowledged() {
             // The window first: who finds the channel quiet may want to send.
             peer.requests().answered(one.count)?;
-            self.streams.answered(Channel(one.channel), one.count.into())?;
+            self.streams.answered(Channel(one.channel), Due::Acknowledgement, one.count.into())?;
         }
         Ok(())
     }

@@ -4,9 +4,11 @@
 //! them. Only what is read goes on: [`get_nbi`](Engine::get_nbi), [`atomic_nbi`](Engine::atomic_nbi).
 
 use super::Engine;
+use super::fault::Flaw;
 use super::loan::Borrowed;
 use super::message::{self, Atomic, BEFORE_ANSWER, Get, Put, Spot, Wanted};
 use super::requests::{Destination, Requests, Ticket};
+use super::stream::Due;
 use super::wire::{Sent, Wire};
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
@@ -52,17 +54,19 @@ impl Engine {
         let peer = self.peer(pe);
         let mut borrowed = peer.borrowed();
         match *borrowed {
-            Borrowed::Slots { .. } => true,
-            Borrowed::Unasked if peer.requests().start(self.limits.window) => {
-                let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
-                match wire.try_send(pe, message::BORROW_BYTES, write) {
-                    Sent::Done => *borrowed = Borrowed::Asked,
-                    Sent::Full => peer.requests().withdraw(),
-                }
-                false
-            }
-            Borrowed::Unasked | Borrowed::Asked | Borrowed::Refused => false,
+            Borrowed::Slots { .. } => return true,
+            Borrowed::Unasked if peer.requests().start(self.limits.window) => *borrowed = Borrowed::Asked,
+            Borrowed::Unasked | Borrowed::Asked | Borrowed::Refused => return false,
         }
+        // The wire is called without a lock of the engine, and the answer may come before it returns.
+        drop(borrowed);
+        let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
+        if wire.try_send(pe, message::BORROW_BYTES, write) == Sent::Full {
+            let withdrawn = peer.requests().withdraw();
+            withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
+            peer.borrowed().withdraw();
+        }
+        false
     }
 
     /// Bytes of blocks that each message of a transfer of so many bytes to a PE carries, at least.
@@ -165,7 +169,8 @@ impl Engine {
     pub fn atomic(&self, wire: &dyn Wire, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
         let mut before = 0_u64;
         let into = (&raw mut before).cast();
-        // SAFETY: `before` is aligned for both widths, and stays until the request has been answered.
+        // SAFETY: `before` is aligned for both widths, and stays until the request has been answered: this returns when it
+        // has, and does not unwind (`Awaited`).
         let ticket = unsafe { self.send_atomic(wire, channel, word, width, op, into) };
         self.wait(wire, word.pe.number(), Some(ticket));
         match width {
@@ -269,7 +274,7 @@ impl Engine {
         road: Road,
     ) {
         self.start(
-            (wire, channel, pe),
+            (wire, channel, pe, Due::Acknowledgement),
             |requests| requests.start(self.limits.window).then_some(()),
             |(), requests| requests.withdraw(),
             |()| match road {
@@ -292,9 +297,9 @@ impl Engine {
         // From here on the answer may come; a wire that unwinds would leave the destination behind.
         let awaited = Awaited;
         let ticket = self.start(
-            (wire, channel, pe),
+            (wire, channel, pe, Due::Result),
             |requests| requests.ask(self.limits.window, channel, destination),
-            |ticket, requests| requests.finish(ticket),
+            |ticket, requests| requests.withdraw_request(ticket),
             |ticket| wire.try_send(pe, bytes, &mut |buffer| write(ticket.name(), buffer)),
         );
         core::mem::forget(awaited);
@@ -303,23 +308,28 @@ impl Engine {
 
     /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window, which `take`
     /// takes and `leave` leaves again. The place is taken before: the answer may come before `send` returns.
+    ///
+    /// # Panics
+    ///
+    /// If the answer comes although `send` says that nothing was sent: somebody may be writing to the destination then.
     fn start<P: Copy>(
         &self,
-        (wire, channel, pe): (&dyn Wire, Channel, usize),
+        (wire, channel, pe, due): (&dyn Wire, Channel, usize, Due),
         take: impl Fn(&mut Requests) -> Option<P>,
-        leave: impl Fn(P, &mut Requests),
+        leave: impl Fn(P, &mut Requests) -> Result<(), Flaw>,
         mut send: impl FnMut(P) -> Sent,
     ) -> P {
         let peer = self.peer(pe);
         loop {
             let taken = take(&mut peer.requests());
             if let Some(place) = taken {
-                self.streams.start(channel);
+                self.streams.start(channel, due);
                 if send(place) == Sent::Done {
                     return place;
                 }
-                self.streams.withdraw(channel);
-                leave(place, &mut peer.requests());
+                let left = leave(place, &mut peer.requests());
+                let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1));
+                withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
             }
             wire.progress();
         }
@@ -345,6 +355,14 @@ impl Engine {
         }
         core::mem::forget(awaited);
     }
+}
+
+/// The wire has said that there was no room for a message, or the PE answers what it was not sent.
+#[cold]
+fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
+    panic!(
+        "PE {pe} answers a message for which the wire had no room: {flaw}; all PEs must run the same program with the same library"
+    )
 }
 
 /// An answer that will be written to where its caller waits. Unwinding would leave that behind.

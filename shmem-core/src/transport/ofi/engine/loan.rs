@@ -59,14 +59,26 @@ pub(super) enum Borrowed {
 }
 
 impl Borrowed {
+    /// The question was not sent after all.
+    pub(super) fn withdraw(&mut self) {
+        if *self == Self::Asked {
+            *self = Self::Unasked;
+        }
+    }
+
     /// Takes the answer.
     ///
     /// # Errors
     ///
-    /// If there was no question.
+    /// If there was no question, or the slots of the loan have no numbers.
     pub(super) fn answered(&mut self, loan: Option<Loan>) -> Result<(), Flaw> {
         if *self != Self::Asked {
             return Err(Flaw::Answer);
+        }
+        if let Some(Loan { first, .. }) = loan
+            && first.checked_add(SLOTS as u32).is_none()
+        {
+            return Err(Flaw::Slot(first));
         }
         *self = loan.map_or(Self::Refused, |loan| Self::Slots { loan, free: (1 << SLOTS) - 1 });
         Ok(())
@@ -125,5 +137,29 @@ impl Borrowers {
         let borrowers = self.0.lock();
         let (loan, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
         if borrowers.get(loan) == Some(&pe) { Ok(1 << index) } else { Err(Flaw::Slot(slot)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_without_numbers_are_not_borrowed() {
+        let loan = |first| Loan { first, place: Place { address: 0, key: 0, mark: 0 } };
+        let mut borrowed = Borrowed::Asked;
+        assert_eq!(borrowed.answered(Some(loan(u32::MAX - 3))), Err(Flaw::Slot(u32::MAX - 3)));
+        borrowed.answered(Some(loan(u32::MAX - SLOTS as u32))).unwrap();
+        assert_eq!((0..=SLOTS).filter_map(|_| borrowed.take()).count(), SLOTS);
+    }
+
+    #[test]
+    fn what_was_not_asked_after_all_is_asked_again() {
+        let mut borrowed = Borrowed::Asked;
+        borrowed.withdraw();
+        assert_eq!(borrowed, Borrowed::Unasked);
+        let mut borrowed = Borrowed::Refused;
+        borrowed.withdraw();
+        assert_eq!(borrowed, Borrowed::Refused);
     }
 }

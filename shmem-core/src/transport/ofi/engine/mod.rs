@@ -227,7 +227,7 @@ impl Engine {
     /// Whether every message of a channel has been answered: what it has written is remotely visible, and
     /// what it has read is here.
     pub fn is_quiet(&self, channel: Channel) -> bool {
-        self.streams.unanswered(channel) == 0
+        self.streams.is_quiet(channel)
     }
 
     /// The PEs that have not answered all, and how many messages each: for reports.

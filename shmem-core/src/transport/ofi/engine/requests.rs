@@ -50,6 +50,10 @@ fn name(slot: u16, use_of_slot: u64) -> u32 {
     u32::from(slot) | (use_of_slot as u32) << 16
 }
 
+/// A request whose answer is being written: who has it is the only one who writes there.
+#[derive(Debug)]
+pub(super) struct Arriving(u16);
+
 /// A place for a request.
 struct Slot {
     /// How often it has been used.
@@ -62,14 +66,19 @@ struct Slot {
 enum State {
     Free,
     Asked(Channel, Destination),
-    /// The answer is being written.
+    /// The answer is being written, by whoever has the [`Arriving`].
     Arriving,
 }
 
 /// What one PE has not answered yet.
+///
+/// Acknowledgements are counted by themselves: a PE that acknowledges what it was not sent has no request look as if it was
+/// answered.
 #[derive(Default)]
 pub(super) struct Requests {
-    unanswered: u32,
+    /// Messages that are only acknowledged.
+    unacknowledged: u32,
+    /// As many requests are not answered as places are not free.
     slots: Vec<Slot>,
     free: Vec<u16>,
 }
@@ -77,17 +86,18 @@ pub(super) struct Requests {
 impl Requests {
     /// Takes a place in the window for a message, if there is one.
     pub(super) fn start(&mut self, window: u16) -> bool {
-        let has_room = self.unanswered < window.into();
-        self.unanswered += u32::from(has_room);
+        let has_room = self.unanswered() < window.into();
+        self.unacknowledged += u32::from(has_room);
         has_room
     }
 
     /// As [`start`](Self::start), for a message that something comes back for.
     pub(super) fn ask(&mut self, window: u16, channel: Channel, destination: Destination) -> Option<Ticket> {
-        if !self.start(window) {
+        if self.unanswered() >= window.into() {
             return None;
         }
         let slot = self.free.pop().unwrap_or_else(|| {
+            // All places are taken: there are fewer than the window has.
             self.slots.push(Slot { uses: 0, state: State::Free });
             (self.slots.len() - 1) as u16
         });
@@ -97,52 +107,133 @@ impl Requests {
     }
 
     /// A message was not sent after all.
-    pub(super) fn withdraw(&mut self) {
-        self.unanswered -= 1;
+    ///
+    /// # Errors
+    ///
+    /// If all are acknowledged: so it was sent.
+    pub(super) fn withdraw(&mut self) -> Result<(), Flaw> {
+        self.answered(1)
     }
 
-    /// Messages have been answered.
+    /// As [`withdraw`](Self::withdraw), for a message that something comes back for. Behind it nobody writes to the
+    /// destination.
+    ///
+    /// # Errors
+    ///
+    /// If the answer is here, or is being written: so it was sent.
+    pub(super) fn withdraw_request(&mut self, ticket: Ticket) -> Result<(), Flaw> {
+        let is_asked = matches!(self.slots[usize::from(ticket.slot)].state, State::Asked(..));
+        if self.is_finished(ticket) || !is_asked {
+            return Err(Flaw::Answer);
+        }
+        self.free(ticket.slot);
+        Ok(())
+    }
+
+    /// Messages have been acknowledged.
     ///
     /// # Errors
     ///
     /// If there were not so many.
     pub(super) fn answered(&mut self, count: u32) -> Result<(), Flaw> {
-        self.unanswered = self.unanswered.checked_sub(count).ok_or(Flaw::Answer)?;
+        self.unacknowledged = self.unacknowledged.checked_sub(count).ok_or(Flaw::Answer)?;
         Ok(())
     }
 
-    /// Where the answer to a request of this name goes. Until [`finish`](Self::finish) it is not answered again.
+    /// Where the answer to a request of this name goes. Until [`finish`](Self::finish) it is not answered again, and
+    /// cannot be withdrawn.
     ///
     /// # Errors
     ///
     /// If there is no such request.
-    pub(super) fn take(&mut self, named: u32) -> Result<(Ticket, Channel, Destination), Flaw> {
+    pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
         match slot.state {
             State::Asked(channel, destination) if name(number, slot.uses) == named => {
                 slot.state = State::Arriving;
-                Ok((Ticket { slot: number, use_of_slot: slot.uses }, channel, destination))
+                Ok((Arriving(number), channel, destination))
             }
             _ => Err(Flaw::Answer),
         }
     }
 
-    /// A request has been answered, or was not sent after all.
-    pub(super) fn finish(&mut self, ticket: Ticket) {
-        let slot = &mut self.slots[usize::from(ticket.slot)];
-        (slot.uses, slot.state) = (slot.uses + 1, State::Free);
-        self.free.push(ticket.slot);
-        self.unanswered -= 1;
+    /// A request has been answered.
+    pub(super) fn finish(&mut self, Arriving(slot): Arriving) {
+        self.free(slot);
     }
 
-    /// Whether a request has been answered.
+    fn free(&mut self, number: u16) {
+        let slot = &mut self.slots[usize::from(number)];
+        (slot.uses, slot.state) = (slot.uses + 1, State::Free);
+        self.free.push(number);
+    }
+
+    /// Whether a request has been answered, so that nobody writes to its destination any more.
     pub(super) fn is_finished(&self, ticket: Ticket) -> bool {
         self.slots[usize::from(ticket.slot)].uses != ticket.use_of_slot
     }
 
     /// How many messages have not been answered.
     pub(super) fn unanswered(&self) -> u32 {
-        self.unanswered
+        self.unacknowledged + (self.slots.len() - self.free.len()) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: u16 = 64;
+
+    fn ask(requests: &mut Requests) -> Option<Ticket> {
+        let into = core::ptr::null_mut();
+        requests.ask(WINDOW, Channel(0), Destination::Word { into, width: Width::W8 })
+    }
+
+    /// Whoever asked waits on: its memory is written to until the answer is there.
+    #[test]
+    fn what_is_being_answered_is_not_withdrawn() {
+        let mut requests = Requests::default();
+        let ticket = ask(&mut requests).unwrap();
+        let (arriving, ..) = requests.take(ticket.name()).unwrap();
+        assert_eq!(requests.withdraw_request(ticket), Err(Flaw::Answer));
+        assert!(!requests.is_finished(ticket));
+        assert!(requests.take(ticket.name()).is_err(), "it is answered once");
+        requests.finish(arriving);
+        assert!(requests.is_finished(ticket));
+        assert_eq!(requests.withdraw_request(ticket), Err(Flaw::Answer));
+        let next = ask(&mut requests).unwrap();
+        assert_eq!(requests.withdraw_request(ticket), Err(Flaw::Answer), "it is not the next one's");
+        assert!(!requests.is_finished(next));
+        assert_ne!(ask(&mut requests).unwrap().slot, next.slot, "a place is free once");
+        assert_eq!(requests.unanswered(), 2);
+    }
+
+    #[test]
+    fn what_was_not_sent_is_not_answered() {
+        let mut requests = Requests::default();
+        let ticket = ask(&mut requests).unwrap();
+        requests.withdraw_request(ticket).unwrap();
+        assert!(requests.take(ticket.name()).is_err() && requests.is_finished(ticket));
+        assert_eq!(requests.unanswered(), 0);
+        assert_eq!(requests.withdraw(), Err(Flaw::Answer));
+        assert_eq!(requests.unanswered(), 0);
+    }
+
+    #[test]
+    fn what_something_comes_back_for_is_not_acknowledged() {
+        let mut requests = Requests::default();
+        for place in 0..WINDOW {
+            assert_eq!(ask(&mut requests).unwrap().slot, place);
+            assert_eq!(requests.answered(1), Err(Flaw::Answer));
+        }
+        assert!(ask(&mut requests).is_none() && !requests.start(WINDOW), "the window has no more");
+        let (arriving, ..) = requests.take(name(7, 0)).unwrap();
+        requests.finish(arriving);
+        assert!(requests.start(WINDOW));
+        assert_eq!(requests.unanswered(), WINDOW.into());
+        requests.answered(1).unwrap();
+        assert_eq!(ask(&mut requests).unwrap().slot, 7);
     }
 }

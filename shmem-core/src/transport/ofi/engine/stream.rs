@@ -13,47 +13,68 @@ pub(super) struct Streams {
     unanswered: Box<[Unanswered]>,
 }
 
-/// A counter on a line of its own: channels of different threads share none.
+/// What answers a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// That it was carried out.
+    Acknowledgement,
+    /// What is written to memory of whoever asked.
+    Result,
+}
+
+/// Counters on a line of their own: channels of different threads share none.
+///
+/// Results are counted by themselves. An acknowledgement names a channel, and no request: if it could stand for a result,
+/// a PE that acknowledges what it was not sent would have a channel quiet while memory still waits for what comes from
+/// another one.
+#[derive(Default)]
 #[repr(align(64))]
-struct Unanswered(AtomicU64);
+struct Unanswered {
+    acknowledgements: AtomicU64,
+    results: AtomicU64,
+}
 
 impl Streams {
     /// Bytes of the counters.
     pub(super) const BYTES: usize = STREAMS * size_of::<Unanswered>();
 
     pub(super) fn new() -> Self {
-        Self { unanswered: (0..STREAMS).map(|_| Unanswered(AtomicU64::new(0))).collect() }
+        Self { unanswered: (0..STREAMS).map(|_| Unanswered::default()).collect() }
     }
 
-    fn of(&self, Channel(channel): Channel) -> &AtomicU64 {
-        &self.unanswered[channel as usize % STREAMS].0
+    fn of(&self, Channel(channel): Channel) -> &Unanswered {
+        &self.unanswered[channel as usize % STREAMS]
+    }
+
+    fn counter(&self, channel: Channel, due: Due) -> &AtomicU64 {
+        let unanswered = self.of(channel);
+        match due {
+            Due::Acknowledgement => &unanswered.acknowledgements,
+            Due::Result => &unanswered.results,
+        }
     }
 
     /// A message is about to be sent.
-    pub(super) fn start(&self, channel: Channel) {
-        self.of(channel).fetch_add(1, Ordering::Relaxed);
+    pub(super) fn start(&self, channel: Channel, due: Due) {
+        self.counter(channel, due).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A message was not sent after all.
-    pub(super) fn withdraw(&self, channel: Channel) {
-        self.of(channel).fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Messages have been answered.
+    /// Messages have been answered, or were not sent after all.
     ///
     /// # Errors
     ///
     /// If there were not so many.
-    pub(super) fn answered(&self, channel: Channel, count: u64) -> Result<(), Flaw> {
+    pub(super) fn answered(&self, channel: Channel, due: Due, count: u64) -> Result<(), Flaw> {
         // Release: whoever finds the channel quiet finds what the answers have brought.
         let less = |unanswered: u64| unanswered.checked_sub(count);
         #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
-        let found = self.of(channel).fetch_update(Ordering::Release, Ordering::Relaxed, less);
+        let found = self.counter(channel, due).fetch_update(Ordering::Release, Ordering::Relaxed, less);
         found.map(|_| ()).map_err(|_| Flaw::Answer)
     }
 
-    /// How many messages of a channel have not been answered.
-    pub(super) fn unanswered(&self, channel: Channel) -> u64 {
-        self.of(channel).load(Ordering::Acquire)
+    /// Whether every message of a channel has been answered.
+    pub(super) fn is_quiet(&self, channel: Channel) -> bool {
+        let Unanswered { acknowledgements, results } = self.of(channel);
+        acknowledgements.load(Ordering::Acquire) == 0 && results.load(Ordering::Acquire) == 0
     }
 }

@@ -14,7 +14,8 @@ pub enum Sent {
 /// A way for messages to every other PE.
 ///
 /// It loses none and carries none twice. Order is nobody's promise: messages of one PE to another may
-/// overtake each other.
+/// overtake each other. No memory depends on that: whoever waits for what was lost waits on, and what is answered although
+/// there was no [room](Sent::Full) for it ends the program.
 pub trait Wire {
     /// Sends a message of `bytes` bytes to a PE, if there is room: has `write` put it together, once, in a
     /// buffer of that size. Delivers nothing meanwhile, and does not wait.

@@ -414,6 +414,40 @@ fn an_answer_to_something_else_is_refused() {
     assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
 }
 
+/// What is waited for is memory that one PE writes to: no other PE can say that it has.
+#[test]
+fn an_acknowledgement_stands_for_no_result() {
+    let (mut into, limits) = ([0_u8; 64], *network(8).engines[0].limits());
+    let network = Network::new(3, BYTES, limits, 64, 77);
+    *network.sent.borrow_mut() = Some(Vec::new());
+    let (engine, end, reads, updates) = (&network.engines[0], network.end(0), Channel(0), Channel(1));
+    // SAFETY: `into` has so many bytes, and stays longer than the network.
+    unsafe { engine.get_nbi(&end, reads, into.as_mut_ptr(), remote(2, 0), &Pattern::contiguous(64)) };
+    engine.update(&end, updates, remote(1, 0), Width::W8, AtomicOp::Add(1));
+    let mut answer = answer(&network);
+    assert_eq!(answer[24], updates.0 as u8);
+    answer[24] = reads.0 as u8;
+    assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
+    assert!(!engine.is_quiet(reads));
+}
+
+/// Nor can the PE itself say so in any other way than by what was asked for.
+#[test]
+fn a_request_is_answered_by_its_result_alone() {
+    let mut into = [0_u8; 64];
+    let network = network(8);
+    *network.sent.borrow_mut() = Some(Vec::new());
+    let (engine, end, channel) = (&network.engines[0], network.end(0), Channel(0));
+    engine.update(&end, channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
+    let mut answer = answer(&network);
+    // SAFETY: `into` has so many bytes, and stays longer than the network.
+    unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(1, 0), &Pattern::contiguous(64)) };
+    assert_eq!((answer[24], answer[28]), (0, 1));
+    answer[28] = 2;
+    assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
+    assert!(!engine.is_quiet(channel) && engine.unanswered_by(1) > 0);
+}
+
 #[test]
 fn a_forgotten_segment_is_reached_by_nobody() {
     let network = network(8);

@@ -1,4 +1,5 @@
 mod fuzz;
+mod lying;
 mod model;
 mod network;
 mod threads;
