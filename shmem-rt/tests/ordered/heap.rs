@@ -202,3 +202,21 @@ fn pages_are_counted_once_they_exist_whoever_touched_them(world: &mut World) {
     assert!(more >= (4 << 20) / size && more <= (8 << 20) / size + 1, "{more} pages of {size}");
     world.free(block).unwrap();
 }
+
+#[shmem::test(pes = 1)]
+fn what_has_no_bytes_is_written_at_once(world: &mut World) {
+    let many = world.alloc(shmem::filled([0_u64; 0], usize::MAX)).unwrap();
+    assert_eq!(many.len(), usize::MAX);
+    many.here(world).fill([]);
+    let there = many.on(world.me());
+    assert_eq!(there.index(usize::MAX - 1..).len(), 1);
+    // As many cells as there are numbers, however far apart, go nowhere.
+    let none = vec![[0_u64; 0]; usize::MAX];
+    world.put(there, &none);
+    world.iput(there, &none, 1, 1, usize::MAX);
+    let mut back = none.clone();
+    world.get(&mut back[..], there);
+    world.ibget(&mut back, there, 2, 2, 2, usize::MAX / 2);
+    many.here(world).copy_from(&none);
+    many.here(world).copy_to(&mut back);
+}

@@ -389,3 +389,20 @@ fn items_of_no_bytes_and_slices_of_no_items_count_as_others(world: &mut World) {
     world.sum(&mut after);
     assert_eq!(after, 6, "all have met as often");
 }
+
+#[shmem::test(pes = 1)]
+fn items_of_no_bytes_may_be_as_many_as_there_are_numbers(world: &mut World) {
+    /// The standard library makes vectors of numbers, and of arrays of numbers, at once, and no others.
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Nothing([u64; 0]);
+
+    let source = vec![[0_u64; 0]; usize::MAX];
+    let mut into = source.clone();
+    world.alltoalls(&source, 1, &mut into, 1, usize::MAX);
+    world.alltoall(&source, &mut into);
+    world.fcollect(&source[..], &mut into);
+    world.broadcast(&mut into[..], world.me());
+    let many: &[Nothing] = bytemuck::cast_slice(&source);
+    assert_eq!(world.collect(many).len(), usize::MAX);
+}
