@@ -119,17 +119,23 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(link) = self.claim(edge, count * block) else { return };
         // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
         let place = unsafe { link.cells(turn.message()) };
-        let put = || token.ibput(place, cells, block, stride, block, count);
+        // Put by this function, and by none inside: whoever is told of a mistake in it reads its caller.
         if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
-            turn.send(put, |number| signal.store(number, Ordering::Release));
+            let signal = |number| signal.store(number, Ordering::Release);
+            turn.before_data(signal);
+            token.ibput(place, cells, block, stride, block, count);
+            turn.behind_data(signal);
             bell.ring();
         } else {
             // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
             let signal = unsafe { link.signal(turn.message()) };
-            turn.send(put, |number| {
+            let signal = |number| {
                 token.fence();
                 token.signal_set(signal, number);
-            });
+            };
+            turn.before_data(signal);
+            token.ibput(place, cells, block, stride, block, count);
+            turn.behind_data(signal);
         }
         link.sent = turn.number();
     }

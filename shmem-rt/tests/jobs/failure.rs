@@ -164,6 +164,10 @@ fn run(scenario: &str, world: &mut World) {
             READY.wait_until(world, eq(1));
         }
         "wrong pe" => drop(world.pe(9).unwrap_or_else(|error| panic!("{error}"))),
+        "cells too far apart" => {
+            let mut halo = world.halo::<u64>(&[Edge::new(world.me(), 0, 3)]).unwrap();
+            halo.begin(world).send_strided(0, &[0; 3], usize::MAX);
+        }
         "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
         "global exit" if me == 1 => world.global_exit(7),
         "global exit" => world.barrier_all(),
@@ -507,6 +511,14 @@ fn mistakes_with_addresses_explain_themselves() {
     assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
     let (_, said) = fails(job("wrong pe", 2));
     assert_says(&said, &["there is no PE 9: the job has 2 (0..2)"]);
+    let (_, said) = fails(job("cells too far apart", 1));
+    assert_says(
+        &said,
+        &[
+            "but 3 blocks of 1 at a stride of 18446744073709551615 end at",
+            "panicked at shmem-rt/tests/jobs/failure.rs:",
+        ],
+    );
     let (_, said) = fails(job("index", 1));
     assert_says(
         &said,
