@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_miss_of_any_numbers_can_be_shown() {
-        let text = three().miss("putmem", 0, (5 << 20) + 1, usize::MAX).to_string();
+        let text = three().miss("putmem", 0, 3 << 20, usize::MAX).to_string();
         assert!(text.contains("`putmem`"), "{text}");
     }
 
