@@ -171,8 +171,16 @@ fn a_full_heap_says_what_others_hold_and_how_to_make_it_larger(world: &mut World
     let error = world.alloc(shmem::zeroed::<u8>(40 << 20)).unwrap_err().to_string();
     let dropped =
         "; PE 1 has dropped 40M more that other PEs still hold: they are free when all PEs have dropped";
-    let larger = "the size that the program gives it (`partitions!`, `create_partition`), or SHMEM_SYMMETRIC_SIZE (or ";
-    assert!(error.contains(dropped) && error.contains(larger), "{error}");
+    assert!(error.contains(dropped), "{error}");
+    // All of the partition, statics included, as a size that can be set.
+    let (_, larger) = error.split_once("; give the partition at least ").expect("a size");
+    let (size, how) = larger.split_once(' ').expect("a size, and where to set it");
+    assert!(
+        how.starts_with("in the program (`partitions!`, `create_partition`), or set SHMEM_SYMMETRIC_SIZE="),
+        "{error}"
+    );
+    let bytes: usize = size.strip_suffix('M').expect("whole mebibytes").parse().unwrap();
+    assert!((80..85).contains(&bytes) && how.contains(&format!("SIZE={size} (or ")), "{error}");
     drop(object);
     drop(world.alloc(shmem::zeroed::<u8>(40 << 20)).unwrap());
     let error = world.alloc(shmem::zeroed::<u8>(80 << 20)).unwrap_err().to_string();
