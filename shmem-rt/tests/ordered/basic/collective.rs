@@ -112,7 +112,11 @@ fn the_team_of_the_world_is_the_world(world: &mut World) {
     assert_eq!(team.pe(4), None);
     assert_eq!(team.rank_of(world.me()), Some(world.my_pe()));
     let error = world.pe(4).unwrap_err().to_string();
-    assert_eq!(error, "there is no PE 4: the job has 4 (0..4); start more with `shmrun -n`");
+    assert_eq!(
+        error,
+        "there is no PE 4: the job has 4, whose numbers run from 0 to 3; ask for one of these, or start more with \
+         `shmrun -n`"
+    );
 }
 
 /// Lengths on both sides of every border: of a line, of scratch, of pieces and slices.
