@@ -306,7 +306,7 @@ fn different_collectives_are_named_with_both_lines() {
     );
     assert_says(report, &["PEs 0, 1, 3 are in `local(GRID)` at"]);
     assert_says(report, &["must call the same collectives in the same order with the same arguments"]);
-    assert_eq!(report.matches("different collectives").count(), 1, "one message: {report}");
+    assert_eq!(report.matches("do not agree on what they do").count(), 1, "one message: {report}");
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn sizes_are_compared_and_not_their_hashes() {
     let (outcome, _) = fails(job("sizes with one hash", 2));
     assert_says(
         &outcome.report,
-        &["the PEs are in different collectives", "PE 0 is in `alloc(", "PE 1 is in"],
+        &["the PEs do not agree on what they do: ", "PE 0 is in `alloc(", "PE 1 is in"],
     );
 }
 
@@ -510,7 +510,7 @@ fn mistakes_with_addresses_explain_themselves() {
     let (_, said) = fails(job("double free", 2));
     assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
     let (_, said) = fails(job("wrong pe", 2));
-    assert_says(&said, &["there is no PE 9: the job has 2 (0..2)"]);
+    assert_says(&said, &["there is no PE 9: the job has 2, whose numbers run from 0 to 1"]);
     let (_, said) = fails(job("cells too far apart", 1));
     assert_says(
         &said,
