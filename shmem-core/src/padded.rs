@@ -84,8 +84,8 @@ pub struct Padded<T, const LENGTH: usize, const PITCH: usize>([T; PITCH]);
 /// It is the least number at which every row starts on a cache line, if the first one does, and rows
 /// are an odd number of lines apart (or, for elements that are themselves an even number of lines, as
 /// near to odd as they allow): then successive rows fall into different sets, and go through all sets
-/// before they meet again. Rows that would become longer by more than an eighth stay as they are. Those
-/// are short, under 1 KiB where the size of the elements is a power of two, and fall into 16 sets or
+/// before they meet again. Rows that would become longer by more than an eighth, or than there are numbers, stay as
+/// they are. Those are short, under 1 KiB where the size of the elements is a power of two, and fall into 16 sets or
 /// more.
 ///
 /// ```
@@ -102,8 +102,10 @@ pub const fn pitch<T>(length: usize) -> usize {
     // As few elements as fill whole lines.
     let step = LINE / (1 << min(size.trailing_zeros(), LINE.trailing_zeros()));
     let steps = length.div_ceil(step);
-    let aligned = step * (steps + 1 - steps % 2);
-    if aligned - length <= length / 8 { aligned } else { length }
+    match step.checked_mul(steps + 1 - steps % 2) {
+        Some(aligned) if aligned - length <= length / 8 => aligned,
+        _ => length,
+    }
 }
 
 const fn min(a: u32, b: u32) -> u32 {

@@ -25,6 +25,9 @@ pub const FIRST_LATER: u32 = 128;
 
 const NONE: u8 = u8::MAX;
 
+/// Most granules of a slot: those of 2 MiB in all addresses that a process has. Each has a byte in the table.
+const MOST_GRANULES: usize = 1 << 27;
+
 /// A segment: bytes at one offset in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -53,10 +56,15 @@ impl Segments {
     ///
     /// # Panics
     ///
-    /// If the granule is not a power of two of at least a page.
+    /// If the granule is not a power of two of at least a page, or the slot has more than 2^27 of them.
     pub fn new(bytes: usize, shift: u32) -> Self {
         assert!((12..usize::BITS).contains(&shift), "a granule is at least a page");
         let granules = bytes.div_ceil(1 << shift);
+        assert!(
+            granules <= MOST_GRANULES,
+            "a slot of {bytes} bytes has too many granules of {}",
+            1_usize << shift
+        );
         Self {
             shift,
             table: (0..granules).map(|_| AtomicU8::new(NONE)).collect(),
@@ -146,7 +154,15 @@ impl Segments {
     }
 
     /// How often the slot has been used: a handle made for an earlier use is stale.
+    ///
+    /// # Panics
+    ///
+    /// If there is no segment of that number, ever.
     pub fn generation(&self, index: u32) -> u32 {
+        assert!(
+            (index as usize) < MAX_SEGMENTS,
+            "segments have numbers below {MAX_SEGMENTS}, and none is {index}"
+        );
         self.generations[index as usize].load(Ordering::Relaxed)
     }
 
@@ -254,7 +270,7 @@ impl fmt::Display for Miss {
         write!(f, "; symmetric are")?;
         for (_, segment) in &self.segments {
             let start = self.origin.wrapping_add(segment.start);
-            write!(f, "\n  {start:#x}..{:#x}  {}", start + segment.bytes, segment.name)?;
+            write!(f, "\n  {start:#x}..{:#x}  {}", start.wrapping_add(segment.bytes), segment.name)?;
             if segment.partition != 0 {
                 write!(f, " (partition {})", segment.partition)?;
             }
@@ -338,6 +354,24 @@ mod tests {
         assert_eq!(remove(&s, FIRST_LATER), segment);
         insert(&s, FIRST_LATER, over);
         assert_eq!(s.find(16 << 20, 1), Some(FIRST_LATER));
+    }
+
+    #[test]
+    #[should_panic(expected = "a slot of 18446744073709551615 bytes has too many granules of 4096")]
+    fn a_table_is_no_larger_than_addresses_need() {
+        _ = Segments::new(usize::MAX, 12);
+    }
+
+    #[test]
+    #[should_panic(expected = "segments have numbers below 255, and none is 255")]
+    fn a_segment_has_a_number() {
+        three().generation(255);
+    }
+
+    #[test]
+    fn a_miss_of_any_numbers_can_be_shown() {
+        let text = three().miss("putmem", 0, 3 << 20, usize::MAX).to_string();
+        assert!(text.contains("`putmem`"), "{text}");
     }
 
     #[test]

@@ -371,7 +371,10 @@ impl<L: ThreadLevel> Heap<'_, L> {
 impl Agreed<'_> {
     /// Says of a heap without room, which is so on all PEs, which of them has dropped most of what is not free.
     pub(crate) fn explain(&self, mut error: HeapError, segment: u32) -> HeapError {
-        if let HeapError::Exhausted { dropped, .. } = &mut error {
+        if let HeapError::Exhausted { dropped, enough, short, .. } = &mut error {
+            let segments = self.collective.endpoint.segments().list();
+            let size = segments.iter().find(|(index, _)| *index == segment).map(|(_, segment)| segment.bytes);
+            *enough = size.and_then(|bytes| bytes.checked_add(*short));
             let team = self.collective.team;
             let mine = team.job.memory.ledger.lock().dropped_bytes(segment);
             let all = self.tell([mine as u64]);

@@ -109,7 +109,9 @@ unsafe impl<T: PlainData> Initial for Filled<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        for i in 0..self.1 {
+        // Of elements without bytes there may be more than any loop comes to the end of.
+        let written = if size_of::<T>() == 0 { 0 } else { self.1 };
+        for i in 0..written {
             // SAFETY: below the length for which `to` is writable (caller).
             unsafe { shared::store(to.wrapping_add(i), self.0) };
         }

@@ -109,13 +109,16 @@ pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Sy
 ///
 /// # Panics
 ///
-/// At compile time, if there is padding.
+/// At compile time, if there is padding, or the fields have more bytes than the struct.
 #[track_caller]
 pub const fn require_no_padding(name: &str, size: usize, fields: &[usize]) {
     let mut padding = size;
     let mut i = 0;
     while i < fields.len() {
-        padding -= fields[i];
+        padding = match padding.checked_sub(fields[i]) {
+            Some(padding) => padding,
+            None => too_small(name, size),
+        };
         i += 1;
     }
     if padding != 0 {
@@ -129,6 +132,14 @@ pub const fn require_no_padding(name: &str, size: usize, fields: &[usize]) {
             .text("]`");
         panic!("{}", message.as_str());
     }
+}
+
+#[cold]
+#[track_caller]
+const fn too_small(name: &str, size: usize) -> ! {
+    let message =
+        Message::new().text("the fields of `").text(name).text("` have more than its ").number(size as u64);
+    panic!("{}", message.text(" byte(s)").as_str());
 }
 
 /// The type of what a symmetric object holds.
@@ -213,6 +224,12 @@ mod tests {
             refusal(|| require_no_padding("Pair", 16, &[8, 4])).unwrap(),
             "`Pair` has 4 byte(s) of padding; add a field such as `_pad: [u8; 4]`"
         );
+        for fields in [&[2][..], &[1, 1], &[1, usize::MAX]] {
+            assert_eq!(
+                refusal(|| require_no_padding("Pair", 1, fields)).unwrap(),
+                "the fields of `Pair` have more than its 1 byte(s)"
+            );
+        }
     }
 
     #[test]

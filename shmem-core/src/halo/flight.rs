@@ -14,6 +14,7 @@ use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, Strided};
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
+use crate::pe::Pe;
 use crate::sync::{Doorbell, Turn};
 use crate::system::Activity;
 use crate::text::Text;
@@ -119,17 +120,23 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(link) = self.claim(edge, count * block) else { return };
         // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
         let place = unsafe { link.cells(turn.message()) };
-        let put = || token.ibput(place, cells, block, stride, block, count);
+        // Put by this function, and by none inside: whoever is told of a mistake in it reads its caller.
         if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
-            turn.send(put, |number| signal.store(number, Ordering::Release));
+            let signal = |number| signal.store(number, Ordering::Release);
+            turn.before_data(signal);
+            token.ibput(place, cells, block, stride, block, count);
+            turn.behind_data(signal);
             bell.ring();
         } else {
             // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
             let signal = unsafe { link.signal(turn.message()) };
-            turn.send(put, |number| {
+            let signal = |number| {
                 token.fence();
                 token.signal_set(signal, number);
-            });
+            };
+            turn.before_data(signal);
+            token.ibput(place, cells, block, stride, block, count);
+            turn.behind_data(signal);
         }
         link.sent = turn.number();
     }
@@ -197,14 +204,14 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     #[inline(always)]
     #[track_caller]
     fn claim(&mut self, edge: usize, cells: usize) -> Option<&mut Link> {
-        let edges = self.halo.links.len();
+        let (edges, me) = (self.halo.links.len(), self.halo.me);
         let Some(link) = self.halo.links.get_mut(edge) else { no_edge(edge, edges) };
         let link = link.as_mut()?;
         if link.sent == self.turn.number() {
             sent_twice(edge, link);
         }
         if link.theirs.cells != cells {
-            other_number(edge, link, cells);
+            other_number(me, edge, link, cells);
         }
         Some(link)
     }
@@ -318,8 +325,13 @@ fn sent_twice(edge: usize, link: &Link) -> ! {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn other_number(edge: usize, link: &Link, cells: usize) -> ! {
-    panic!("PE {} expects {} cells over edge {edge}, not {cells}", link.pe, link.theirs.cells)
+fn other_number(me: Pe, edge: usize, link: &Link, cells: usize) -> ! {
+    let (there, expected) = (link.pe, link.theirs.cells);
+    let plural = if expected == 1 { "" } else { "s" };
+    panic!(
+        "edge {edge} of PE {me} leads to PE {there}, whose edge there takes {expected} cell{plural}, not {cells}: send as \
+         many as the neighbour's `Edge::new` says"
+    )
 }
 
 #[cold]

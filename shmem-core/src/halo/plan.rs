@@ -72,6 +72,21 @@ pub enum HaloError {
         /// How many that one has.
         count: usize,
     },
+    /// An edge leads to a PE that the job has not.
+    #[error(
+        "edge {edge} of PE {pe} leads to PE {neighbour}, and the PEs that make this halo are {count} (0..{count}): \
+         `Edge::new` takes a PE of this job"
+    )]
+    NoSuchPe {
+        /// The PE.
+        pe: usize,
+        /// Its edge.
+        edge: usize,
+        /// The number of the PE it leads to.
+        neighbour: usize,
+        /// How many PEs there are.
+        count: usize,
+    },
     /// An edge leads to one that leads elsewhere.
     #[error(
         "edge {edge} of PE {pe} leads to edge {opposite} of PE {neighbour}, and that one leads {back}: halos \
@@ -97,7 +112,13 @@ impl Plan {
     /// # Errors
     ///
     /// The first edge, in the order of the PEs, that does not fit: the same on every PE.
+    ///
+    /// # Panics
+    ///
+    /// If there are no edges of PE `me`, or the alignment is no power of two.
     pub fn new(me: usize, tables: &[Vec<Edge>], cell: usize, align: usize) -> Result<Self, HaloError> {
+        assert!(me < tables.len(), "PE {me} has told no edges: {} PEs have", tables.len());
+        assert!(align.is_power_of_two(), "cells are aligned to a power of two, not to {align}");
         for (pe, table) in tables.iter().enumerate() {
             for (edge, there) in table.iter().enumerate() {
                 check(tables, pe, edge, *there)?;
@@ -118,14 +139,22 @@ impl Plan {
     }
 
     /// The edges as PE `me` uses them. The memory lies at `offset` in `segment`; `pe` gives a PE by its number.
+    ///
+    /// # Panics
+    ///
+    /// If the memory would end beyond the last number.
     pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
-        let at = |messages: Messages| Messages { first: offset + messages.first, ..messages };
-        let link = |[(_, ours), (number, theirs)]: [(usize, Messages); 2]| Link {
-            pe: pe(number),
-            segment,
-            ours: at(ours),
-            theirs: at(theirs),
-            sent: 0,
+        let at = |messages: Messages| {
+            let both = messages.step.saturating_mul(2).saturating_add(messages.first);
+            assert!(
+                offset.checked_add(both).is_some(),
+                "a halo at offset {offset} ends beyond the last number"
+            );
+            Messages { first: offset + messages.first, ..messages }
+        };
+        let link = |[(_, ours), (number, theirs)]: [(usize, Messages); 2]| {
+            let (ours, theirs) = (at(ours), at(theirs));
+            Link { pe: pe(number), segment, ours, theirs, sent: 0 }
         };
         self.links.into_iter().map(|both| both.map(link)).collect()
     }
@@ -184,7 +213,9 @@ impl Link {
 /// An edge and the one it leads to name each other.
 fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), HaloError> {
     let Some((neighbour, opposite)) = one.other else { return Ok(()) };
-    let there = &tables[neighbour];
+    let Some(there) = tables.get(neighbour) else {
+        return Err(HaloError::NoSuchPe { pe, edge, neighbour, count: tables.len() });
+    };
     let Some(back) = there.get(opposite) else {
         return Err(HaloError::NoSuchEdge { pe, edge, neighbour, opposite, count: there.len() });
     };
@@ -325,6 +356,38 @@ mod tests {
             "edge 0 of PE 0 leads to edge 2 of PE 1, which has 2 (0..2): `Edge::new` takes the number that the \
              edge has there"
         );
+    }
+
+    #[test]
+    fn a_pe_that_is_not_there_is_named() {
+        // What a PE tells of its edges is bytes.
+        let table = Edge::decode(&[[6_u64, 0, 1].map(u64::to_le_bytes).as_flattened(), &[0; 24]].concat());
+        assert_eq!(
+            Plan::new(1, &[table.clone(), vec![]], 8, 8).unwrap_err().to_string(),
+            "edge 0 of PE 0 leads to PE 5, and the PEs that make this halo are 2 (0..2): `Edge::new` takes a PE of this job"
+        );
+        let there = vec![Edge::BORDER; 2];
+        let tables: Vec<_> = [vec![table], vec![there; 5]].concat();
+        assert!(matches!(Plan::new(0, &tables, 8, 8), Err(HaloError::OneWay { neighbour: 5, .. })));
+    }
+
+    #[test]
+    #[should_panic(expected = "PE 5 has told no edges: 2 PEs have")]
+    fn a_plan_is_that_of_a_pe() {
+        _ = Plan::new(5, &[vec![], vec![]], 8, 8);
+    }
+
+    #[test]
+    #[should_panic(expected = "cells are aligned to a power of two, not to 0")]
+    fn a_plan_has_an_alignment() {
+        _ = Plan::new(0, &[vec![]], 8, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a halo at offset 18446744073709551615 ends beyond the last number")]
+    fn links_lie_in_memory() {
+        let edge = Edge { other: Some((0, 0)), cells: 1 };
+        Plan::new(0, &[vec![edge]], 8, 256).unwrap().links(1, usize::MAX, |_| unreachable!());
     }
 
     #[test]

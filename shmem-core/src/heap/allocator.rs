@@ -320,6 +320,7 @@ impl Allocator {
             free,
             largest_free,
             short,
+            enough: None,
             dropped: None,
         }
     }

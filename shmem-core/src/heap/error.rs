@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use shmem_grammar::show_size;
+use shmem_grammar::{short_size, show_size};
 
 use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE};
 use crate::text::Text;
@@ -71,9 +71,9 @@ pub struct Dropped {
 pub enum HeapError {
     /// No free piece is large enough.
     #[error(
-        "no room for {} aligned to {align} in partition `{name}`: its heap has {}, of which {} are free, {} of them in one piece{}; raise by at least {} the size that the program gives it (`partitions!`, `create_partition`), or {}",
+        "no room for {} aligned to {align} in partition `{name}`: its heap has {}, of which {} are free, {} of them in one piece{}; {}",
         show_size(*.bytes as u64), show_size(*.size as u64), show_size(*.free as u64),
-        show_size(*.largest_free as u64), still_held(*.dropped), show_size(*.short as u64), variable(*.partition)
+        show_size(*.largest_free as u64), still_held(*.dropped), remedy(*.partition, *.short, *.enough)
     )]
     Exhausted {
         /// The partition's ID.
@@ -92,6 +92,8 @@ pub enum HeapError {
         largest_free: usize,
         /// How many more bytes at the heap's end would have done.
         short: usize,
+        /// How many bytes of the whole partition would have done, where its size is known.
+        enough: Option<usize>,
         /// The PE that has dropped most of what others still hold; the same on all PEs.
         dropped: Option<Dropped>,
     },
@@ -204,6 +206,37 @@ pub(super) fn variable(partition: u32) -> String {
         1 => format!("{SIZE_VARIABLE} (or {PARTITION_VARIABLE}1=SIZE=..)"),
         id => format!("{PARTITION_VARIABLE}{id}=SIZE=.."),
     }
+}
+
+/// What makes room, as sizes that can be set.
+fn remedy(partition: u32, short: usize, enough: Option<usize>) -> String {
+    let Some(enough) = enough else {
+        let (more, variable) = (show_size(rounded_up(short)), variable(partition));
+        return format!(
+            "raise by at least {more} the size that the program gives it (`partitions!`, `create_partition`), or {variable}"
+        );
+    };
+    let size = short_size(rounded_up(enough));
+    let variables = match partition {
+        1 => format!("{SIZE_VARIABLE}={size} (or {PARTITION_VARIABLE}1=SIZE={size})"),
+        id => format!("{PARTITION_VARIABLE}{id}=SIZE={size}"),
+    };
+    format!(
+        "give the partition at least {size} in the program (`partitions!`, `create_partition`), or set {variables}"
+    )
+}
+
+/// The next number of bytes that reads well: of whole mebibytes, or kibibytes below one.
+fn rounded_up(bytes: usize) -> u64 {
+    let bytes = bytes as u64;
+    let unit = if bytes >> 20 != 0 {
+        1 << 20
+    } else if bytes >> 10 != 0 {
+        1 << 10
+    } else {
+        1
+    };
+    bytes.checked_next_multiple_of(unit).unwrap_or(bytes)
 }
 
 fn still_held(dropped: Option<Dropped>) -> String {

@@ -177,8 +177,10 @@ impl<T: PlainData> Here<'_, [T]> {
     /// Writes `value` to every element.
     #[track_caller]
     pub fn fill(self, value: T) {
+        // Of elements without bytes there may be more than any loop comes to the end of.
+        let written = if size_of::<T>() == 0 { 0 } else { self.len };
         self.tell(Family::HereStore, Location::caller(), || {
-            for i in 0..self.len {
+            for i in 0..written {
                 // SAFETY: an aligned `T` of this place, in the mapped arena of the token.
                 unsafe { shm::store(self.start.wrapping_add(i), value) };
             }

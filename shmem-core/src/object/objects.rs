@@ -16,7 +16,8 @@ pub struct Extent {
 impl Extent {
     /// Whether two objects share a byte.
     pub fn overlaps(self, other: Self) -> bool {
-        self.offset < other.offset + other.bytes && other.offset < self.offset + self.bytes
+        self.offset < other.offset.saturating_add(other.bytes)
+            && other.offset < self.offset.saturating_add(self.bytes)
     }
 }
 

@@ -81,6 +81,13 @@ proptest! {
 }
 
 #[test]
+fn a_row_as_long_as_there_are_numbers_stays_so() {
+    assert_eq!(pitch::<u64>(usize::MAX), usize::MAX);
+    assert_eq!(pitch::<u8>(usize::MAX), usize::MAX);
+    assert_eq!(pitch::<[u8; 64]>(usize::MAX - 1), usize::MAX, "an odd number of lines");
+}
+
+#[test]
 fn the_macro_pads_all_dimensions_but_the_outermost() {
     type Row = crate::padded![f64; 1024];
     type Plane = crate::padded![f64; 3; 1024];

@@ -73,7 +73,7 @@ impl Advice {
 
     const fn of_crowd(block: usize, inner: Level, to: usize, from: usize) -> Option<Self> {
         let lines = block.div_ceil(LINE);
-        let (to, from) = (sets(to) * lines, sets(from) * lines);
+        let (to, from) = (lines.saturating_mul(sets(to)), lines.saturating_mul(sets(from)));
         let Level { count, to: to_stride, from: from_stride } = inner;
         if block == 0 {
             None
@@ -149,7 +149,7 @@ const fn sets(strides: usize) -> usize {
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { side, count, block, stride, sets } = self;
-        let (pitch, plural) = (stride + LINE, if *sets == 1 { "" } else { "s" });
+        let (pitch, plural) = (stride.saturating_add(LINE), if *sets == 1 { "" } else { "s" });
         write!(
             f,
             "{count} blocks of {block} bytes lie {stride} bytes apart at the {side}: they share {sets} set{plural} \

@@ -7,10 +7,11 @@ use super::pattern::Pattern;
 ///
 /// # Panics
 ///
-/// If `most` is none.
+/// If `most` is none, or the pattern reaches further than any memory.
 pub fn each_fitting(pattern: &Pattern, most: usize, mut each: impl FnMut(usize, usize, Pattern)) {
     assert!(most > 0, "a part has at least a byte");
     if pattern.block() > 0 {
+        pattern.require_memory();
         cut(pattern, 0, 0, most, &mut each);
     }
 }

@@ -28,7 +28,12 @@ pub struct Layout {
 
 impl Layout {
     /// One block of `block` bytes, at the start of what is aligned to `align`.
+    ///
+    /// # Panics
+    ///
+    /// If the alignment is no power of two.
     pub const fn block(block: usize, align: usize) -> Self {
+        assert!(align.is_power_of_two(), "an alignment is a power of two");
         Self {
             offset: 0,
             align,
@@ -77,28 +82,41 @@ impl Layout {
     }
 
     /// The layout that starts `bytes` further on.
+    ///
+    /// # Panics
+    ///
+    /// If that is beyond the last number.
     #[must_use]
     pub const fn shifted(mut self, bytes: usize) -> Self {
-        self.offset += bytes;
+        self.offset = match self.offset.checked_add(bytes) {
+            Some(offset) => offset,
+            None => panic!("a layout starts beyond the last number"),
+        };
         self
     }
 
     /// The layout with each block in pieces of `bytes` bytes, which must divide it.
+    ///
+    /// # Panics
+    ///
+    /// If they do not, or that makes too many runs.
     #[must_use]
     pub const fn divided(mut self, bytes: usize) -> Self {
+        assert!(bytes > 0 && self.block.is_multiple_of(bytes), "a block consists of whole pieces");
         let count = self.block / bytes;
         self.block = bytes;
         self.repeated(count, bytes)
     }
 
-    /// How many blocks there are, not counting the run that only the other side knows.
+    /// How many blocks there are, not counting the run that only the other side knows; the largest number if they are
+    /// more.
     #[inline(always)]
     pub const fn count(&self) -> usize {
-        let mut count = 1;
+        let mut count: usize = 1;
         let mut i = 0;
         while i < self.rank {
             if self.runs[i].count != Dim::DYNAMIC {
-                count *= self.runs[i].count;
+                count = count.saturating_mul(self.runs[i].count);
             }
             i += 1;
         }
@@ -153,7 +171,8 @@ impl Layout {
         outer
     }
 
-    /// Bytes from the first to behind the last byte. None for no blocks.
+    /// Bytes from the first to behind the last byte; the largest number if they are more than any memory has. None for
+    /// no blocks.
     pub const fn hull(&self) -> usize {
         let mut bytes = self.block;
         let mut i = 0;
@@ -161,7 +180,8 @@ impl Layout {
             if self.runs[i].count == 0 {
                 return 0;
             }
-            bytes += (self.runs[i].count - 1) * self.runs[i].stride;
+            let Run { count, stride } = self.runs[i];
+            bytes = bytes.saturating_add((count - 1).saturating_mul(stride));
             i += 1;
         }
         bytes

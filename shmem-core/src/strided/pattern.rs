@@ -38,7 +38,8 @@ impl Pattern {
     ///
     /// # Panics
     ///
-    /// If the sides differ in shape; dimensions of one element do not count.
+    /// If the sides differ in shape, where dimensions of one element do not count; if what they share are more than
+    /// [`MAX_LEVELS`] loops, or more bytes than there are numbers.
     #[track_caller]
     pub const fn join(to: &Layout, from: &Layout) -> Self {
         if to.block != from.block {
@@ -64,13 +65,13 @@ impl Pattern {
             if to.is_split(i, &from, j) {
                 let block = to.runs[i + 1];
                 let count = if a.count == Dim::DYNAMIC { b.count / block.count } else { a.count };
-                pattern = pattern.with(count, a.stride, block.count * b.stride);
+                pattern = pattern.with(count, a.stride, block.count.saturating_mul(b.stride));
                 pattern = pattern.with(block.count, block.stride, b.stride);
                 (i, j) = (i + 2, j + 1);
             } else if from.is_split(j, &to, i) {
                 let block = from.runs[j + 1];
                 let count = if b.count == Dim::DYNAMIC { a.count / block.count } else { b.count };
-                pattern = pattern.with(count, block.count * a.stride, b.stride);
+                pattern = pattern.with(count, block.count.saturating_mul(a.stride), b.stride);
                 pattern = pattern.with(block.count, a.stride, block.stride);
                 (i, j) = (i + 1, j + 2);
             } else if a.count == b.count || a.count == Dim::DYNAMIC || b.count == Dim::DYNAMIC {
@@ -88,15 +89,21 @@ impl Pattern {
     }
 
     /// Blocks of `block` bytes, `count` times, at `to` and `from` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If they have more bytes than there are numbers.
     #[inline(always)]
+    #[track_caller]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
         // As `normal` would have it, without its loops: this is on the way of every routine.
         let mut levels = [Level::ONCE; MAX_RUNS];
         if block == 0 || count == 0 {
             return Self { block: 0, levels, depth: 0 };
         }
+        let Some(bytes) = block.checked_mul(count) else { too_large() };
         if count == 1 || (to == block && from == block) {
-            return Self { block: block * count, levels, depth: 0 };
+            return Self { block: bytes, levels, depth: 0 };
         }
         levels[0] = Level { count, to, from };
         Self { block, levels, depth: 1 }
@@ -112,7 +119,8 @@ impl Pattern {
     ///
     /// # Panics
     ///
-    /// If they are more than a pattern has.
+    /// If they are more than a pattern has, or the blocks have more bytes than there are numbers.
+    #[track_caller]
     pub fn of_levels(block: usize, levels: &[Level]) -> Self {
         assert!(levels.len() <= MAX_RUNS, "a pattern has at most {MAX_RUNS} loops");
         let nothing = Self { block, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
@@ -225,25 +233,45 @@ impl Pattern {
     }
 
     /// Calls `each` with the distance of every block, at the destination and at the source, in order.
+    ///
+    /// # Panics
+    ///
+    /// If the last byte is further from the first than any memory reaches.
     pub fn each_block(&self, mut each: impl FnMut(usize, usize)) {
         if self.block > 0 {
+            self.require_memory();
             walk(self.levels(), 0, 0, &mut each);
         }
     }
 
+    /// Panics if the last byte is further from the first than any memory reaches.
+    #[track_caller]
+    pub(super) const fn require_memory(&self) {
+        let (to, from) = self.hulls();
+        assert!(to < usize::MAX && from < usize::MAX, "a pattern reaches further than any memory");
+    }
+
     /// One more loop, inside the others.
+    #[track_caller]
     const fn with(mut self, count: usize, to: usize, from: usize) -> Self {
         if count != 1 {
+            assert!(
+                self.depth < MAX_LEVELS,
+                "the two regions make more than 8 loops: name fewer dimensions, or take fewer of them in blocks"
+            );
             self.levels[self.depth] = Level { count, to, from };
             self.depth += 1;
         }
         self
     }
 
+    /// The pattern in its normal form. From here on the number of its bytes is one.
+    #[track_caller]
     const fn normal(mut self) -> Self {
-        if self.count() == 0 || self.block == 0 {
+        if self.is_nothing() {
             return Self { block: 0, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
         }
+        self.require_number();
         self = self.sorted();
         while self.depth > 0 {
             let inner = self.levels[self.depth - 1];
@@ -258,7 +286,7 @@ impl Pattern {
         while i > 1 {
             i -= 1;
             let (outer, inner) = (self.levels[i - 1], self.levels[i]);
-            if outer.to == inner.count * inner.to && outer.from == inner.count * inner.from {
+            if goes_on(outer.to, inner.count, inner.to) && goes_on(outer.from, inner.count, inner.from) {
                 self.levels[i - 1] = Level { count: outer.count * inner.count, ..inner };
                 let mut j = i;
                 while j + 1 < self.depth {
@@ -276,6 +304,30 @@ impl Pattern {
         self
     }
 
+    const fn is_nothing(&self) -> bool {
+        let mut is_nothing = self.block == 0;
+        let mut i = 0;
+        while i < self.depth {
+            is_nothing |= self.levels[i].count == 0;
+            i += 1;
+        }
+        is_nothing
+    }
+
+    /// Panics if the bytes of all blocks are more than there are numbers.
+    #[track_caller]
+    const fn require_number(&self) {
+        let mut bytes = self.block;
+        let mut i = 0;
+        while i < self.depth {
+            bytes = match bytes.checked_mul(self.levels[i].count) {
+                Some(bytes) => bytes,
+                None => too_large(),
+            };
+            i += 1;
+        }
+    }
+
     /// The larger distance at the destination outside.
     const fn sorted(mut self) -> Self {
         let mut i = 1;
@@ -291,6 +343,21 @@ impl Pattern {
         }
         self
     }
+}
+
+/// Whether a loop at a distance goes on where one inside ends.
+const fn goes_on(outer: usize, count: usize, inner: usize) -> bool {
+    match count.checked_mul(inner) {
+        Some(end) => outer == end,
+        None => false,
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+const fn too_large() -> ! {
+    panic!("the blocks of a transfer have more bytes than there are numbers")
 }
 
 pub(super) fn walk(levels: &[Level], to: usize, from: usize, each: &mut impl FnMut(usize, usize)) {

@@ -61,7 +61,10 @@ impl Pieced<'_> {
     fn spot(&self) -> (Spot, usize) {
         let piece = self.piece();
         let inside = self.at - piece.start;
-        (Spot { segment: piece.segment, offset: piece.offset + inside }, piece.bytes - inside)
+        let Some(offset) = piece.offset.checked_add(inside) else {
+            panic!("byte {} of the object lies further away than any memory reaches", self.at)
+        };
+        (Spot { segment: piece.segment, offset }, piece.bytes - inside)
     }
 
     fn further(self, bytes: usize) -> Self {
@@ -83,7 +86,7 @@ pub struct Spot {
 ///
 /// # Panics
 ///
-/// If a block of the pattern lies in no piece.
+/// If a block of the pattern lies in no piece, or further away than any memory reaches.
 pub fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,
@@ -91,6 +94,10 @@ pub fn each_part(
     mut each: impl FnMut(Spot, Spot, Pattern),
 ) {
     if pattern.block() > 0 {
+        let hulls = pattern.hulls();
+        for (hull, side) in [(hulls.0, to), (hulls.1, from)] {
+            assert!(side.at.checked_add(hull).is_some(), "a pattern reaches further than any memory");
+        }
         Part { pattern: *pattern, to, from }.cut(Side::To, &mut |part| {
             part.cut(Side::From, &mut |part| each(part.to.spot().0, part.from.spot().0, part.pattern));
         });

@@ -77,7 +77,12 @@ impl Plan {
     }
 
     /// The plan for a pattern of which both first blocks are aligned to `align`.
+    ///
+    /// # Panics
+    ///
+    /// If the alignment is no power of two.
     pub const fn of(pattern: Pattern, align: usize, algorithm: Algorithm, thresholds: &Thresholds) -> Self {
+        assert!(align.is_power_of_two(), "an alignment is a power of two");
         let method = if pattern.block() == 0 {
             Method::Nothing
         } else if pattern.levels().is_empty() {
@@ -101,6 +106,10 @@ impl Plan {
     }
 
     /// The plan for blocks in one loop, as the settings of the process say.
+    ///
+    /// # Panics
+    ///
+    /// If the blocks have more bytes than there are numbers, or the alignment is no power of two.
     pub fn blocks(block: usize, level: Level, align: usize) -> Self {
         let Settings { algorithm, thresholds } = settings();
         let pattern = Pattern::blocks(block, level.count, level.to, level.from);

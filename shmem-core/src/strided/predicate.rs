@@ -130,7 +130,9 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
     if let Some(touches) = far_touches(block, count, row, thresholds) {
         return Kernel::Throttled(touches);
     }
-    if row.to <= LINE && row.count.saturating_mul(row.to + row.from) >= thresholds.dense.saturating_mul(2) {
+    if row.to <= LINE
+        && row.count.saturating_mul(row.to.saturating_add(row.from)) >= thresholds.dense.saturating_mul(2)
+    {
         if is_span(block, row) {
             return Kernel::Span;
         }
@@ -154,12 +156,12 @@ const fn is_streamed(block: usize, count: usize, row: Level, thresholds: &Thresh
 
 /// Bytes of all lines of both sides.
 const fn footprint(block: usize, count: usize, row: Level) -> usize {
-    count.saturating_mul(advance(block, row.to) + advance(block, row.from))
+    count.saturating_mul(advance(block, row.to).saturating_add(advance(block, row.from)))
 }
 
 /// Bytes of lines that a block adds to those of the blocks before.
 const fn advance(block: usize, stride: usize) -> usize {
-    if stride < LINE { stride } else { block.next_multiple_of(LINE) }
+    if stride < LINE { stride } else { block.div_ceil(LINE).saturating_mul(LINE) }
 }
 
 /// Idle stores behind each block, if blocks fall into so few sets that they are throttled.
@@ -196,7 +198,7 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
         || block > 4 * LINE
         || (row.to < PAGE / 2 && row.from < PAGE / 2)
         || row.from <= LINE
-        || pages(row.to, count) + pages(row.from, count) < thresholds.pages
+        || pages(row.to, count).saturating_add(pages(row.from, count)) < thresholds.pages
     {
         return None;
     }
@@ -215,7 +217,7 @@ const fn rounded(stride: usize) -> usize {
     if beyond <= LINE / 2 {
         stride - beyond
     } else if beyond >= HALF_WAY - LINE / 2 {
-        stride - beyond + HALF_WAY
+        (stride - beyond).saturating_add(HALF_WAY)
     } else {
         stride
     }

@@ -222,8 +222,8 @@ impl Part {
 ///
 /// # Panics
 ///
-/// If the region names another number of dimensions, or does not lie in the object. While compiling,
-/// that is an error at the call.
+/// If the region names another number of dimensions, or does not lie in the object, or the alignment is no power of
+/// two. While compiling, that is an error at the call.
 #[track_caller]
 pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part: Part) -> Layout {
     let dims = shape.dims();
@@ -243,7 +243,10 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
     while i < axes.len() {
         let (axis, dim) = (axes[i], dims[i]);
         axis.check(name, i, dim.len);
-        layout.offset += axis.first * dim.stride;
+        layout.offset = match axis.first.checked_mul(dim.stride) {
+            Some(bytes) if bytes <= usize::MAX - layout.offset => layout.offset + bytes,
+            _ => beyond(name, i, axis.first),
+        };
         if matches!(axis.end, End::Dynamic) {
             // Whatever is added is a multiple of the stride.
             layout.align = 1 << (layout.align | dim.stride).trailing_zeros();
@@ -251,7 +254,8 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
         if !axis.is_index() {
             let unknown = matches!(axis.end, End::Open) && dim.len == Dim::DYNAMIC;
             let count = if unknown { Dim::DYNAMIC } else { axis.count(dim.len) };
-            layout = layout.repeated(count, axis.step.wrapping_mul(dim.stride));
+            // Of one block the distance is never used, and may be longer than any memory.
+            layout = layout.repeated(count, axis.step.saturating_mul(dim.stride));
             if axis.block > 1 {
                 layout = layout.repeated(axis.block, dim.stride);
                 layout.is_block[layout.rank - 1] = true;
@@ -260,4 +264,18 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
         i += 1;
     }
     layout
+}
+
+#[cold]
+#[track_caller]
+const fn beyond(name: &str, number: usize, first: usize) -> ! {
+    let message = Message::new()
+        .text("the region starts at element ")
+        .number(first as u64)
+        .text(" of dimension ")
+        .number(number as u64)
+        .text(" of `")
+        .text(name)
+        .text("`, which is further than any memory reaches");
+    panic!("{}", message.as_str());
 }

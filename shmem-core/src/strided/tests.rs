@@ -262,8 +262,11 @@ fn columns_are_as_wide_as_addresses_and_strides_allow() {
     assert_eq!((columns(44, 2), columns(42, 64)), (None, None));
 }
 
-fn refusal(of: impl FnOnce() + std::panic::UnwindSafe) -> String {
-    *std::panic::catch_unwind(of).unwrap_err().downcast::<String>().unwrap()
+fn refusal<T>(of: impl FnOnce() -> T) -> String {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(of()))).unwrap_err();
+    panic
+        .downcast::<String>()
+        .map_or_else(|panic| panic.downcast::<&str>().unwrap().to_string(), |text| *text)
 }
 
 #[test]
@@ -393,4 +396,133 @@ fn a_plan_tells_what_it_does() {
     assert_eq!(plan(Algorithm::Two), "0 iput128, 1 iput64, 0 iput32 for 64 x 8 bytes, strides 512 <- 8");
     let row = Plan::new(&row, &row, Algorithm::Auto, &Thresholds::DEFAULT);
     assert_eq!(row.to_string(), "one copy of 512 bytes");
+}
+
+const TOO_LARGE: &str = "the blocks of a transfer have more bytes than there are numbers";
+
+proptest! {
+    /// Numbers of any size: a number of bytes that is right, or one refusal.
+    #[test]
+    fn patterns_of_any_numbers_are_right_or_refused(
+        block in extreme(), levels in prop::collection::vec((extreme(), extreme(), extreme()), 0..5),
+    ) {
+        let levels: Vec<_> = levels.into_iter().map(|(count, to, from)| Level { count, to, from }).collect();
+        // No bytes are no bytes, whatever else there are more of than numbers.
+        let counts = || levels.iter().map(|level| level.count);
+        let bytes = if block == 0 || counts().any(|count| count == 0) {
+            Some(0)
+        } else {
+            counts().try_fold(block, usize::checked_mul)
+        };
+        let Some(bytes) = bytes else {
+            prop_assert_eq!(refusal(|| Pattern::of_levels(block, &levels)), TOO_LARGE);
+            if let [level] = levels[..] {
+                prop_assert_eq!(refusal(|| Pattern::blocks(block, level.count, level.to, level.from)), TOO_LARGE);
+            }
+            return Ok(());
+        };
+        let mut patterns = vec![Pattern::of_levels(block, &levels)];
+        if let [level] = levels[..] {
+            patterns.push(Pattern::blocks(block, level.count, level.to, level.from));
+            _ = Advice::of_blocks(block, level).map(|advice| advice.to_string());
+        }
+        for pattern in patterns {
+            prop_assert_eq!((pattern.bytes(), pattern.packed().bytes(), pattern.unpacked().bytes()), (bytes, bytes, bytes));
+            // These must come to an end, and do so without a sum that is no number.
+            for algorithm in Algorithm::ALL {
+                _ = Plan::of(pattern, 8, algorithm, &Thresholds::DEFAULT).to_string();
+            }
+            _ = (pattern.is_nested(), Advice::of(&pattern).map(|advice| advice.to_string()));
+            if let (usize::MAX, _) | (_, usize::MAX) = pattern.hulls() {
+                let further = "a pattern reaches further than any memory";
+                prop_assert_eq!(refusal(|| pattern.each_block(|_, _| ())), further);
+                prop_assert_eq!(refusal(|| each_fitting(&pattern, 8, |_, _, _| ())), further);
+                let whole = [Piece::whole(0, 0)];
+                let side = Pieced { pieces: &whole, at: 1 };
+                prop_assert_eq!(refusal(|| each_part(&pattern, side, side, |_, _, _| ())), further);
+            }
+        }
+    }
+
+    #[test]
+    fn layouts_of_any_numbers_are_right_or_refused(
+        block in extreme(), runs in prop::collection::vec((extreme(), extreme()), 0..4), first in extreme(), stride in extreme(),
+    ) {
+        let layout = runs.iter().fold(Layout::block(block, 8), |layout, &(count, stride)| layout.repeated(count, stride));
+        let wide = |number: usize| u128::try_from(number).unwrap();
+        let hull = runs.iter().try_fold(wide(block), |bytes, &(count, stride)| {
+            Some((wide(count.checked_sub(1)?) * wide(stride)).saturating_add(bytes))
+        });
+        let most = wide(usize::MAX);
+        prop_assert_eq!(wide(layout.hull()), hull.unwrap_or(0).min(most));
+        _ = layout.is_disjoint(&layout);
+        let counted = runs.iter().filter(|run| run.0 != Dim::DYNAMIC).map(|run| run.0);
+        let count = if counted.clone().any(|count| count == 0) {
+            Some(0)
+        } else {
+            counted.into_iter().try_fold(1_usize, usize::checked_mul)
+        };
+        prop_assert_eq!(layout.count(), count.unwrap_or(usize::MAX));
+        let shape = Shape::element(8).array(Dim::DYNAMIC, stride);
+        let lowered = || lower("GRID", &shape, 8, &[Axis::from(first)], Part::whole(8));
+        match first.checked_mul(stride) {
+            Some(offset) => prop_assert_eq!(lowered().offset(), offset),
+            None => prop_assert_eq!(
+                refusal(lowered),
+                format!(
+                    "the region starts at element {first} of dimension 0 of `GRID`, which is further than any memory reaches"
+                )
+            ),
+        }
+    }
+}
+
+/// Numbers near the ends and near powers of two, and small ones.
+fn extreme() -> impl Strategy<Value = usize> {
+    let power = (0..usize::BITS, -1_isize..=1)
+        .prop_map(|(exponent, more)| (1_usize << exponent).wrapping_add_signed(more));
+    prop_oneof![0..5_usize, power, (0..3_usize).prop_map(|less| usize::MAX - less)]
+}
+
+#[test]
+fn what_makes_no_layout_is_refused() {
+    let block = Layout::block(8, 8);
+    let power = "an alignment is a power of two";
+    assert_eq!(refusal(|| Layout::block(8, 0)), power);
+    assert_eq!(refusal(|| Plan::of(Pattern::contiguous(8), 0, Algorithm::Two, &Thresholds::DEFAULT)), power);
+    assert_eq!(
+        refusal(move || block.shifted(1).shifted(usize::MAX)),
+        "a layout starts beyond the last number"
+    );
+    assert_eq!(refusal(move || block.divided(0)), "a block consists of whole pieces");
+    assert_eq!(refusal(move || block.divided(3)), "a block consists of whole pieces");
+    assert_eq!(block.divided(4).block_bytes(), 4);
+}
+
+#[test]
+fn a_piece_that_lies_beyond_all_memory_is_refused() {
+    let (far, near) = ([Piece::whole(0, usize::MAX)], [Piece::whole(0, 0)]);
+    let (to, from) = (Pieced { pieces: &far, at: 1 }, Pieced { pieces: &near, at: 0 });
+    assert_eq!(
+        refusal(|| each_part(&Pattern::contiguous(8), to, from, |_, _, _| ())),
+        "byte 1 of the object lies further away than any memory reaches"
+    );
+}
+
+#[test]
+fn two_regions_in_blocks_along_different_axes_may_be_too_many_loops() {
+    // Blocks of the first two axes here, of the last two there.
+    let side = |blocked: [bool; 6]| {
+        let shape = (0..6).fold(Shape::element(1), |shape, depth: u32| shape.array(8, 16_usize.pow(depth)));
+        let axes = blocked
+            .map(|blocked| if blocked { Axis::range(0, 8).step(4).block(2) } else { Axis::range(0, 4) });
+        lower("GRID", &shape, 1, &axes, Part::whole(1))
+    };
+    let (t, f) = (true, false);
+    let (to, from) = (side([t, t, f, f, f, f]), side([f, f, f, f, t, t]));
+    assert_eq!(
+        refusal(|| Pattern::join(&to, &from)),
+        "the two regions make more than 8 loops: name fewer dimensions, or take fewer of them in blocks"
+    );
+    assert_eq!(Pattern::join(&to, &side([f; 6])).bytes(), 4096, "of eight");
 }

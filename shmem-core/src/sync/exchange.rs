@@ -73,14 +73,30 @@ impl Turn {
     /// Sends to a neighbour: data first, then its signal, which becomes the number that `signal` is given.
     /// The two closures write to message [`message`](Self::message) at the neighbour, and `signal` is ordered
     /// behind `data` there.
+    ///
+    /// Inside a closure nobody knows who called: data whose sender may be wrong is sent between the two halves of this,
+    /// [`before_data`](Self::before_data) and [`behind_data`](Self::behind_data).
     #[inline(always)]
-    pub fn send(self, data: impl FnOnce(), signal: impl FnOnce(u64)) {
+    pub fn send(self, data: impl FnOnce(), signal: impl Fn(u64)) {
+        self.before_data(&signal);
+        data();
+        self.behind_data(&signal);
+    }
+
+    /// What stands before the data: nothing. (Unless a test is to find that order matters.)
+    #[inline(always)]
+    pub fn before_data(self, signal: impl FnOnce(u64)) {
         if mutant("exchange-signal-first") {
             signal(self.0);
-            return data();
         }
-        data();
-        signal(self.0);
+    }
+
+    /// What stands behind the data: its signal.
+    #[inline(always)]
+    pub fn behind_data(self, signal: impl FnOnce(u64)) {
+        if !mutant("exchange-signal-first") {
+            signal(self.0);
+        }
     }
 
     /// Orders the signals that were plain stores before a look for sleepers, which is to follow: `ring` of each

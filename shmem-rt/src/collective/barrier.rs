@@ -24,15 +24,22 @@ use shmem_core::segment::SYSTEM;
 use shmem_core::sync::{Arrival, Shown};
 use shmem_core::system::{Activity, PeRecord, ROUNDS, SystemArea, TeamArea};
 use shmem_core::transport::{Remote, Until};
+use shmem_launch::text::numbers;
 
 use super::passing::{Passing, Round};
 
-use crate::group::{Collective, Meeting, Operation, Purpose, Team};
+use crate::group::{Collective, END, Meeting, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 /// How long the PE that finds a disagreement waits for the others to say where they are.
 const TESTIMONY: Duration = Duration::from_millis(500);
+
+/// Most places of PEs that are named; whoever is elsewhere is counted.
+const MOST_NAMED: usize = 4;
+
+/// Where a PE is whose program has returned.
+const RETURNED: &str = "returned from `main`";
 
 /// Most PEs of another node that are asked.
 const MOST_ASKED: usize = 64;
@@ -228,7 +235,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Ends the job: the members are in different collectives. They differ on this node, or it differs from another.
+    /// Ends the job: the members have come for different things. They differ on this node, or it differs from another.
     #[cold]
     pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Option<usize>) -> ! {
         let Self { team, endpoint, .. } = *self;
@@ -237,10 +244,11 @@ impl Collective<'_> {
         unsafe { endpoint.system() }.record.describe(&mine);
         let there = team.members().iter().zip(team.nodes()).filter(|(_, node)| Some(**node) == other);
         let start = Instant::now();
-        let mut places: Vec<(String, Vec<String>)> = Vec::new();
+        let mut places: Vec<(String, Vec<usize>)> = Vec::new();
         for pe in team.neighbours().iter().chain(there.map(|(pe, _)| pe).take(MOST_ASKED)) {
-            let activity = loop {
+            let place = loop {
                 match self.activity_of(*pe) {
+                    Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
                     Some(activity) if activity.count != 0 => break activity.to_string(),
                     // One that has come for something else, and was not held up there.
                     Some(activity) if start.elapsed() > TESTIMONY => break activity.to_string(),
@@ -248,26 +256,12 @@ impl Collective<'_> {
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
             };
-            match places.iter_mut().find(|(place, _)| *place == activity) {
-                Some((_, pes)) => pes.push(pe.to_string()),
-                None => places.push((activity, vec![pe.to_string()])),
+            match places.iter_mut().find(|(other, _)| *other == place) {
+                Some((_, pes)) => pes.push(pe.number()),
+                None => places.push((place, vec![pe.number()])),
             }
         }
-        let list = places
-            .iter()
-            .map(|(place, pes)| match pes.as_slice() {
-                [pe] => format!("PE {pe} is {place}"),
-                pes => format!("PEs {} are {place}", pes.join(", ")),
-            })
-            .collect::<Vec<_>>()
-            .join(" while ");
-        team.job.abort(
-            1,
-            &format!(
-                "the PEs are in different collectives: {list}; all PEs of a team must call the same \
-                 collectives in the same order with the same arguments"
-            ),
-        )
+        team.job.abort(1, &disagreement(places))
     }
 
     /// What a member does, if that can be read whole.
@@ -297,4 +291,58 @@ impl Collective<'_> {
 /// Which of two sets, used in turn, is that of a meeting.
 fn half(count: u64) -> usize {
     (count % 2) as usize
+}
+
+/// What members say of themselves: where they are, with the numbers of those who are there.
+fn disagreement(mut places: Vec<(String, Vec<usize>)>) -> String {
+    let left = places.split_off(places.len().min(MOST_NAMED));
+    let named: Vec<_> = places
+        .into_iter()
+        .map(|(place, mut pes)| {
+            pes.sort_unstable();
+            let verb = match (place == RETURNED, pes.len()) {
+                (false, 1) => "is",
+                (false, _) => "are",
+                (true, 1) => "has",
+                (true, _) => "have",
+            };
+            format!("{} {verb} {place}", numbers(&pes))
+        })
+        .collect();
+    let rest = match left.iter().map(|(_, pes)| pes.len()).sum() {
+        0 => String::new(),
+        1 => " and one more PE is elsewhere".to_owned(),
+        more => format!(" and {more} more PEs are elsewhere"),
+    };
+    format!(
+        "the PEs do not agree on what they do: {}{rest}; all PEs of a team must call the same collectives in the same \
+         order with the same arguments",
+        named.join(" while ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_say_the_same_are_named_together_and_many_are_counted() {
+        let rule =
+            "all PEs of a team must call the same collectives in the same order with the same arguments";
+        let place = |place: &str, pes: &[usize]| (place.to_owned(), pes.to_vec());
+        assert_eq!(
+            disagreement(vec![place("in `barrier` at a.rs:1", &[3, 0, 1, 2]), place(RETURNED, &[4])]),
+            format!(
+                "the PEs do not agree on what they do: PEs 0-3 are in `barrier` at a.rs:1 while PE 4 has returned from \
+                 `main`; {rule}"
+            )
+        );
+        let alone = |pe: usize| place(&format!("in `alloc({pe} bytes)` at a.rs:1"), &[pe]);
+        let said = disagreement((0..12).map(alone).collect());
+        assert!(said.ends_with(&format!(
+            "PE 3 is in `alloc(3 bytes)` at a.rs:1 and 8 more PEs are elsewhere; {rule}"
+        )));
+        let said = disagreement((0..5).map(alone).collect());
+        assert!(said.contains("a.rs:1 and one more PE is elsewhere; "), "{said}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
-use shmem_core::data::Movable;
+use shmem_core::data::{Movable, PlainData};
 use shmem_core::observe::Family;
 
 use super::broadcast::items_of;
@@ -85,13 +85,24 @@ impl Team {
                 bytemuck::cast_slice_mut(&mut lengths),
             );
             let all = lengths.iter().fold(0, |all: u64, length| all.saturating_add(*length));
-            return vec![bytemuck::Zeroable::zeroed(); all as usize];
+            return without_bytes(all as usize);
         }
         let said = collective.gather(&purpose, bytemuck::cast_slice(mine)).concat();
         let mut all = vec![bytemuck::Zeroable::zeroed(); said.len() / size_of::<T::Item>()];
         bytemuck::cast_slice_mut(&mut all).copy_from_slice(&said);
         all
     }
+}
+
+/// So many values that have no bytes. (The standard library makes them one by one, and there may be more than any loop
+/// comes to the end of.)
+fn without_bytes<T: PlainData>(count: usize) -> Vec<T> {
+    assert!(size_of::<T>() == 0, "a value with bytes is made one by one");
+    let mut values = Vec::new();
+    // SAFETY: a vector of values without bytes has room for any number of them (`Vec::capacity`), and they are there as
+    // soon as they are counted: there is no byte to write, and every pattern of none is a value (`PlainData`).
+    unsafe { values.set_len(count) };
+    values
 }
 
 impl<L: ThreadLevel> World<L> {

@@ -16,7 +16,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// There is no such PE.
-    #[error("there is no PE {number}: the job has {count} (0..{count}); start more with `shmrun -n`")]
+    #[error("there is no PE {number}: {}; ask for one of these, or start more with `shmrun -n`", all_of(*.count))]
     NoSuchPe {
         /// The number asked for.
         number: usize,
@@ -183,6 +183,14 @@ pub enum Error {
         /// How many units they may have.
         limit: usize,
     },
+}
+
+/// The PEs of a job, in words.
+fn all_of(count: usize) -> String {
+    match count {
+        1 => "the job has one, whose number is 0".to_owned(),
+        _ => format!("the job has {count}, whose numbers run from 0 to {}", count.saturating_sub(1)),
+    }
 }
 
 macro_rules! boxed {

@@ -8,6 +8,6 @@ mod purpose;
 mod team;
 
 pub(crate) use meeting::Meeting;
-pub(crate) use purpose::{Operation, Purpose, words_of};
+pub(crate) use purpose::{END, Operation, Purpose, words_of};
 pub use team::Team;
 pub(crate) use team::{Collective, refuse_in_phase};

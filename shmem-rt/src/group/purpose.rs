@@ -18,6 +18,9 @@ const HEAD: usize = 3 + NAME / 8;
 /// Arguments that are stated at a time.
 const STATED: usize = STATEMENT_WORDS - HEAD;
 
+/// What a PE comes for whose program has returned.
+pub(crate) const END: &str = "the end of the program";
+
 /// An operation that members of a team come together for.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {

@@ -9,7 +9,7 @@ use shmem_core::system::Stage;
 use shmem_core::transport::Traffic;
 use shmem_launch::say::say;
 
-use crate::group::{Operation, Team};
+use crate::group::{END, Operation, Team};
 use crate::job::Job;
 use crate::persistent;
 use crate::thread::ThreadLevel;
@@ -56,7 +56,7 @@ fn take_leave<L: ThreadLevel>(world: &World<L>) {
 
 /// Meets all PEs for the last time.
 fn part(team: &Team, endpoint: &Endpoint) {
-    team.meet_once(endpoint, Operation::named(Family::TeamSync, "the end of the program"), None);
+    team.meet_once(endpoint, Operation::named(Family::TeamSync, END), None);
 }
 
 /// What this PE has sent to all others on other nodes, and got from them.

@@ -254,7 +254,7 @@ fn are_found(scenario: &str, others: &str) {
         let said = fails(scenario, way);
         assert_says(
             &said,
-            &["the PEs are in different collectives: ", "PE 0 is in `", others, "agreement.rs:"],
+            &["the PEs do not agree on what they do: ", "PE 0 is in `", others, "agreement.rs:"],
         );
         assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
     }
@@ -296,7 +296,7 @@ fn both_sides_are_named_wherever_they_are() {
     for way in WAYS {
         let said = fails("order", way);
         assert_says(&said, &["PE 0 is in `max(1 x u32)` at", "in `sum(1 x u32)` at"]);
-        let told = said.lines().find(|line| line.contains("different collectives")).unwrap();
+        let told = said.lines().find(|line| line.contains("do not agree on what they do")).unwrap();
         assert_eq!(told.matches("agreement.rs:").count(), 2, "{way:?}: {told}");
     }
 }

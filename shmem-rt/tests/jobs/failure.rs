@@ -164,6 +164,10 @@ fn run(scenario: &str, world: &mut World) {
             READY.wait_until(world, eq(1));
         }
         "wrong pe" => drop(world.pe(9).unwrap_or_else(|error| panic!("{error}"))),
+        "cells too far apart" => {
+            let mut halo = world.halo::<u64>(&[Edge::new(world.me(), 0, 3)]).unwrap();
+            halo.begin(world).send_strided(0, &[0; 3], usize::MAX);
+        }
         "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
         "global exit" if me == 1 => world.global_exit(7),
         "global exit" => world.barrier_all(),
@@ -302,7 +306,7 @@ fn different_collectives_are_named_with_both_lines() {
     );
     assert_says(report, &["PEs 0, 1, 3 are in `local(GRID)` at"]);
     assert_says(report, &["must call the same collectives in the same order with the same arguments"]);
-    assert_eq!(report.matches("different collectives").count(), 1, "one message: {report}");
+    assert_eq!(report.matches("do not agree on what they do").count(), 1, "one message: {report}");
 }
 
 #[test]
@@ -354,7 +358,7 @@ fn sizes_are_compared_and_not_their_hashes() {
     let (outcome, _) = fails(job("sizes with one hash", 2));
     assert_says(
         &outcome.report,
-        &["the PEs are in different collectives", "PE 0 is in `alloc(", "PE 1 is in"],
+        &["the PEs do not agree on what they do: ", "PE 0 is in `alloc(", "PE 1 is in"],
     );
 }
 
@@ -506,7 +510,15 @@ fn mistakes_with_addresses_explain_themselves() {
     let (_, said) = fails(job("double free", 2));
     assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
     let (_, said) = fails(job("wrong pe", 2));
-    assert_says(&said, &["there is no PE 9: the job has 2 (0..2)"]);
+    assert_says(&said, &["there is no PE 9: the job has 2, whose numbers run from 0 to 1"]);
+    let (_, said) = fails(job("cells too far apart", 1));
+    assert_says(
+        &said,
+        &[
+            "but 3 blocks of 1 at a stride of 18446744073709551615 end at",
+            "panicked at shmem-rt/tests/jobs/failure.rs:",
+        ],
+    );
     let (_, said) = fails(job("index", 1));
     assert_says(
         &said,

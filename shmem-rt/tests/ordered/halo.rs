@@ -578,22 +578,34 @@ fn every_edge_is_sent(world: &mut World) {
 }
 
 #[shmem::test(pes = 1)]
-#[should_panic(expected = "PE 0 expects 3 cells over edge 1, not 2")]
+#[should_panic(expected = "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2")]
 fn the_neighbour_says_how_many_cells_it_wants(world: &mut World) {
     mistake(world, |mut flight| flight.send_iter(EAST, [1, 2]));
 }
 
 #[shmem::test(pes = 1)]
-#[should_panic(expected = "PE 0 expects 18446744073709551615 cells over edge 0, not 3")]
+#[should_panic(
+    expected = "edge 0 of PE 0 leads to PE 0, whose edge there takes 18446744073709551615 cells, not 3"
+)]
 fn cells_of_no_bytes_may_be_as_many_as_there_are_numbers(world: &mut World) {
     let mut halo = world.halo::<[u64; 0]>(&[Edge::new(world.me(), 0, usize::MAX)]).unwrap();
     halo.begin(world).send_iter(0, [[]; 3]);
 }
 
 #[shmem::test(pes = 1)]
-#[should_panic(expected = "PE 0 expects 3 cells over edge 1, not 2")]
+#[should_panic(expected = "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2")]
 fn blocks_make_up_all_cells(world: &mut World) {
     mistake(world, |mut flight| flight.send_blocks(EAST, &[0; 9], 2, 4));
+}
+
+#[shmem::test(pes = 2)]
+#[should_panic(expected = "edge 0 of PE 1 leads to PE 0, whose edge there takes 1 cell, not 2")]
+fn the_sender_and_the_receiver_are_told_apart(world: &mut World) {
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    let mut halo = world.halo::<u64>(&[Edge::new(other, 0, 1)]).unwrap();
+    if world.my_pe() == 1 {
+        halo.begin(world).send(0, &[1, 2]);
+    }
 }
 
 #[shmem::test(pes = 1)]

@@ -171,8 +171,16 @@ fn a_full_heap_says_what_others_hold_and_how_to_make_it_larger(world: &mut World
     let error = world.alloc(shmem::zeroed::<u8>(40 << 20)).unwrap_err().to_string();
     let dropped =
         "; PE 1 has dropped 40M more that other PEs still hold: they are free when all PEs have dropped";
-    let larger = "the size that the program gives it (`partitions!`, `create_partition`), or SHMEM_SYMMETRIC_SIZE (or ";
-    assert!(error.contains(dropped) && error.contains(larger), "{error}");
+    assert!(error.contains(dropped), "{error}");
+    // All of the partition, statics included, as a size that can be set.
+    let (_, larger) = error.split_once("; give the partition at least ").expect("a size");
+    let (size, how) = larger.split_once(' ').expect("a size, and where to set it");
+    assert!(
+        how.starts_with("in the program (`partitions!`, `create_partition`), or set SHMEM_SYMMETRIC_SIZE="),
+        "{error}"
+    );
+    let bytes: usize = size.strip_suffix('M').expect("whole mebibytes").parse().unwrap();
+    assert!((80..85).contains(&bytes) && how.contains(&format!("SIZE={size} (or ")), "{error}");
     drop(object);
     drop(world.alloc(shmem::zeroed::<u8>(40 << 20)).unwrap());
     let error = world.alloc(shmem::zeroed::<u8>(80 << 20)).unwrap_err().to_string();
@@ -201,4 +209,22 @@ fn pages_are_counted_once_they_exist_whoever_touched_them(world: &mut World) {
     let more = pages(world) - before;
     assert!(more >= (4 << 20) / size && more <= (8 << 20) / size + 1, "{more} pages of {size}");
     world.free(block).unwrap();
+}
+
+#[shmem::test(pes = 1)]
+fn what_has_no_bytes_is_written_at_once(world: &mut World) {
+    let many = world.alloc(shmem::filled([0_u64; 0], usize::MAX)).unwrap();
+    assert_eq!(many.len(), usize::MAX);
+    many.here(world).fill([]);
+    let there = many.on(world.me());
+    assert_eq!(there.index(usize::MAX - 1..).len(), 1);
+    // As many cells as there are numbers, however far apart, go nowhere.
+    let none = vec![[0_u64; 0]; usize::MAX];
+    world.put(there, &none);
+    world.iput(there, &none, 1, 1, usize::MAX);
+    let mut back = none.clone();
+    world.get(&mut back[..], there);
+    world.ibget(&mut back, there, 2, 2, 2, usize::MAX / 2);
+    many.here(world).copy_from(&none);
+    many.here(world).copy_to(&mut back);
 }

@@ -16,7 +16,7 @@ pub(crate) struct Mistake {
     call: fn(&mut World<Multiple>, bool),
 }
 
-const DIFFERENT: &str = "different collectives";
+const DIFFERENT: &str = "the PEs do not agree on what they do: ";
 
 macro_rules! mistakes {
     ($($name:literal, $says:expr, |$world:ident, $wrong:ident| $call:expr;)*) => {

@@ -244,4 +244,17 @@ fn exhaustion_says_by_how_much_and_what_to_raise() {
     assert_eq!(raised.allocate(300, 64), Ok(768), "so much more is enough");
     let error = Allocator::new(1, Text::head("default"), 0..64).allocate(65, 1).unwrap_err();
     assert!(error.to_string().contains(", or SHMEM_SYMMETRIC_SIZE (or"), "{error}");
+    let said = |bytes: usize, all: Option<usize>| {
+        let mut error = Allocator::new(1, Text::head("default"), 0..64).allocate(bytes, 1).unwrap_err();
+        if let HeapError::Exhausted { enough, .. } = &mut error {
+            *enough = all;
+        }
+        let text = error.to_string();
+        text.rsplit_once("; ").unwrap().1.to_owned()
+    };
+    assert!(said(64 + 771_756_672, None).starts_with("raise by at least 737M the size"), "whole mebibytes");
+    assert_eq!(
+        said(65, Some((64 << 20) + 1)),
+        "give the partition at least 65M in the program (`partitions!`, `create_partition`), or set SHMEM_SYMMETRIC_SIZE=65M (or SHMEM_SYMMETRIC_PARTITION1=SIZE=65M)"
+    );
 }

@@ -112,7 +112,11 @@ fn the_team_of_the_world_is_the_world(world: &mut World) {
     assert_eq!(team.pe(4), None);
     assert_eq!(team.rank_of(world.me()), Some(world.my_pe()));
     let error = world.pe(4).unwrap_err().to_string();
-    assert_eq!(error, "there is no PE 4: the job has 4 (0..4); start more with `shmrun -n`");
+    assert_eq!(
+        error,
+        "there is no PE 4: the job has 4, whose numbers run from 0 to 3; ask for one of these, or start more with \
+         `shmrun -n`"
+    );
 }
 
 /// Lengths on both sides of every border: of a line, of scratch, of pieces and slices.
@@ -388,4 +392,21 @@ fn items_of_no_bytes_and_slices_of_no_items_count_as_others(world: &mut World) {
     let mut after = world.my_pe();
     world.sum(&mut after);
     assert_eq!(after, 6, "all have met as often");
+}
+
+#[shmem::test(pes = 1)]
+fn items_of_no_bytes_may_be_as_many_as_there_are_numbers(world: &mut World) {
+    /// The standard library makes vectors of numbers, and of arrays of numbers, at once, and no others.
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Nothing([u64; 0]);
+
+    let source = vec![[0_u64; 0]; usize::MAX];
+    let mut into = source.clone();
+    world.alltoalls(&source, 1, &mut into, 1, usize::MAX);
+    world.alltoall(&source, &mut into);
+    world.fcollect(&source[..], &mut into);
+    world.broadcast(&mut into[..], world.me());
+    let many: &[Nothing] = bytemuck::cast_slice(&source);
+    assert_eq!(world.collect(many).len(), usize::MAX);
 }
