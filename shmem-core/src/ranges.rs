@@ -1,16 +1,23 @@
 //! Lists of numbers written as ranges, as the kernel writes lists of CPUs: `0-3,8`.
+//!
+//! A range is as long as its numbers say, and not as its text: so a list is read only if it ascends, and only numbers
+//! that a machine may have. Whoever wrote the text, a list takes no more than 64 KiB.
 
-/// Lists with larger numbers are not read: no machine has so many CPUs or memory nodes, and a range is
-/// as long as its text says.
-const MOST: usize = 1 << 20;
+/// Lists with numbers from here on are not read. Linux is built for at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes
+/// (`NODES_SHIFT`).
+const NUMBERS: usize = 8192;
 
-/// Reads a list. Nothing is an empty one; `None`: it is no list.
+/// Reads a list. Nothing is an empty one; `None`: it is no list, it does not ascend, or it has numbers from 8192 on.
 pub fn parse(text: &str) -> Option<Vec<usize>> {
+    let text = text.trim();
     let mut numbers = Vec::new();
-    for range in text.trim().split(',').filter(|range| !range.is_empty()) {
+    if text.is_empty() {
+        return Some(numbers);
+    }
+    for range in text.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.trim().parse::<usize>().ok()?, last.trim().parse().ok()?);
-        if last > MOST {
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last || numbers.last().is_some_and(|before| first <= *before) {
             return None;
         }
         numbers.extend(first..=last);
@@ -18,10 +25,16 @@ pub fn parse(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
+/// A number that a list may have: digits, and no sign.
+fn number(text: &str) -> Option<usize> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| digits && *number < NUMBERS)
+}
+
 /// Writes ascending numbers.
 pub fn show(numbers: &[usize]) -> String {
     let ranges: Vec<String> = numbers
-        .chunk_by(|one, next| one + 1 == *next)
+        .chunk_by(|one, next| one.checked_add(1) == Some(*next))
         .map(|range| match range {
             [first, .., last] => format!("{first}-{last}"),
             only => only.iter().map(ToString::to_string).collect(),
@@ -44,16 +57,34 @@ mod tests {
             let numbers: Vec<usize> = numbers.into_iter().map(usize::from).collect();
             prop_assert_eq!(parse(&show(&numbers)), Some(numbers));
         }
+
+        #[test]
+        fn what_is_read_ascends_and_has_an_end(text in "[0-9]{1,5}([-,]{1,2}[0-9]{1,5}){0,6}") {
+            if let Some(numbers) = parse(&text) {
+                prop_assert!(numbers.is_sorted_by(|one, next| one < next), "{}: {:?}", text, numbers);
+                prop_assert!(numbers.iter().all(|number| *number < NUMBERS), "{}", text);
+                prop_assert_eq!(parse(&show(&numbers)), Some(numbers));
+            }
+        }
+
+        #[test]
+        fn any_numbers_are_shown(numbers: Vec<usize>) {
+            prop_assert_eq!(show(&numbers).is_empty(), numbers.is_empty());
+        }
     }
 
     #[test]
     fn lists_are_as_the_kernel_writes_them() {
-        for text in ["", "0", "0-3", "0-3,8", "1,3,5-6"] {
+        for text in ["", "0", "0-3", "0-3,8", "1,3,5-6", "0-8191"] {
             assert_eq!(show(&parse(text).unwrap()), text);
         }
         assert_eq!(parse("0-3,8,10-11\n"), Some(vec![0, 1, 2, 3, 8, 10, 11]));
-        for text in ["a-b", "3-", "nonsense,5", "0-99999999999"] {
+        let no_lists = ["a-b", "3-", "nonsense,5", "+3", "0,,3", "0 - 3", "0-1-2"];
+        let not_ascending = ["5-3", "3,1", "3,3", "0-3,2-5", "8,0-3"];
+        let not_of_a_machine = ["8192", "0-8192", "0-1048576", "0-99999999999", "99999999999999999999"];
+        for text in no_lists.into_iter().chain(not_ascending).chain(not_of_a_machine) {
             assert_eq!(parse(text), None, "{text}");
         }
+        assert_eq!(show(&[usize::MAX, 5]), format!("{},5", usize::MAX));
     }
 }

@@ -2,10 +2,13 @@
 //! descriptor can be read from a binary that is not running, and a record from a PE that died.
 
 /// UTF-8 of at most `N` bytes, padded with zero bytes. What is too long keeps its end (paths) or
-/// its beginning (names), with `..` where it was cut.
+/// its beginning (names), with `..` where it was cut; where there is no room for that, nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Text<const N: usize>([u8; N]);
+
+/// Bytes that say that a text was cut.
+const MARK: usize = "..".len();
 
 impl<const N: usize> Text<N> {
     /// The empty text.
@@ -16,7 +19,10 @@ impl<const N: usize> Text<N> {
         let s = s.as_bytes();
         let mut t = [0; N];
         let cut = s.len() > N;
-        let keep = if cut { boundary_before(s, N - 2) } else { s.len() };
+        if cut && N < MARK {
+            return Self(t);
+        }
+        let keep = if cut { boundary_before(s, N - MARK) } else { s.len() };
         copy(&mut t, 0, s, 0, keep);
         if cut {
             t[keep] = b'.';
@@ -31,11 +37,11 @@ impl<const N: usize> Text<N> {
         let mut t = [0; N];
         if s.len() <= N {
             copy(&mut t, 0, s, 0, s.len());
-        } else {
+        } else if N >= MARK {
             t[0] = b'.';
             t[1] = b'.';
-            let from = boundary_after(s, s.len() - (N - 2));
-            copy(&mut t, 2, s, from, s.len() - from);
+            let from = boundary_after(s, s.len() - (N - MARK));
+            copy(&mut t, MARK, s, from, s.len() - from);
         }
         Self(t)
     }
@@ -109,6 +115,23 @@ const fn boundary_after(s: &[u8], mut i: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What stands in the room of `N` bytes.
+    fn stand<const N: usize>(text: &str) -> (String, String) {
+        (Text::<N>::head(text).to_string(), Text::<N>::tail(text).to_string())
+    }
+
+    #[test]
+    fn where_there_is_little_room_nothing_more_than_the_cut_is_seen() {
+        let both = |text: &str| (text.to_owned(), text.to_owned());
+        assert_eq!(
+            [stand::<0>(""), stand::<0>("ab"), stand::<1>("ab"), stand::<1>("ü")],
+            [(); 4].map(|()| both(""))
+        );
+        assert_eq!([stand::<1>("a"), stand::<2>("ab")], [both("a"), both("ab")]);
+        assert_eq!([stand::<2>("abc"), stand::<3>("üü")], [(); 2].map(|()| both("..")));
+        assert_eq!(stand::<3>("abcd"), ("a..".to_owned(), "..d".to_owned()));
+    }
 
     #[test]
     fn short_texts_stand_whole_long_ones_are_cut_at_a_character() {

@@ -1,8 +1,9 @@
 //! How what launchers, PEs and hosts tell each other becomes bytes: types that derive it, in the format of `postcard`.
 //!
-//! What arrives is not trusted. No more is allocated than the bytes can hold, a field with a limit is measured before it
-//! is copied ([`text`], [`bytes`]), a message must be used up exactly, and each is written in one way only. All else is
-//! [`Malformed`], whatever is wrong with it.
+//! What arrives is not trusted. Only what is a [`Message`] is read, of which no few bytes can make much: no more is
+//! allocated than the bytes can hold, but for lists of CPUs ([`ranges`](shmem_core::ranges), 64 KiB at most). A field with
+//! a limit is measured before it is copied ([`text`], [`bytes`]), a message must be used up exactly, and each is written
+//! in one way only. All else is [`Malformed`], whatever is wrong with it.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,6 +13,27 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[error("bytes that are no message of the launcher's protocol")]
 #[non_exhaustive]
 pub struct Malformed;
+
+/// What arrives in bytes: a type of the launcher's protocol, or what is made of such types here.
+///
+/// A list says how many elements follow. Were these of no bytes, a few bytes could announce as many as nobody lives to
+/// see; and a type that contains itself could be nested as deep as the bytes are many. So every type that implements
+/// this promises for itself and its fields that each element of a list takes at least one byte, and that no value
+/// contains another one of its own type. Lists of units are no messages:
+///
+/// ```compile_fail,E0277
+/// // 2^64 - 1 elements, which take no more bytes.
+/// shmem_launch::codec::decode::<Vec<()>>(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]);
+/// ```
+pub trait Message: Serialize + DeserializeOwned {}
+
+impl Message for u8 {}
+impl Message for u64 {}
+impl Message for usize {}
+impl Message for String {}
+impl<T: Message> Message for Vec<T> {}
+impl<T: Message, E: Message> Message for Result<T, E> {}
+impl<A: Message, B: Message, C: Message> Message for (A, B, C) {}
 
 /// The bytes of a message.
 ///
@@ -28,7 +50,7 @@ pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
 /// # Errors
 ///
 /// If they are anything else.
-pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
+pub fn decode<T: Message>(bytes: &[u8]) -> Result<T, Malformed> {
     let (message, rest) = postcard::take_from_bytes(bytes).map_err(|_| Malformed)?;
     // A number can be written with more bytes than it needs. Nobody here does.
     if rest.is_empty() && encode(&message) == bytes { Ok(message) } else { Err(Malformed) }
@@ -77,7 +99,7 @@ mod tests {
 
     /// Something of each kind, and a list of large elements that take one byte each.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    enum Message {
+    enum Sample {
         Nothing,
         Number(u64),
         Many {
@@ -91,29 +113,31 @@ mod tests {
         },
     }
 
+    impl Message for Sample {}
+
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     struct Large([u64; 16]);
 
-    fn messages() -> impl Strategy<Value = Message> {
+    fn messages() -> impl Strategy<Value = Sample> {
         let large = prop::option::of(any::<[u64; 16]>().prop_map(Large));
         prop_oneof![
-            Just(Message::Nothing),
-            any::<u64>().prop_map(Message::Number),
-            prop::collection::vec((large, any::<bool>()), 0..9).prop_map(|list| Message::Many { list }),
+            Just(Sample::Nothing),
+            any::<u64>().prop_map(Sample::Number),
+            prop::collection::vec((large, any::<bool>()), 0..9).prop_map(|list| Sample::Many { list }),
             ("[a-z]{0,4}", prop::collection::vec(any::<u8>(), 0..=4))
-                .prop_map(|(text, bytes)| Message::Limited { text, bytes }),
+                .prop_map(|(text, bytes)| Sample::Limited { text, bytes }),
         ]
     }
 
     fn refused(bytes: &[u8]) {
-        assert_eq!(decode::<Message>(bytes), Err(Malformed), "{bytes:?}");
+        assert_eq!(decode::<Sample>(bytes), Err(Malformed), "{bytes:?}");
     }
 
     proptest! {
         #[test]
         fn a_message_arrives_whole_or_not_at_all(message in messages()) {
             let sent = encode(&message);
-            prop_assert_eq!(decode::<Message>(&sent), Ok(message));
+            prop_assert_eq!(decode::<Sample>(&sent), Ok(message));
             for end in 0..sent.len() {
                 refused(&sent[..end]);
             }
@@ -123,7 +147,7 @@ mod tests {
         #[test]
         fn other_bytes_are_refused_or_mean_what_they_say(kind in 0..5u8, mut junk in prop::collection::vec(any::<u8>(), 0..99)) {
             junk.insert(0, kind);
-            if let Ok(message) = decode::<Message>(&junk) {
+            if let Ok(message) = decode::<Sample>(&junk) {
                 prop_assert_eq!(encode(&message), junk);
             }
         }
@@ -132,9 +156,9 @@ mod tests {
     #[test]
     fn a_limit_is_kept_where_the_text_is_long_enough() {
         let message = |text: usize, bytes: usize| {
-            encode(&Message::Limited { text: "x".repeat(text), bytes: vec![0; bytes] })
+            encode(&Sample::Limited { text: "x".repeat(text), bytes: vec![0; bytes] })
         };
-        assert!(decode::<Message>(&message(4, 4)).is_ok());
+        assert!(decode::<Sample>(&message(4, 4)).is_ok());
         refused(&message(5, 4));
         refused(&message(4, 5));
         // Not even for a moment is there memory for what is refused.
@@ -145,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_number_is_written_in_one_way() {
-        assert_eq!(decode::<Message>(&[1, 5]), Ok(Message::Number(5)));
+        assert_eq!(decode::<Sample>(&[1, 5]), Ok(Sample::Number(5)));
         refused(&[1, 0x85, 0]);
         refused(&[0x81, 0, 5]);
     }

@@ -8,6 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shmem_core::ranges;
 
+use crate::codec::Message;
+
 /// The CPUs that the calling process may run on.
 ///
 /// # Errors
@@ -39,6 +41,8 @@ pub struct Cpus {
     pub list: Vec<usize>,
 }
 
+impl Message for Cpus {}
+
 impl Cpus {
     /// Those of the calling process.
     pub fn here() -> Self {
@@ -48,15 +52,16 @@ impl Cpus {
 
     /// How many there are for the PEs of the calling one's node, of which there are `on_node`, by what `all` PEs
     /// tell. Several nodes may be on one machine (containers, or a job that is told so): then they have its CPUs
-    /// together. Which machine it is decides about nothing else: only the launcher says who shares memory.
+    /// together. Which machine it is decides about nothing else: only the launcher says who shares memory. None, if the
+    /// calling PE is not among those that tell.
     pub fn of_the_node(all: &[Self], me: usize, on_node: usize) -> usize {
-        let Self { machine, list } = &all[me];
+        let Some(Self { machine, list }) = all.get(me) else { return 0 };
         if machine.is_empty() {
             return list.len();
         }
         let there: Vec<_> = all.iter().filter(|other| other.machine == *machine).collect();
         let together: BTreeSet<_> = there.iter().flat_map(|other| &other.list).collect();
-        together.len() * on_node / there.len()
+        together.len().saturating_mul(on_node) / there.len()
     }
 }
 
@@ -87,10 +92,28 @@ mod tests {
         let apart = said(&["a 0-1", "b 0-7", "a 0-1", "a 0-1", "a 0-1"]);
         assert_eq!((Cpus::of_the_node(&apart, 0, 2), Cpus::of_the_node(&apart, 1, 1)), (1, 8));
         assert_eq!(Cpus::of_the_node(&said(&[" 0-1", " 0-3"]), 0, 1), 2, "who knows its machine?");
+        assert_eq!(
+            (Cpus::of_the_node(&[], 0, 0), Cpus::of_the_node(&apart, 5, 1)),
+            (0, 0),
+            "it tells nothing"
+        );
+        assert_eq!(Cpus::of_the_node(&apart, 1, usize::MAX), usize::MAX);
         let seen = std::thread::available_parallelism().unwrap().get();
         let here = Cpus::here();
         assert!(here.list.len() >= seen);
         assert_eq!(codec::decode(&codec::encode(&here)), Ok(here));
         assert_eq!(codec::decode::<Cpus>(&codec::encode(&("a", "0-x"))), Err(Malformed));
+    }
+
+    /// A few bytes could name as many CPUs as there is no memory for.
+    #[test]
+    fn cpus_that_no_machine_has_take_no_memory() {
+        let many = ["0-1048576", "0-8191,0-8191", "5-3", "8191-0", "1,2"].map(String::from);
+        for said in many.into_iter().chain([["0-8191"; 9999].join(",")]) {
+            let said = codec::encode(&("a", &said));
+            let (read, most) = crate::allocated::most(|| codec::decode::<Cpus>(&said));
+            assert_eq!(read, Err(Malformed));
+            assert!(most < 256 << 10, "{most} bytes for {} of text", said.len());
+        }
     }
 }

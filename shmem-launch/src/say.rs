@@ -2,8 +2,45 @@
 
 use std::io::Write as _;
 
-/// Prints lines in one piece: several PEs write to the same place.
+/// Prints lines in one piece: several PEs write to the same place. What others have said may be in them, so characters
+/// that would do something to a terminal are shown and not sent to it.
 pub fn say(text: &str) {
     // If nobody reads messages any more, nobody can be told.
-    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+    let _ = std::io::stderr().write_all(format!("{}\n", visible(text)).as_bytes());
+}
+
+/// The text with all characters that do not print made visible, but for those that lines are made of.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            _ if c.is_control() => shown.extend(c.escape_debug()),
+            _ => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_reaches_a_terminal_prints(text in any::<String>(), controls in "[\\x00-\\x1f\\x7f-\\u{9f}]*") {
+            let shown = visible(&(text.clone() + &controls));
+            prop_assert!(!shown.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{:?}", shown);
+            let prints: String = text.chars().filter(|c| !c.is_control()).collect();
+            prop_assert_eq!(visible(&prints), prints);
+        }
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(visible("two\n\tlines"), "two\n\tlines");
+        assert_eq!(visible("\x1b[2J\r\u{9b}31m\x07ü"), "\\u{1b}[2J\\r\\u{9b}31m\\u{7}ü");
+    }
 }

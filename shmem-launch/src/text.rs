@@ -7,14 +7,14 @@ pub fn numbers(pes: &[usize]) -> String {
     let mut text = String::from(if pes.len() == 1 { "PE " } else { "PEs " });
     let mut rest = pes;
     while let Some(&first) = rest.first() {
-        let run = rest.iter().enumerate().take_while(|&(i, &pe)| pe == first + i).count();
+        let run = rest.iter().enumerate().take_while(|&(i, &pe)| first.checked_add(i) == Some(pe)).count();
         if rest.len() != pes.len() {
             text.push_str(", ");
         }
         let _ = match run {
             1 => write!(text, "{first}"),
-            2 => write!(text, "{first}, {}", first + 1),
-            _ => write!(text, "{first}-{}", first + run - 1),
+            2 => write!(text, "{first}, {}", rest[1]),
+            _ => write!(text, "{first}-{}", rest[run - 1]),
         };
         rest = &rest[run..];
     }
@@ -39,5 +39,13 @@ mod tests {
             }).collect();
             prop_assert_eq!(back, pes);
         }
+    }
+
+    #[test]
+    fn the_largest_numbers_are_named() {
+        const LAST: usize = usize::MAX;
+        assert_eq!(numbers(&[LAST, 5]), format!("PEs {LAST}, 5"));
+        assert_eq!(numbers(&[LAST - 2, LAST - 1, LAST]), format!("PEs {}-{LAST}", LAST - 2));
+        assert_eq!(numbers(&[LAST - 1, LAST]), format!("PEs {}, {LAST}", LAST - 1));
     }
 }

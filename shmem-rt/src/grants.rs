@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use shmem_core::memory::{Placement, Spread};
 use shmem_core::partition::{FileGrant, Grant, Kind, Pages};
-use shmem_launch::codec;
+use shmem_launch::codec::{self, Message};
 
 /// What a PE was granted, on its way to the others.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ struct Sent {
     file: Option<(String, u64)>,
 }
 
+impl Message for Sent {}
+
 /// Where a PE's partition is to come from, on its way to the others of its node.
 #[derive(Debug, Serialize, Deserialize)]
 struct SentPlacement {
@@ -25,6 +27,8 @@ struct SentPlacement {
     nodes: Vec<u32>,
     spread: usize,
 }
+
+impl Message for SentPlacement {}
 
 /// A PE's grants, for the others.
 pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {

@@ -51,7 +51,7 @@ impl Table {
         self.specs.iter().position(|spec| spec.name.as_str().eq_ignore_ascii_case(name)).ok_or_else(|| {
             let nearest = nearest(name, self.specs.iter().map(|spec| spec.name.as_str()));
             PartitionError::NoSuchPartition {
-                asked: format!("`{name}`"),
+                asked: format!("`{}`", name.escape_debug()),
                 existing: self.existing(),
                 hint: did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref()),
             }

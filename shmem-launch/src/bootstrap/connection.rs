@@ -9,6 +9,7 @@ use super::pmix::Pmix;
 use super::singleton::Singleton;
 use crate::env::Settings;
 use crate::launch;
+use crate::say::say;
 
 /// What [`connect`] did.
 pub enum Connection {
@@ -45,7 +46,7 @@ pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
             if let Some(warning) =
                 foreign::Foreign::find(|name| std::env::var(name).ok()).and_then(|f| f.warning())
             {
-                eprintln!("shmem: {warning}");
+                say(&format!("shmem: {warning}"));
             }
             Ok(Connection::Joined(Box::new(Singleton::new())))
         }

@@ -62,7 +62,7 @@ pub trait Bootstrap: Send + Sync {
         self.abort(1, message)
     }
 
-    /// Says that this PE has left the job in order: its exit is not a death.
+    /// Says that this PE has left the job in order: its exit is not a death. What PEs do together comes before.
     fn finish(&self);
 
     /// What this PE has exchanged so far, where that is counted.

@@ -8,6 +8,7 @@ use std::sync::MutexGuard;
 use shmem_core::exclusion::Mutex;
 
 use super::launcher::{Bootstrap, no_value};
+use crate::say::say;
 
 /// One PE that is alone.
 #[derive(Debug, Default)]
@@ -72,7 +73,7 @@ impl Bootstrap for Singleton {
 
     fn abort(&self, code: i32, message: &str) -> ! {
         if !message.is_empty() {
-            eprintln!("PE 0 ended the job with code {code}: {message}");
+            say(&format!("PE 0 ended the job with code {code}: {message}"));
         }
         std::process::exit(code)
     }

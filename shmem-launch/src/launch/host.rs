@@ -89,10 +89,10 @@ impl Host {
             Whereabouts::Here(children) => (children.serve(ready, true), None),
             Whereabouts::There { remote, .. } => {
                 let (events, end) = remote.serve();
-                if !events.iter().flat_map(Event::pes).all(|pe| self.pes.binary_search(&pe).is_ok()) {
-                    self.whereabouts = Whereabouts::Lost;
-                    return (Vec::new(), Some("its launcher speaks for PEs of other hosts".into()));
-                }
+                let (events, end) = match of_its_own(&self.pes, events) {
+                    Ok(events) => (events, end),
+                    Err(stranger) => (Vec::new(), Some(stranger.to_string())),
+                };
                 if end.is_some() {
                     self.whereabouts = Whereabouts::Lost;
                 }
@@ -155,12 +155,42 @@ impl Host {
         })
     }
 
-    /// The job is over: gives what is still to be had.
-    pub(crate) fn dismiss(&mut self) -> Vec<Event> {
+    /// The job is over: gives what is still to be had. The error says what is wrong with it.
+    pub(crate) fn dismiss(&mut self) -> Result<Vec<Event>, Stranger> {
         match std::mem::replace(&mut self.whereabouts, Whereabouts::Lost) {
-            Whereabouts::Here(mut children) => children.pump(),
-            Whereabouts::There { remote, .. } => remote.dismiss(),
-            Whereabouts::Lost => Vec::new(),
+            Whereabouts::Here(mut children) => Ok(children.pump()),
+            Whereabouts::There { remote, .. } => of_its_own(&self.pes, remote.dismiss()),
+            Whereabouts::Lost => Ok(Vec::new()),
         }
+    }
+}
+
+/// A launcher tells of PEs that are not those of its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its launcher speaks for PEs of other hosts")]
+pub(crate) struct Stranger;
+
+/// What the launcher of a host with these PEs tells, if it is of them alone. All that another launcher tells comes
+/// through here: whoever hears it takes the numbers of PEs as they are.
+fn of_its_own(pes: &[usize], events: Vec<Event>) -> Result<Vec<Event>, Stranger> {
+    let own = events.iter().flat_map(Event::pes).all(|pe| pes.binary_search(&pe).is_ok());
+    if own { Ok(events) } else { Err(Stranger) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launcher_speaks_for_the_pes_of_its_host_alone() {
+        let own = Event::Finished { pe: 2 };
+        for events in [vec![Event::Finished { pe: 999 }], vec![own.clone(), Event::Over { pe: 0 }]] {
+            let host = || Host::there(Remote::saying("other", &events), vec![1, 2]);
+            assert_eq!(host().serve(&[]), (vec![], Some(Stranger.to_string())));
+            assert_eq!(host().dismiss(), Err(Stranger));
+        }
+        let host = || Host::there(Remote::saying("other", std::slice::from_ref(&own)), vec![1, 2]);
+        assert_eq!(host().serve(&[]).0, std::slice::from_ref(&own));
+        assert_eq!(host().dismiss(), Ok(vec![own]));
     }
 }

@@ -26,6 +26,16 @@ const LOST: Duration = Duration::from_millis(500);
 /// How often what gives no sign is looked at.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
+/// Most packets that are taken from a PE before another one's turn comes.
+const TURN: usize = 256;
+
+/// Most packets that are taken from a PE whose process has ended: more than a socket holds, so that what it said last is
+/// heard, and an end of what other processes write to the same socket.
+const LAST_TURN: usize = 1 << 16;
+
+/// Most answers that wait for a PE to read them, before it is told apart from one that is slow.
+const UNREAD: usize = 64;
+
 /// What a PE has done that takes another one to be lost.
 const SUSPECTS: &str = "could not go on, because another PE or its host seemed to be lost";
 
@@ -150,7 +160,8 @@ impl HostPes {
 
     fn serve_one(&mut self, i: usize) {
         self.members[i].reap();
-        loop {
+        let most = if self.members[i].ended.is_some() { LAST_TURN } else { TURN };
+        for _ in 0..most {
             match self.members[i].receive() {
                 Ok(Some(packet)) => self.take(i, packet),
                 Ok(None) => break,
@@ -251,10 +262,21 @@ impl HostPes {
             return;
         };
         member.send(Outgoing::new(&Reply::Refused { reason }, Vec::new()));
+        member.flush();
+        if member.backlog() > UNREAD {
+            let what = "its processes ask again and again to be taken for it, and read no answer; see what else the \
+                        program starts";
+            self.break_off(i, what.to_owned());
+        }
     }
 
     fn answer(&mut self, i: usize, request: Request, descriptors: Vec<OwnedFd>) {
         let pe = self.members[i].number();
+        if matches!(request, Request::Fence | Request::Share { .. }) && !self.may_go_on(i) {
+            let what = "it is at the next step of the start before it has heard how the last one ended; look which \
+                        program speaks to the launcher in its position";
+            return self.break_off(i, what.to_owned());
+        }
         let met: Result<Option<Met<OwnedFd>>, Mismatch> = match request {
             Request::Hello { .. } => Ok(None),
             Request::Put { key, value } => {
@@ -273,17 +295,20 @@ impl HostPes {
             }
             Request::Abort { code, message } => {
                 self.give_up(i, ended_with(code, &message), Event::Aborted { pe, code, message });
+                self.members[i].ignore();
                 Ok(None)
             }
-            Request::Suspect { message } => {
+            Request::Suspect { message } if self.members[i].aborted.is_none() => {
                 self.give_up(i, SUSPECTS.to_owned(), Event::Suspected { pe, message });
                 Ok(None)
             }
-            Request::Finish => {
+            Request::Finish if !self.members[i].finished => {
                 self.members[i].finished = true;
                 self.events.push(Event::Finished { pe });
                 Ok(None)
             }
+            // It has said so.
+            Request::Suspect { .. } | Request::Finish => Ok(None),
         };
         match met {
             Ok(None) => {}
@@ -291,6 +316,13 @@ impl HostPes {
             Ok(Some(Met::Share(lists))) => self.hand_round(lists),
             Err(mismatch) => self.break_off(i, mismatch.to_string()),
         }
+    }
+
+    /// Whether a PE may be at a new step: who waits in one, or has not been sent all of the last, is not.
+    fn may_go_on(&mut self, i: usize) -> bool {
+        let member = &mut self.members[i];
+        member.flush();
+        !self.meeting.is_waiting(member.number()) && member.backlog() == 0
     }
 
     /// A PE wants the job to end, and will not go on itself.
@@ -328,9 +360,133 @@ impl HostPes {
         self.members.iter_mut().for_each(Member::flush);
     }
 
-    /// The launcher and a PE do not understand each other.
+    /// The launcher and a PE do not understand each other: that is told once, and nothing more is taken from it.
     fn break_off(&mut self, i: usize, what: String) {
         let pe = self.members[i].number();
+        self.members[i].ignore();
         self.events.push(Event::Broken { pe, what });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::pipe::{PipeFlags, pipe_with};
+
+    use super::super::Output;
+    use super::super::bind::Bind;
+    use super::super::channel::Channel;
+    use super::super::spawn::{Lifeline, Spawned};
+    use super::*;
+
+    /// PEs that wait for the end of their input, which is that of the test, and their ends of the sockets: the test speaks
+    /// for them. It joins as all of them, so they cannot be killed.
+    fn pes(count: usize) -> (HostPes, Vec<Channel>) {
+        let description = Description {
+            program: "cat".into(),
+            args: Vec::new(),
+            environment: Vec::new(),
+            directory: None,
+            number: 7,
+            hosts: vec![0; count],
+            host: 0,
+            bind: Bind::None,
+            output: Output::Capture,
+            debugger: None,
+            attach_wait: false,
+        };
+        let mut ends = Vec::new();
+        let member = |pe| {
+            let (channel, theirs) = Channel::pair().unwrap();
+            let (given, held) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+            let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+            ends.push(theirs);
+            let lifeline = Lifeline { _held: held, given };
+            Member::new(pe, Spawned { child, channel, lifeline, sources: Vec::new() })
+        };
+        let pes = HostPes {
+            meeting: Rendezvous::new(description.pes()),
+            members: description.pes().into_iter().map(member).collect(),
+            spawner: Spawner::new(description, Before::default()).unwrap(),
+            events: Vec::new(),
+        };
+        (pes, ends)
+    }
+
+    fn hello(version: u32, pe: u32) -> Request {
+        Request::Hello { version, job: 7, pe }
+    }
+
+    /// Says it again and again, as often as there is room, for some turns; gives what has happened.
+    fn flood(host: &mut HostPes, end: &Channel, request: &Request) -> Vec<Event> {
+        let packet = request.encode();
+        let mut events = Vec::new();
+        for _ in 0..20 {
+            while end.try_send(&packet, &[]).unwrap() {}
+            events.extend(host.serve(&[0], true));
+        }
+        events
+    }
+
+    fn broken(events: &[Event]) -> Vec<&str> {
+        let what = events.iter().map(|event| match event {
+            Event::Broken { what, .. } => what.as_str(),
+            other => panic!("{other:?}"),
+        });
+        what.collect()
+    }
+
+    #[test]
+    fn who_reads_no_answer_is_broken_off_once() {
+        let (mut host, ends) = pes(2);
+        let events = flood(&mut host, &ends[0], &hello(VERSION + 1, 0));
+        let [what] = broken(&events)[..] else { panic!("{events:?}") };
+        assert!(what.starts_with("its processes ask again and again"), "{what}");
+        assert!(host.members[0].backlog() <= UNREAD + 1);
+    }
+
+    #[test]
+    fn who_talks_on_keeps_no_other_from_its_turn() {
+        let (mut host, ends) = pes(2);
+        let finish = |pe: usize| {
+            ends[pe].send(&hello(VERSION, pe as u32).encode(), &[]).unwrap();
+            ends[pe].send(&Request::Finish.encode(), &[]).unwrap();
+        };
+        (0..2).for_each(finish);
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let _ = ends[0].try_send(&Request::Finish.encode(), &[]);
+                }
+            });
+            let mut events = Vec::new();
+            while !events.contains(&Event::Finished { pe: 1 }) {
+                events.extend(host.serve(&[0, 1], true));
+            }
+            over.store(true, Ordering::Relaxed);
+            assert_eq!(events.iter().filter(|event| **event == Event::Finished { pe: 0 }).count(), 1);
+        });
+    }
+
+    #[test]
+    fn a_step_begins_when_the_last_one_is_over() {
+        let (mut host, ends) = pes(2);
+        ends[0].send(&hello(VERSION, 0).encode(), &[]).unwrap();
+        assert_eq!(host.serve(&[0], true).len(), 1, "it has joined");
+        let events = flood(&mut host, &ends[0], &Request::Fence);
+        let [what] = broken(&events)[..] else { panic!("{events:?}") };
+        assert!(what.starts_with("it is at the next step of the start before"), "{what}");
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_once() {
+        let (mut host, ends) = pes(1);
+        while ends[0].try_send(b"\xff", &[]).unwrap() {}
+        let mut events = host.serve(&[0], true);
+        events.extend(host.serve(&[0], true));
+        assert_eq!(broken(&events).len(), 1);
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Member {
     handle: Option<OwnedFd>,
     channel: Option<Channel>,
     outbox: VecDeque<Outgoing>,
+    /// Whether nothing more is taken from it.
+    unheard: bool,
     joined: Option<Joined>,
     pub(crate) lifeline: Lifeline,
     pub(crate) sources: Vec<Source>,
@@ -88,6 +90,7 @@ impl Member {
             handle,
             channel: Some(spawned.channel),
             outbox: VecDeque::new(),
+            unheard: false,
             joined: None,
             lifeline: spawned.lifeline,
             sources: spawned.sources,
@@ -112,9 +115,12 @@ impl Member {
         }
         let mut list: Vec<PollFd<'_>> =
             self.sources.iter().filter(|_| room).filter_map(|s| s.pipe()).map(input).collect();
-        if let Some(channel) = &self.channel {
+        // The end of one that is not heard any more would be ready for ever.
+        let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
+        if let Some(channel) = self.channel.as_ref().filter(heard) {
+            let input = if self.unheard { PollFlags::empty() } else { PollFlags::IN };
             let output = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
-            list.push(PollFd::new(channel, PollFlags::IN | output));
+            list.push(PollFd::new(channel, input | output));
         }
         if self.ended.is_none() {
             list.extend(self.handle.iter().map(|h| input(h.as_fd())));
@@ -131,13 +137,23 @@ impl Member {
 
     /// The next packet, if one is there.
     pub(crate) fn receive(&mut self) -> io::Result<Option<Packet>> {
-        let Some(channel) = &self.channel else { return Ok(None) };
+        let Some(channel) = self.channel.as_ref().filter(|_| !self.unheard) else { return Ok(None) };
         match channel.try_receive() {
             Ok(None) => self.channel = None,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             result => return result,
         }
         Ok(None)
+    }
+
+    /// Takes nothing more from it, whatever it sends.
+    pub(crate) fn ignore(&mut self) {
+        self.unheard = true;
+    }
+
+    /// Packets that it has not made room for.
+    pub(crate) fn backlog(&self) -> usize {
+        self.outbox.len()
     }
 
     /// Queues a packet.
@@ -188,7 +204,7 @@ impl Member {
         Some(match joined.handle {
             Some(_) => joined.gone,
             None if joined.pid == self.child.id() => self.ended.is_some(),
-            None => self.channel.is_none(),
+            None => self.channel.is_none() || self.unheard,
         })
     }
 

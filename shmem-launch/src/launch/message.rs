@@ -8,7 +8,7 @@ use super::output::Kind;
 use super::rendezvous::portions;
 use super::report::{Notice, Standing};
 use super::wire::{MAX_PACKET, Value};
-use crate::codec::{self, Malformed};
+use crate::codec::{self, Malformed, Message};
 
 /// Most bytes of a message.
 pub(super) const MAX_MESSAGE: usize = 32 << 20;
@@ -68,6 +68,8 @@ pub(crate) enum Order {
     End,
 }
 
+impl Message for Order {}
+
 impl Order {
     pub(super) fn encode(&self) -> Vec<u8> {
         codec::encode(self)
@@ -77,6 +79,8 @@ impl Order {
         codec::decode(message)
     }
 }
+
+impl Message for Event {}
 
 impl Event {
     /// As one message, or as several where there is no bound to its length.

@@ -180,25 +180,38 @@ impl<D> Rendezvous<D> {
 #[derive(Debug)]
 pub(crate) struct Assembly {
     arrived: Vec<bool>,
-    values: Vec<Value>,
+    /// By PE: what a host brings is no more than its PEs may offer.
+    offers: BTreeMap<u32, Offers>,
 }
 
 impl Assembly {
     /// For so many hosts.
     pub(crate) fn new(hosts: usize) -> Self {
-        Self { arrived: vec![false; hosts], values: Vec::new() }
+        Self { arrived: vec![false; hosts], offers: BTreeMap::new() }
     }
 
-    /// What PEs of a host have put; `last`: all of them have fenced. Gives the packets for every PE of
-    /// the job, in order, when all hosts have come so far.
-    pub(crate) fn bring(&mut self, host: usize, values: Vec<Value>, last: bool) -> Option<Vec<Vec<u8>>> {
-        self.values.extend(values);
+    /// What PEs of a host have put, which are its own; `last`: all of them have fenced. Gives the packets for every PE
+    /// of the job, in order, when all hosts have come so far.
+    ///
+    /// # Errors
+    ///
+    /// If it is more than a PE may offer.
+    pub(crate) fn bring(
+        &mut self,
+        host: usize,
+        values: Vec<Value>,
+        last: bool,
+    ) -> Result<Option<Vec<Vec<u8>>>, TooMuch> {
+        for Value { pe, key, value } in values {
+            self.offers.entry(pe).or_default().put(pe as usize, key, value)?;
+        }
         self.arrived[host] |= last;
         if self.arrived.contains(&false) {
-            return None;
+            return Ok(None);
         }
         self.arrived.fill(false);
-        Some(pack(std::mem::take(&mut self.values)))
+        let all = std::mem::take(&mut self.offers).into_iter();
+        Ok(Some(pack(all.flat_map(|(pe, mut offers)| offers.take(pe as usize)).collect())))
     }
 }
 
@@ -263,9 +276,9 @@ mod tests {
             prop_assert!(order.iter().all(|&pe| meeting.is_waiting(pe)), "other hosts may not be there yet");
             let mut hosts = Assembly::new(2);
             let (first, second) = values.split_at(values.len() / 2);
-            prop_assert_eq!(hosts.bring(1, first.to_vec(), false), None);
-            prop_assert_eq!(hosts.bring(0, vec![], true), None);
-            let packets = hosts.bring(1, second.to_vec(), true).unwrap();
+            prop_assert_eq!(hosts.bring(1, first.to_vec(), false), Ok(None));
+            prop_assert_eq!(hosts.bring(0, vec![], true), Ok(None));
+            let packets = hosts.bring(1, second.to_vec(), true).unwrap().unwrap();
             meeting.release();
             let seen: std::collections::BTreeMap<_, _> =
                 unpack(&packets).into_iter().map(|v| ((v.pe, v.key), v.value)).collect();
@@ -275,8 +288,8 @@ mod tests {
                 prop_assert_eq!(meeting.fence(pe), Ok(None));
             }
             prop_assert_eq!(meeting.fence(15), Ok(Some(Met::Fence(vec![]))));
-            prop_assert_eq!(hosts.bring(0, vec![], true), None);
-            prop_assert_eq!(unpack(&hosts.bring(1, vec![], true).unwrap()), vec![]);
+            prop_assert_eq!(hosts.bring(0, vec![], true), Ok(None));
+            prop_assert_eq!(unpack(&hosts.bring(1, vec![], true).unwrap().unwrap()), vec![]);
         }
     }
 
@@ -298,6 +311,22 @@ mod tests {
         assert_eq!(values.len(), 2);
         meeting.release();
         assert_eq!(meeting.put(3, "b".into(), value(kept)), Ok(()), "a fence makes room");
+    }
+
+    /// A host that never says that these were the last ones.
+    #[test]
+    fn a_host_brings_what_its_pes_may_offer_and_no_more() {
+        let mut hosts = Assembly::new(2);
+        let values = |pe: u32| -> Vec<Value> {
+            let value = |i: usize| Value { pe, key: i.to_string(), value: vec![0; 32 << 10] };
+            (0..MAX_OFFERED / (33 << 10)).map(value).collect()
+        };
+        for pe in 0..3 {
+            assert_eq!(hosts.bring(0, values(pe), false), Ok(None), "each PE by itself");
+        }
+        let more = |i: usize| Value { pe: 1, key: format!("more {i}"), value: vec![0; 32 << 10] };
+        let refused = (0..9).find_map(|i| hosts.bring(0, vec![more(i)], false).err());
+        assert!(refused.unwrap().to_string().starts_with("PE 1 offers its launcher more than 1048576 bytes"));
     }
 
     /// As many values as the bytes allow are taken without looking at each for each, which would take minutes.

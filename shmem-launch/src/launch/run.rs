@@ -21,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::host::Host;
+use super::host::{Host, Stranger};
 use super::host_pes::LOOK;
 use super::message::{Event, Order};
 use super::output::{Kind, Printer};
@@ -29,6 +29,7 @@ use super::rendezvous::Assembly;
 use super::report::{Notice, Standing, ended_with, standings};
 use super::signals::{self, Received, Signals};
 use super::{Failure, Outcome, Output, timespec};
+use crate::say::visible;
 
 /// How long another host may take to say that all its PEs have been killed. It is left to itself then:
 /// the end of the connection ends them.
@@ -143,8 +144,10 @@ impl Run {
         }
         self.hosts.iter_mut().for_each(|host| host.order(&Order::End));
         for host in 0..self.hosts.len() {
-            let events = self.hosts[host].dismiss();
-            events.into_iter().for_each(|event| self.hear(host, event));
+            match self.hosts[host].dismiss() {
+                Ok(events) => events.into_iter().for_each(|event| self.hear(host, event)),
+                Err(stranger) => self.distrust(host, stranger),
+            }
         }
         self.seats.iter_mut().flat_map(|seat| &mut seat.printers).for_each(Printer::finish);
         let apart = self.seats.iter().all(|seat| seat.stayed_away) && self.seats.len() > 1;
@@ -165,6 +168,15 @@ impl Run {
         let outputs = outputs.collect();
         let (failure, code) = self.failure.map_or((None, 0), |(failure, code)| (Some(failure), code));
         Outcome { code, failure, report: self.report, outputs }
+    }
+
+    /// Of what a host told after the end nothing is believed; all PEs are done.
+    fn distrust(&mut self, host: usize, stranger: Stranger) {
+        if self.failure.is_none() {
+            let (host, what) = (self.hosts[host].name().unwrap_or_default().to_owned(), stranger.to_string());
+            self.say(&format!("host {host}: {what}"));
+            self.failure = Some((Failure::Host { host, what }, 1));
+        }
     }
 
     fn wait_for_all(&mut self) {
@@ -230,15 +242,14 @@ impl Run {
     fn hear(&mut self, host: usize, event: Event) {
         match event {
             Event::Joined { pe, pid } => self.seats[pe].joined = Some(pid),
-            Event::Fenced { values, last } => {
-                let packets = self.assembly.bring(host, values, last).unwrap_or_default();
-                let mut rest = packets.len();
-                for packet in packets {
-                    rest -= 1;
-                    let order = Order::Deliver { packet, last: rest == 0 };
-                    self.hosts.iter_mut().for_each(|host| host.order(&order));
+            Event::Fenced { values, last } => match self.assembly.bring(host, values, last) {
+                Ok(packets) => self.deliver(packets.unwrap_or_default()),
+                Err(too_much) => {
+                    let gone = self.hosts[host].give_up().unwrap_or_default();
+                    self.leave_out(gone);
+                    self.blame(host, too_much.to_string(), 1);
                 }
-            }
+            },
             Event::Printed { pe, kind, bytes } => {
                 let printer = self.seats[pe].printers.get_mut(usize::from(kind == Kind::Err));
                 if printer.is_some_and(|printer| !printer.take(&bytes)) {
@@ -261,12 +272,27 @@ impl Run {
             }
             Event::Standings(standings) => self.hosts[host].answer(standings),
             Event::Failed { what, code } => {
-                let name = self.hosts[host].name().unwrap_or_default().to_owned();
                 self.leave_out(self.hosts[host].pes().to_vec());
-                let text = format!("host {name}: {what}");
-                self.break_down(Cause::new(text, Failure::Host { host: name, what }, code));
+                self.blame(host, what, code);
             }
         }
+    }
+
+    /// The fence is over: these packets are for every PE.
+    fn deliver(&mut self, packets: Vec<Vec<u8>>) {
+        let mut rest = packets.len();
+        for packet in packets {
+            rest -= 1;
+            let order = Order::Deliver { packet, last: rest == 0 };
+            self.hosts.iter_mut().for_each(|host| host.order(&order));
+        }
+    }
+
+    /// The job ends for what a host did or could not do.
+    fn blame(&mut self, host: usize, what: String, code: u8) {
+        let name = self.hosts[host].name().unwrap_or_default().to_owned();
+        let text = format!("host {name}: {what}");
+        self.break_down(Cause::new(text, Failure::Host { host: name, what }, code));
     }
 
     /// A host cannot be reached any more.
@@ -492,11 +518,12 @@ impl Run {
         to_be_told.for_each(|host| host.order(&order));
     }
 
+    /// All that a job's launcher says, wherever it has it from.
     fn say(&mut self, text: &str) {
         if self.terms.output != Output::Capture {
             super::say(text);
         }
-        self.report.push_str(text);
+        self.report.push_str(&visible(text));
         self.report.push('\n');
     }
 }
@@ -525,4 +552,66 @@ impl Cause {
 struct Suspicion {
     pe: usize,
     message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::remote::Remote;
+    use crate::launch::wire::Value;
+
+    /// A job of two PEs on another host, whose launcher has said this.
+    fn run(events: &[Event]) -> Run {
+        let host = Host::there(Remote::saying("other", events), vec![0, 1]);
+        let terms =
+            Terms { program: "program".into(), pes: 2, output: Output::Capture, debugged: false, time: None };
+        Run::new(terms, vec![host], None)
+    }
+
+    #[test]
+    fn who_speaks_for_others_is_told_and_not_believed() {
+        let over = [Event::Over { pe: 0 }, Event::Over { pe: 1 }];
+        for (late, failed) in [(1, false), (999, true)] {
+            let mut run = run(&[Event::Finished { pe: late }]);
+            over.iter().for_each(|event| run.hear(0, event.clone()));
+            let outcome = run.finish();
+            assert_eq!((outcome.code, outcome.failure.is_some()), (u8::from(failed), failed));
+            let said = if failed { "host other: its launcher speaks for PEs of other hosts\n" } else { "" };
+            assert_eq!(outcome.report, said);
+        }
+    }
+
+    #[test]
+    fn a_host_that_never_comes_to_an_end_is_named() {
+        let mut run = run(&[]);
+        let value = |i: usize| Value { pe: 1, key: i.to_string(), value: vec![0; 32 << 10] };
+        let more = (0..99).map(|i| Event::Fenced { values: vec![value(i)], last: false });
+        more.for_each(|event| run.hear(0, event));
+        let said = "host other: PE 1 offers its launcher more than 1048576 bytes between two fences";
+        assert!(run.report.starts_with(said), "{}", run.report);
+        assert_eq!(run.report.matches("offers its launcher").count(), 1);
+    }
+
+    /// Whatever others say, it does nothing to a terminal.
+    #[test]
+    fn what_is_said_prints() {
+        let evil = || "\x1b]0;x\x07\r\u{9b}2J".to_owned();
+        let notice = || Notice { pe: 0, pid: 1, how: evil(), hint: Some(evil()), code: 1 };
+        for event in [
+            Event::Failed { what: evil(), code: 1 },
+            Event::Aborted { pe: 0, code: 1, message: evil() },
+            Event::Suspected { pe: 0, message: evil() },
+            Event::Broken { pe: 0, what: evil() },
+            Event::Died(notice()),
+            Event::Broken { pe: 0, what: "what another one does is said, too".into() },
+        ] {
+            let mut run = run(&[]);
+            run.hear(0, event.clone());
+            run.hear(0, Event::Standings(vec![(1, Standing::Ended(evil()))]));
+            run.move_on(Instant::now() + SUSPECT);
+            let report = run.report;
+            assert!(report.contains(r"\u{1b}]0;x\u{7}\r\u{9b}2J"), "{report:?} of {event:?}");
+            assert!(!report.contains(|c: char| c.is_control() && c != '\n'), "{report:?}");
+        }
+    }
 }

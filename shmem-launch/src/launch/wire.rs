@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{self, Malformed};
+use crate::codec::{self, Malformed, Message};
 
 /// Counted up when a message changes: the two sides must agree.
 pub(crate) const VERSION: u32 = 4;
@@ -98,6 +98,8 @@ impl Value {
     }
 }
 
+impl Message for Request {}
+
 impl Request {
     /// As a packet.
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -109,6 +111,8 @@ impl Request {
         codec::decode(packet)
     }
 }
+
+impl Message for Reply {}
 
 impl Reply {
     /// As a packet.

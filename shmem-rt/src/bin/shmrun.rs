@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use shmem::launch::{Bind, DEPUTY, HostList, HostListError, HostsAs, Interface, Launch, deputy};
+use shmem_launch::say::say;
 
 /// Starts PROGRAM as several PEs, on this host or on those named, and ends with the exit code of the first
 /// that fails.
@@ -115,7 +116,7 @@ fn main() -> ExitCode {
     let hosts = match hosts(&arguments) {
         Ok(hosts) => hosts,
         Err(error) => {
-            eprintln!("shmrun: {error}");
+            say(&format!("shmrun: {error}"));
             return ExitCode::from(2);
         }
     };
@@ -155,7 +156,7 @@ fn main() -> ExitCode {
     match launch.run() {
         Ok(outcome) => ExitCode::from(outcome.code),
         Err(error) => {
-            eprintln!("shmrun: {error}");
+            say(&format!("shmrun: {error}"));
             ExitCode::from(error.code())
         }
     }

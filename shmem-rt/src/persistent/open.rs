@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use shmem_core::memory::{Backing, Candidate, Found, Identity, PmemFile, agree};
 use shmem_core::partition::{PARTITION_VARIABLE, Policy};
 use shmem_launch::bootstrap::Bootstrap;
-use shmem_launch::codec;
+use shmem_launch::codec::{self, Message};
 use shmem_launch::say::say;
 
 use crate::error::{Error, Result};
@@ -28,6 +28,8 @@ struct Report {
     set: u64,
     files: BTreeMap<usize, FileState>,
 }
+
+impl Message for Report {}
 
 /// The files of one PE, by the position of their partition, before the PEs have agreed.
 struct Candidates {

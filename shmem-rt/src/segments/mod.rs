@@ -27,7 +27,7 @@ use shmem_core::memory::{LaterSegment, MemoryError, Request};
 use shmem_core::partition::Grant;
 use shmem_core::segment::Segment;
 use shmem_core::text::Text;
-use shmem_launch::codec;
+use shmem_launch::codec::{self, Message};
 
 pub(crate) use end::settle;
 pub(crate) use misplaced::renew_pages;
@@ -304,3 +304,5 @@ struct Part {
     /// What who makes the segment has to say.
     said: Vec<u8>,
 }
+
+impl Message for Part {}

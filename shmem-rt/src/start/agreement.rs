@@ -97,7 +97,7 @@ impl PeMemory {
     }
 
     fn decode(told: &[u8]) -> Option<Self> {
-        let (pieces, cpus, granted) = codec::decode::<(_, _, Vec<u8>)>(told).ok()?;
+        let (pieces, cpus, granted) = codec::decode::<(Vec<u8>, Cpus, Vec<u8>)>(told).ok()?;
         Some(Self { pieces, cpus, grants: grants::decode(&granted)? })
     }
 }

@@ -302,6 +302,11 @@ fn what_does_not_exist_is_said_with_what_does() {
         text(table.position_of_name("girds")),
         "there is no partition `girds`; there are 1 `default`, 2 `fast`, 3 `normal`, 15 `grid`; did you mean `grid`?"
     );
+    let forged = text(table.position_of_name("\x1b[2Jgrid\r\n"));
+    assert!(
+        forged.starts_with(r"there is no partition `\u{1b}[2Jgrid\r\n`; there are 1 `default`"),
+        "{forged}"
+    );
 }
 
 #[test]

@@ -11,6 +11,8 @@ use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use rustix::process::{Uid, getuid};
 
+use crate::say::say;
+
 /// Set by every launcher that speaks PMIx.
 pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
 
@@ -51,7 +53,7 @@ impl Claim {
             }
             Err(Errno::ADDRINUSE) => match holder(&address) {
                 Some((user, process)) if user != getuid() => {
-                    eprintln!("shmem: warning: {}", unguarded(pe, user, process));
+                    say(&format!("shmem: warning: {}", unguarded(pe, user, process)));
                     Ok(None)
                 }
                 holder => Err(refused(pe, holder.map(|(_, process)| process))),

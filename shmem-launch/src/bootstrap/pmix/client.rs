@@ -2,6 +2,9 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::io;
+use std::sync::RwLockReadGuard;
+
+use shmem_core::exclusion::RwLock;
 
 use super::bindings::{
     PMIX_BOOL, PMIX_BYTE_OBJECT, PMIX_COLLECT_DATA, PMIX_ERR_NOT_FOUND, PMIX_ERR_UNREACH, PMIX_GLOBAL,
@@ -15,6 +18,9 @@ use super::library::Library;
 pub(super) struct Client {
     library: &'static Library,
     me: pmix_proc_t,
+    /// Whether this client has left, which is read as long as a call of PMIx runs: what it asks once it has left would
+    /// meet a library that has taken itself down, or be asked in the name of MPI, which leaves by itself.
+    left: RwLock<bool>,
 }
 
 /// What a key stands for.
@@ -37,7 +43,7 @@ impl Client {
         check(library, "PMIx_Init", status).map_err(|error| {
             io::Error::other(format!("{error}; unset PMIX_NAMESPACE to run the program without its launcher"))
         })?;
-        Ok(Some(Self { library, me }))
+        Ok(Some(Self { library, me, left: RwLock::new(false) }))
     }
 
     pub(super) fn rank(&self) -> u32 {
@@ -68,14 +74,16 @@ impl Client {
     /// Offers a value to all processes.
     pub(super) fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         let key = text(key)?;
+        let _staying = self.stay()?;
         let bytes = pmix_byte_object_t { bytes: value.as_ptr().cast_mut().cast(), size: value.len() };
         let mut value = empty_value();
         value.type_ = PMIX_BYTE_OBJECT as u16;
         value.data.bo = bytes;
-        // SAFETY: a string that ends with a zero, and a value that is copied; it is not written to.
+        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero, and a
+        // value that is copied; it is not written to.
         let status = unsafe { (self.library.put)(PMIX_GLOBAL as u8, key.as_ptr(), &raw mut value) };
         check(self.library, "PMIx_Put", status)?;
-        // SAFETY: no arguments.
+        // SAFETY: no arguments; this client has joined and does not leave meanwhile (`_staying`).
         let status = unsafe { (self.library.commit)() };
         check(self.library, "PMIx_Commit", status)
     }
@@ -91,28 +99,57 @@ impl Client {
         }
         collect.value.type_ = PMIX_BOOL as u16;
         collect.value.data.flag = true;
-        // SAFETY: no processes: all of the job; one piece of information, which is not kept.
+        let _staying = self.stay()?;
+        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); no processes: all of the job; one piece
+        // of information, which is not kept.
         let status = unsafe { (self.library.fence)(std::ptr::null(), 0, &raw const collect, 1) };
         check(self.library, "PMIx_Fence", status)
     }
 
-    /// Asks the launcher to end the job; says nothing, and comes back if the launcher is gone.
+    /// Asks the launcher to end the job; says nothing, and comes back if the launcher is gone, or if this process has
+    /// left or is about to: then its exit code is all that the launcher hears.
     pub(super) fn abort(&self, code: i32) {
-        // SAFETY: a string that ends with a zero; no processes: all of the job.
+        // Not waiting: a thread that leaves waits for one that is in a fence, and who ends the job is not to wait for it.
+        let Some(_staying) = self.left.try_read().filter(|left| !**left) else { return };
+        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero; no
+        // processes: all of the job.
         let _ = unsafe { (self.library.abort)(code, c"".as_ptr(), std::ptr::null_mut(), 0) };
     }
 
-    /// Leaves: the end of this process is not a failure.
+    /// Leaves, once no other thread is in a call: the end of this process is not a failure.
     pub(super) fn leave(&self) {
-        // SAFETY: no further information. MPI, where it runs in the same process, has counted itself in.
+        let mut left = self.left.write();
+        if std::mem::replace(&mut left, true) {
+            return;
+        }
+        // SAFETY: this client has joined, leaves once, and is in no other call, nor will be (`left`); no further
+        // information. MPI, where it runs in the same process, has counted itself in.
         let _ = unsafe { (self.library.finalize)(std::ptr::null(), 0) };
     }
 
+    /// As long as the guard lives, this client does not leave.
+    ///
+    /// # Errors
+    ///
+    /// If it has left.
+    pub(super) fn stay(&self) -> io::Result<RwLockReadGuard<'_, bool>> {
+        let left = self.left.read();
+        if *left {
+            let what = format!(
+                "PE {} has left the job: what PEs do together ends before; exchange values before `finish`",
+                self.rank()
+            );
+            return Err(io::Error::new(io::ErrorKind::NotConnected, what));
+        }
+        Ok(left)
+    }
+
     fn get(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
+        let _staying = self.stay()?;
         let process = pmix_proc_t { rank, ..self.me };
         let mut value = std::ptr::null_mut();
-        // SAFETY: a process of this job, a string that ends with a zero, no further information, and room for the
-        // address of an answer, which then is ours.
+        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a process of this job, a string that
+        // ends with a zero, no further information, and room for the address of an answer, which then is ours.
         let status = unsafe {
             (self.library.get)(&raw const process, key.as_ptr(), std::ptr::null(), 0, &raw mut value)
         };
@@ -216,4 +253,102 @@ fn check(library: &Library, what: &str, status: pmix_status_t) -> io::Result<()>
         _ => io::ErrorKind::Other,
     };
     Err(io::Error::new(kind, format!("{what}: {words} ({status})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_int;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::super::bindings::pmix_scope_t;
+    use super::*;
+
+    /// Calls of a library that is only counted.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+    fn called() -> pmix_status_t {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        PMIX_SUCCESS as pmix_status_t
+    }
+
+    extern "C" fn init(_: *mut pmix_proc_t, _: *mut pmix_info, _: usize) -> pmix_status_t {
+        called()
+    }
+
+    extern "C" fn finalize(_: *const pmix_info, _: usize) -> pmix_status_t {
+        called()
+    }
+
+    extern "C" fn put(_: pmix_scope_t, _: *const c_char, _: *mut pmix_value_t) -> pmix_status_t {
+        called()
+    }
+
+    extern "C" fn commit() -> pmix_status_t {
+        called()
+    }
+
+    extern "C" fn fence(_: *const pmix_proc_t, _: usize, _: *const pmix_info, _: usize) -> pmix_status_t {
+        called()
+    }
+
+    extern "C" fn get(
+        _: *const pmix_proc_t,
+        _: *const c_char,
+        _: *const pmix_info,
+        _: usize,
+        _: *mut *mut pmix_value_t,
+    ) -> pmix_status_t {
+        called();
+        PMIX_ERR_NOT_FOUND
+    }
+
+    extern "C" fn abort(_: c_int, _: *const c_char, _: *mut pmix_proc_t, _: usize) -> pmix_status_t {
+        called()
+    }
+
+    extern "C" fn error_string(_: pmix_status_t) -> *const c_char {
+        c"counted".as_ptr()
+    }
+
+    static COUNTED: Library = Library { init, finalize, put, commit, fence, get, abort, error_string };
+
+    #[test]
+    fn who_has_left_asks_the_library_for_nothing() {
+        let client = Client::connect(&COUNTED).unwrap().unwrap();
+        client.put("key", b"value").unwrap();
+        client.fence().unwrap();
+        assert_eq!(client.put_by(0, "key").unwrap_err().kind(), io::ErrorKind::NotFound);
+        client.abort(1);
+        assert_eq!(CALLS.load(Ordering::Relaxed), 6);
+        client.leave();
+        assert_eq!(CALLS.load(Ordering::Relaxed), 7);
+        for error in [client.put("key", b"value"), client.fence(), client.put_by(0, "key").map(drop)] {
+            let error = error.unwrap_err();
+            assert!(error.to_string().contains("has left the job"), "{error}");
+        }
+        client.abort(1);
+        client.leave();
+        assert_eq!(CALLS.load(Ordering::Relaxed), 7);
+    }
+
+    #[test]
+    fn who_leaves_waits_for_who_asks_and_keeps_nobody_from_ending_the_job() {
+        let client = Client {
+            library: &COUNTED,
+            me: pmix_proc_t { nspace: [0; 256], rank: 3 },
+            left: RwLock::new(false),
+        };
+        let staying = client.stay().unwrap();
+        std::thread::scope(|scope| {
+            let leaving = scope.spawn(|| *client.left.write() = true);
+            while client.left.try_read().is_some() {
+                std::thread::yield_now();
+            }
+            // Comes back at once, though a thread is leaving.
+            client.abort(1);
+            drop(staying);
+            leaving.join().unwrap();
+        });
+        assert!(client.stay().is_err());
+    }
 }

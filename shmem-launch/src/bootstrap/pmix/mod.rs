@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use super::launcher::Bootstrap;
 use super::steps::Steps;
+use crate::say::say;
 use bindings::{PMIX_HOSTNAME, PMIX_JOB_SIZE, PMIX_LOCAL_PEERS, PMIX_NODEID};
 use claim::{Claim, NAMESPACE};
 use client::{Client, Fact};
@@ -115,6 +116,7 @@ impl Bootstrap for Pmix {
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        drop(self.client.stay()?);
         match &self.role {
             Role::First(host) => host.put(key, value),
             Role::Other(steps) => steps.put(key, value),
@@ -122,6 +124,7 @@ impl Bootstrap for Pmix {
     }
 
     fn fence(&self) -> io::Result<()> {
+        drop(self.client.stay()?);
         match &self.role {
             Role::First(host) => host.fence(),
             Role::Other(steps) => steps.fence(|| match self.hosts.iter().all(|host| *host == 0) {
@@ -139,6 +142,7 @@ impl Bootstrap for Pmix {
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        drop(self.client.stay()?);
         match &self.role {
             Role::First(host) => host.share(descriptors),
             Role::Other(steps) => steps.share(descriptors),
@@ -148,7 +152,7 @@ impl Bootstrap for Pmix {
     fn abort(&self, code: i32, message: &str) -> ! {
         self.watch.await_turn();
         if self.watch.may_speak() && !message.is_empty() {
-            eprintln!("PE {} ended the job with code {code}: {message}", self.number);
+            say(&format!("PE {} ended the job with code {code}: {message}", self.number));
         }
         self.client.abort(code);
         std::process::exit(code)

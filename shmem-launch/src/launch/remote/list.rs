@@ -22,7 +22,10 @@ pub struct HostList(Vec<(String, usize)>);
 #[non_exhaustive]
 pub enum HostListError {
     /// It cannot be read.
-    #[error("`{0}` is no host: write its name, and after a colon how many PEs it takes, as `node1:4`")]
+    #[error(
+        "`{}` is no host: write its name, and after a colon how many PEs it takes, as `node1:4`",
+        .0.escape_debug()
+    )]
     NoHost(String),
     /// There is nothing in it.
     #[error("no host is named: write them as `node1:4,node2:4`, or a line for each in a file")]
@@ -152,8 +155,10 @@ mod tests {
 
     #[test]
     fn what_is_no_host_is_refused_with_what_would_be_one() {
-        for text in ["a:", "a:0", "a:x", ":4", "-oProxyCommand=x", "a;b", "a,,b", "$(x)", "a:-1"] {
+        for text in ["a:", "a:0", "a:x", ":4", "-oProxyCommand=x", "a;b", "a,,b", "$(x)", "a:-1", "a\x1b[2J"]
+        {
             let error = text.parse::<HostList>().unwrap_err().to_string();
+            assert!(!error.contains(char::is_control), "{error:?}");
             assert!(error.contains("is no host: write its name"), "{text}: {error}");
         }
         assert!(matches!("".parse::<HostList>(), Err(HostListError::Empty)));

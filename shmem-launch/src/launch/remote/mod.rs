@@ -58,6 +58,25 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
+    /// One whose launcher has said this, and is gone.
+    #[cfg(test)]
+    pub(super) fn saying(name: &str, events: &[Event]) -> Self {
+        use std::net::{TcpListener, TcpStream};
+
+        use self::frame::{Opener, Sealer};
+        use self::greeting::Session;
+
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (ours, _) = listener.accept().unwrap();
+        let session = |up, down| Session { sealer: Sealer::new([up; 32]), opener: Opener::new([down; 32]) };
+        let mut theirs = Link::new(theirs, session(1, 2), None).unwrap();
+        events.iter().flat_map(Event::encode).for_each(|message| theirs.say(&message));
+        let link = Link::new(ours, session(2, 1), None).unwrap();
+        let agent = Agent::start(&["true".into()], name, "shmrun".as_ref(), "").unwrap();
+        Self { name: name.to_owned(), link, agent }
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
     }
