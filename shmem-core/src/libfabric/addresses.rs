@@ -19,12 +19,17 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// An empty table, with room for so many at first.
+    /// Most addresses that there is room for at first. Providers compute with the number, and some do not look whether
+    /// the product is one; what is entered beyond makes room when it comes.
+    pub const MOST_AT_FIRST: usize = 1 << 20;
+
+    /// An empty table, with room for so many at first, at most [`MOST_AT_FIRST`](Self::MOST_AT_FIRST).
     ///
     /// # Errors
     ///
-    /// If the provider refuses.
+    /// If they are more, or the provider refuses.
     pub fn open(domain: &Arc<Domain>, count: usize) -> Result<Arc<Self>, Refused> {
+        Refused::unless_few("fi_av_open", count, Self::MOST_AT_FIRST)?;
         // SAFETY: numbers and pointers: all zeroes ask for nothing.
         let mut attributes: fi_av_attr = unsafe { core::mem::zeroed() };
         attributes.type_ = FI_AV_TABLE;
@@ -55,12 +60,18 @@ impl Addresses {
     /// reads as many bytes as its addresses have.
     pub unsafe fn insert(&self, address: &[u8]) -> Result<fi_addr_t, Refused> {
         let (mut found, none) = (fi_addr_t::MAX, core::ptr::null_mut());
-        let from = address.as_ptr().cast::<c_void>();
+        // Where an address says of what kind it is, and so how long, providers believe it.
+        let mut whole = [0_u8; ADDRESS_BYTES];
+        match whole.get_mut(..address.len()) {
+            Some(start) => start.copy_from_slice(address),
+            None => return Err(Refused::of("fi_av_insert", FI_EINVAL.cast_signed())),
+        }
+        let from = whole.as_ptr().cast::<c_void>();
         // SAFETY: an open table; one address, whole (caller), and room for one number.
         match unsafe { calls::av_insert(self.table.as_ptr(), from, 1, &raw mut found, 0, none) } {
             1 => Ok(found),
-            error if error < 0 => Err(Refused { call: "fi_av_insert", code: -error }),
-            _ => Err(Refused { call: "fi_av_insert", code: FI_EINVAL.cast_signed() }),
+            error if error < 0 => Err(Refused::of("fi_av_insert", -error)),
+            _ => Err(Refused::of("fi_av_insert", FI_EINVAL.cast_signed())),
         }
     }
 

@@ -6,8 +6,22 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::bindings::*;
 
-/// What an entry that a table leaves out answers: `-FI_ENOSYS`.
+/// What an entry that a table leaves out answers, or that is of a table that an object lacks: `-FI_ENOSYS`. An endpoint that
+/// was not asked for atomics may have no table of them.
 const NOT_THERE: i32 = -38;
+
+/// An entry of a table, if both are there. The table is not borrowed: an older libfabric has a shorter one.
+macro_rules! entry {
+    ($table:expr, $entry:ident) => {{
+        let table = $table;
+        if table.is_null() {
+            None
+        } else {
+            // SAFETY: not null: a table of libfabric's, of an open object (caller), which has this entry since 1.14.
+            unsafe { (*table).$entry }
+        }
+    }};
+}
 
 /// Functions that call an entry of a table of the object that is their first argument.
 macro_rules! calls {
@@ -20,10 +34,9 @@ macro_rules! calls {
         #[inline(always)]
         #[allow(clippy::too_many_arguments, reason = "libfabric's own")]
         pub unsafe fn $name($object: *mut $type $(, $argument: $of)*) -> $result {
-            // SAFETY: an open object (caller), whose tables libfabric has filled in.
+            // SAFETY: an open object (caller).
             let table = unsafe { (*$object).$($table).+ };
-            // SAFETY: an open object (caller), whose tables libfabric has filled in.
-            match unsafe { (*table).$entry } {
+            match entry!(table, $entry) {
                 // SAFETY: the caller's promise.
                 Some(call) => unsafe { call($object.cast() $(, $argument)*) },
                 None => NOT_THERE as $result,
@@ -76,10 +89,9 @@ pub unsafe fn av_straddr(
     buf: *mut c_char,
     len: *mut usize,
 ) -> *const c_char {
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    // SAFETY: an open object (caller).
     let table = unsafe { (*av).ops };
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
-    match unsafe { (*table).straddr } {
+    match entry!(table, straddr) {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(av, addr, buf, len) },
         None => core::ptr::null(),
@@ -98,10 +110,9 @@ pub unsafe fn cq_strerror(
     buf: *mut c_char,
     len: usize,
 ) -> *const c_char {
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    // SAFETY: an open object (caller).
     let table = unsafe { (*cq).ops };
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
-    match unsafe { (*table).strerror } {
+    match entry!(table, strerror) {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(cq, prov_errno, err_data, buf, len) },
         None => core::ptr::null(),
@@ -114,10 +125,9 @@ pub unsafe fn cq_strerror(
 ///
 /// The object must be open, and nobody use it afterwards.
 pub unsafe fn close(object: *mut fid) -> c_int {
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    // SAFETY: an open object (caller).
     let table = unsafe { (*object).ops };
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
-    match unsafe { (*table).close } {
+    match entry!(table, close) {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(object) },
         None => NOT_THERE,
@@ -130,10 +140,9 @@ pub unsafe fn close(object: *mut fid) -> c_int {
 ///
 /// Both objects must be open, and be ones that may be bound with these flags.
 pub unsafe fn bind(object: *mut fid, to: *mut fid, flags: u64) -> c_int {
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    // SAFETY: an open object (caller).
     let table = unsafe { (*object).ops };
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
-    match unsafe { (*table).bind } {
+    match entry!(table, bind) {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(object, to, flags) },
         None => NOT_THERE,
@@ -146,10 +155,9 @@ pub unsafe fn bind(object: *mut fid, to: *mut fid, flags: u64) -> c_int {
 ///
 /// The object must be open, and `argument` be what the command takes.
 pub unsafe fn control(object: *mut fid, command: u32, argument: *mut c_void) -> c_int {
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
+    // SAFETY: an open object (caller).
     let table = unsafe { (*object).ops };
-    // SAFETY: an open object (caller), whose tables libfabric has filled in.
-    match unsafe { (*table).control } {
+    match entry!(table, control) {
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(object, command.cast_signed(), argument) },
         None => NOT_THERE,

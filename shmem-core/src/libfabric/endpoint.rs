@@ -35,7 +35,7 @@ pub enum Reports {
 /// An endpoint, as operations are posted to it: its address alone.
 ///
 /// Operations are named as in libfabric and documented there. Each is one indirect call, and gives the answer of libfabric:
-/// 0, or a negative error, `-FI_EAGAIN` where there is no room now.
+/// 0, or a negative error, `-FI_EAGAIN` where there is no room now, `-FI_ENOSYS` where the endpoint has no such operation.
 ///
 /// All read what describes the operation during the call. What it reads and writes locally must stay until it is complete,
 /// and be described as the provider demands; where it is injected (`FI_INJECT`), what it reads, until the call returns.
@@ -55,18 +55,23 @@ unsafe impl Send for Poster<'_> {}
 unsafe impl Sync for Poster<'_> {}
 
 impl Endpoint {
-    /// Opens an endpoint that knows those of a table, with a queue of so many entries, on which threads can sleep or
-    /// not, and with a counter of operations that are complete.
+    /// Most entries of a queue. Providers compute with the number, and some do not look whether the product is one.
+    pub const MOST_ENTRIES: usize = 1 << 20;
+
+    /// Opens an endpoint that knows those of a table, with a queue of so many entries, at most
+    /// [`MOST_ENTRIES`](Self::MOST_ENTRIES), on which threads can sleep or not, and with a counter of operations that
+    /// are complete.
     ///
     /// # Errors
     ///
-    /// If the provider refuses. `fi_cq_open` or `fi_control` where threads cannot sleep.
+    /// If they are more, or the provider refuses. `fi_cq_open` or `fi_control` where threads cannot sleep.
     pub fn open(
         addresses: &Arc<Addresses>,
         entries: usize,
         sleeps: bool,
         reports: Reports,
     ) -> Result<Self, Refused> {
+        Refused::unless_few("fi_cq_open", entries, Self::MOST_ENTRIES)?;
         let (domain, none) = (addresses.domain(), core::ptr::null_mut());
         // SAFETY: numbers and pointers: all zeroes ask for nothing.
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
@@ -121,11 +126,7 @@ impl Endpoint {
         // SAFETY: an open queue, and room for one descriptor.
         let answer = unsafe { calls::control(self.queue.fid(), FI_GETWAIT, to) };
         Refused::unless_done("fi_control", answer)?;
-        if descriptor < 0 {
-            Err(Refused { call: "fi_control", code: FI_ENOSYS.cast_signed() })
-        } else {
-            Ok(descriptor)
-        }
+        if descriptor < 0 { Err(Refused::of("fi_control", FI_ENOSYS.cast_signed())) } else { Ok(descriptor) }
     }
 
     /// Its address, for other processes.
@@ -367,28 +368,51 @@ fn is_known(datatype: fi_datatype, op: fi_op) -> bool {
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::super::{Domain, Hints, Library, Registration};
+    use super::super::{Domain, Entry, Hints, Library, Registration, Unfit};
     use super::*;
 
-    /// An endpoint of the provider that runs anywhere, if there is a libfabric.
-    fn endpoint(sleeps: bool) -> Option<Endpoint> {
+    /// The provider that runs anywhere.
+    const ANYWHERE: &str = "tcp;ofi_rxm";
+
+    /// The system's libfabric, if there is one.
+    fn library() -> Option<&'static Library> {
         // SAFETY: no library is named: the system's.
-        let library = match unsafe { Library::load(None) } {
-            Ok(library) => library,
+        match unsafe { Library::load(None) } {
+            Ok(library) => Some(library),
             Err(why) => {
                 eprintln!("skipped: {why}");
-                return None;
+                None
             }
+        }
+    }
+
+    /// A table of addresses of the provider that runs anywhere, for endpoints with these capabilities, if there is a
+    /// libfabric.
+    fn addresses(capabilities: u32) -> Option<Arc<Addresses>> {
+        Some(addresses_of(ANYWHERE, capabilities)?.unwrap())
+    }
+
+    /// The same of any provider that this libfabric may have.
+    fn addresses_of(provider: &str, capabilities: u32) -> Option<Result<Arc<Addresses>, Refused>> {
+        let library = library()?;
+        let hints = Hints { capabilities: capabilities.into(), provider: Some(provider), ..Hints::default() };
+        let offers = match library.offers(&hints) {
+            Ok(offers) => offers,
+            Err(refused) => return Some(Err(refused)),
         };
-        let capabilities = u64::from(FI_MSG | FI_RMA | FI_ATOMIC);
-        let hints = Hints { capabilities, provider: Some("tcp;ofi_rxm"), ..Hints::default() };
-        let offers = library.offers(&hints).unwrap();
-        assert!(offers.entries().all(|entry| entry.provider() == "tcp;ofi_rxm"));
+        assert!(offers.entries().all(|entry| entry.provider() == provider));
         assert_eq!(offers.on(Some("no-such-interface")).unwrap_err().code, FI_ENODATA.cast_signed());
-        let domain = Domain::open(offers.on(Some("lo")).unwrap()).unwrap();
+        let is_there =
+            |entry: &Entry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
+        let domain = Domain::open(offers.entries().find(is_there).unwrap()).unwrap();
         assert_eq!(domain.entry().interface(), "lo");
         drop(offers);
-        let addresses = Addresses::open(&domain, 0).unwrap();
+        Some(Addresses::open(&domain, 0))
+    }
+
+    /// An endpoint of that provider with all that is used.
+    fn endpoint(sleeps: bool) -> Option<Endpoint> {
+        let addresses = addresses(FI_MSG | FI_RMA | FI_ATOMIC)?;
         Some(Endpoint::open(&addresses, 16, sleeps, Reports::All).unwrap())
     }
 
@@ -419,6 +443,102 @@ mod tests {
             assert_eq!(endpoint.has_compare_atomic(datatype, op), UNSUPPORTED);
         }
         assert!(endpoint.descriptor().is_none() && !endpoint.may_sleep());
+    }
+
+    /// This provider, up to some version, gives an endpoint no table of what was not asked for.
+    #[test]
+    fn operations_that_were_not_asked_for_are_not_there() {
+        const NOT_THERE: i32 = -FI_ENOSYS.cast_signed();
+        let Some(addresses) = addresses(FI_MSG) else { return };
+        let endpoint = Endpoint::open(&addresses, 16, false, Reports::All).unwrap();
+        if endpoint.has_atomic(FI_UINT64, FI_SUM) != NOT_THERE {
+            return eprintln!("skipped: this libfabric gives every endpoint a table of atomics");
+        }
+        assert_eq!(endpoint.has_fetch_atomic(FI_UINT64, FI_SUM), NOT_THERE);
+        assert_eq!(endpoint.has_compare_atomic(FI_UINT64, FI_CSWAP), NOT_THERE);
+        // SAFETY: numbers and pointers: all zeroes are a message of nothing.
+        let message: fi_msg_atomic = unsafe { core::mem::zeroed() };
+        // SAFETY: numbers and pointers: all zeroes are a place for nothing.
+        let (compare, mut result): (fi_ioc, fi_ioc) = unsafe { core::mem::zeroed() };
+        let (mut described, mut description) = (core::ptr::null_mut(), core::ptr::null_mut());
+        let poster = endpoint.poster();
+        // SAFETY: nothing is named that it reads or writes.
+        assert_eq!(unsafe { poster.atomicmsg(&message, 0) }, NOT_THERE as isize);
+        // SAFETY: nothing is named that it reads or writes.
+        let answer = unsafe { poster.fetch_atomicmsg(&message, (&mut result, &mut description), 0) };
+        assert_eq!(answer, NOT_THERE as isize);
+        let (compare, result) = ((&compare, &mut described), (&mut result, &mut description));
+        // SAFETY: nothing is named that it reads or writes.
+        assert_eq!(unsafe { poster.compare_atomicmsg(&message, compare, result, 0) }, NOT_THERE as isize);
+    }
+
+    #[test]
+    fn more_entries_than_libfabric_computes_with_are_refused() {
+        let Some(addresses) = addresses(FI_MSG) else { return };
+        let library = addresses.domain().library();
+        let most = (Endpoint::MOST_ENTRIES, Addresses::MOST_AT_FIRST);
+        for asked in [most.0.max(most.1) + 1, 1 << 32, 1 << 58, 1 << 60, usize::MAX] {
+            let queue = Endpoint::open(&addresses, asked, false, Reports::All).unwrap_err();
+            let table = Addresses::open(addresses.domain(), asked).unwrap_err();
+            let unfit = |most| Some(Unfit::Entries { asked, most });
+            assert_eq!((queue.call, queue.unfit), ("fi_cq_open", unfit(most.0)));
+            assert_eq!((table.call, table.unfit), ("fi_av_open", unfit(most.1)));
+            let said = queue.describe(library);
+            assert!(said.contains(&asked.to_string()) && said.contains(&most.0.to_string()), "{said}");
+        }
+        // As many as are allowed are there, if there is memory for them.
+        for opened in [
+            Endpoint::open(&addresses, most.0, false, Reports::All).map(|_| ()),
+            Addresses::open(addresses.domain(), most.1).map(|_| ()),
+        ] {
+            assert!(opened.is_ok() || opened.is_err_and(|refused| refused.code == libc::ENOMEM));
+        }
+    }
+
+    /// Otherwise it would end inside, and any provider would do.
+    #[test]
+    fn a_name_with_a_zero_byte_is_no_providers() {
+        let Some(library) = library() else { return };
+        for (name, at) in [("\0", 0), ("tcp;ofi_rxm\0", 11)] {
+            let refused = library.offers(&Hints { provider: Some(name), ..Hints::default() }).unwrap_err();
+            assert_eq!(refused.unfit, Some(Unfit::Name { at }));
+            assert!(refused.describe(library).contains("zero byte"));
+        }
+    }
+
+    /// Some providers take as many bytes as an address says that it has.
+    #[test]
+    fn nothing_is_read_behind_an_address() {
+        const PAGE: usize = 1 << 16;
+        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory, wherever there is room.
+        let start = unsafe { libc::mmap(core::ptr::null_mut(), 2 * PAGE, access, flags, -1, 0) };
+        assert_ne!(start, libc::MAP_FAILED);
+        let behind = start.cast::<u8>().wrapping_add(PAGE);
+        // SAFETY: the second half of that memory, which nobody uses.
+        assert_eq!(unsafe { libc::mprotect(behind.cast(), PAGE, libc::PROT_NONE) }, 0);
+        let place = behind.wrapping_sub(16);
+        let families = [libc::AF_INET, libc::AF_INET6, libc::AF_UNSPEC, 27, 0xFF].map(|family| family as u8);
+        for provider in [ANYWHERE, "sockets"] {
+            let addresses = match addresses_of(provider, FI_MSG) {
+                Some(Ok(addresses)) => addresses,
+                Some(Err(why)) => {
+                    eprintln!("skipped: {provider}: {why:?}");
+                    continue;
+                }
+                None => return,
+            };
+            for family in families {
+                let address = [family, 0, 0x30, 0x39, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+                // SAFETY: the end of the first half, of which there is no reference.
+                unsafe { place.copy_from_nonoverlapping(address.as_ptr(), address.len()) };
+                // SAFETY: so many bytes, which stay, and nobody changes them while they are borrowed.
+                let address = unsafe { core::slice::from_raw_parts(place, address.len()) };
+                // SAFETY: as long as an address of this provider.
+                let inserted = unsafe { addresses.insert(address) };
+                assert!(inserted.is_ok() || i32::from(family) != libc::AF_INET, "{provider}: {inserted:?}");
+            }
+        }
     }
 
     #[test]

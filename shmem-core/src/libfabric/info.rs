@@ -3,11 +3,11 @@
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use std::ffi::CString;
+use std::ffi::{CString, NulError};
 
 use super::bindings::*;
 use super::library::{Library, VERSION};
-use super::object::Refused;
+use super::object::{Refused, Unfit};
 
 /// What is asked of providers: endpoints that need no connection (`FI_EP_RDM`), which any thread may use
 /// (`FI_THREAD_SAFE`) and which do their work when they are called (`FI_PROGRESS_MANUAL`).
@@ -51,14 +51,20 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// What libfabric says: `FI_ENODATA` where nothing fits.
+    /// What libfabric says: `FI_ENODATA` where nothing fits. If the name of the provider has a zero byte.
     pub fn offers(&'static self, asked: &Hints<'_>) -> Result<Info, Refused> {
-        let refused = |code| Refused { call: "fi_getinfo", code };
+        let refused = |code| Refused::of("fi_getinfo", code);
+        let provider = asked.provider.map(CString::new).transpose();
+        let unfit = |zero: NulError| Unfit::Name { at: zero.nul_position() };
+        let provider = provider.map_err(|zero| Refused::unfit("fi_getinfo", unfit(zero)))?;
         // SAFETY: a null pointer asks for an empty one.
         let hints = unsafe { (self.symbols().fi_dupinfo)(core::ptr::null()) };
         let hints = NonNull::new(hints).ok_or(refused(FI_ENOMEM.cast_signed()))?;
         let hints = Info { library: self, first: hints };
         hints.fill_in(asked);
+        if let Some(provider) = provider {
+            hints.name(&provider).ok_or(refused(FI_ENOMEM.cast_signed()))?;
+        }
         let mut list = core::ptr::null_mut();
         let (node, service) = (core::ptr::null(), core::ptr::null());
         let getinfo = self.symbols().fi_getinfo;
@@ -84,7 +90,7 @@ impl Info {
     pub fn on(&self, interface: Option<&str>) -> Result<Entry<'_>, Refused> {
         let mut entries = self.entries();
         let found = entries.find(|entry| interface.is_none_or(|name| entry.interface() == name));
-        found.ok_or(Refused { call: "fi_getinfo", code: FI_ENODATA.cast_signed() })
+        found.ok_or(Refused::of("fi_getinfo", FI_ENODATA.cast_signed()))
     }
 
     /// All entries.
@@ -110,9 +116,19 @@ impl Info {
         domain.data_progress = FI_PROGRESS_MANUAL;
         domain.resource_mgmt = asked.resources;
         domain.mr_mode = asked.registration.cast_signed();
+    }
+
+    /// Has an empty entry that nobody else has yet name a provider. `None`: there is no memory for it.
+    fn name(&self, provider: &CStr) -> Option<()> {
+        // SAFETY: a text that ends with a zero.
+        let copy = NonNull::new(unsafe { libc::strdup(provider.as_ptr()) })?;
+        // SAFETY: one that libfabric has just made; nobody else has it.
+        let info = unsafe { &mut *self.first.as_ptr() };
         // SAFETY: `fi_dupinfo` makes all attributes, each an allocation of its own; nobody else has them.
         let fabric = unsafe { &mut *info.fabric_attr };
-        fabric.prov_name = asked.provider.map_or(core::ptr::null_mut(), name);
+        // libfabric frees it with the entry.
+        fabric.prov_name = copy.as_ptr();
+        Some(())
     }
 }
 
@@ -236,13 +252,6 @@ impl<'i> Entry<'i> {
     pub(super) fn as_ptr(self) -> *mut fi_info {
         self.info.as_ptr()
     }
-}
-
-/// A copy of a name that libfabric will free.
-fn name(name: &str) -> *mut c_char {
-    let name = CString::new(name).unwrap_or_default();
-    // SAFETY: a text that ends with a zero.
-    unsafe { libc::strdup(name.as_ptr()) }
 }
 
 /// A text of libfabric.

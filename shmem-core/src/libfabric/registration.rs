@@ -56,7 +56,7 @@ impl Registration {
     /// If the provider refuses, or the endpoint is of another domain.
     pub fn bind(&self, endpoint: &Endpoint) -> Result<(), Refused> {
         if !Arc::ptr_eq(&self.domain, endpoint.addresses().domain()) {
-            return Err(Refused { call: "fi_mr_bind", code: FI_EINVAL.cast_signed() });
+            return Err(Refused::of("fi_mr_bind", FI_EINVAL.cast_signed()));
         }
         // SAFETY: open objects of one domain. A provider that needs the endpoint for as long as the memory does not close it
         // before: it says that it is busy (fi_endpoint(3)).

@@ -9,8 +9,8 @@ use super::domain::Domain;
 use super::error::OfiError;
 use super::pages::Pages;
 use crate::exclusion::Mutex;
-use crate::libfabric::Registration;
 use crate::libfabric::bindings::fi_context2;
+use crate::libfabric::{Refused, Registration};
 
 /// Most buffers for what arrives, and for what is sent: what comes sooner than they are free waits in the
 /// provider's. Where its queues are shorter there are fewer: half of a queue is for what is no message.
@@ -71,7 +71,8 @@ impl Buffers {
         if domain.demands.local {
             // SAFETY: the memory is freed behind the registration.
             let registered = unsafe { domain.register_local((buffers.memory.start(), bytes)) };
-            buffers.registered = Some(registered.map_err(|error| domain.refused("fi_mr_reg", error))?);
+            buffers.registered =
+                Some(registered.map_err(|error| domain.refused(Refused::of("fi_mr_reg", error)))?);
         }
         Ok(buffers)
     }

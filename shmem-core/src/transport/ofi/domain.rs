@@ -1,7 +1,6 @@
 //! What all endpoints of a PE share: the domain of one interface, the addresses of all PEs, registered
 //! memory.
 
-use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -32,16 +31,16 @@ impl Domain {
     pub(super) fn open(chosen: Chosen, pes: usize, secret: Secret) -> Result<Self, OfiError> {
         let Chosen { info, provider, domain: interface, demands } = chosen;
         let entry = info.first();
-        let refused = |Refused { call, code, .. }| OfiError::refused(entry.library(), &provider, call, code);
+        let refused = |refused| OfiError::refused(entry.library(), &provider, refused);
         let opened = libfabric::Domain::open(entry).map_err(refused)?;
-        let addresses = Addresses::open(&opened, pes).map_err(refused)?;
+        let addresses = Addresses::open(&opened, pes.min(Addresses::MOST_AT_FIRST)).map_err(refused)?;
         let peers = peers(pes);
         let names = Names::new(secret, demands.key);
         Ok(Self { addresses, peers, provider, interface, demands, names })
     }
 
-    pub(super) fn refused(&self, call: &'static str, error: c_int) -> OfiError {
-        OfiError::refused(self.library(), &self.provider, call, error)
+    pub(super) fn refused(&self, refused: Refused) -> OfiError {
+        OfiError::refused(self.library(), &self.provider, refused)
     }
 
     pub(super) fn library(&self) -> &'static Library {
@@ -65,7 +64,7 @@ impl Domain {
 
     /// The address of an endpoint, for other PEs: behind the provider's name, which must be theirs, too.
     pub(super) fn address_of(&self, endpoint: &Endpoint) -> Result<Vec<u8>, OfiError> {
-        let name = endpoint.name().map_err(|refused| self.refused(refused.call, refused.code))?;
+        let name = endpoint.name().map_err(|refused| self.refused(refused))?;
         Ok([self.provider.as_bytes(), &[0], &name].concat())
     }
 
@@ -90,7 +89,7 @@ impl Domain {
         };
         // SAFETY: as long as the address of an endpoint here, of the same provider, and not cut short.
         let found = unsafe { self.addresses.insert(address) };
-        let found = found.map_err(|refused| self.refused(refused.call, refused.code))?;
+        let found = found.map_err(|refused| self.refused(refused))?;
         self.peers[pe].store(found, Ordering::Relaxed);
         Ok(())
     }

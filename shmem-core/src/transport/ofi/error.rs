@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::libfabric::{Library, LibraryError};
+use crate::libfabric::{Library, LibraryError, Refused};
 
 /// Why the fabric cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,10 +81,10 @@ pub enum OfiError {
 }
 
 impl OfiError {
-    /// An error number of libfabric, positive.
-    pub(super) fn refused(library: &Library, provider: &str, call: &'static str, error: c_int) -> Self {
-        let (provider, why) = (provider.to_owned(), library.describe(error.into()));
-        Self::Refused { provider, call, why, advice: advice(error) }
+    /// What a provider has refused.
+    pub(super) fn refused(library: &Library, provider: &str, refused: Refused) -> Self {
+        let (provider, why) = (provider.to_owned(), refused.describe(library));
+        Self::Refused { provider, call: refused.call, why, advice: advice(refused.code) }
     }
 }
 

@@ -6,6 +6,7 @@ use super::operation::{Local, Target};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
 use super::{Fabric, Ofi};
+use crate::libfabric::Refused;
 use crate::libfabric::bindings::FI_INJECT;
 use crate::pe::Pe;
 use crate::shared;
@@ -323,7 +324,7 @@ unsafe impl Transport for Ofi {
         let (endpoint, memory) = (&self.fabric.first().unit.endpoint, (slot.wrapping_add(offset), bytes));
         // SAFETY: mapped until `forget` (caller).
         let said = unsafe { keys.register(domain, endpoint, segment, offset, memory) };
-        let said = said.map_err(|error| domain.refused("fi_mr_reg", error).to_string())?;
+        let said = said.map_err(|error| domain.refused(Refused::of("fi_mr_reg", error)).to_string())?;
         // SAFETY: the caller's promise; the engine forgets the segment before anybody unmaps it.
         let target = unsafe { Memory::later(slot, offset, bytes) };
         self.fabric.engine.register(segment, target);

@@ -41,16 +41,16 @@ pub(super) struct Unit {
 impl Unit {
     /// Opens an endpoint. `wakes`: whether a thread is to sleep on its queue.
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
-        let refused = |call| move |error| domain.refused(call, error);
-        let entries = 2 * RECORDS + domain.demands.queue + buffers::COMPLETIONS + loans::COMPLETIONS;
+        let own = 2 * RECORDS + buffers::COMPLETIONS + loans::COMPLETIONS;
+        let entries = domain.demands.queue.saturating_add(own);
         let endpoint = Endpoint::open(domain.addresses(), entries, wakes, Reports::Asked);
-        let endpoint = endpoint.map_err(|Refused { call, code, .. }| domain.refused(call, code))?;
+        let endpoint = endpoint.map_err(|refused| domain.refused(refused))?;
         let records = Records::new(RECORDS)?;
         let registered = match domain.demands.local {
             true => {
                 // SAFETY: the records are dropped after it.
                 let registered = unsafe { domain.register_local(records.memory()) };
-                Some(registered.map_err(refused("fi_mr_reg"))?)
+                Some(registered.map_err(|error| domain.refused(Refused::of("fi_mr_reg", error)))?)
             }
             false => None,
         };

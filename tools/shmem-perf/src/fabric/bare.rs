@@ -242,8 +242,8 @@ impl Bare {
 }
 
 impl BareError {
-    fn new(library: &Library, provider: &str, Refused { call, code, .. }: Refused) -> Self {
-        Self::Call { call, provider: provider.to_owned(), why: library.describe(code.into()) }
+    fn new(library: &Library, provider: &str, refused: Refused) -> Self {
+        Self::Call { call: refused.call, provider: provider.to_owned(), why: refused.describe(library) }
     }
 }
 
