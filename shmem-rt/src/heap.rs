@@ -5,6 +5,7 @@
 //! to the same error, without exchanging anything. Dropping a [`SymBox`] is the exception: it is
 //! local, and the memory is used again after the next collective here that finds it dropped by all.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::panic::Location;
 
@@ -374,7 +375,7 @@ impl Agreed<'_> {
         if let HeapError::Exhausted { dropped, enough, short, .. } = &mut error {
             let segments = self.collective.endpoint.segments().list();
             let size = segments.iter().find(|(index, _)| *index == segment).map(|(_, segment)| segment.bytes);
-            *enough = size.and_then(|bytes| bytes.checked_add(*short));
+            *enough = size.and_then(|bytes| NonZeroUsize::new(bytes.checked_add(*short)?));
             let team = self.collective.team;
             let mine = team.job.memory.ledger.lock().dropped_bytes(segment);
             let all = self.tell([mine as u64]);

@@ -1,6 +1,7 @@
 //! What can go wrong with a heap.
 
 use core::fmt;
+use core::num::NonZeroUsize;
 use core::ops::Range;
 
 use shmem_grammar::{short_size, show_size};
@@ -93,7 +94,7 @@ pub enum HeapError {
         /// How many more bytes at the heap's end would have done.
         short: usize,
         /// How many bytes of the whole partition would have done, where its size is known.
-        enough: Option<usize>,
+        enough: Option<NonZeroUsize>,
         /// The PE that has dropped most of what others still hold; the same on all PEs.
         dropped: Option<Dropped>,
     },
@@ -209,14 +210,14 @@ pub(super) fn variable(partition: u32) -> String {
 }
 
 /// What makes room, as sizes that can be set.
-fn remedy(partition: u32, short: usize, enough: Option<usize>) -> String {
+fn remedy(partition: u32, short: usize, enough: Option<NonZeroUsize>) -> String {
     let Some(enough) = enough else {
         let (more, variable) = (show_size(rounded_up(short)), variable(partition));
         return format!(
             "raise by at least {more} the size that the program gives it (`partitions!`, `create_partition`), or {variable}"
         );
     };
-    let size = short_size(rounded_up(enough));
+    let size = short_size(rounded_up(enough.get()));
     let variables = match partition {
         1 => format!("{SIZE_VARIABLE}={size} (or {PARTITION_VARIABLE}1=SIZE={size})"),
         id => format!("{PARTITION_VARIABLE}{id}=SIZE={size}"),

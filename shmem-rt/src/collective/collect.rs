@@ -96,6 +96,7 @@ impl Team {
 
 /// So many values that have no bytes. (The standard library makes them one by one, and there may be more than any loop
 /// comes to the end of.)
+#[expect(clippy::uninit_vec, reason = "a value without bytes has none that could be missing")]
 fn without_bytes<T: PlainData>(count: usize) -> Vec<T> {
     assert!(size_of::<T>() == 0, "a value with bytes is made one by one");
     let mut values = Vec::new();

@@ -247,7 +247,7 @@ fn exhaustion_says_by_how_much_and_what_to_raise() {
     let said = |bytes: usize, all: Option<usize>| {
         let mut error = Allocator::new(1, Text::head("default"), 0..64).allocate(bytes, 1).unwrap_err();
         if let HeapError::Exhausted { enough, .. } = &mut error {
-            *enough = all;
+            *enough = all.and_then(core::num::NonZeroUsize::new);
         }
         let text = error.to_string();
         text.rsplit_once("; ").unwrap().1.to_owned()
