@@ -1,5 +1,5 @@
 //! A program that holds the library twice is refused: by Cargo, by the linker, or when it starts. So is one whose
-//! statics do not lie where the library is.
+//! statics do not lie where the library is, and one that was given another library in its place.
 
 use std::fs;
 use std::path::Path;
@@ -87,4 +87,23 @@ fn a_library_that_was_built_twice_is_refused() {
     let plugin = compiler.build("tests/copies/plugin.rs", Product::Plugin).unwrap();
     let said = refusal(&compiler, "tests/copies/host_of_a_plugin.rs", &[&plugin]);
     assert!(said.contains("SecondCopy"), "{said}");
+}
+
+/// A package of safe code may be called `shmem` and hand on the real library, less its checks. A derive cannot tell; the
+/// traits that it implements can.
+#[test]
+fn a_library_that_passes_for_this_one_makes_nothing_plain_data() {
+    for (impostor, programs) in [
+        ("checks", &["field", "parameter", "padding", "alignments", "lost_error"][..]),
+        ("traits", &["sent"]),
+    ] {
+        let compiler = Compiler::of_this_test();
+        let impostor = compiler.build(&format!("tests/impostor/{impostor}.rs"), Product::Impostor).unwrap();
+        let compiler = compiler.with_impostor(impostor);
+        for program in programs {
+            let built = compiler.build(&format!("tests/impostor/{program}.rs"), Product::Program);
+            let said = built.expect_err(program);
+            assert!(said.contains("error"), "{program}: {said}");
+        }
+    }
 }

@@ -394,3 +394,15 @@ fn a_plan_tells_what_it_does() {
     let row = Plan::new(&row, &row, Algorithm::Auto, &Thresholds::DEFAULT);
     assert_eq!(row.to_string(), "one copy of 512 bytes");
 }
+
+#[test]
+fn a_field_behind_its_struct_is_refused() {
+    let field = |offset| Field::new("field", offset, Fields::<[u32; 2]>::CONTENTS);
+    let cell = Shape::element(16);
+    assert_eq!(select(&cell, &[field(8)], &[&["field"]]).1.offset, 8);
+    for offset in [9, 16, usize::MAX] {
+        let said = std::panic::catch_unwind(|| select(&cell, &[field(offset)], &[&["field"]])).unwrap_err();
+        let said = said.downcast::<String>().unwrap();
+        assert_eq!(*said, "field `field` would end behind its struct, which has 16 bytes");
+    }
+}
