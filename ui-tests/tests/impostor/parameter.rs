@@ -5,7 +5,7 @@ use shmem::__private::Zeroable;
 
 #[derive(Clone, Copy, shmem::Symmetric)]
 #[repr(C)]
-struct Pair<T> {
+struct Pair<T: Copy + 'static> {
     first: T,
     second: [T; 2],
 }
