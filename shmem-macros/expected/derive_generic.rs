@@ -15,31 +15,54 @@ const _: () = {
         type __Field1 = [T; N];
         type __Element = T;
     }
+    #[allow(unused_imports)]
+    use shmem::__private::Undivided as _;
     #[automatically_derived]
     unsafe impl<T: Copy, const N: usize> shmem::__private::Derived for Row<T, N>
     where
         T: Default,
         T: shmem::__private::PlainData,
     {
+        type Names = __NamesOfRow<T, N>;
+        const FIELDS: &'static [shmem::__private::Field] = &[
+            shmem::__private::Field::new(
+                "head",
+                shmem::__private::core::mem::offset_of!(Self, head),
+                <shmem::__private::Fields<<Row<T, N> as __Types>::__Field0>>::CONTENTS,
+            ),
+            shmem::__private::Field::new(
+                "rest",
+                shmem::__private::core::mem::offset_of!(Self, rest),
+                <shmem::__private::Fields<<Row<T, N> as __Types>::__Field1>>::CONTENTS,
+            ),
+        ];
         #[allow(clippy::multiple_bound_locations)]
         fn seen(self) {
             let () = <<Row<
                 T,
                 N,
             > as __Types>::__Field0 as shmem::__private::FieldOf<Row<T, N>>>::CHECKED;
+            <Row<
+                T,
+                N,
+            > as shmem::__private::Derived>::holds::<<Row<T, N> as __Types>::__Field0>();
             let () = <<Row<
                 T,
                 N,
             > as __Types>::__Field1 as shmem::__private::FieldOf<Row<T, N>>>::CHECKED;
+            <Row<
+                T,
+                N,
+            > as shmem::__private::Derived>::holds::<<Row<T, N> as __Types>::__Field1>();
             let Self { head: __field0, rest: __field1 } = self;
-            let __found = shmem::__private::type_of(&__field0);
+            let __found = <Self as shmem::__private::Derived>::type_of(&__field0);
             __found.require_seen::<<Row<T, N> as __Types>::__Field0>();
-            let __found = shmem::__private::type_of(&__field1);
+            let __found = <Self as shmem::__private::Derived>::type_of(&__field1);
             __found.require_seen::<<Row<T, N> as __Types>::__Field1>();
-            let __element = shmem::__private::type_of(&__field0);
+            let __element = <Self as shmem::__private::Derived>::type_of(&__field0);
             __element.require_alike::<<Row<T, N> as __Types>::__Element>();
-            let __element = shmem::__private::item_of(
-                shmem::__private::type_of(&__field1),
+            let __element = <Self as shmem::__private::Derived>::item_of(
+                <Self as shmem::__private::Derived>::type_of(&__field1),
             );
             __element.require_alike::<<Row<T, N> as __Types>::__Element>();
         }
@@ -72,53 +95,8 @@ const _: () = {
             &()
         }
     }
-    #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> shmem::__private::Zeroable for Row<T, N>
-    where
-        T: Default,
-        T: shmem::__private::PlainData,
-        Row<T, N>: shmem::__private::Derived,
-    {}
-    #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> shmem::__private::Pod for Row<T, N>
-    where
-        T: Default,
-        T: shmem::__private::PlainData,
-        Row<T, N>: shmem::__private::Derived,
-    {}
-    #[allow(unused_imports)]
-    use shmem::__private::Undivided as _;
-    #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> shmem::__private::Shaped for Row<T, N>
-    where
-        T: Default,
-        T: shmem::__private::PlainData,
-        Row<T, N>: shmem::__private::Derived,
-        __NamesOfRow<T, N>: shmem::__private::core::ops::Deref<Target = ()>,
-    {
-        type Element = Self;
-        type Names = __NamesOfRow<T, N>;
-        const SHAPE: shmem::__private::Shape = shmem::__private::Shape::element(
-            shmem::__private::core::mem::size_of::<Self>(),
-        );
-        const FIELDS: &'static [shmem::__private::Field] = &[
-            shmem::__private::Field::new(
-                "head",
-                shmem::__private::core::mem::offset_of!(Self, head),
-                <shmem::__private::Fields<<Row<T, N> as __Types>::__Field0>>::CONTENTS,
-            ),
-            shmem::__private::Field::new(
-                "rest",
-                shmem::__private::core::mem::offset_of!(Self, rest),
-                <shmem::__private::Fields<<Row<T, N> as __Types>::__Field1>>::CONTENTS,
-            ),
-        ];
+    shmem::__private::plain_data! {
+        Row < T, N >, [T], [(N : usize)], [(for < > T : Copy) (for < > T : Default) (for
+        < > T : shmem::__private::PlainData)], []
     }
-    #[automatically_derived]
-    unsafe impl<T: Copy, const N: usize> shmem::__private::SymmetricData for Row<T, N>
-    where
-        T: Default,
-        T: shmem::__private::PlainData,
-        Row<T, N>: shmem::__private::Derived,
-    {}
 };

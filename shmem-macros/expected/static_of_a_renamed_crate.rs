@@ -1,5 +1,28 @@
-static A: ::shmem::__private::Symmetric<u8> = unsafe {
-    ::shmem::__private::Symmetric::__new()
+static A: ::shmem::__private::Symmetric<u8> = {
+    #[used]
+    #[unsafe(link_section = "shmem_sym")]
+    static __DESCRIPTOR: ::shmem::__private::Descriptor = {
+        let (__object, __image) = (&A, ::shmem::__private::core::option::Option::None);
+        let (__module, __file, __line) = (
+            ::shmem::__private::core::module_path!(),
+            ::shmem::__private::core::file!(),
+            ::shmem::__private::core::line!(),
+        );
+        const __PARTITION: ::shmem::__private::Declaration = <::shmem::__private::default as ::shmem::__private::Partition>::DECLARATION;
+        unsafe {
+            ::shmem::__private::Descriptor::new(
+                __object,
+                __image,
+                __PARTITION,
+                4096u64,
+                "A",
+                __module,
+                __file,
+                __line,
+            )
+        }
+    };
+    unsafe { ::shmem::__private::Symmetric::__described(&__DESCRIPTOR) }
 };
 const _: () = {
     extern crate shmem;
@@ -21,26 +44,4 @@ const _: () = {
     const __PARTITION: shmem::__private::Declaration = <::shmem::__private::default as shmem::__private::Partition>::DECLARATION;
     shmem::__private::require_pages(&__PARTITION, 4096u64);
     shmem::__private::require_room(&__PARTITION, "A", &A);
-    #[used]
-    #[unsafe(link_section = "shmem_sym")]
-    static __DESCRIPTOR: shmem::__private::Descriptor = {
-        let (__object, __image) = (&A, shmem::__private::core::option::Option::None);
-        let (__module, __file, __line) = (
-            shmem::__private::core::module_path!(),
-            shmem::__private::core::file!(),
-            shmem::__private::core::line!(),
-        );
-        unsafe {
-            shmem::__private::Descriptor::new(
-                __object,
-                __image,
-                __PARTITION,
-                4096u64,
-                "A",
-                __module,
-                __file,
-                __line,
-            )
-        }
-    };
 };

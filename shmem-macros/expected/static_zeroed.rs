@@ -1,5 +1,31 @@
-pub static GRID: ::shmem::__private::Symmetric<[[f64; 4]; 2]> = unsafe {
-    ::shmem::__private::Symmetric::__new()
+pub static GRID: ::shmem::__private::Symmetric<[[f64; 4]; 2]> = {
+    #[used]
+    #[unsafe(link_section = "shmem_sym")]
+    static __DESCRIPTOR: ::shmem::__private::Descriptor = {
+        let (__object, __image) = (
+            &GRID,
+            ::shmem::__private::core::option::Option::None,
+        );
+        let (__module, __file, __line) = (
+            ::shmem::__private::core::module_path!(),
+            ::shmem::__private::core::file!(),
+            ::shmem::__private::core::line!(),
+        );
+        const __PARTITION: ::shmem::__private::Declaration = <::shmem::__private::default as ::shmem::__private::Partition>::DECLARATION;
+        unsafe {
+            ::shmem::__private::Descriptor::new(
+                __object,
+                __image,
+                __PARTITION,
+                0u64,
+                "GRID",
+                __module,
+                __file,
+                __line,
+            )
+        }
+    };
+    unsafe { ::shmem::__private::Symmetric::__described(&__DESCRIPTOR) }
 };
 const _: () = {
     extern crate shmem;
@@ -20,26 +46,4 @@ const _: () = {
     ];
     const __PARTITION: shmem::__private::Declaration = <::shmem::__private::default as shmem::__private::Partition>::DECLARATION;
     shmem::__private::require_room(&__PARTITION, "GRID", &GRID);
-    #[used]
-    #[unsafe(link_section = "shmem_sym")]
-    static __DESCRIPTOR: shmem::__private::Descriptor = {
-        let (__object, __image) = (&GRID, shmem::__private::core::option::Option::None);
-        let (__module, __file, __line) = (
-            shmem::__private::core::module_path!(),
-            shmem::__private::core::file!(),
-            shmem::__private::core::line!(),
-        );
-        unsafe {
-            shmem::__private::Descriptor::new(
-                __object,
-                __image,
-                __PARTITION,
-                0u64,
-                "GRID",
-                __module,
-                __file,
-                __line,
-            )
-        }
-    };
 };

@@ -218,6 +218,12 @@ pub(crate) fn generic_padding(name: &str) -> String {
     )
 }
 
+pub(crate) fn aligned_generic(name: &str) -> String {
+    format!(
+        "whether `#[repr(align(..))]` gives `{name}` padding depends on its parameters; leave it out, or align a struct without parameters around it"
+    )
+}
+
 pub(crate) fn attribute_of_generic(attribute: &str, name: &str) -> String {
     format!(
         "`#[{attribute}]` could still change `{name}`, and a generic struct is judged by what is written: write an attribute macro above `#[derive(Symmetric)]`; attributes of other derives stand at structs without parameters only"

@@ -44,7 +44,9 @@ impl Errors {
 
     /// The errors, for an expansion that gives what is wrong the rights of what is good, so that there are no more
     /// errors: none of these may get lost. A program may call something else `core`, and its `compile_error!` may do
-    /// nothing; so it is asked of the library `root`, to which `sealed` leads.
+    /// nothing; so it is asked of the library `root`, to which `sealed` leads. That may be somebody else's, too, which keeps
+    /// errors to itself. Then no machine code is made of the program: of its words only those of the language stand
+    /// in what is wrong with it. It is wrong where code is made, and who was told of another error does not see it.
     pub(crate) fn into_sealed(self, Sealed { begin, root, .. }: &Sealed) -> TokenStream {
         if self.0.is_empty() {
             return TokenStream::new();
@@ -57,7 +59,17 @@ impl Errors {
             let call: TokenStream = tokens.skip(3).collect();
             quote!(#path #call)
         });
-        quote!(const _: () = { #begin #(#errors)* };)
+        quote! {
+            const _: () = {
+                #begin
+                #(#errors)*
+                #[used]
+                static __REFUSED: fn() = __refused::<1>;
+                fn __refused<const BEYOND: usize>() {
+                    const { [()][BEYOND] }
+                }
+            };
+        }
     }
 }
 

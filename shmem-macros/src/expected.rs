@@ -219,7 +219,7 @@ fn whatever_is_wrong_the_item_is_still_there() {
                     b: bool,
                 }
             )),
-            "Pod for A",
+            "plain_data ! { A ,",
         ),
         (
             entry::main::expand(

@@ -9,6 +9,12 @@
 //! is by then. `Pod` and the others are implemented for what is [`Derived`]: the conditions under which they hold are those
 //! under which the function compiles, although conditions are words, too, and stand at each implementation once more.
 //!
+//! An expansion cannot know whose names it is given: a package of safe code may be called `shmem`, hand on what is real,
+//! and put something else in the place of a check. So each check is asked of [`Derived`] itself, by the words by which it is
+//! implemented: what it provides, and methods of the types that it gives. Who has that trait has its checks, and who
+//! has another one has nothing. No other trait has the items that the expansion gives it; traits without items are
+//! implemented by [`plain_data!`](crate::__plain_data), which names its own.
+//!
 //! The traits stand here and not in expansions, where they would be an item each with an attribute of the tool
 //! `diagnostic`: a program may have a module of that name, and then the attribute is a macro of the program, which
 //! changes the item that it stands on. Here rustc fills in the names: what holds is a parameter.
@@ -16,6 +22,8 @@
 use std::marker::PhantomData;
 
 use shmem_core::data::{PlainData, SymmetricData};
+use shmem_core::message::Message;
+use shmem_core::strided::Field;
 
 /// A struct of plain data without padding.
 ///
@@ -23,13 +31,194 @@ use shmem_core::data::{PlainData, SymmetricData};
 ///
 /// `seen` must compile only if all that is true: it must take `self` apart without `..`, and
 ///
-/// * for each field require that it is a [`FieldOf`] the struct,
-/// * and require what proves that there is no padding.
+/// * for each field require that it [holds](Self::holds) its type,
+/// * and require what proves that there is no padding; where that is a constant ([`LAYOUT`](Self::LAYOUT),
+///   [`AlignedAlike`]), it must be evaluated beside.
 ///
 /// `#[derive(Symmetric)]` writes such functions.
 pub unsafe trait Derived: Sized {
+    /// Has the names of the fields; see [`Shaped`](shmem_core::strided::Shaped).
+    type Names;
+
+    /// The fields, for regions.
+    const FIELDS: &'static [Field];
+
     /// Never called.
     fn seen(self);
+
+    /// From which the sizes of fields are taken.
+    const LAYOUT: Layout = Layout { left: size_of::<Self>() };
+
+    /// The type of a value.
+    fn type_of<T>(_: &T) -> TypeOf<T> {
+        TypeOf(PhantomData)
+    }
+
+    /// The type of what an array is made of.
+    fn item_of<T, const N: usize>(_: TypeOf<[T; N]>) -> TypeOf<T> {
+        TypeOf(PhantomData)
+    }
+
+    /// Requires that a field may be a `T`.
+    fn holds<T: FieldOf<Self>>() {}
+
+    /// Requires that the elements of `E` are aligned alike.
+    fn is_made_of<E: AlignedAlike>() {}
+}
+
+/// The types of the elements of a struct, which have one alignment: then a struct whose sizes depend on constant
+/// parameters has no padding, whatever the parameters are.
+///
+/// # Safety
+///
+/// A constant must be evaluated that gives the types to [`ALIGNMENTS`](Self::ALIGNMENTS) and asks for one alignment.
+pub unsafe trait AlignedAlike {
+    /// Nothing. A trait without items might be any trait.
+    const ALIGNMENT_IS_COMPARED_BESIDE: ();
+
+    /// Before the first type.
+    const ALIGNMENTS: Alignments = Alignments { first: None, other: None };
+}
+
+/// The size of a struct, less those of some fields.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    left: usize,
+}
+
+impl Layout {
+    /// Takes a field off.
+    #[must_use]
+    pub const fn less<T>(self) -> Self {
+        Self { left: self.left.wrapping_sub(size_of::<T>()) }
+    }
+
+    /// Requires that the fields of the struct `name` filled it.
+    ///
+    /// # Panics
+    ///
+    /// At compile time, if there is padding.
+    #[track_caller]
+    pub const fn require_no_padding(self, name: &str) {
+        if self.left != 0 {
+            let message = Message::new()
+                .text("`")
+                .text(name)
+                .text("` has ")
+                .number(self.left as u64)
+                .text(" byte(s) of padding; add a field such as `_pad: [u8; ")
+                .number(self.left as u64)
+                .text("]`");
+            panic!("{}", message.as_str());
+        }
+    }
+}
+
+/// The alignments of some types.
+#[derive(Clone, Copy, Debug)]
+pub struct Alignments {
+    first: Option<usize>,
+    /// The first that differs.
+    other: Option<usize>,
+}
+
+impl Alignments {
+    /// Adds a type.
+    #[must_use]
+    pub const fn and<T>(self) -> Self {
+        let this = align_of::<T>();
+        match self {
+            Self { first: None, .. } => Self { first: Some(this), other: None },
+            Self { first: Some(first), other: None } if first != this => {
+                Self { first: self.first, other: Some(this) }
+            }
+            _ => self,
+        }
+    }
+
+    /// Requires that those of the struct `name` are one.
+    ///
+    /// # Panics
+    ///
+    /// At compile time, if two differ.
+    #[track_caller]
+    pub const fn require_one(self, name: &str) {
+        if let Self { first: Some(first), other: Some(other) } = self {
+            let message = Message::new()
+                .text("`")
+                .text(name)
+                .text("` is generic, and its fields are aligned to ")
+                .number(first as u64)
+                .text(" and to ")
+                .number(other as u64)
+                .text(" bytes, so it may have padding; use element types of one alignment");
+            panic!("{}", message.as_str());
+        }
+    }
+}
+
+/// Implements `Pod` and the other traits of plain data for a type that is [`Derived`], under conditions. Whatever stands in
+/// it, it implements nothing else: each fragment is one type, one name, or one path.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __plain_data {
+    (
+        $holder:ty,
+        [$($type:ident)*],
+        [$(($constant:ident: $of:ty))*],
+        [$((for<$($lifetime:lifetime),*> $bounded:ty: $bound:path))*],
+        [$(($lasting:ty: $least:lifetime))*]
+    ) => {
+        // SAFETY: what is `Derived` consists of plain data, which may be all zeroes.
+        #[automatically_derived]
+        #[allow(trivial_bounds)]
+        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::Zeroable for $holder
+        where
+            $(for<$($lifetime),*> $bounded: $bound,)*
+            $($lasting: $least,)*
+            $holder: $crate::__private::Derived,
+        {
+        }
+
+        // SAFETY: what is `Derived` consists of plain data, without padding.
+        #[automatically_derived]
+        #[allow(trivial_bounds)]
+        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::Pod for $holder
+        where
+            $(for<$($lifetime),*> $bounded: $bound,)*
+            $($lasting: $least,)*
+            $holder: $crate::__private::Derived,
+        {
+        }
+
+        // SAFETY: it is one element, whose fields the derive gave beside their names, which lend nothing.
+        #[automatically_derived]
+        #[allow(trivial_bounds)]
+        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::Shaped for $holder
+        where
+            $(for<$($lifetime),*> $bounded: $bound,)*
+            $($lasting: $least,)*
+            $holder: $crate::__private::Derived,
+            <$holder as $crate::__private::Derived>::Names: $crate::__private::core::ops::Deref<Target = ()>,
+        {
+            type Element = Self;
+            type Names = <$holder as $crate::__private::Derived>::Names;
+            const SHAPE: $crate::__private::Shape =
+                $crate::__private::Shape::element($crate::__private::core::mem::size_of::<Self>());
+            const FIELDS: &'static [$crate::__private::Field] = <$holder as $crate::__private::Derived>::FIELDS;
+        }
+
+        // SAFETY: what is `Derived` consists of plain data, without padding.
+        #[automatically_derived]
+        #[allow(trivial_bounds)]
+        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::SymmetricData for $holder
+        where
+            $(for<$($lifetime),*> $bounded: $bound,)*
+            $($lasting: $least,)*
+            $holder: $crate::__private::Derived,
+        {
+        }
+    };
 }
 
 /// Says of a type that the struct `Holder` may have a field of it.
@@ -45,7 +234,7 @@ pub unsafe trait Derived: Sized {
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
 )]
 pub unsafe trait FieldOf<Holder: ?Sized> {
-    /// Asked for, and not a bound: that leaves out "required by a bound in ..".
+    /// Asked for before [`Derived::holds`]: that leaves out "required by a bound in ..".
     const CHECKED: () = ();
 }
 
@@ -65,7 +254,7 @@ unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
 )]
 pub unsafe trait ContentsOf<Holder: ?Sized>: Sized {
-    /// As [`FieldOf::CHECKED`]; what it is of is found at a value.
+    /// Asked for as [`FieldOf::CHECKED`] is; what it is of is found at a value.
     const CHECKED: PhantomData<Self> = PhantomData;
 }
 
@@ -77,16 +266,6 @@ unsafe impl<T: SymmetricData, Holder: ?Sized> ContentsOf<Holder> for T {}
 /// lifetimes.
 #[derive(Debug)]
 pub struct TypeOf<T>(PhantomData<fn(T) -> T>);
-
-/// The type of a value.
-pub fn type_of<T>(_: &T) -> TypeOf<T> {
-    TypeOf(PhantomData)
-}
-
-/// The type of what an array is made of.
-pub fn item_of<T, const N: usize>(_: TypeOf<[T; N]>) -> TypeOf<T> {
-    TypeOf(PhantomData)
-}
 
 impl<F> TypeOf<F> {
     /// Requires that it is `T`. (A method: as an argument it would be inferred from what is required.)
@@ -129,4 +308,34 @@ mod sealed {
     pub trait Same<T> {}
 
     impl<T> Same<T> for super::TypeOf<T> {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message of the panic in `requirement`.
+    fn refusal(requirement: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
+        std::panic::catch_unwind(requirement).err().map(|panic| *panic.downcast::<String>().unwrap())
+    }
+
+    #[test]
+    fn padding_is_counted() {
+        let layout = Layout { left: 16 }.less::<u64>();
+        assert_eq!(refusal(|| layout.less::<u64>().require_no_padding("Pair")), None);
+        assert_eq!(
+            refusal(|| layout.less::<u32>().require_no_padding("Pair")).unwrap(),
+            "`Pair` has 4 byte(s) of padding; add a field such as `_pad: [u8; 4]`"
+        );
+    }
+
+    #[test]
+    fn one_alignment_means_no_padding() {
+        let none = Alignments { first: None, other: None };
+        assert_eq!(refusal(|| none.require_one("Row")), None);
+        let one = none.and::<u64>().and::<f64>();
+        assert_eq!(refusal(|| one.require_one("Row")), None);
+        let two = one.and::<u32>().and::<u64>();
+        assert!(refusal(|| two.require_one("Row")).unwrap().contains("to 8 and to 4 bytes"));
+    }
 }

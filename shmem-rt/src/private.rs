@@ -11,8 +11,9 @@ use std::marker::PhantomData;
 use shmem_core::heap::MAX_ALIGN;
 use shmem_core::message::Message;
 
+pub use crate::__plain_data as plain_data;
 pub use crate::entry::main;
-pub use crate::held::{Alike, ContentsOf, Derived, FieldOf, Seen, TypeOf, item_of, type_of};
+pub use crate::held::{AlignedAlike, Alignments, Alike, ContentsOf, Derived, FieldOf, Layout, Seen, TypeOf};
 use crate::initial::Initial;
 pub use crate::scoped::alloc_in;
 pub use crate::testing::test;
@@ -105,71 +106,9 @@ pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Sy
     }
 }
 
-/// Requires that the fields of a struct fill it.
-///
-/// # Panics
-///
-/// At compile time, if there is padding, or the fields have more bytes than the struct.
-#[track_caller]
-pub const fn require_no_padding(name: &str, size: usize, fields: &[usize]) {
-    let mut padding = size;
-    let mut i = 0;
-    while i < fields.len() {
-        padding = match padding.checked_sub(fields[i]) {
-            Some(padding) => padding,
-            None => too_small(name, size),
-        };
-        i += 1;
-    }
-    if padding != 0 {
-        let message = Message::new()
-            .text("`")
-            .text(name)
-            .text("` has ")
-            .number(padding as u64)
-            .text(" byte(s) of padding; add a field such as `_pad: [u8; ")
-            .number(padding as u64)
-            .text("]`");
-        panic!("{}", message.as_str());
-    }
-}
-
-#[cold]
-#[track_caller]
-const fn too_small(name: &str, size: usize) -> ! {
-    let message =
-        Message::new().text("the fields of `").text(name).text("` have more than its ").number(size as u64);
-    panic!("{}", message.text(" byte(s)").as_str());
-}
-
 /// The type of what a symmetric object holds.
 pub const fn contents_of<T>(_: &Symmetric<T>) -> PhantomData<T> {
     PhantomData
-}
-
-/// Requires that the elements of all fields have one alignment: then a struct whose sizes depend
-/// on constant parameters has no padding, whatever the parameters are.
-///
-/// # Panics
-///
-/// At compile time, if two differ.
-#[track_caller]
-pub const fn require_one_alignment(name: &str, fields: &[usize]) {
-    let mut i = 1;
-    while i < fields.len() {
-        if fields[i] != fields[0] {
-            let message = Message::new()
-                .text("`")
-                .text(name)
-                .text("` is generic, and its fields are aligned to ")
-                .number(fields[0] as u64)
-                .text(" and to ")
-                .number(fields[i] as u64)
-                .text(" bytes, so it may have padding; use element types of one alignment");
-            panic!("{}", message.as_str());
-        }
-        i += 1;
-    }
 }
 
 #[cfg(test)]
@@ -214,30 +153,6 @@ mod tests {
         assert_eq!(
             refusal(|| require_room(&OPEN, "ALIGNED", &ALIGNED)).unwrap(),
             "`ALIGNED` is aligned to 4194304 bytes but symmetric objects are aligned to at most 2097152"
-        );
-    }
-
-    #[test]
-    fn padding_is_counted() {
-        assert_eq!(refusal(|| require_no_padding("Pair", 16, &[8, 8])), None);
-        assert_eq!(
-            refusal(|| require_no_padding("Pair", 16, &[8, 4])).unwrap(),
-            "`Pair` has 4 byte(s) of padding; add a field such as `_pad: [u8; 4]`"
-        );
-        for fields in [&[2][..], &[1, 1], &[1, usize::MAX]] {
-            assert_eq!(
-                refusal(|| require_no_padding("Pair", 1, fields)).unwrap(),
-                "the fields of `Pair` have more than its 1 byte(s)"
-            );
-        }
-    }
-
-    #[test]
-    fn one_alignment_means_no_padding() {
-        assert_eq!(refusal(|| require_one_alignment("Row", &[])), None);
-        assert_eq!(refusal(|| require_one_alignment("Row", &[8, 8])), None);
-        assert!(
-            refusal(|| require_one_alignment("Row", &[8, 8, 4])).unwrap().contains("to 8 and to 4 bytes")
         );
     }
 }

@@ -23,6 +23,8 @@ pub enum Product {
     Plugin,
     /// A part of a program in a file of its own, called `half`.
     Half,
+    /// A library that is called `shmem`, and depends on the real one as `real`.
+    Impostor,
 }
 
 /// A compiler, with the library built by it.
@@ -113,8 +115,14 @@ impl Compiler {
             Product::Program => ("link", "bin"),
             Product::Plugin => ("link", "cdylib"),
             Product::Half => ("link", "dylib"),
+            Product::Impostor => ("link", "rlib"),
         };
-        let name = if product == Product::Half { "half" } else { "case" };
+        let name = match product {
+            Product::Half => "half",
+            Product::Impostor => "shmem",
+            _ => "case",
+        };
+        let library = if product == Product::Impostor { "real" } else { library_name(source) };
         let output = Command::new(&self.rustc)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(["--edition=2024", "--error-format=json"])
@@ -126,7 +134,7 @@ impl Compiler {
             .arg("--out-dir")
             .arg(&to)
             .args(self.dependencies.iter().map(|place| format!("-Ldependency={}", place.display())))
-            .arg(format!("--extern={}={}", library_name(source), self.library.display()))
+            .arg(format!("--extern={library}={}", self.library.display()))
             .arg(format!("--extern=changes={}", self.changes.display()))
             .args(self.others.iter().flat_map(|(name, other)| {
                 let deps = other.parent().expect("a file in a directory");
@@ -135,13 +143,25 @@ impl Compiler {
             .arg(source)
             .output()
             .expect("rustc starts");
-        (diagnostics(&output), to.join(if kind == "bin" { name.to_owned() } else { format!("lib{name}.so") }))
+        let file = match kind {
+            "bin" => name.to_owned(),
+            "rlib" => format!("lib{name}.rlib"),
+            _ => format!("lib{name}.so"),
+        };
+        (diagnostics(&output), to.join(file))
     }
 
     /// The compiler with one more crate.
     #[must_use]
     pub fn with(mut self, name: &'static str, file: PathBuf) -> Self {
         self.others.push((name, file));
+        self
+    }
+
+    /// The compiler with `impostor` in place of the library, on which that depends.
+    #[must_use]
+    pub fn with_impostor(mut self, impostor: PathBuf) -> Self {
+        self.library = impostor;
         self
     }
 

@@ -1,5 +1,5 @@
 //! A program that holds the library twice is refused: by Cargo, by the linker, or when it starts. So is one whose
-//! statics do not lie where the library is.
+//! statics do not lie where the library is, and one that was given another library in its place.
 
 use std::fs;
 use std::path::Path;
@@ -87,4 +87,27 @@ fn a_library_that_was_built_twice_is_refused() {
     let plugin = compiler.build("tests/copies/plugin.rs", Product::Plugin).unwrap();
     let said = refusal(&compiler, "tests/copies/host_of_a_plugin.rs", &[&plugin]);
     assert!(said.contains("SecondCopy"), "{said}");
+}
+
+/// A package of safe code may be called `shmem` and hand on the real library, less its checks. A macro cannot tell; what
+/// its expansion asks for can.
+#[test]
+fn a_library_that_passes_for_this_one_gives_nothing_away() {
+    let cases = [
+        ("checks", "field", "`Holder` holds `&'static u64`"),
+        ("checks", "parameter", "`Pair<T>` holds `T`"),
+        ("checks", "padding", "`Padded` has 7 byte(s) of padding"),
+        ("checks", "alignments", "aligned to 4 and to 8 bytes"),
+        ("checks", "lost_error", "index out of bounds"),
+        ("records", "object", "mismatched types"),
+        ("traits", "sent", "`Rc<u64>` cannot be sent between threads safely"),
+    ];
+    for (impostor, program, refusal) in cases {
+        let compiler = Compiler::of_this_test();
+        let impostor = compiler.build(&format!("tests/impostor/{impostor}.rs"), Product::Impostor).unwrap();
+        let compiler = compiler.with_impostor(impostor);
+        let built = compiler.build(&format!("tests/impostor/{program}.rs"), Product::Program);
+        let said = built.expect_err(program);
+        assert!(said.contains(refusal), "{program}: {said}");
+    }
 }

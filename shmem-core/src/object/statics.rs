@@ -87,6 +87,20 @@ impl<T> Symmetric<T> {
     pub const unsafe fn __new() -> Self {
         Self { position: Position::poison(), _contents: PhantomData }
     }
+
+    /// As [`__new`](Self::__new), by the words that `#[symmetric]` writes: there is a descriptor, whoever gave the macro
+    /// its names.
+    ///
+    /// # Safety
+    ///
+    /// The value must be a static, which `descriptor` describes, and no other descriptor; that must stand in the section
+    /// `shmem_sym`.
+    #[doc(hidden)]
+    pub const unsafe fn __described(descriptor: &'static Descriptor) -> Self {
+        let _ = descriptor;
+        // SAFETY: what the caller promises.
+        unsafe { Self::__new() }
+    }
 }
 
 impl<T: SymmetricData> Symmetric<T> {
@@ -116,8 +130,8 @@ impl<T: SymmetricData> Symmetric<T> {
 pub struct Library(u8);
 
 impl Library {
-    /// This one.
-    pub const fn this() -> &'static Self {
+    /// This one. Nobody else can name it: a record that has it was written by [`Descriptor::new`].
+    pub(crate) const fn this() -> &'static Self {
         // SAFETY: a byte that lies there for as long as the program, and is never written.
         unsafe {
             &here::symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib
@@ -165,7 +179,7 @@ pub struct Descriptor {
     /// [`Descriptor::MAGIC`].
     pub magic: u64,
     /// The library that wrote it. In all versions behind the magic word: whatever follows is looked at by that one only.
-    pub library: &'static Library,
+    pub(crate) library: &'static Library,
     /// Bytes.
     pub size: u64,
     /// Alignment asked, in bytes; at least [`Descriptor::MIN_ALIGN`].

@@ -66,6 +66,7 @@ pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) 
     while i < chosen.len() {
         let step = chosen[i];
         let first = find(fields, step[0]);
+        require_inside(fields, step, shape.element_bytes());
         part.offset += first.offset;
         if step.len() == 1 {
             shape = shape.containing(&first.contents.shape);
@@ -78,6 +79,30 @@ pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) 
         i += 1;
     }
     (shape, part)
+}
+
+/// Requires that fields lie in their struct of `bytes` bytes. The table of a struct was written by a derive, to which
+/// offsets may have been told by somebody else.
+#[track_caller]
+const fn require_inside(fields: &[Field], names: &[&str], bytes: usize) {
+    let mut i = 0;
+    while i < names.len() {
+        let field = find(fields, names[i]);
+        let is_inside = match field.offset.checked_add(field.bytes()) {
+            Some(end) => end <= bytes,
+            None => false,
+        };
+        if !is_inside {
+            let message = Message::new()
+                .text("field `")
+                .text(names[i])
+                .text("` would end behind its struct, which has ")
+                .number(bytes as u64)
+                .text(" bytes");
+            panic!("{}", message.as_str());
+        }
+        i += 1;
+    }
 }
 
 /// Bytes of adjacent fields.

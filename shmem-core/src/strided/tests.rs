@@ -526,3 +526,15 @@ fn two_regions_in_blocks_along_different_axes_may_be_too_many_loops() {
     );
     assert_eq!(Pattern::join(&to, &side([f; 6])).bytes(), 4096, "of eight");
 }
+
+#[test]
+fn a_field_behind_its_struct_is_refused() {
+    let field = |offset| Field::new("field", offset, Fields::<[u32; 2]>::CONTENTS);
+    let cell = Shape::element(16);
+    assert_eq!(select(&cell, &[field(8)], &[&["field"]]).1.offset, 8);
+    for offset in [9, 16, usize::MAX] {
+        let said = std::panic::catch_unwind(|| select(&cell, &[field(offset)], &[&["field"]])).unwrap_err();
+        let said = said.downcast::<String>().unwrap();
+        assert_eq!(*said, "field `field` would end behind its struct, which has 16 bytes");
+    }
+}

@@ -53,7 +53,8 @@ pub(super) fn structure(written: Written, errors: &mut Errors) -> Option<Structu
     let proof = if errors.is_empty() {
         padding::proof(&generics, &repr, &fields.iter().map(|field| field.ty.clone()).collect::<Vec<_>>())
             .unwrap_or_else(|| {
-                errors.push(&name, diag::generic_padding(&name.to_string()));
+                let said = if repr.aligned { diag::aligned_generic } else { diag::generic_padding };
+                errors.push(&name, said(&name.to_string()));
                 Proof::Single
             })
     } else {

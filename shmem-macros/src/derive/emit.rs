@@ -8,7 +8,11 @@
 //! by now, apart, and compiles if the struct has these fields, and no others, with exactly these types. What is
 //! implemented besides holds only where that function was judged.
 //!
-//! * Fields are plain data: each asks for a constant of `FieldOf`.
+//! The library itself may be somebody else's, handed on with other checks. So whatever proves something is asked of
+//! `Derived` by the path by which it is implemented, and what has no items to know it by is implemented by a macro of the
+//! library (`plain_data!`), whose names are its own. What is named besides words messages.
+//!
+//! * Fields are plain data: each gives a type of `FieldOf` that proves it.
 //! * A struct without parameters has no padding: a constant compares sizes.
 //! * One with parameters has none because (`padding.rs`) its elements are aligned alike: the arrays around them are taken
 //!   off the types that were found, and what remains is compared, with each other, or with types that a constant could
@@ -19,7 +23,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Generics, Index, Member, Type, parse_quote};
+use syn::{
+    BoundLifetimes, ConstParam, Generics, Index, Member, PredicateType, Type, TypeParamBound, WherePredicate,
+    parse_quote,
+};
 
 use super::check::Structure;
 use super::padding::{self, Element, Proof};
@@ -47,13 +54,9 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     }
     let types = types(structure, &generics);
     let layout = layout(structure);
-    let derived = derived(structure, &generics);
     let names = names(structure, &generics);
-    let fields = fields(structure, &generics);
-    let mirror = mirror(structure);
-    let (generics, lending) = judged(structure, generics.clone());
-    let (parameters, arguments, conditions) = generics.split_for_impl();
-    let (_, _, lending) = lending.split_for_impl();
+    let derived = derived(structure, &generics);
+    let plain = plain(structure, &generics);
     // Whatever is wrong with the struct, it goes on to count as plain data, so that its uses do not
     // complain once more.
     quote! {
@@ -63,25 +66,12 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     #promise
                 #types
                 #layout
-                #derived
-                #names
-                #[automatically_derived]
-                unsafe impl #parameters #root::__private::Zeroable for #name #arguments #conditions {}
-                #[automatically_derived]
-                unsafe impl #parameters #root::__private::Pod for #name #arguments #conditions {}
                 // What a field is made of: its type's own answer, or, if it has none, that of the trait.
                 #[allow(unused_imports)]
                 use #root::__private::Undivided as _;
-                #[automatically_derived]
-                unsafe impl #parameters #root::__private::Shaped for #name #arguments #lending {
-                    type Element = Self;
-                    type Names = #mirror #arguments;
-                    const SHAPE: #root::__private::Shape =
-                        #root::__private::Shape::element(#root::__private::core::mem::size_of::<Self>());
-                    const FIELDS: &'static [#root::__private::Field] = &[#fields];
-                }
-                #[automatically_derived]
-                unsafe impl #parameters #root::__private::SymmetricData for #name #arguments #conditions {}
+                #derived
+                #names
+                #plain
             };
         }
 }
@@ -101,23 +91,6 @@ fn bounded(generics: &Generics, root: &TokenStream) -> Generics {
         }
     }
     generics
-}
-
-/// The same, where the struct was judged; and that where the struct of the names lends nothing. Without parameters both
-/// is always so.
-fn judged(structure: &Structure, mut generics: Generics) -> (Generics, Generics) {
-    let mut lending = generics.clone();
-    if padding::is_generic(&generics) {
-        let (root, name) = (&structure.sealed.root, &structure.name);
-        let mirror = mirror(structure);
-        let (_, arguments, _) = lending.split_for_impl();
-        let is_derived = parse_quote!(#name #arguments: #root::__private::Derived);
-        let lends_nothing = parse_quote!(#mirror #arguments: #root::__private::core::ops::Deref<Target = ()>);
-        generics.make_where_clause().predicates.push(is_derived);
-        lending = generics.clone();
-        lending.make_where_clause().predicates.push(lends_nothing);
-    }
-    (generics, lending)
 }
 
 /// The trait that has the types of the fields.
@@ -181,18 +154,22 @@ fn layout(structure: &Structure) -> TokenStream {
     match &structure.proof {
         Proof::Sizes => {
             let fields = (0..structure.fields.len()).map(number);
-            let sizes = quote!(&[#(#root::__private::core::mem::size_of::<<#name as __Types>::#fields>()),*]);
-            let size = quote!(#root::__private::core::mem::size_of::<#name>());
-            quote_spanned!(name.span()=> #root::__private::require_no_padding(#text, #size, #sizes);)
+            quote_spanned!(name.span()=>
+                <#name as #root::__private::Derived>::LAYOUT
+                    #(.less::<<#name as __Types>::#fields>())*
+                    .require_no_padding(#text);
+            )
         }
         Proof::Single | Proof::Alike(_) => TokenStream::new(),
         Proof::Alignments(elements) => {
             let numbers: Vec<Ident> = (0..elements.len()).map(number).collect();
             let written = elements.iter().map(|element| &element.ty);
             let elements = numbers.iter().map(|number| quote!(<__Elements as __ElementTypes>::#number));
-            let alignments = quote!(&[#(#root::__private::core::mem::align_of::<#elements>()),*]);
-            let require =
-                quote_spanned!(name.span()=> #root::__private::require_one_alignment(#text, #alignments););
+            let require = quote_spanned!(name.span()=>
+                <__Elements as #root::__private::AlignedAlike>::ALIGNMENTS
+                    #(.and::<#elements>())*
+                    .require_one(#text);
+            );
             quote! {
                 trait __ElementTypes {
                     #(type #numbers;)*
@@ -201,6 +178,10 @@ fn layout(structure: &Structure) -> TokenStream {
                 #[automatically_derived]
                 impl __ElementTypes for __Elements {
                     #(type #numbers = #written;)*
+                }
+                #[automatically_derived]
+                unsafe impl #root::__private::AlignedAlike for __Elements {
+                    const ALIGNMENT_IS_COMPARED_BESIDE: () = ();
                 }
                 #require
             }
@@ -218,12 +199,18 @@ fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
         let (root, name) =
             (respanned(root.clone(), first), respanned(name.clone().into_token_stream(), first));
         let checked = Ident::new("CHECKED", last);
-        quote_spanned!(first=> let () = <#ty as #root::__private::FieldOf<#name #arguments>>::#checked;)
+        quote_spanned!(first=>
+            let () = <#ty as #root::__private::FieldOf<#name #arguments>>::#checked;
+            <#name #arguments as #root::__private::Derived>::holds::<#ty>();
+        )
     });
     let seen = structure.is_good.then(|| seen(structure, generics));
+    let (names, fields) = (mirror(structure), fields(structure, generics));
     quote! {
         #[automatically_derived]
         unsafe impl #parameters #root::__private::Derived for #name #arguments #conditions {
+            type Names = #names #arguments;
+            const FIELDS: &'static [#root::__private::Field] = &[#fields];
             #[allow(clippy::multiple_bound_locations)]
             fn seen(self) {
                 #(#held)*
@@ -233,9 +220,47 @@ fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
     }
 }
 
+/// The implementations of traits without items, by the library's own macro: nobody else's names stand behind `unsafe`
+/// there. It takes parameters and conditions apart, one bound to each.
+fn plain(structure: &Structure, generics: &Generics) -> TokenStream {
+    let (root, name) = (&structure.sealed.root, &structure.name);
+    let (_, arguments, _) = generics.split_for_impl();
+    let types = generics.type_params().map(|parameter| &parameter.ident);
+    let constants = generics.const_params().map(|ConstParam { ident, ty, .. }| quote!((#ident: #ty)));
+    let (mut conditions, mut lasting) = (Vec::new(), Vec::new());
+    let mut condition =
+        |lifetimes: Option<&BoundLifetimes>, bounded: &dyn ToTokens, bound: &TypeParamBound| {
+            let lifetimes = lifetimes.iter().flat_map(|lifetimes| &lifetimes.lifetimes);
+            match bound {
+                // Each parameter is plain data, and so has a size.
+                TypeParamBound::Trait(bound) if bound.maybe.is_none() => {
+                    let own = bound.lifetimes.iter().flat_map(|lifetimes| &lifetimes.lifetimes);
+                    let (lifetimes, path) = (lifetimes.chain(own), &bound.path);
+                    conditions.push(quote!((for<#(#lifetimes),*> #bounded: #path)));
+                }
+                TypeParamBound::Lifetime(bound) => lasting.push(quote!((#bounded: #bound))),
+                _ => {}
+            }
+        };
+    for parameter in generics.type_params() {
+        parameter.bounds.iter().for_each(|bound| condition(None, &parameter.ident, bound));
+    }
+    for predicate in generics.where_clause.iter().flat_map(|conditions| &conditions.predicates) {
+        if let WherePredicate::Type(PredicateType { lifetimes, bounded_ty, bounds, .. }) = predicate {
+            bounds.iter().for_each(|bound| condition(lifetimes.as_ref(), bounded_ty, bound));
+        }
+    }
+    quote! {
+        #root::__private::plain_data! {
+            #name #arguments, [#(#types)*], [#(#constants)*], [#(#conditions)*], [#(#lasting)*]
+        }
+    }
+}
+
 /// The proof that the struct is the one that was seen here, and that its elements are alike.
 fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
     let Structure { sealed: Sealed { root, .. }, name, fields, .. } = structure;
+    let derived = quote!(<Self as #root::__private::Derived>);
     let members = fields.iter().map(|field| &field.member);
     // A variable and its uses must have spans of one macro: fields may come from another one than the struct.
     let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();
@@ -245,14 +270,14 @@ fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
         // In two steps: what a type is compared with must not have been asked for when it was inferred.
         let compared = quote_spanned!(first=> #found.require_seen::<#ty>(););
         quote! {
-            let #found = #root::__private::type_of(&#value);
+            let #found = #derived::type_of(&#value);
             #compared
         }
     });
     let found = |at: usize, element: &Element| {
         let value = &bindings[at];
-        let found = quote!(#root::__private::type_of(&#value));
-        (0..element.depth).fold(found, |found, _| quote!(#root::__private::item_of(#found)))
+        let found = quote!(#derived::type_of(&#value));
+        (0..element.depth).fold(found, |found, _| quote!(#derived::item_of(#found)))
     };
     let alike = match &structure.proof {
         Proof::Alike(elements) => {
@@ -275,7 +300,7 @@ fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
                     __element.require_seen::<<__Elements as __ElementTypes>::#number>();
                 }
             });
-            quote!(#(#elements)*)
+            quote!(#derived::is_made_of::<__Elements>(); #(#elements)*)
         }
         Proof::Sizes | Proof::Single => TokenStream::new(),
     };

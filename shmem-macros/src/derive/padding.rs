@@ -18,7 +18,7 @@
 //!
 //! `packed` and `transparent` prove nothing here: of a struct whose parameters are open, rustc tells nobody that it is so.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
@@ -62,10 +62,12 @@ pub(super) fn proof(generics: &Generics, repr: &Repr, fields: &[Type]) -> Option
     if elements.len() < 2 {
         return Some(Proof::Single);
     }
+    // What is said of `Self` depends on them all.
     let parameters: Vec<Ident> = generics
         .type_params()
         .map(|parameter| parameter.ident.unraw())
         .chain(generics.const_params().map(|parameter| parameter.ident.unraw()))
+        .chain([Ident::new("Self", Span::call_site())])
         .collect();
     if elements.iter().all(|element| !mentions(&element.ty, &parameters)) {
         return Some(Proof::Alignments(elements));

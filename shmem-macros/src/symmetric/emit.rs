@@ -1,14 +1,17 @@
 //! The expansion of `#[symmetric]`.
 //!
-//! A static becomes its handle and, in a block of its own, a descriptor in the section `shmem_sym`
-//! and the checks that only rustc can make. Names made up here start with `__`: the user's type and
+//! A static becomes its handle, whose value is a block with a descriptor in the section `shmem_sym`, and, in a block of its
+//! own, the checks that only rustc can make. Names made up here start with `__`: the user's type and
 //! initial value stand in the same scope and must not meet them. Tokens of `unsafe` carry the span
 //! of the call, not of the user's code, so that a crate that forbids unsafe code can use the
-//! attribute. So what stands inside `unsafe` is a function of the library, by the name that `sealed` gives it, and names of
-//! values that are there already: what else the program calls by a name could do anything there. The handle is the
-//! exception, because it stands beside the block in which such names can be had. It is of the library's type, or the
-//! descriptor would not compile. So the function can only be one without arguments that makes such a handle, while
-//! compiling, and which one it is does not matter: all that is in the handle is overwritten before it is used.
+//! attribute. So what stands inside `unsafe` is a function of the library, and names of
+//! values that are there already: what else the program calls by a name could do anything there.
+//!
+//! The library may be somebody else's, handed on with other items, or the program itself. The handle is made from its
+//! descriptor, and both by functions of the types that they are: whoever has the library's handle has the library's
+//! descriptor of it. Whoever gives another type of descriptors has another type of handles, and cannot forge a record: each
+//! has what the library alone can name (`Library`). What is checked besides words messages: an object that cannot
+//! be placed is refused when the program starts, and one that is no symmetric data cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -22,7 +25,7 @@ use crate::diag::{self, Errors, respanned};
 pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors) -> TokenStream {
     let Placement { root, promise, partition, pgsize, .. } = placement;
     let Object { attributes, visibility, name, contents, image, refused } = object;
-    // Without the static there must be no descriptor of it either.
+    // Without the static there must be no checks of it either.
     let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let text = name.to_string();
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
@@ -40,7 +43,7 @@ pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors)
     let require_room = quote_spanned!(name.span()=>
         #name_root::__private::require_room(&__PARTITION, #text, &#name);
     );
-    let core = quote!(#sealed_root::__private::core);
+    let core = quote!(#root::__private::core);
     let (image, image_reference) = match image {
         None => (None, quote!(#core::option::Option::None)),
         Some(image) => {
@@ -50,40 +53,37 @@ pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors)
     // Spanned at the name: `line!` gives the line of the name then, not that of the attribute.
     let (name_core, at) = (respanned(core.clone(), name.span()), name.span());
     let line = quote_spanned!(at=> #name_core::line!());
-    let described = quote! {
-        const _: () = {
-            #begin
-            #promise
-            #holds
-            const __PARTITION: #sealed_root::__private::Declaration =
-                <#partition as #sealed_root::__private::Partition>::DECLARATION;
-            #require_pages
-            #require_room
+    // What is wrong with a partition is said in equal words of both, and so once.
+    let declaration = |root: &TokenStream| quote!(<#partition as #root::__private::Partition>::DECLARATION);
+    let (declared, checked) = (declaration(root), declaration(&sealed_root));
+    quote! {
+        #errors
+        #(#attributes)*
+        #visibility static #name: #root::__private::Symmetric<#contents> = {
+            #image
             #[used]
             #[unsafe(link_section = "shmem_sym")]
-            static __DESCRIPTOR: #sealed_root::__private::Descriptor = {
+            static __DESCRIPTOR: #root::__private::Descriptor = {
                 let (__object, __image) = (&#name, #image_reference);
                 let (__module, __file, __line) = (#core::module_path!(), #core::file!(), #line);
+                const __PARTITION: #root::__private::Declaration = #declared;
                 unsafe {
-                    #sealed_root::__private::Descriptor::new(
+                    #root::__private::Descriptor::new(
                         __object, __image, __PARTITION, #bytes, #text, __module, __file, __line,
                     )
                 }
             };
+            unsafe { #root::__private::Symmetric::__described(&__DESCRIPTOR) }
         };
-    };
-    let described = match image {
-        None => described,
-        // Out of where the library's names are: what the program calls by one of them is meant here.
-        Some(image) => quote!(const _: () = { #image #described };),
-    };
-    quote! {
-        #errors
-        #(#attributes)*
-        #visibility static #name: #root::__private::Symmetric<#contents> =
-            unsafe { #root::__private::Symmetric::__new() };
         #(#conditions)*
-        #described
+        const _: () = {
+            #begin
+            #promise
+            #holds
+            const __PARTITION: #sealed_root::__private::Declaration = #checked;
+            #require_pages
+            #require_room
+        };
     }
 }
 
