@@ -182,9 +182,9 @@ mod tests {
         assert_eq!(of("threads", "2/private", 2, true), None);
         assert_eq!(of("threads", "2/locked", 2, false), None);
         assert_eq!(of("tracking", "events/8/at-once", 2, false), None);
-        assert_eq!(of("tracking", "hybrid/1048576/at-once", 2, false), Some(Goal::Ratio(1.05)));
+        assert_eq!(of("tracking", "hybrid/1048576/at-once", 2, false), None);
         assert_eq!(of("tracking", "events/65536/tcp;ofi_rxm", 2, false), Some(Goal::Ratio(1.05)));
-        assert_eq!(of("tracking", "context/1048576/at-once", 2, false), None);
+        assert_eq!(of("tracking", "context/1048576/tcp;ofi_rxm", 2, false), None);
         assert_eq!(of("tracking", "events/quiet/at-once", 2, false), None);
         assert_eq!(of("pages", "column/4096", 2, false), None);
         assert_eq!(of("pages", "column/8192", 2, false), Some(Goal::Ratio(1.0 / 1.3)));
