@@ -1,5 +1,9 @@
 //! Who waits for whom while a PE is stopped: what is under way with it, and nothing else.
 
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use shmem::prelude::*;
@@ -13,50 +17,85 @@ static WORDS: [u64; LARGE];
 #[symmetric]
 static COUNT: Atomic<u64>;
 
+/// How long a PE stays stopped that nobody lets go on, because somebody waits for it.
+const LONG: Duration = Duration::from_secs(3);
+
+/// How often PEs may be waited for all the same: what the library itself sends is under way now and then, too, and may be
+/// with any PE.
+const ATTEMPTS: usize = 5;
+
 /// A process that is stopped. Dropping this lets it go on.
-struct Stopped(i32);
+struct Stopped {
+    process: i32,
+    /// Says who lets it go on: nobody did, when this is closed too late.
+    goes_on: Option<Sender<()>>,
+    guard: Option<JoinHandle<bool>>,
+    was_waited_for: Rc<Cell<bool>>,
+}
 
 impl Stopped {
-    fn new(process: u64) -> Self {
+    fn new(process: u64, was_waited_for: &Rc<Cell<bool>>) -> Self {
         let process = i32::try_from(process).unwrap();
-        // SAFETY: a signal for a process of this job.
-        assert_eq!(unsafe { libc::kill(process, libc::SIGSTOP) }, 0);
-        let stopped = Self(process);
-        while !stopped.has_stopped() {
+        send(process, libc::SIGSTOP);
+        while !has_stopped(process) {
             std::thread::yield_now();
         }
-        stopped
-    }
-
-    /// Each thread stops by itself, when it next runs.
-    fn has_stopped(&self) -> bool {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0)).unwrap();
-        threads.flatten().all(|thread| {
-            let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
-            status.lines().any(|line| line.starts_with("State:\tT"))
-        })
+        let (goes_on, is_over) = channel();
+        let guard = std::thread::spawn(move || {
+            let is_late = is_over.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout);
+            if is_late {
+                send(process, libc::SIGCONT);
+            }
+            is_late
+        });
+        let was_waited_for = Rc::clone(was_waited_for);
+        Self { process, goes_on: Some(goes_on), guard: Some(guard), was_waited_for }
     }
 }
 
 impl Drop for Stopped {
     fn drop(&mut self) {
-        // SAFETY: a signal for a process of this job.
-        unsafe { libc::kill(self.0, libc::SIGCONT) };
+        drop(self.goes_on.take());
+        if self.guard.take().is_some_and(|guard| guard.join().unwrap()) {
+            self.was_waited_for.set(true);
+        }
+        send(self.process, libc::SIGCONT);
     }
 }
 
-/// Calls `act` on PE 0, with a function that stops PE 1 until what it gives is dropped.
-fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl FnOnce(&dyn Fn() -> Stopped)) {
+fn send(process: i32, signal: i32) {
+    // SAFETY: a signal for a process of this job.
+    assert_eq!(unsafe { libc::kill(process, signal) }, 0);
+}
+
+/// Each thread stops by itself, when it next runs.
+fn has_stopped(process: i32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    threads.flatten().all(|thread| {
+        let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        status.lines().any(|line| line.starts_with("State:\tT"))
+    })
+}
+
+/// Calls `act` on PE 0, with a function that stops PE 1 until what it gives is dropped; again, where PE 0 has waited for
+/// it.
+fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl Fn(&dyn Fn() -> Stopped)) {
     let mut processes = vec![0; world.n_pes()];
     world.fcollect(&u64::from(std::process::id()), &mut processes);
     if world.my_pe() == 0 {
-        // Connections are made by the first operation.
-        world.pes().skip(1).for_each(|pe| {
-            world.p(WORDS.on(pe).index(0), 1);
-            world.fetch(COUNT.on(pe));
+        let has_gone_on = (0..ATTEMPTS).any(|_| {
+            // Connections are made by the first operation.
+            world.pes().skip(1).for_each(|pe| {
+                world.p(WORDS.on(pe).index(0), 1);
+                world.set(COUNT.on(pe), 0);
+                world.fetch(COUNT.on(pe));
+            });
+            world.quiet();
+            let was_waited_for = Rc::default();
+            act(&|| Stopped::new(processes[1], &was_waited_for));
+            !was_waited_for.get()
         });
-        world.quiet();
-        act(&|| Stopped::new(processes[1]));
+        assert!(has_gone_on, "PE 0 has waited for the PE that was stopped, {ATTEMPTS} times");
     }
     world.barrier_all();
 }
@@ -142,16 +181,19 @@ fn what_is_read_may_go_on_wherever_it_is_wanted(world: &mut World) {
 #[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
 fn a_quiet_waits_for_a_pe_that_is_stopped(world: &mut World) {
     const STOPPED: Duration = Duration::from_millis(100);
+    const { assert!(STOPPED.as_millis() < LONG.as_millis()) }
     stopping(world, |stop| {
         let (stopped, start) = (world.pe(1).unwrap(), Instant::now());
         let holds = stop();
+        let process = holds.process;
         let goes_on = std::thread::spawn(move || {
             std::thread::sleep(STOPPED);
-            drop(holds);
+            send(process, libc::SIGCONT);
         });
         world.p(WORDS.on(stopped).index(1), 7);
         world.quiet();
         let took = start.elapsed();
+        drop(holds);
         goes_on.join().unwrap();
         assert!(took >= STOPPED, "quiet returned after {took:?}, while the PE was stopped");
     });
