@@ -71,10 +71,11 @@ impl Compiler {
         let said = text(Command::new(&rustc).arg("-vV"));
         let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         let sysroot = text(Command::new(&rustc).args(["--print", "sysroot"]));
-        let places = vec![
+        let mut places = vec![
             (format!("{}/lib/rustlib/src/rust/library", sysroot.trim()), "$RUST"),
             (format!("/rustc/{}/library", field("commit-hash: ")), "$RUST"),
         ];
+        places.extend(registries().map(|registry| (registry, "$CARGO")));
         let directory = tempfile::tempdir().expect("a directory for what is built");
         let changes = directory.path().join("libchanges.so");
         let source = package.join("src/compiler/changes.rs");
@@ -197,6 +198,13 @@ fn diagnostics(output: &Output) -> Vec<Diagnostic> {
         })
         .filter(|diagnostic: &Diagnostic| !diagnostic.is_summary())
         .collect()
+}
+
+/// The directories in which Cargo keeps the sources of other packages.
+fn registries() -> impl Iterator<Item = String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let found = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
+    found.into_iter().flatten().flatten().map(|registry| registry.path().display().to_string())
 }
 
 /// Where the library lies, and what it depends on.
