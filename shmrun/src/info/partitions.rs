@@ -5,15 +5,16 @@ use shmem_core::memory::placement;
 use shmem_core::partition::{Environment, Origin, PartitionError, Table, show_size};
 use shmem_core::topology::Topology;
 
-use super::{Binary, InfoError};
+use crate::binary::Binary;
+use crate::error::InfoError;
 
 /// The section `partitions`.
 #[derive(Clone, Debug)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// A line for each partition.
-    pub text: String,
+    pub(crate) text: String,
     /// What is allowed and probably not meant, one line each.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The partitions of a program in this environment.
@@ -21,7 +22,7 @@ pub struct Resolved {
 /// # Errors
 ///
 /// If they are not usable: what the job would say at its start.
-pub fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, PartitionError> {
+pub(crate) fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, PartitionError> {
     let wishes: Vec<_> = binary.statics.iter().map(Into::into).collect();
     Table::resolve(&binary.declarations, &wishes, environment)
 }
@@ -32,7 +33,7 @@ pub fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, Part
 /// # Errors
 ///
 /// If they are not usable, or must have memory that this machine does not have.
-pub fn partitions(
+pub(crate) fn partitions(
     binary: &Binary,
     environment: &Environment,
     topology: &Topology,

@@ -5,26 +5,26 @@ use std::fmt::Write;
 use shmem_core::columns::Columns;
 use shmem_core::partition::show_size;
 
-use crate::root::Root;
+use shmem_core::root::Root;
 
 /// A pool of huge pages, of the machine or of one memory node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pool {
+pub(crate) struct Pool {
     /// Bytes of a page.
-    pub size: u64,
+    pub(crate) size: u64,
     /// Pages in the pool.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Pages that nobody has taken.
-    pub free: u64,
+    pub(crate) free: u64,
     /// Pages that nobody has taken but that are promised; the machine's only.
-    pub reserved: u64,
+    pub(crate) reserved: u64,
     /// Pages that the kernel may add when asked; the machine's only.
-    pub overcommit: u64,
+    pub(crate) overcommit: u64,
 }
 
 impl Pool {
     /// The pools in a directory of the kernel's form, by size.
-    pub(super) fn read(root: &Root, directory: &str) -> Vec<Self> {
+    pub(crate) fn read(root: &Root, directory: &str) -> Vec<Self> {
         let sizes = root.numbered(directory, "hugepages-", "kB");
         sizes
             .into_iter()
@@ -45,15 +45,15 @@ impl Pool {
 
 /// How the kernel treats transparent huge pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransparentPages {
+pub(crate) struct TransparentPages {
     /// Bytes of such a page; `None`: the kernel has none.
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// For anonymous memory: `always`, `madvise`, `never`.
-    pub anonymous: Option<String>,
+    pub(crate) anonymous: Option<String>,
     /// For shared memory, which symmetric memory is.
-    pub shared: Option<String>,
+    pub(crate) shared: Option<String>,
     /// What the kernel does to get such a page at a page fault.
-    pub defrag: Option<String>,
+    pub(crate) defrag: Option<String>,
 }
 
 impl TransparentPages {
@@ -86,7 +86,7 @@ impl TransparentPages {
 }
 
 /// The section `pages`.
-pub fn pages(root: &Root) -> String {
+pub(crate) fn pages(root: &Root) -> String {
     let base = rustix::param::page_size() as u64;
     let mut text = format!("base pages: {}\n", show_size(base));
     let pools = Pool::read(root, "sys/kernel/mm/hugepages");
@@ -124,7 +124,7 @@ pub fn pages(root: &Root) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::tests::Machine;
+    use crate::invented::Machine;
 
     #[test]
     fn pools_and_settings_of_a_machine() {

@@ -7,8 +7,8 @@ use shmem_core::partition::{round_size, show_size};
 use shmem_core::ranges;
 use shmem_core::topology::{NumaNode, Speed, Topology};
 
-use super::pages::Pool;
-use crate::root::Root;
+use crate::pages::Pool;
+use shmem_core::root::Root;
 
 /// The CPUs of a machine.
 struct Processors {
@@ -37,7 +37,7 @@ impl Processors {
 }
 
 /// The section `topology`.
-pub fn topology(root: &Root) -> String {
+pub(crate) fn topology(root: &Root) -> String {
     let processors = Processors::read(root);
     let topology = Topology::read(root.path());
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -105,7 +105,7 @@ fn row(root: &Root, node: &NumaNode) -> [String; 11] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::tests::Machine;
+    use crate::invented::Machine;
 
     #[test]
     fn a_machine_with_two_nodes_one_of_them_memory_alone() {

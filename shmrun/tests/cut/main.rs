@@ -1,6 +1,6 @@
 //! Jobs between pretend hosts whose network is slowed down, cut and reset: run by `ci/faults.sh`.
 
-#[path = "../jobs/command.rs"]
+#[path = "../launching/command.rs"]
 mod command;
 mod contexts_apart;
 mod faults;

@@ -14,21 +14,23 @@ fn program() -> PathBuf {
 }
 
 fn build() -> PathBuf {
-    let library = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = package.with_file_name("shmem-rt");
     let (source, copy) =
-        (library.join("tests/layout"), Path::new(env!("CARGO_TARGET_TMPDIR")).join("layout"));
+        (package.join("tests/layout"), Path::new(env!("CARGO_TARGET_TMPDIR")).join("layout"));
     let lines = |file: &Path| std::fs::read_to_string(file).unwrap();
     for file in ["Cargo.toml", "app/Cargo.toml", "app/src/main.rs", "fields/Cargo.toml", "fields/src/lib.rs"]
     {
         let (from, to) = (source.join(file), copy.join(file));
-        let text = lines(&from).replace("\"../../..\"", &format!("{:?}", library.display().to_string()));
+        let text =
+            lines(&from).replace("\"../../../../shmem-rt\"", &format!("{:?}", library.display().to_string()));
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         // What stays as it is is not built again.
         if std::fs::read_to_string(&to).ok().as_ref() != Some(&text) {
             std::fs::write(to, text).unwrap();
         }
     }
-    std::fs::write(copy.join("Cargo.lock"), lines(&library.join("../Cargo.lock"))).unwrap();
+    std::fs::write(copy.join("Cargo.lock"), lines(&package.join("../Cargo.lock"))).unwrap();
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--release", "--manifest-path"])
         .arg(copy.join("Cargo.toml"))

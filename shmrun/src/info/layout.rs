@@ -6,17 +6,19 @@ use shmem_core::columns::Columns;
 use shmem_core::heap::statics::{Layout, LayoutError, arrange};
 use shmem_core::partition::{Environment, show_size};
 
-use super::{Binary, InfoError, resolve};
+use crate::binary::Binary;
+use crate::error::InfoError;
+use crate::partitions::resolve;
 
 /// The section `layout`.
 #[derive(Clone, Debug)]
-pub struct Statics {
+pub(crate) struct Statics {
     /// The layout, of statics that may not fit.
-    pub layout: Layout,
+    pub(crate) layout: Layout,
     /// Why a job would not start.
-    pub fault: Option<LayoutError>,
+    pub(crate) fault: Option<LayoutError>,
     /// What is allowed and probably not meant, one line each.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Lays out the statics of a binary as a job in this environment would.
@@ -24,7 +26,7 @@ pub struct Statics {
 /// # Errors
 ///
 /// If the partitions are not usable, or a static has none.
-pub fn statics(binary: &Binary, environment: &Environment) -> Result<Statics, InfoError> {
+pub(crate) fn statics(binary: &Binary, environment: &Environment) -> Result<Statics, InfoError> {
     let table = resolve(binary, environment)?;
     let layout = arrange(&binary.statics, table.specs())?;
     Ok(Statics { fault: layout.check().err(), layout, warnings: table.warnings().to_vec() })
@@ -32,7 +34,7 @@ pub fn statics(binary: &Binary, environment: &Environment) -> Result<Statics, In
 
 impl Statics {
     /// One line for each partition with its sum, and one for each object.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for p in &self.layout.partitions {
             let objects: u64 = p.objects.iter().map(|placed| placed.object.size).fold(0, u64::saturating_add);

@@ -1,4 +1,22 @@
-//! `shmem-info`: what this machine, this environment and a program offer to a job.
+//! `shmem-info`: what this machine, this environment and a program offer to a job. One module for each section, which
+//! gives its text.
+//!
+//! Nothing is printed or decided here that a running job does otherwise. Layouts come from
+//! [`shmem_core::heap::statics`], partitions from [`shmem_core::partition::Table`], variables from
+//! [`shmem::env`]. What a machine has is read below a [`Root`], so that tests can invent machines.
+
+mod binary;
+mod environment;
+mod error;
+#[cfg(test)]
+mod invented;
+mod layout;
+mod pages;
+mod partitions;
+mod plan;
+mod topology;
+mod transports;
+mod trial;
 
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
@@ -7,10 +25,13 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use shmem::env;
-use shmem::info::{self, Binary, InfoError, Root};
 use shmem_core::memory::Machine;
 use shmem_core::partition::Environment;
+use shmem_core::root::Root;
 use shmem_core::transport::ofi::Offer;
+
+use binary::Binary;
+use error::InfoError;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
@@ -134,25 +155,25 @@ impl Answer {
         match command {
             Some(Command::Layout { binary, check }) => self.layout(&Binary::read(&binary)?, check)?,
             Some(Command::Env) => self.environment(),
-            Some(Command::Topology) => self.text += &info::topology(&Root::default()),
-            Some(Command::Pages) => self.text += &info::pages(&Root::default()),
+            Some(Command::Topology) => self.text += &topology::topology(&Root::default()),
+            Some(Command::Pages) => self.text += &pages::pages(&Root::default()),
             Some(Command::Partitions { binary }) => {
                 let binary = binary.map(|path| Binary::read(&path)).transpose()?;
                 self.partitions(&binary.unwrap_or_default())?;
             }
             Some(Command::Plan { block, count, to, from }) => {
                 let settings = env::Settings::from_process().map_err(Box::new)?;
-                self.text += &info::plans(block, count, to, from.unwrap_or(to), &settings)?;
+                self.text += &plan::plans(block, count, to, from.unwrap_or(to), &settings)?;
             }
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process().map_err(Box::new)?;
                 // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
-                self.text += &unsafe { info::transports(&settings, &tried) };
+                self.text += &unsafe { transports::transports(&settings, &tried) };
             }
             Some(Command::TryFabric { provider, interface }) => {
                 let settings = env::Settings::from_process().map_err(Box::new)?;
                 // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
-                let result = unsafe { info::try_fabric(&settings, &provider, &interface) };
+                let result = unsafe { transports::try_fabric(&settings, &provider, &interface) };
                 self.text += &result.map_or_else(|why| why + "\n", |()| format!("{WORKS}\n"));
             }
             None => {
@@ -171,7 +192,7 @@ impl Answer {
     }
 
     fn layout(&mut self, binary: &Binary, check: bool) -> Result<(), InfoError> {
-        let statics = info::statics(binary, &Environment::collect(env::process())?)?;
+        let statics = layout::statics(binary, &Environment::collect(env::process())?)?;
         self.warnings.extend(statics.warnings.clone());
         match &statics.fault {
             Some(fault) if check => return Err(fault.clone().into()),
@@ -185,14 +206,17 @@ impl Answer {
     }
 
     fn environment(&mut self) {
-        let (text, unknown) = info::environment(env::process());
+        let (text, unknown) = environment::environment(env::process());
         self.text += &text;
         self.warnings.extend(unknown);
     }
 
     fn partitions(&mut self, binary: &Binary) -> Result<(), InfoError> {
-        let resolved =
-            info::partitions(binary, &Environment::collect(env::process())?, &Machine::default().topology())?;
+        let resolved = partitions::partitions(
+            binary,
+            &Environment::collect(env::process())?,
+            &Machine::default().topology(),
+        )?;
         self.text += &resolved.text;
         self.warnings.extend(resolved.warnings);
         Ok(())

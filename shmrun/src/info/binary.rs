@@ -13,17 +13,16 @@ use shmem_core::section::{self, SectionError};
 
 /// A program or library, as far as it concerns symmetric memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Binary {
+pub(crate) struct Binary {
     /// Its symmetric statics, in the order of the file.
-    pub statics: Vec<StaticEntry>,
+    pub(crate) statics: Vec<StaticEntry>,
     /// The partitions that it declares, in the order of the file.
-    pub declarations: Vec<Declaration>,
+    pub(crate) declarations: Vec<Declaration>,
 }
 
 /// A binary cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BinaryError {
+pub(crate) enum BinaryError {
     /// The file cannot be opened.
     #[error("{}: {source}", .path.display())]
     Open {
@@ -66,7 +65,7 @@ impl Binary {
     /// # Errors
     ///
     /// If it cannot be opened, is no program of shmem-rt, or one of another version.
-    pub fn read(path: &Path) -> Result<Self, BinaryError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, BinaryError> {
         let open = |source| BinaryError::Open { path: path.to_owned(), source };
         let file = File::open(path).map_err(open)?;
         if file.metadata().map_err(open)?.is_dir() {

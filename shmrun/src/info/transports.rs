@@ -5,7 +5,7 @@ use shmem_core::memory::MemoryError;
 use shmem_core::transport::ofi::{Offer, Options, offers};
 use shmem_launch::env::Settings;
 
-use crate::start::fabric;
+use crate::trial;
 
 /// The section `transports`: each is tried, not only named. `trial` tries a provider on an interface, as
 /// [`try_fabric`] does, in a process of its own: libraries of networks may hang or crash.
@@ -13,8 +13,8 @@ use crate::start::fabric;
 /// # Safety
 ///
 /// The library that the settings name must be libfabric.
-pub unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
-    let options = fabric::options(settings, 0);
+pub(crate) unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
+    let options = settings.fabric(0);
     // SAFETY: the caller's promise.
     let (fabric, providers) = match unsafe { offers(&options) } {
         Ok((offers, chosen)) => {
@@ -30,7 +30,7 @@ pub unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(
     let mut row = |name: &str, reaches: &str, state: String| {
         columns.push([name.to_owned(), reaches.to_owned(), state]);
     };
-    row("shm", "PEs of the same node", state(fabric::alone().map(drop)));
+    row("shm", "PEs of the same node", state(trial::alone().map(drop)));
     row("ofi", "PEs of other nodes, through libfabric", fabric);
     row("loopback", "PEs of the same node, by copies (for tests)", "usable".to_owned());
     providers.map_or_else(|| columns.to_string(), |providers| format!("{columns}\n{providers}"))
@@ -45,12 +45,12 @@ pub unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(
 /// # Safety
 ///
 /// The library that the settings name must be libfabric.
-pub unsafe fn try_fabric(settings: &Settings, provider: &str, interface: &str) -> Result<(), String> {
-    let options = fabric::options(settings, 0);
+pub(crate) unsafe fn try_fabric(settings: &Settings, provider: &str, interface: &str) -> Result<(), String> {
+    let options = settings.fabric(0);
     let named = |name: &str| Some(name.to_owned());
     let options = Options { provider: named(provider), interface: named(interface), ..options };
     // SAFETY: the caller's promise.
-    unsafe { fabric::try_alone(&options) }
+    unsafe { trial::try_alone(&options) }
 }
 
 /// What is offered, a row for each provider on an interface, and what came of its trial. Of several addresses

@@ -5,7 +5,7 @@ use shmem_launch::env;
 
 /// The section `env`: every variable with its default and its current value, and one line for each
 /// variable that is set and not known.
-pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> (String, Vec<String>) {
+pub(crate) fn environment(variables: impl IntoIterator<Item = (String, String)>) -> (String, Vec<String>) {
     let variables: Vec<_> = variables.into_iter().collect();
     let mut columns = Columns::new(["VARIABLE", "DEFAULT", "CURRENT", "MEANING"], &[]).indented();
     for row in env::rows(variables.clone()) {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use shmem::calibration;
 use shmem_core::strided::{Advice, Algorithm, Level, Pattern, Plan, Settings};
 
-use super::InfoError;
-use crate::calibration;
+use crate::error::InfoError;
 
 /// How a job in this environment would move `count` blocks of `block` bytes, `to` bytes apart at the
 /// destination and `from` at the source, by each algorithm; and how `strided!` would, where the regions are
@@ -14,7 +14,7 @@ use crate::calibration;
 /// # Errors
 ///
 /// If blocks overlap, or reach further than any memory.
-pub fn plans(
+pub(crate) fn plans(
     block: usize,
     count: usize,
     to: usize,

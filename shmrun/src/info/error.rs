@@ -1,32 +1,10 @@
-//! What `shmem-info` tells: one module per section, each of which gives its text.
-//!
-//! Nothing is printed or decided here that a running job does otherwise. Layouts come from
-//! [`shmem_core::heap::statics`], partitions from [`shmem_core::partition::Table`], variables from
-//! [`env`](crate::env). What a machine has is read below a [`Root`], so that tests can invent machines.
+//! What can keep a section from being shown.
 
-mod binary;
-mod environment;
-mod layout;
-mod pages;
-mod partitions;
-mod plan;
-mod topology;
-mod transports;
-
-pub use crate::root::Root;
-pub use binary::{Binary, BinaryError};
-pub use environment::environment;
-pub use layout::{Statics, statics};
-pub use pages::{Pool, TransparentPages, pages};
-pub use partitions::{Resolved, partitions, resolve};
-pub use plan::plans;
-pub use topology::topology;
-pub use transports::{transports, try_fabric};
+use crate::binary::BinaryError;
 
 /// A section cannot be shown.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InfoError {
+pub(crate) enum InfoError {
     /// A binary cannot be read.
     #[error(transparent)]
     Binary(#[from] BinaryError),
