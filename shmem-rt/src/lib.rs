@@ -1,4 +1,4 @@
-#![doc = include_str!("../../README.md")]
+#![doc = include_str!("../README.md")]
 
 // Imports point downwards in this order (`tests/layers.rs` holds them to that); docs/design.md says what each layer is for.
 //
@@ -175,13 +175,3 @@ pub mod prelude {
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }
-
-/// The code in the page on arrays.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/arrays.md")]
-struct ArraysPage;
-
-/// The program in the page for those who come from OpenSHMEM.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/from-openshmem.md")]
-struct FromOpenshmemPage;
