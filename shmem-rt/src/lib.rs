@@ -29,6 +29,7 @@
 // claim                                                            the one right of a process to a world
 // error                                                            what can go wrong
 // report                                                           what the runtime says on its own
+// panics                                                           how the panic of a PE is told
 // grants, held, initial, nearness, process, thread, version  ground
 // ```
 
@@ -57,6 +58,7 @@ pub mod ndarray;
 mod nearness;
 mod observe;
 mod observing;
+mod panics;
 mod partitions;
 mod persistent;
 mod phase;

@@ -1,11 +1,13 @@
 //! `shmrun`: starts a program as several PEs, on this host or on several.
 
+mod words;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory as _, Parser, ValueEnum};
 use shmem::launch::{Bind, DEPUTY, HostList, HostListError, HostsAs, Interface, Launch, deputy};
 use shmem_launch::say::say;
 
@@ -16,7 +18,7 @@ use shmem_launch::say::say;
 #[derive(Parser)]
 #[command(name = "shmrun", version)]
 struct Arguments {
-    /// Number of PEs; with hosts: as many as these take, if not said
+    /// Number of PEs (also `-np`); with hosts: as many as these take, if not said
     #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true,
         required_unless_present_any = ["hosts", "hostfile"])]
     pes: Option<usize>,
@@ -82,11 +84,7 @@ enum Binding {
 }
 
 fn number(text: &str) -> Result<usize, String> {
-    match text.strip_prefix('p') {
-        // Other launchers take `-np 4`.
-        Some(rest) => Err(format!("write `-n {}`", if rest.is_empty() { "4" } else { rest })),
-        None => text.parse().map_err(|_| "the number of PEs is a whole number, from 1 up".to_owned()),
-    }
+    text.parse().map_err(|_| "the number of PEs is a whole number, from 1 up".to_owned())
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {
@@ -112,7 +110,7 @@ fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([DEPUTY]) {
         return ExitCode::from(deputy());
     }
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(words::with_np(&Arguments::command(), std::env::args_os()));
     let hosts = match hosts(&arguments) {
         Ok(hosts) => hosts,
         Err(error) => {
@@ -127,8 +125,11 @@ fn main() -> ExitCode {
         Binding::Numa => Bind::Numa,
         Binding::None => Bind::None,
     };
-    let mut launch =
-        Launch::new(program.next().unwrap_or_default(), pes).args(program).bind(bind).watch_signals();
+    let mut launch = Launch::new(program.next().unwrap_or_default(), pes)
+        .args(program)
+        .bind(bind)
+        .watch_signals()
+        .speaker("shmrun");
     for (key, value) in arguments.variables {
         launch = launch.env(key, value);
     }

@@ -10,6 +10,7 @@ mod pes;
 mod advice;
 mod agreement;
 mod check;
+mod ends;
 mod environment;
 mod failure;
 mod init;

@@ -332,7 +332,7 @@ mod command_line {
             "the debugger was asked for PE 2, but the PEs are 0 to 1",
         );
         fails(&["-n", "-1", "true"], 2, "error: invalid value '-1' for '--npes <PES>': the number of PEs is");
-        fails(&["-np", "4", "true"], 2, "error: invalid value 'p' for '--npes <PES>': write `-n 4`");
+        fails(&["-np", "x", "true"], 2, "error: invalid value 'x' for '--npes <PES>': the number of PEs is");
         fails(&["--np", "4", "true"], 2, "error: unexpected argument '--np' found");
         fails(&["-n", "4", "--bidn", "core", "true"], 2, "a similar argument exists: '--bind'");
         fails(&["true"], 2, "error: the following required arguments were not provided:\n  --npes <PES>");
@@ -355,6 +355,26 @@ mod command_line {
             let count = |limit: &str| out.lines().filter(|&line| line == limit).count();
             assert_eq!((count(&soft.to_string()), count(&hard)), (3, 3), "{out}");
         }
+    }
+
+    #[test]
+    fn the_number_of_pes_may_be_written_as_for_other_launchers() {
+        let printed = |arguments: &[&str]| {
+            let output = bare_shmrun(arguments).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            text(&output.stdout)
+        };
+        for way in [&["-np", "2"][..], &["--bind", "none", "-np", "2"], &["--tag-output", "-np", "2"]] {
+            assert_eq!(
+                printed(&[way, &["echo", "-np", "3"]].concat()).matches("-np 3\n").count(),
+                2,
+                "{way:?}"
+            );
+        }
+        // Whose name is a value, or who has begun already.
+        assert_eq!(printed(&["--env", "-np=5", "-n", "1", "env"]).matches("\n-np=5\n").count(), 1);
+        assert_eq!(printed(&["-n", "1", "--", "echo", "-np", "3"]), "-np 3\n");
+        assert_eq!(printed(&["-n1", "echo", "-np"]), "-np\n");
     }
 
     #[test]
@@ -454,6 +474,14 @@ mod command_line {
         let mut lines: Vec<&str> = out.lines().filter_map(|line| Some(line.split_once("> ")?.1)).collect();
         lines.sort_unstable();
         assert_eq!(lines, ["shmrun 0 of 3", "shmrun 1 of 3", "shmrun 2 of 3"]);
+
+        let failed = command.env(programs::NAME, "connect-and-abort").output().unwrap();
+        let said = text(&failed.stderr);
+        assert!(
+            said.starts_with("shmem: PE ") && said.ends_with(" ended the job with code 7: enough\n"),
+            "{said}"
+        );
+        command.env(programs::NAME, "connect");
 
         let alone = command.env("SHMEM_NPES", "1").output().unwrap();
         assert!(text(&alone.stdout).contains("singleton 0 of 1"), "{alone:?}");

@@ -243,13 +243,16 @@ pub(crate) fn run(name: &str) -> ! {
             job.fence().unwrap();
             job.finish();
         }
-        "connect" => {
+        "connect" | "connect-and-abort" => {
             let settings = shmem::env::Settings::from_process().unwrap_or_else(|error| panic!("{error}"));
             // SAFETY: once, and there is no world in this process.
             match unsafe { shmem::bootstrap::connect(&settings) } {
                 Ok(Connection::Joined(job)) => {
                     say(&format!("{} {} of {}", job.name(), job.number(), job.count()));
                     job.exchange("k", b"v").unwrap();
+                    if name == "connect-and-abort" {
+                        job.abort(7, "enough");
+                    }
                     job.finish();
                 }
                 Ok(Connection::Launched(code)) => std::process::exit(code.into()),
