@@ -16,6 +16,9 @@ rm -rf "$outside" "$target"/package/*.crate
 # Together: none of them is in the registry yet. They are built below.
 cargo package --quiet --offline --allow-dirty --no-verify "${packages[@]/#/--package=}"
 
+rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+grep -q "Rust $rust" shmem-rt/README.md || { echo "shmem-rt/README.md does not say that it takes Rust $rust"; exit 1; }
+
 mkdir -p "$outside/heat/src"
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 patches=()

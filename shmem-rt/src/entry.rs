@@ -23,7 +23,7 @@ use crate::world::World;
 /// Joins the job that this process was launched into, or makes one of its own.
 ///
 /// When `SHMEM_NPES` asks for several PEs and nobody launched this process, it launches itself and
-/// does not return. `#[shmem::main]` calls this.
+/// does not return. `#[shmem::main]` does this, and tells panics with the number of their PE.
 ///
 /// # Errors
 ///

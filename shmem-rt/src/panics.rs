@@ -28,7 +28,10 @@ fn told(pe: usize, info: &PanicHookInfo<'_>, backtrace: Option<String>, is_first
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");
     let place = info.location().map(|location| format!(" at {location}")).unwrap_or_default();
-    let message = info.payload_as_str().unwrap_or("a value that is no text");
+    let payload = info.payload();
+    let message = payload.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let message = message.unwrap_or("a value that is no text");
     let how = match backtrace {
         Some(frames) => format!("\nstack backtrace:\n{}", frames.trim_end()),
         None if is_first => "\nnote: with `RUST_BACKTRACE=1` it says how it came there".to_owned(),
