@@ -433,6 +433,18 @@ mod tests {
     }
 
     #[test]
+    fn a_column_with_numbers_is_none_of_words_whatever_it_begins_with() {
+        let mut table = Table::new("a table", ["", "a", "b"]);
+        table.row([Cell::text("row"), Cell::text(""), Cell::text("")]);
+        table.row([Cell::text("row"), Cell::of(Some(&entry(3.0, 2.0)), Column::Value), Cell::text("word")]);
+        let html = table.render().into_string();
+        assert!(
+            html.contains(r#"<th scope="col">a<"#) && html.contains(r#"<th scope="col" class="text">b<"#),
+            "{html}"
+        );
+    }
+
+    #[test]
     fn what_is_not_there_is_said() {
         assert!(Cell::of(None, Column::Value).under(None, 1).into_string().contains("not measured"));
         assert!(

@@ -135,6 +135,7 @@ mod tests {
         assert!(html.contains(r##"<a href="#micro-put">how long?</a>"##), "{html}");
         assert!(html.contains(r#"data-id="3" data-field="value">7.00<"#) && html.contains(">9<"), "{html}");
         assert!(marked(&html).is_empty(), "nobody is beside it: {html}");
+        assert!(html.contains(r#"colspan="8">a group<"#), "{html}");
     }
 
     #[test]
