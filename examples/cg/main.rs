@@ -29,9 +29,9 @@ struct Options {
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     size: u16,
 
-    /// By how much the residual is to become smaller.
-    #[arg(long, default_value_t = 1e-10)]
-    tolerance: f64,
+    /// By how many digits the residual is to become smaller.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=14))]
+    digits: u8,
 
     /// Most steps.
     #[arg(long, default_value_t = 10_000)]
@@ -52,7 +52,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let mut solution = vec![0.0; expected.len()];
     let mut direction = residual.clone();
     let mut square = dot(world, &residual, &residual);
-    let enough = square * options.tolerance.powi(2);
+    let enough = square * 0.01_f64.powi(options.digits.into());
     let mut steps = 0;
     while square > enough && steps < options.steps {
         let image = laplacian.times(world, &direction);

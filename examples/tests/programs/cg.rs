@@ -46,4 +46,5 @@ fn it_runs_over_the_loopback_transport() {
 #[test]
 fn what_is_wrong_is_said_once() {
     assert_refused(&mut job(CG, 2, &["--size", "0"]), "0 is not in 1..");
+    assert_refused(&mut job(CG, 2, &["--digits", "15"]), "15 is not in 1..=14");
 }
