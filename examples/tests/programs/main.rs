@@ -14,6 +14,16 @@ mod summa;
 
 use std::process::Command;
 
+/// Whoever looks for a program of a kind looks there.
+#[test]
+fn every_program_is_listed_in_the_readme() {
+    let [manifest, readme] = [include_str!("../../Cargo.toml"), include_str!("../../README.md")];
+    let bins = manifest.split("[[bin]]").skip(1);
+    let paths = bins.map(|bin| bin.split("path = \"").nth(1).unwrap().split('"').next().unwrap());
+    let missing: Vec<&str> = paths.filter(|path| !readme.contains(&format!("({path})"))).collect();
+    assert!(missing.is_empty(), "examples/README.md has no link to {missing:?}");
+}
+
 /// A run of a program that launches itself.
 fn job(program: &str, pes: usize, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
