@@ -5,4 +5,4 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # --workspace, as in unit.sh: the same dependencies with the same features, nothing is built twice.
-SHMEM_CHECK=1 cargo test --workspace --test ordered --test halo2d --test heat2d
+SHMEM_CHECK=1 cargo test --workspace --test ordered --test programs

@@ -15,7 +15,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-always=machine,method,summary,data
+always=machine,method,summary,measures,data
 sections=lookup,strided,arrays,partitions,contexts,micro,applications
 
 check() { # DIRECTORY SECTION,... [whole]: nothing is left out, and no figure means nothing

@@ -88,6 +88,21 @@ const scrolls = (element, window) => {
 };
 
 for (const width of WIDTHS) {
+    check(`no line of the contents runs into another one at a width of ${width}`, page => {
+        frame.width = width;
+        // Its number stands before a line, where it does not stand inside.
+        const number = 28;
+        const lines = all(page, 'nav li').map(line => {
+            const { left, top, bottom } = line.getBoundingClientRect();
+            const inside = line.ownerDocument.defaultView.getComputedStyle(line).listStylePosition === 'inside';
+            return { name: name(line), left: inside ? left : left - number, top, bottom,
+                right: line.querySelector('a').getBoundingClientRect().right };
+        });
+        frame.width = WIDTHS[0];
+        const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+        return lines.flatMap((a, at) => lines.slice(at + 1).filter(b => meet(a, b)).map(b => `${a.name} and ${b.name}`));
+    });
+
     check(`nothing sticks out at a width of ${width}`, (page, window) => {
         frame.width = width;
         const root = page.documentElement;

@@ -13,8 +13,6 @@
 //!
 //! Where most words lie on pages of their own, large pages help: `SHMEM_SYMMETRIC_PARTITION_TABLES=size=1G:pgsize=2M`.
 
-#[path = "../speedup.rs"]
-mod speedup;
 mod stream;
 mod table;
 
@@ -22,8 +20,9 @@ use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
+use shmem_examples::options::{self, Usage};
+use shmem_examples::speedup::Speedup;
 
-use speedup::Speedup;
 use table::{Serial, Size, Table};
 
 /// Updates random words of a table that is dealt out to the PEs, and says how many in a second.
@@ -53,8 +52,8 @@ struct Arguments {
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("{}", .0.to_string().trim_end())]
-    Usage(#[from] clap::Error),
+    #[error(transparent)]
+    Usage(#[from] Usage),
     #[error(transparent)]
     Start(#[from] shmem::Error),
     #[error("word {index} is {parallel:#x}, in the serial solution {serial:#x}")]
@@ -65,16 +64,7 @@ enum Failure {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(help) if !help.use_stderr() => {
-            if world.my_pe() == 0 {
-                print!("{help}");
-            }
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
     let size = Size { log2: arguments.log2_table, rounds: arguments.rounds.into() };
     let table = Table::new(world, size)?;
     if arguments.speedup.is_asked() {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use clap::ValueEnum;
+use shmem_examples::shares::share;
 
 /// What lies beyond the edges of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -85,13 +86,6 @@ impl fmt::Display for Grid {
         let border = if self.border == Border::Periodic { "periodic" } else { "fixed" };
         write!(f, "{} x {} blocks, {border} border", self.pes[0], self.pes[1])
     }
-}
-
-/// The part with number `part` when so many things are dealt out, the larger parts first.
-fn share(things: usize, parts: usize, part: usize) -> Range<usize> {
-    let (each, larger) = (things / parts, things % parts);
-    let start = part * each + part.min(larger);
-    start..start + each + usize::from(part < larger)
 }
 
 #[cfg(test)]

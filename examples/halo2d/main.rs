@@ -18,19 +18,18 @@
 mod grid;
 mod halo;
 mod relaxation;
-#[path = "../speedup.rs"]
-mod speedup;
 mod timing;
 
 use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
+use shmem_examples::options::{self, Usage};
+use shmem_examples::speedup::Speedup;
 
 use grid::{Border, Grid, NoGrid};
 use halo::Block;
 use relaxation::Serial;
-use speedup::Speedup;
 use timing::{Times, Way};
 
 /// Exchanges the edges of blocks by each algorithm and by a halo, in turn, and compares their times.
@@ -69,8 +68,8 @@ struct Arguments {
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("{}", .0.to_string().trim_end())]
-    Usage(#[from] clap::Error),
+    #[error(transparent)]
+    Usage(#[from] Usage),
     #[error(transparent)]
     NoGrid(#[from] NoGrid),
     #[error(transparent)]
@@ -81,16 +80,7 @@ enum Failure {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(help) if !help.use_stderr() => {
-            if world.my_pe() == 0 {
-                print!("{help}");
-            }
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
     let size = [arguments.rows as usize, arguments.columns as usize];
     let grid = Grid::new(size, world.n_pes(), arguments.border)?;
     let mut block = Block::fill(world, grid)?;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use clap::ValueEnum;
+use shmem_examples::shares::share;
 
 /// The shapes of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -73,13 +74,6 @@ impl Decomposition {
         let cuts = [0, 1].map(|axis| self.grid[axis].min(self.size[axis]).saturating_sub(1));
         cuts[0] * self.size[1] + cuts[1] * self.size[0]
     }
-}
-
-/// The part with number `part` when so many things are dealt out.
-fn share(things: usize, parts: usize, part: usize) -> Range<usize> {
-    let (each, larger) = (things / parts, things % parts);
-    let start = part * each + part.min(larger);
-    start..start + each + usize::from(part < larger)
 }
 
 #[cfg(test)]

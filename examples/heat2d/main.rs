@@ -14,8 +14,6 @@ mod decomposition;
 mod field;
 mod picture;
 mod plate;
-#[path = "../speedup.rs"]
-mod speedup;
 mod stencil;
 
 use std::path::PathBuf;
@@ -23,12 +21,13 @@ use std::path::PathBuf;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use shmem::prelude::*;
+use shmem_examples::options::{self, Usage};
+use shmem_examples::speedup::Speedup;
 
 use decomposition::Cut;
 use field::{Field, FieldError};
 use picture::PictureError;
 use plate::{Memory, Plate, PlateError};
-use speedup::Speedup;
 use stencil::{Limits, Progress, Serial};
 
 /// What the plate begins as when no file is given.
@@ -82,8 +81,8 @@ fn tolerance(text: &str) -> Result<f64, String> {
 /// Why there is no picture.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("{}", .0.to_string().trim_end())]
-    Usage(#[from] clap::Error),
+    #[error(transparent)]
+    Usage(#[from] Usage),
     #[error(transparent)]
     Input(#[from] FieldError),
     #[error(transparent)]
@@ -98,16 +97,7 @@ enum Failure {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(help) if !help.use_stderr() => {
-            if world.my_pe() == 0 {
-                print!("{help}");
-            }
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
     // An error of one PE ends the job for all, with one message.
     let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
     let mut plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;

@@ -10,16 +10,15 @@
 
 mod buckets;
 mod radix;
-#[path = "../speedup.rs"]
-mod speedup;
 
 use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
+use shmem_examples::options::{self, Usage};
+use shmem_examples::speedup::Speedup;
 
 use buckets::{Buckets, owner};
-use speedup::Speedup;
 
 /// Sorts random keys that lie scattered over the PEs.
 #[derive(Debug, Parser)]
@@ -40,8 +39,8 @@ struct Arguments {
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("{}", .0.to_string().trim_end())]
-    Usage(#[from] clap::Error),
+    #[error(transparent)]
+    Usage(#[from] Usage),
     #[error(transparent)]
     Start(#[from] shmem::Error),
     #[error("key {0:#x} lies in the bucket of another PE")]
@@ -56,16 +55,7 @@ enum Failure {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(help) if !help.use_stderr() => {
-            if world.my_pe() == 0 {
-                print!("{help}");
-            }
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
     let (me, pes, count) = (world.my_pe(), world.n_pes(), arguments.keys as usize);
     let mut buckets = Buckets::new(world, count)?;
     let keys: Vec<u32> = (count * me / pes..count * (me + 1) / pes).map(key).collect();

@@ -50,6 +50,8 @@ impl Render for Block {
 /// A table. Its first column says what the row is.
 pub(crate) struct Table {
     title: String,
+    /// What links lead to.
+    name: Option<String>,
     under: String,
     heads: Vec<String>,
     rows: Vec<Vec<Cell>>,
@@ -58,7 +60,12 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new<H: Into<String>>(title: impl Into<String>, heads: impl IntoIterator<Item = H>) -> Self {
         let heads = heads.into_iter().map(Into::into).collect();
-        Self { title: title.into(), under: String::new(), heads, rows: Vec::new() }
+        Self { title: title.into(), name: None, under: String::new(), heads, rows: Vec::new() }
+    }
+
+    /// With a name that links lead to.
+    pub(crate) fn named(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
     }
 
     /// With a remark below.
@@ -68,6 +75,11 @@ impl Table {
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Adds a line that says what the next ones are about.
+    pub(super) fn group(&mut self, text: impl Into<String>) {
+        self.rows.push(vec![Content::Group(text.into()).into()]);
     }
 
     /// The usual table of cases: what each cost, its limit, and the ratio.
@@ -93,16 +105,19 @@ impl Table {
         table
     }
 
-    /// Whether a column has words in it.
+    /// Whether a column has words in it, and no numbers.
     fn is_text(&self, column: usize) -> bool {
-        let cell = self.rows.first().and_then(|row| row.get(column));
-        cell.is_some_and(|cell| matches!(cell.content, Content::Text(_) | Content::Fact { .. }))
+        let mut cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| &cell.content);
+        let is_number = |content: &Content| {
+            matches!(content, Content::Number { .. } | Content::Missing | Content::Published(_))
+        };
+        !cells.any(is_number)
     }
 
     fn render(&self) -> Markup {
         let all = most(self.rows.iter().flatten().filter_map(Cell::about));
         html! {
-            h3 { (self.title) }
+            h3 id=[self.name.as_deref()] { (self.title) }
             @if self.rows.is_empty() {
                 p.under { "Nothing was measured." }
             } @else {
@@ -116,7 +131,7 @@ impl Table {
                         @for row in &self.rows {
                             @let about = most(row.iter().filter_map(Cell::about));
                             tr title=[about.filter(|about| Some(*about) != all)] {
-                                @for cell in row { (cell.under(about)) }
+                                @for cell in row { (cell.under(about, self.heads.len())) }
                             }
                         }
                     }
@@ -193,6 +208,16 @@ enum Change {
     Over(f64),
 }
 
+impl Change {
+    fn of(self, number: f64) -> f64 {
+        match self {
+            Self::None => number,
+            Self::Times(factor) => number * factor,
+            Self::Over(dividend) => dividend / number,
+        }
+    }
+}
+
 /// One cell of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
@@ -203,6 +228,13 @@ pub(crate) struct Cell {
 #[derive(Clone, Debug)]
 enum Content {
     Text(String),
+    /// What the next lines are about, over all columns.
+    Group(String),
+    /// What leads to a table of the page.
+    Link {
+        text: String,
+        to: String,
+    },
     /// From the literature, not measured here.
     Published(String),
     Missing,
@@ -228,6 +260,11 @@ impl From<Content> for Cell {
 impl Cell {
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Content::Text(text.into()).into()
+    }
+
+    /// What leads to a table of the page, by its name.
+    pub(super) fn link(text: impl Into<String>, to: impl Into<String>) -> Self {
+        Content::Link { text: text.into(), to: to.into() }.into()
     }
 
     /// What a publication says.
@@ -267,6 +304,19 @@ impl Cell {
         fact.map_or(Content::Missing, of).into()
     }
 
+    /// Whether there is nothing to show.
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self.content, Content::Missing)
+    }
+
+    /// The number that is shown, if it is one.
+    pub(super) fn shown(&self) -> Option<f64> {
+        match &self.content {
+            Content::Number { number, change, .. } => Some(change.of(*number)),
+            _ => None,
+        }
+    }
+
     /// What was compared with what, where it is a number.
     fn about(&self) -> Option<&str> {
         match &self.content {
@@ -286,18 +336,23 @@ impl Cell {
 }
 
 impl Cell {
-    /// In a row which says what was compared, and so need not be said again.
-    fn under(&self, said: Option<&str>) -> Markup {
+    /// In a row which says what was compared, and so need not be said again, of a table with so many columns.
+    fn under(&self, said: Option<&str>, columns: usize) -> Markup {
         match &self.content {
             Content::Text(text) => html! { td class=(self.class("text")) { (text) } },
+            Content::Group(text) => html! { th.group scope="rowgroup" colspan=(columns) { (text) } },
+            Content::Link { text, to } => {
+                html! { td class=(self.class("text")) { a href={ "#" (to) } { (text) } } }
+            }
             Content::Published(text) => html! { td class=(self.class("published")) { (text) } },
             Content::Missing => html! { td class="missing" { "not measured" } },
             Content::Fact { id, value } => html! { td class=(self.class("text")) data-fact=(id) { (value) } },
             Content::Number { id, column, number, change, about } => {
-                let (shown, times, over) = match *change {
-                    Change::None => (*number, None, None),
-                    Change::Times(factor) => (number * factor, Some(factor), None),
-                    Change::Over(dividend) => (dividend / number, None, Some(dividend)),
+                let shown = change.of(*number);
+                let (times, over) = match *change {
+                    Change::None => (None, None),
+                    Change::Times(factor) => (Some(factor), None),
+                    Change::Over(dividend) => (None, Some(dividend)),
                 };
                 let class = match (column, change) {
                     // What is written as 1.00 is neither.
@@ -338,7 +393,7 @@ mod tests {
 
     #[test]
     fn a_number_carries_its_line_and_how_it_was_changed() {
-        let shown = |cell: Cell| cell.under(None).into_string();
+        let shown = |cell: Cell| cell.under(None, 1).into_string();
         let of = |column| Cell::of(Some(&entry(3.0, 2.0)), column);
         let plain = shown(of(Column::Value));
         assert!(plain.contains(r#"data-id="7" data-field="value""#) && plain.contains(">3.00<"), "{plain}");
@@ -351,7 +406,7 @@ mod tests {
 
     #[test]
     fn what_is_worse_is_marked_as_what_is_better() {
-        let class = |cost| Cell::of(Some(&entry(cost, 2.0)), Column::Ratio).under(None).into_string();
+        let class = |cost| Cell::of(Some(&entry(cost, 2.0)), Column::Ratio).under(None, 1).into_string();
         assert!(class(3.0).contains(r#"class="worse""#) && class(1.0).contains(r#"class="better""#));
         let even = class(2.0);
         assert!(!even.contains("worse") && !even.contains("better"), "{even}");
@@ -378,10 +433,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_said() {
-        assert!(Cell::of(None, Column::Value).under(None).into_string().contains("not measured"));
+    fn a_column_with_numbers_is_none_of_words_whatever_it_begins_with() {
+        let mut table = Table::new("a table", ["", "a", "b"]);
+        table.row([Cell::text("row"), Cell::text(""), Cell::text("")]);
+        table.row([Cell::text("row"), Cell::of(Some(&entry(3.0, 2.0)), Column::Value), Cell::text("word")]);
+        let html = table.render().into_string();
         assert!(
-            Cell::of(Some(&entry(1.0, 1.0)), Column::VsA1).under(None).into_string().contains("not measured")
+            html.contains(r#"<th scope="col">a<"#) && html.contains(r#"<th scope="col" class="text">b<"#),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        assert!(Cell::of(None, Column::Value).under(None, 1).into_string().contains("not measured"));
+        assert!(
+            Cell::of(Some(&entry(1.0, 1.0)), Column::VsA1)
+                .under(None, 1)
+                .into_string()
+                .contains("not measured")
         );
         assert!(Table::cases("puts", []).render().into_string().contains("Nothing was measured."));
     }

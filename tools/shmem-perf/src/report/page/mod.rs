@@ -1,9 +1,10 @@
 //! The page: HTML that stands alone, with its plots inside.
 //!
 //! ```text
-//! block     what a section shows: texts, tables, figures
-//! plot      figures as SVG, on axes with round numbers (axis)
-//! summary   all measures in a table
+//! block      what a section shows: texts, tables, figures
+//! headline   what users ask, and the answers
+//! plot       figures as SVG, on axes with round numbers (axis)
+//! summary    all measures in a table
 //! ```
 //!
 //! Each number in a table carries the line that it comes from: `data-id` and `data-field` a line and a column of
@@ -12,11 +13,13 @@
 
 mod axis;
 mod block;
+mod headline;
 mod plot;
 mod summary;
 
 pub(crate) use axis::Scale;
 pub(crate) use block::{Block, Cell, Column, Table};
+pub(crate) use headline::{GAIN, Headline, RATIO, SPEED};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(crate) use plot::{Figure, Series};
 
@@ -30,6 +33,8 @@ const STYLE: &str = include_str!("style.css");
 pub(crate) fn html(sections: &[&Section], evidence: &Evidence) -> String {
     let shown: Vec<_> =
         sections.iter().map(|section| (*section, (section.show)(evidence.of(section.topic)))).collect();
+    let asked =
+        sections.iter().map(|section| (section.title, (section.headlines)(evidence.of(section.topic))));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -56,22 +61,23 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence) -> String {
                 }
                 nav {
                     ol {
+                        li { a href="#summary" { "At a glance" } }
                         li { a href="#machine" { "The machine" } }
                         li { a href="#method" { "How it is measured" } }
-                        li { a href="#summary" { "At a glance" } }
                         @for (section, _) in &shown {
                             li { a href={ "#" (section.topic.name()) } { (section.title) } }
                         }
+                        li { a href="#measures" { "All measures" } }
                         li { a href="#data" { "Data" } }
                     }
                 }
                 main {
-                    section id="machine" { h2 { "The machine" } (machine_facts(evidence)) }
-                    section id="method" { h2 { "How it is measured" } (method()) }
                     section id="summary" {
                         h2 { "At a glance" }
-                        @for block in summary::blocks(evidence) { (block) }
+                        (Block::from(Headline::table(asked)))
                     }
+                    section id="machine" { h2 { "The machine" } (machine_facts(evidence)) }
+                    section id="method" { h2 { "How it is measured" } (method()) }
                     @for (section, blocks) in &shown {
                         section id=(section.topic.name()) {
                             h2 { (section.title) }
@@ -79,6 +85,10 @@ pub(crate) fn html(sections: &[&Section], evidence: &Evidence) -> String {
                             @for block in blocks { (block) }
                             (notes(evidence.notes().iter().filter(|note| note.topic == section.topic)))
                         }
+                    }
+                    section id="measures" {
+                        h2 { "All measures" }
+                        @for block in summary::blocks(evidence) { (block) }
                     }
                     section id="data" { h2 { "Data" } (data(evidence)) }
                 }

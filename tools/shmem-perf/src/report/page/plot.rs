@@ -16,6 +16,9 @@ const UP: (i32, i32) = (344, 12);
 /// with dashes.
 const COLOURS: usize = 7;
 
+/// Patterns of dashes for what stands beside lines, which `style.css` has, too.
+const PATTERNS: usize = 6;
+
 /// A figure with lines, or with points only.
 pub(crate) struct Figure {
     title: String,
@@ -29,8 +32,10 @@ pub(crate) struct Figure {
 pub(crate) struct Series {
     label: String,
     points: Vec<Point>,
-    /// A limit, or what was published: grey and dashed.
+    /// A limit, or what was published: dashed.
     beside: bool,
+    /// The line that it stands beside, by its label, whose colour it has. None: it is grey.
+    of: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +48,17 @@ struct Point {
 
 impl Series {
     pub(crate) fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), points: Vec::new(), beside: false }
+        Self { label: label.into(), points: Vec::new(), beside: false, of: None }
     }
 
     /// A limit, or what was published.
     pub(crate) fn beside(label: impl Into<String>) -> Self {
         Self { beside: true, ..Self::new(label) }
+    }
+
+    /// Beside the line with this label, if there is one.
+    pub(crate) fn of(self, label: impl Into<String>) -> Self {
+        Self { of: Some(label.into()), ..self }
     }
 
     /// What cases cost, with their quarters, at a place that is found by the case.
@@ -127,14 +137,21 @@ impl Figure {
 
     /// The class of each line in `style.css`: its colour, and whether it is dashed.
     fn classes(&self) -> Vec<String> {
-        let mut own = 0;
+        let own: Vec<&str> =
+            self.series.iter().filter(|series| !series.beside).map(|series| &*series.label).collect();
+        let colour = |label: &str| own.iter().position(|own| *own == label);
+        let mut beside = 0..;
         let class = |series: &Series| {
-            if series.beside {
-                return "beside dashed".to_owned();
+            if !series.beside {
+                let number = colour(&series.label).unwrap_or_default();
+                let dashed = if number < COLOURS { "" } else { " dashed" };
+                return format!("c{}{dashed}", number % COLOURS);
             }
-            own += 1;
-            let dashed = if own > COLOURS { " dashed" } else { "" };
-            format!("c{}{dashed}", (own - 1) % COLOURS)
+            let pattern = beside.next().unwrap_or(0) % PATTERNS;
+            match series.of.as_deref().and_then(colour) {
+                Some(number) => format!("c{} dashed d{pattern}", number % COLOURS),
+                None => format!("beside dashed d{pattern}"),
+            }
         };
         self.series.iter().map(class).collect()
     }
@@ -149,8 +166,8 @@ impl Figure {
                     ul.legend {
                         @for (series, class) in self.series.iter().zip(self.classes()) {
                             li {
-                                svg width="28" height="10" aria-hidden="true" {
-                                    path class={ "line " (class) } d="M0 5H28" {}
+                                svg width="44" height="10" aria-hidden="true" {
+                                    path class={ "line " (class) } d="M0 5H44" {}
                                 }
                                 (series.label)
                             }
@@ -256,6 +273,23 @@ mod tests {
         assert_eq!(html.matches("h0").count(), 40);
         assert!(html.contains("ours &lt;&amp;&gt;") && html.contains(">limit<") && !html.contains(">empty<"));
         assert!(html.contains("1K") && html.contains("1M"), "labels of bytes");
+    }
+
+    #[test]
+    fn what_stands_beside_lines_has_their_colours_and_dashes_of_its_own() {
+        let series = |series: Series| {
+            let mut series = series;
+            series.push(1.0, 1.0, None);
+            series
+        };
+        let figure = Figure::new("", ("", Scale::Linear), ("", Scale::Linear))
+            .with(series(Series::beside("published for two").of("two")))
+            .with(series(Series::new("one")))
+            .with(series(Series::new("two")))
+            .with(series(Series::beside("published for three").of("three")))
+            .with(series(Series::beside("limit")));
+        let classes = ["c1 dashed d0", "c0", "c1", "beside dashed d1", "beside dashed d2"];
+        assert_eq!(figure.classes(), classes);
     }
 
     #[test]

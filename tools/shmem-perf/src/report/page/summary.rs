@@ -4,7 +4,7 @@ use super::block::{Block, Cell, Column, Table};
 use crate::measure;
 use crate::report::evidence::{Entry, Evidence};
 
-/// What stands before the sections.
+/// What stands behind the sections.
 pub(super) fn blocks(evidence: &Evidence) -> Vec<Block> {
     vec![measures(evidence.entries()).into(), missed(evidence.entries()).into()]
 }

@@ -3,7 +3,7 @@
 use super::{Plan, Section, Step, Topic};
 use crate::measure::applications::{self, Application, Extent, Name, Problem, work_like};
 use crate::report::evidence::{Entry, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, GAIN, Headline, Scale, Series, Table};
 
 /// Points of the same example stand side by side in the figure.
 const ASIDE: f64 = 0.08;
@@ -13,6 +13,7 @@ pub(super) const SECTION: Section = Section {
     title: "Applications",
     source: "plain code of one process, for heat2d, halo2d, RandomAccess (HPCC) and an integer sort (ISx)",
     steps,
+    headlines,
     show,
 };
 
@@ -31,17 +32,32 @@ fn steps(plan: &Plan) -> Vec<Step> {
     std::iter::once(processes).chain(examples).collect()
 }
 
+/// What the table of speedups is called.
+const SPEEDUPS: &str = "applications-speedup";
+
+fn headlines(evidence: View<'_>) -> Vec<Headline> {
+    let headline = |entry: &Entry| {
+        let asked = format!("{} by {} PEs, beside one process", entry.case.case, entry.case.pes);
+        let gain = |entry| Cell::of(entry, Column::Ratio).over(1.0);
+        Headline::new(asked, SPEEDUPS, GAIN, gain(Some(entry))).limit(gain(machine(evidence, entry)))
+    };
+    evidence.all(|name| matches!(name, Name::Application(..))).map(headline).collect()
+}
+
+/// What processes gain that do work like that of an example, and wait for nobody.
+fn machine<'a>(evidence: View<'a>, entry: &Entry) -> Option<&'a Entry> {
+    let (application, problem) = example(entry)?;
+    let like = evidence.named().filter_map(|(name, entry)| match name {
+        Name::Processes(work, bytes) if work == work_like(application) => Some((bytes, entry)),
+        _ => None,
+    });
+    let far = |bytes: usize| bytes.max(1).ilog2().abs_diff(problem.bytes.max(1).ilog2());
+    like.min_by_key(|(bytes, _)| far(*bytes)).map(|(_, entry)| entry)
+}
+
 fn show(evidence: View<'_>) -> Vec<Block> {
     let examples: Vec<&Entry> = evidence.all(|name| matches!(name, Name::Application(..))).collect();
-    let machine = |entry: &Entry| {
-        let (application, problem) = example(entry)?;
-        let like = evidence.named().filter_map(|(name, entry)| match name {
-            Name::Processes(work, bytes) if work == work_like(application) => Some((bytes, entry)),
-            _ => None,
-        });
-        let far = |bytes: usize| bytes.max(1).ilog2().abs_diff(problem.bytes.max(1).ilog2());
-        like.min_by_key(|(bytes, _)| far(*bytes)).map(|(_, entry)| entry)
-    };
+    let machine = |entry: &Entry| machine(evidence, entry);
     vec![
         Block::text(
             "The examples that a user would copy, against the same problem in one process: plain Rust on vectors, \
@@ -92,6 +108,7 @@ fn speedups<'a>(examples: &[&Entry], machine: impl Fn(&Entry) -> Option<&'a Entr
         "pairs",
     ];
     let mut table = Table::new("All PEs against one process", heads)
+        .named(SPEEDUPS)
         .under("Ratio: the time of all PEs over that of one process, so that above 1 is slower than that.");
     for entry in examples {
         let of = |column| Cell::of(Some(entry), column);

@@ -5,7 +5,7 @@ use crate::array::name::{Name, StorageName, Way};
 use crate::measure::placement::{self as places, Subject};
 use crate::measure::{array as arrays, ofi, placing};
 use crate::report::evidence::{Entry, Fact, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, Headline, RATIO, Scale, Series, Table};
 use crate::{array, placement};
 
 pub(super) const SECTION: Section = Section {
@@ -13,6 +13,7 @@ pub(super) const SECTION: Section = Section {
     title: "Arrays on NUMA nodes",
     source: "Chapel, NUMA-Aware Array Storage (CHIP 18)",
     steps,
+    headlines,
     show,
 };
 
@@ -78,6 +79,33 @@ fn steps(plan: &Plan) -> Vec<Step> {
     steps
 }
 
+/// What tables are called.
+const CHART: &str = "arrays-chart";
+const LOOPS: &str = "arrays-loops";
+
+fn headlines(evidence: View<'_>) -> Vec<Headline> {
+    let storage = StorageName::Multi;
+    let index = Cell::of(evidence.case(&Name::Loop(storage, Way::Index)), Column::Ratio);
+    vec![
+        Headline::new("An array over NUMA nodes by index, over a slice", LOOPS, RATIO, index)
+            .published("8; at best 3"),
+        Headline::new(
+            "Elements of such an array on the right node, at least",
+            CHART,
+            "share",
+            affine(evidence, storage),
+        )
+        .published("best of all storages"),
+    ]
+}
+
+/// The least share of elements on the right node.
+fn affine(evidence: View<'_>, storage: StorageName) -> Cell {
+    let shares = evidence.facts(placement::AFFINITY).into_iter().filter(|fact| fact.column == storage.name());
+    let share = |fact: &&Fact| fact.value.parse::<f64>().unwrap_or(f64::NAN);
+    Cell::fact(shares.min_by(|a, b| share(a).total_cmp(&share(b))))
+}
+
 fn show(evidence: View<'_>) -> Vec<Block> {
     vec![
         Block::text(
@@ -111,7 +139,7 @@ fn show(evidence: View<'_>) -> Vec<Block> {
 /// The chart of the source, with what was found below each of its judgements.
 fn chart(evidence: View<'_>) -> Table {
     let heads = std::iter::once("").chain(StorageName::NAMED.map(StorageName::name));
-    let mut table = Table::new("The chart of the source, and what was found here", heads).under(
+    let mut table = Table::new("The chart of the source, and what was found here", heads).named(CHART).under(
         "Affinity: the least share of elements on the right node in the cases below. Access: writing by index, over the \
          same loop over a slice. Use of locality: the largest array below that 2 PEs make, fill and free, over an object \
          of the heap, which exists already; network: the same over tcp, where what is made is registered. The source \
@@ -126,14 +154,8 @@ fn chart(evidence: View<'_>) -> Table {
         table.row(std::iter::once(Cell::text(format!("{what}, here"))).chain(cells));
     };
     let ratio = |variant: &str, name: Name| Cell::of(evidence.case_in(variant, &name), Column::Ratio);
-    let least = |storage: StorageName| {
-        let shares =
-            evidence.facts(placement::AFFINITY).into_iter().filter(|fact| fact.column == storage.name());
-        let share = |fact: &&Fact| fact.value.parse::<f64>().unwrap_or(f64::NAN);
-        Cell::fact(shares.min_by(|a, b| share(a).total_cmp(&share(b))))
-    };
     published(&mut table, "affinity", ["fair", "fair", "best"]);
-    found(&mut table, "affinity", &least);
+    found(&mut table, "affinity", &|storage| affine(evidence, storage));
     published(&mut table, "access speed", ["best", "best", "bad to fair"]);
     found(&mut table, "access speed", &|storage| ratio("", Name::Loop(storage, Way::Index)));
     published(&mut table, "balance", ["fair", "fair", "best"]);
@@ -196,7 +218,7 @@ fn storages() -> impl Iterator<Item = (StorageName, &'static str)> {
 
 fn loops(evidence: View<'_>) -> Table {
     let heads = ["loop"].into_iter().chain(storages().map(|(_, shown)| shown)).chain(["published for multi"]);
-    let mut table = Table::new("A loop over an array, over the same loop over a slice", heads).under(
+    let mut table = Table::new("A loop over an array, over the same loop over a slice", heads).named(LOOPS).under(
         "64 MiB of 8-byte elements in four chunks; smaller is better. Published: access by index is 8 times as slow as that \
          of an array in one range, 3 times is what may be hoped for. A quick report has one dimension only, and loops by \
          all threads need the feature rayon.",

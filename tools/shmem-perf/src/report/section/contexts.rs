@@ -9,13 +9,14 @@ use crate::measure::ofi::PROVIDER;
 use crate::measure::threads::{self, Name as Puts, SIZES, Sharing};
 use crate::measure::tracking::{self, DESIGNS, Name as Tracked, Over};
 use crate::report::evidence::{Entry, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, Headline, RATIO, Scale, Series, Table};
 
 pub(super) const SECTION: Section = Section {
     topic: Topic::Contexts,
     title: "Contexts and domains",
     source: "Contexts and Domains in Cray SHMEM (2016)",
     steps,
+    headlines,
     show,
 };
 
@@ -131,6 +132,36 @@ fn steps(plan: &Plan) -> Vec<Step> {
     steps
 }
 
+/// What the table of findings is called.
+const FOUND: &str = "contexts-found";
+
+fn headlines(evidence: View<'_>) -> Vec<Headline> {
+    let words = |sharing| evidence.case(&Puts::Words(36, sharing));
+    let at_once = |design| evidence.case(&Tracked::Batch(design, 8, Over::AtOnce.name().to_owned()));
+    let headline = |asked: &str, published, entry| {
+        Headline::new(asked, FOUND, RATIO, Cell::of(entry, Column::Ratio)).published(published)
+    };
+    vec![
+        headline(
+            "36 threads put with a context each, over threads that store",
+            "faster than locks",
+            words(Sharing::Private),
+        ),
+        headline("36 threads put with one context behind a lock, over the same", "", words(Sharing::Locked)),
+        headline("A put of 8 bytes with a counter, over a bare program", "", at_once(Design::Domain)),
+        headline(
+            "A put of 8 bytes with an explicit event, over the same",
+            "60 % more",
+            at_once(Design::Events),
+        ),
+        headline(
+            "The quiet of one of 16 contexts, over that of all",
+            "they overlap better (expected)",
+            evidence.case(&Mapped::Quiet(Design::Context, 16, 8)),
+        ),
+    ]
+}
+
 fn show(evidence: View<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::text(
@@ -185,7 +216,7 @@ fn show(evidence: View<'_>) -> Vec<Block> {
 /// What was published, beside what was found here.
 fn found(evidence: View<'_>) -> Table {
     let heads = ["published", "here", "ratio", "quarters", ""];
-    let mut table = Table::new("Findings of the publication, and the same here", heads).under(
+    let mut table = Table::new("Findings of the publication, and the same here", heads).named(FOUND).under(
         "What the ratios are over: of 36 threads, as many that store, and over tcp as many bare threads with an endpoint each; of \
          puts that are complete at once, and of the same over tcp, a bare program with one endpoint and its counter; of one of 16, \
          the quiet of all 16.",

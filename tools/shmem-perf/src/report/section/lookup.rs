@@ -8,13 +8,14 @@ use crate::lookup::{OSU_SIZES, PARTITIONS};
 use crate::measure::lookup::{self, Fair, Name, Published};
 use crate::measure::ofi::PROVIDER;
 use crate::report::evidence::{Entry, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, Headline, RATIO, Scale, Series, Table};
 
 pub(super) const SECTION: Section = Section {
     topic: Topic::Lookup,
     title: "Many partitions",
     source: "Symmetric Memory Partitions in OpenSHMEM, performance regression analysis (2017)",
     steps,
+    headlines,
     show,
 };
 
@@ -68,6 +69,21 @@ fn steps(plan: &Plan) -> Vec<Step> {
     on_node.chain(far).collect()
 }
 
+fn headlines(evidence: View<'_>) -> Vec<Headline> {
+    let places = [(NODE, "", "6 % more at most"), (NETWORK, " over libfabric", "")];
+    let headlines = places.map(|(variant, over, published)| {
+        let put = evidence.case_in(variant, &Name::Published(Published::Put, 127, 8));
+        let asked = format!("A put of 8 bytes{over} with 127 partitions, over one with one");
+        Headline::new(asked, anchor(variant), RATIO, Cell::of(put, Column::Ratio)).published(published)
+    });
+    headlines.into()
+}
+
+/// What the first table of a place is called.
+fn anchor(variant: &str) -> String {
+    format!("lookup-{variant}")
+}
+
 fn show(evidence: View<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::text(
@@ -95,6 +111,7 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         let title = format!("Very small operations, as published: {over}");
         blocks.push(
             small(&title, &here, Name::Published, [Published::Put, Published::Get, Published::FetchAdd])
+                .named(anchor(variant))
                 .into(),
         );
         let title = format!("Very small operations, fair: {over}");
@@ -173,7 +190,8 @@ fn overhead(
         figure = figure.with(series);
     }
     for (n, _, most) in PUBLISHED.into_iter().filter(|_| operation != Published::Get) {
-        let mut series = Series::beside(format!("published for {n}, very small sizes"));
+        let mut series =
+            Series::beside(format!("published for {n}, very small sizes")).of(format!("{n} partitions"));
         SMALL.iter().for_each(|&bytes| series.push(bytes as f64, most, None));
         figure = figure.with(series);
     }

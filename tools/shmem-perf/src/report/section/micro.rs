@@ -5,18 +5,38 @@ use crate::measure::micro::{self, Name};
 use crate::micro::{MicroCase, ONE_SIDED, Operation, TWO_SIDED};
 use crate::peers::Peer;
 use crate::report::evidence::{Entry, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, Headline, SPEED, Scale, Series, Table};
 
 pub(super) const SECTION: Section = Section {
     topic: Topic::Micro,
     title: "Micro-benchmarks",
     source: "OSU Micro-Benchmarks, their definitions",
     steps,
+    headlines,
     show,
 };
 
 /// Jobs of the whole report: which pages a job gets is luck.
 const JOBS: u16 = 3;
+
+/// What users ask.
+const ASKED: [(Operation, usize, &str); 15] = [
+    (Operation::Put, 8, "Write 8 bytes to the other PE, complete there"),
+    (Operation::Put, 1 << 20, "Write 1 MiB"),
+    (Operation::Get, 8, "Read 8 bytes"),
+    (Operation::Get, 1 << 20, "Read 1 MiB"),
+    (Operation::Bandwidth, 1 << 20, "Write 1 MiB again and again, 64 under way"),
+    (Operation::Rate, 8, "Write 8 bytes again and again, 64 under way; each"),
+    (Operation::FetchAdd, 8, "Add to a word of the other PE, and get what it was"),
+    (Operation::CompareSwap, 8, "Change a word of the other PE if it is as expected"),
+    (Operation::Barrier, 0, "A barrier of two PEs"),
+    (Operation::Broadcast, 8, "Broadcast of 8 bytes"),
+    (Operation::Broadcast, 64 << 10, "Broadcast of 64 KiB"),
+    (Operation::Sum, 8, "Sum of one double"),
+    (Operation::Sum, 64 << 10, "Sum of 64 KiB of doubles"),
+    (Operation::Alltoall, 8, "Alltoall of 8 bytes"),
+    (Operation::Alltoall, 64 << 10, "Alltoall of 64 KiB"),
+];
 
 /// What is shown in a figure and a table of its own, by bytes of a message.
 const BY_SIZE: [(Operation, &str, Unit); 7] = [
@@ -50,6 +70,34 @@ fn steps(plan: &Plan) -> Vec<Step> {
     })];
     steps.extend(network::steps(plan));
     steps
+}
+
+/// What the table of what has one size is called.
+const SINGLE: &str = "micro-single";
+
+/// What the table of an operation is called.
+fn anchor(operation: Operation) -> String {
+    match BY_SIZE.iter().position(|(shown, ..)| *shown == operation) {
+        Some(at) => format!("micro-{}", at + 1),
+        None => SINGLE.to_owned(),
+    }
+}
+
+fn headlines(evidence: View<'_>) -> Vec<Headline> {
+    let asked = ASKED.map(|(operation, bytes, asked)| {
+        let case = MicroCase { operation, bytes };
+        let (unit, of): (_, fn(Cell) -> Cell) = match operation {
+            Operation::Bandwidth => (SPEED, |cell| cell.over(MEGABYTES)),
+            _ if bytes >= 1 << 20 => ("us", |cell| cell.times(1e-3)),
+            _ => ("ns", |cell| cell),
+        };
+        let theirs = |peer| of(Cell::of(pairs(evidence, case, peer), Column::Limit));
+        let others = [Peer::OshmemMicro, Peer::MpiMicro, Peer::Lamellar].map(theirs);
+        Headline::new(asked, anchor(operation), unit, of(Cell::of(ours(evidence, case), Column::Value)))
+            .others(others)
+            .limit(theirs(Peer::Floor))
+    });
+    asked.into_iter().chain(network::headlines(evidence)).collect()
 }
 
 fn show(evidence: View<'_>) -> Vec<Block> {
@@ -144,7 +192,7 @@ fn heads(first: &str, unit: &str) -> Vec<String> {
 
 fn by_size(evidence: View<'_>, operation: Operation, title: &str, unit: Unit) -> Table {
     let scale = if unit == Unit::Speed { "MB/s" } else { "ns" };
-    let mut table = Table::new(title, heads("bytes", scale));
+    let mut table = Table::new(title, heads("bytes", scale)).named(anchor(operation));
     for case in cases(operation).filter(|&case| ours(evidence, case).is_some()) {
         table.row(row(evidence, case, case.bytes.to_string(), unit));
     }
@@ -153,7 +201,7 @@ fn by_size(evidence: View<'_>, operation: Operation, title: &str, unit: Unit) ->
 
 /// What has one size only.
 fn single(evidence: View<'_>) -> Table {
-    let mut table = Table::new("Message rate, atomic operations, barrier", heads("", "ns"));
+    let mut table = Table::new("Message rate, atomic operations, barrier", heads("", "ns")).named(SINGLE);
     let by_size = |case: &MicroCase| BY_SIZE.iter().any(|(operation, ..)| *operation == case.operation);
     for case in ONE_SIDED.into_iter().chain(TWO_SIDED).filter(|case| !by_size(case)) {
         if ours(evidence, case).is_some() {
@@ -175,6 +223,14 @@ fn single(evidence: View<'_>) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_asked_is_measured() {
+        for (operation, bytes, asked) in ASKED {
+            let case = MicroCase { operation, bytes };
+            assert!(ONE_SIDED.into_iter().chain(TWO_SIDED).any(|known| known == case), "{asked}: {case:?}");
+        }
+    }
 
     #[test]
     fn every_operation_is_shown_once() {

@@ -17,7 +17,7 @@ use clap::ValueEnum;
 
 use super::Options;
 use super::evidence::View;
-use super::page::Block;
+use super::page::{Block, Headline};
 use crate::elsewhere::Elsewhere;
 use crate::runner::Runner;
 
@@ -62,6 +62,8 @@ pub(crate) struct Section {
     /// What it stands beside: the publication, or the definitions that it follows.
     pub(crate) source: &'static str,
     pub(crate) steps: fn(&Plan) -> Vec<Step>,
+    /// What users ask of it.
+    pub(crate) headlines: fn(View<'_>) -> Vec<Headline>,
     pub(crate) show: fn(View<'_>) -> Vec<Block>,
 }
 

@@ -10,7 +10,7 @@ use crate::measure::ofi::{At, PROVIDER};
 use crate::measure::{collective, ofi};
 use crate::name::Part as _;
 use crate::report::evidence::{Entry, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, Headline, SPEED, Scale, Series, Table};
 use crate::scale::{COLLECTIVES, Cost, SHAPES, Shape};
 
 /// Where the same cases are measured, and how that is called.
@@ -35,6 +35,11 @@ impl BySize {
             Self::Bandwidth => "bandwidth",
             Self::BothWays => "both-ways",
         }
+    }
+
+    /// What its table is called.
+    fn table(self) -> String {
+        format!("network-{}", self.name())
     }
 
     /// What a case shows, and of how many bytes.
@@ -88,6 +93,35 @@ fn column(shape: Shape) -> String {
     format!("{} PEs ({} x {})", shape.pes(), shape.nodes, shape.per_node)
 }
 
+/// What users ask of two hosts.
+pub(super) fn headlines(evidence: View<'_>) -> Vec<Headline> {
+    let asked = [
+        (OperationName::Put, 8, "Between hosts: write 8 bytes, complete there", "us"),
+        (OperationName::Get, 8, "Between hosts: read 8 bytes", "us"),
+        (OperationName::FetchAdd, 8, "Between hosts: add to a word, and get what it was", "us"),
+        (
+            OperationName::Bandwidth,
+            1 << 20,
+            "Between hosts: write 1 MiB again and again, 64 under way",
+            SPEED,
+        ),
+    ];
+    let headlines = asked.map(|(operation, bytes, asked, unit)| {
+        let name = Name::OneSided(At(operation, State::Polling), bytes, PROVIDER.to_owned());
+        let entry = evidence.case_in(PLACES[1].0, &name);
+        let of = |column| match Cell::of(entry, column) {
+            cell if unit == SPEED => cell.over(bytes as f64 * 1e3),
+            cell => cell.times(1e-3),
+        };
+        let table = BySize::of(&name).map_or(OTHERS.to_owned(), |(of, _)| of.table());
+        Headline::new(asked, table, unit, of(Column::Value)).limit(of(Column::Limit))
+    });
+    headlines.into()
+}
+
+/// What the table of what has one size is called.
+const OTHERS: &str = "network-others";
+
 pub(super) fn show(evidence: View<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::heading("Over libfabric"),
@@ -108,9 +142,15 @@ pub(super) fn show(evidence: View<'_>) -> Vec<Block> {
     let messages = |cell: Cell, _| cell.over(1e6);
     let both = |cell: Cell, bytes: f64| cell.over(2.0 * bytes * 1e3);
     blocks.extend([
-        by_size(evidence, BySize::Put, "Latency of a put, us", microseconds).into(),
-        by_size(evidence, BySize::Get, "Latency of a get, us", microseconds).into(),
-        by_size(evidence, BySize::Bandwidth, "Bandwidth, MB/s", megabytes).into(),
+        by_size(evidence, BySize::Put, "Latency of a put, us", microseconds)
+            .named(BySize::Put.table())
+            .into(),
+        by_size(evidence, BySize::Get, "Latency of a get, us", microseconds)
+            .named(BySize::Get.table())
+            .into(),
+        by_size(evidence, BySize::Bandwidth, "Bandwidth, MB/s", megabytes)
+            .named(BySize::Bandwidth.table())
+            .into(),
         by_size(evidence, BySize::Bandwidth, "Message rate, thousands in a second", messages).into(),
         by_size(evidence, BySize::BothWays, "Bandwidth of both directions, MB/s", both).into(),
         others(evidence).into(),
@@ -135,16 +175,14 @@ fn figures(evidence: View<'_>, place: &str, called: &str) -> [Block; 3] {
     let of = |one| entries(evidence, place, one);
     let mut latency = Figure::new(format!("Latency, {called}"), ("bytes", Scale::Bytes), ("ns", Scale::Log));
     for one in [BySize::Put, BySize::Get] {
-        latency = latency.with(Series::costs(one.name(), of(one), bytes)).with(Series::limits(
-            format!("{}, bare", one.name()),
-            of(one),
-            bytes,
-        ));
+        let bare = Series::limits(format!("{}, bare", one.name()), of(one), bytes).of(one.name());
+        latency = latency.with(Series::costs(one.name(), of(one), bytes)).with(bare);
     }
     let mut speed =
         Figure::new(format!("Bandwidth, {called}"), ("bytes", Scale::Bytes), ("MB/s", Scale::Log));
     for (one, directions) in [(BySize::Bandwidth, 1.0), (BySize::BothWays, 2.0)] {
-        let (mut ours, mut bare) = (Series::new(one.name()), Series::beside(format!("{}, bare", one.name())));
+        let mut ours = Series::new(one.name());
+        let mut bare = Series::beside(format!("{}, bare", one.name())).of(one.name());
         for entry in of(one) {
             let Some(bytes) = bytes(entry) else { continue };
             let speed = |nanoseconds: f64| directions * bytes * 1e3 / nanoseconds;
@@ -182,7 +220,7 @@ fn by_size(evidence: View<'_>, one: BySize, title: &str, unit: impl Fn(Cell, f64
 /// Atomic operations, PEs that sleep, and collectives.
 fn others(evidence: View<'_>) -> Table {
     let title = "Atomic operations, a PE that sleeps in its own code, and collectives of two PEs, us";
-    let mut table = Table::new(title, heads("operation/bytes"));
+    let mut table = Table::new(title, heads("operation/bytes")).named(OTHERS);
     let shown = |name: &Name| match name {
         Name::OneSided(operation, bytes, _) => Some((operation.show().into_owned(), *bytes)),
         Name::Collective(operation, bytes, _) => Some((operation.name().to_owned(), *bytes)),
@@ -254,7 +292,9 @@ fn scale(evidence: View<'_>) -> Vec<Block> {
             let found = SHAPES.map(of);
             table.row([Cell::text(name)].into_iter().chain(found.map(Cell::fact)));
             if state == State::Polling {
-                let mut line = Series::beside(format!("{name}, predicted"));
+                let operation = name.split(' ').next().unwrap_or_default();
+                let mut line =
+                    Series::beside(format!("{name}, predicted")).of(format!("{operation}, measured"));
                 let points = SHAPES.into_iter().zip(found);
                 let points = points.filter_map(|(shape, fact)| Some((shape, fact?.value.parse().ok()?)));
                 points.for_each(|(shape, value)| line.push(shape.pes() as f64, value, None));

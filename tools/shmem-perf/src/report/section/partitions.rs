@@ -7,13 +7,14 @@ use crate::measure::placement::{self as places, Subject};
 use crate::measure::{ofi, pages};
 use crate::placement;
 use crate::report::evidence::{Entry, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, Headline, RATIO, Scale, Series, Table};
 
 pub(super) const SECTION: Section = Section {
     topic: Topic::Partitions,
     title: "Kinds of memory, sizes of pages",
     source: "Symmetric Memory Partitions in OpenSHMEM (2017)",
     steps,
+    headlines,
     show,
 };
 
@@ -37,6 +38,22 @@ fn steps(plan: &Plan) -> Vec<Step> {
     steps
 }
 
+/// What the table of pages is called.
+const PAGES: &str = "partitions-pages";
+
+fn headlines(evidence: View<'_>) -> Vec<Headline> {
+    let columns = evidence.named().filter_map(|(name, entry)| match name {
+        pages::Name::Column(touched) => Some((touched, entry)),
+        pages::Name::Stencil(_) => None,
+    });
+    let longest = columns.max_by_key(|(touched, _)| *touched);
+    let headline = longest.map(|(touched, entry)| {
+        let asked = format!("A column over {touched} pages, in pages of 2 MiB over small ones");
+        Headline::new(asked, PAGES, RATIO, Cell::of(Some(entry), Column::Ratio))
+    });
+    headline.into_iter().collect()
+}
+
 fn show(evidence: View<'_>) -> Vec<Block> {
     vec![
         Block::text(
@@ -48,6 +65,7 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         placed(evidence).into(),
         Block::heading("What the size of pages does to time"),
         Table::cases("Pages of 2 MiB against small ones", evidence.all(|_: &pages::Name| true))
+            .named(PAGES)
             .under(
                 "The same program on the same machine, in both. stencil/n: a step on n x n cells of each PE, time for \
                  each cell. column: a strided put that touches so many small pages, time for each element. The publication \

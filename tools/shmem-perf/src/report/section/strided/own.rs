@@ -2,7 +2,7 @@
 
 use crate::measure::peers::{Library, Name};
 use crate::report::evidence::{Entry, View};
-use crate::report::page::{Block, Cell, Column, Figure, Scale, Series, Table};
+use crate::report::page::{Block, Cell, Column, Figure, Headline, RATIO, Scale, Series, Table};
 use crate::strided::Direction;
 use crate::strided::peers::own::{ELEMENTS, STRIDES};
 
@@ -15,6 +15,19 @@ const LIBRARIES: [(Library, &str); 3] = [
 
 const DIRECTIONS: [(Direction, &str); 2] =
     [(Direction::Put, "iput against own loop of puts"), (Direction::Get, "iget against own loop of gets")];
+
+/// What the table is called.
+const TABLE: &str = "strided-own";
+
+/// What users ask of it, if it was measured.
+pub(super) fn headline(evidence: View<'_>) -> Option<Headline> {
+    let (elements, stride) = (ELEMENTS[ELEMENTS.len() - 1], *STRIDES.get(STRIDES.len() / 2)?);
+    let of = |library| Cell::of(case(evidence, library, Direction::Put, stride, elements), Column::Ratio);
+    let asked =
+        format!("iput of {elements} doubles at a stride of {stride}, over the same library's loop of puts");
+    let [ours, oshmem, mpi] = LIBRARIES.map(|(library, _)| of(library));
+    Some(Headline::new(asked, TABLE, RATIO, ours).others([oshmem, mpi, Cell::text("")]))
+}
 
 pub(super) fn blocks(evidence: View<'_>) -> Vec<Block> {
     let mut blocks = vec![table(evidence).into()];
@@ -39,7 +52,7 @@ fn table(evidence: View<'_>) -> Table {
     let heads = heads
         .into_iter()
         .chain(columns().map(|(direction, elements)| format!("{} of {elements}", direction.name())));
-    let mut table = Table::new("Strided routines, each library against its own loop", heads).under(
+    let mut table = Table::new("Strided routines, each library against its own loop", heads).named(TABLE).under(
         "Doubles at a stride, in doubles, on both sides. The ratio is the time of the strided routine over that of a loop of the \
          same library's put or get, each of one element and all complete at the end. As in the publication, it says what each \
          library makes of its strided routines, and nothing of one library beside another: a slow loop makes a good ratio.",

@@ -1,23 +1,10 @@
 //! The short examples, on several PEs.
 
-use std::process::Command;
-
-/// What a program prints on so many PEs; it must succeed.
-fn printed(program: &str, pes: usize) -> String {
-    printed_with(program, pes, &[])
-}
-
-fn printed_with(program: &str, pes: usize, variables: &[(&str, &str)]) -> String {
-    let mut command = Command::new(program);
-    command.env("SHMEM_NPES", pes.to_string()).envs(variables.iter().copied());
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
+use crate::{job, printed};
 
 #[test]
 fn everybody_is_greeted_by_the_pe_before() {
-    let text = printed(env!("CARGO_BIN_EXE_hello"), 3);
+    let text = printed(&mut job(env!("CARGO_BIN_EXE_hello"), 3, &[]));
     let mut lines: Vec<_> = text.lines().collect();
     lines.sort_unstable();
     assert_eq!(
@@ -29,14 +16,17 @@ fn everybody_is_greeted_by_the_pe_before() {
 #[test]
 fn the_token_passes_every_pe_three_times() {
     for pes in [1, 2, 5] {
-        assert_eq!(printed(env!("CARGO_BIN_EXE_ring"), pes), format!("the token passed {} PEs\n", 3 * pes));
+        assert_eq!(
+            printed(&mut job(env!("CARGO_BIN_EXE_ring"), pes, &[])),
+            format!("the token passed {} PEs\n", 3 * pes)
+        );
     }
 }
 
 #[test]
 fn no_heat_is_lost_round_the_ring() {
     for pes in [1, 4] {
-        let text = printed(env!("CARGO_BIN_EXE_sample"), pes);
+        let text = printed(&mut job(env!("CARGO_BIN_EXE_sample"), pes, &[]));
         assert!(text.starts_with("1000.000 units of heat, "), "{text}");
     }
 }
@@ -44,7 +34,7 @@ fn no_heat_is_lost_round_the_ring() {
 #[test]
 fn a_plate_is_as_warm_in_every_storage() {
     let heat = |pes, storage| {
-        let text = printed_with(env!("CARGO_BIN_EXE_plate"), pes, &[("SHMEM_ARRAY_STORAGE", storage)]);
+        let text = printed(job(env!("CARGO_BIN_EXE_plate"), pes, &[]).env("SHMEM_ARRAY_STORAGE", storage));
         assert_eq!(
             text.lines().filter(|line| line.contains(&format!(": storage {storage}"))).count(),
             pes,
@@ -71,7 +61,7 @@ fn contexts_of_the_master_serve_all_threads_in_turn() {
         // Too few: with a lock.
         (1, &[("SHMEM_MAX_RESOURCES", "2"), ("SHMEM_CONTEXT_SHARING", "efficient")][..], "1 in use of 2"),
     ] {
-        let text = printed_with(env!("CARGO_BIN_EXE_threads"), pes, variables);
+        let text = printed(job(env!("CARGO_BIN_EXE_threads"), pes, &[]).envs(variables.iter().copied()));
         assert_eq!(text.lines().count(), pes, "{text}");
         for pe in 0..pes {
             let line = text.lines().find(|line| line.starts_with(&format!("PE {pe}: "))).unwrap();

@@ -2,15 +2,17 @@
 //! bad input.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+
+use crate::{assert_refused, counted, job, over_loopback, printed};
 
 const HEAT2D: &str = env!("CARGO_BIN_EXE_heat2d");
 
 /// A run that launches itself, in a directory of its own.
-fn heat2d(directory: &Path, pes: usize, arguments: &[&str]) -> Output {
-    let mut command = Command::new(HEAT2D);
-    command.current_dir(directory).env("SHMEM_NPES", pes.to_string()).args(arguments);
-    command.output().unwrap()
+fn heat2d(directory: &Path, pes: usize, arguments: &[&str]) -> Command {
+    let mut command = job(HEAT2D, pes, arguments);
+    command.current_dir(directory);
+    command
 }
 
 /// `shmrun` of the same build. Cargo builds the programs of this package for its tests, but not
@@ -28,13 +30,6 @@ fn shmrun() -> PathBuf {
         assert!(build.status().unwrap().success());
     }
     shmrun
-}
-
-#[track_caller]
-fn assert_success(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    text
 }
 
 /// A `.npy` file of `u1`.
@@ -60,8 +55,8 @@ fn any_number_of_pes_comes_to_the_serial_solution() {
     let mut pictures = Vec::new();
     for (pes, cut) in [(1, "rows"), (3, "blocks"), (4, "rows"), (4, "blocks"), (6, "blocks")] {
         let arguments = ["--input", "field.npy", "--steps", "90", "--serial-check", "--decomposition", cut];
-        let text = assert_success(&heat2d(directory, pes, &arguments));
-        let pes = if pes == 1 { "1 PE".to_owned() } else { format!("{pes} PEs") };
+        let text = printed(&mut heat2d(directory, pes, &arguments));
+        let pes = counted(pes);
         assert!(text.starts_with(&format!("37 x 23 cells on {pes}: 90 steps, residual ")), "{text}");
         assert!(text.ends_with("equal to the serial solution, bit for bit\n"), "{text}");
         assert_eq!(size_of_picture(&directory.join("heat2d.png")), (23, 37));
@@ -74,7 +69,7 @@ fn any_number_of_pes_comes_to_the_serial_solution() {
 fn the_sample_is_relaxed_to_a_tolerance() {
     let directory = tempfile::tempdir().unwrap();
     let arguments = ["--tolerance", "6", "--serial-check", "--output", "end.png"];
-    let text = assert_success(&heat2d(directory.path(), 4, &arguments));
+    let text = printed(&mut heat2d(directory.path(), 4, &arguments));
     assert!(text.starts_with("256 x 256 cells on 4 PEs: "), "{text}");
     assert!(!text.contains(" 200 steps"), "the tolerance ends it: {text}");
     assert_eq!(size_of_picture(&directory.path().join("end.png")), (256, 256));
@@ -87,7 +82,7 @@ fn fields_may_have_fewer_rows_and_columns_than_there_are_pes() {
     for (pes, rows, columns) in [(5, 1, 1), (5, 2, 6), (4, 3, 3), (4, 9, 1), (6, 6, 2), (6, 1, 4)] {
         array(&directory.join("field.npy"), rows, columns);
         let arguments = ["--input", "field.npy", "--steps", "5", "--serial-check"];
-        assert_success(&heat2d(directory, pes, &arguments));
+        printed(&mut heat2d(directory, pes, &arguments));
         assert_eq!(size_of_picture(&directory.join("heat2d.png")), (columns as u32, rows as u32));
     }
 }
@@ -96,10 +91,10 @@ fn fields_may_have_fewer_rows_and_columns_than_there_are_pes() {
 fn it_runs_under_the_launcher_and_reads_pictures() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
-    assert_success(&heat2d(directory, 1, &["--steps", "20", "--output", "first.png"]));
+    printed(&mut heat2d(directory, 1, &["--steps", "20", "--output", "first.png"]));
     let mut command = Command::new(shmrun());
     command.args(["-n", "4", HEAT2D, "--input", "first.png", "--steps", "20", "--serial-check"]);
-    let text = assert_success(&command.current_dir(directory).output().unwrap());
+    let text = printed(command.current_dir(directory));
     assert!(text.starts_with("256 x 256 cells on 4 PEs: 20 steps"), "{text}");
     assert_eq!(size_of_picture(&directory.join("heat2d.png")), (256, 256));
 }
@@ -108,10 +103,8 @@ fn it_runs_under_the_launcher_and_reads_pictures() {
 fn it_runs_over_the_loopback_transport() {
     let directory = tempfile::tempdir().unwrap();
     array(&directory.path().join("field.npy"), 12, 8);
-    let mut command = Command::new(HEAT2D);
-    command.envs([("SHMEM_NPES", "3"), ("SHMEM_TRANSPORT", "loopback")]).current_dir(directory.path());
-    command.args(["--input", "field.npy", "--steps", "30", "--serial-check"]);
-    let text = assert_success(&command.output().unwrap());
+    let mut command = over_loopback(HEAT2D, 3, &["--input", "field.npy", "--steps", "30", "--serial-check"]);
+    let text = printed(command.current_dir(directory.path()));
     assert!(text.contains("12 x 8 cells on 3 PEs: 30 steps"), "{text}");
 }
 
@@ -138,17 +131,14 @@ fn what_is_wrong_is_said_once() {
         (&["--tolerance", "-1"], "a number of degrees, 0 or more"),
         (&["--steps", "1", "--output", "/nowhere/heat.png"], "cannot write /nowhere/heat.png: "),
     ] {
-        let output = heat2d(directory, 3, arguments);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{arguments:?}");
-        assert_eq!(text.matches(message).count(), 1, "{message:?} in {text:?}");
+        assert_refused(&mut heat2d(directory, 3, arguments), message);
     }
     assert!(!directory.join("heat2d.png").exists());
 }
 
 #[test]
 fn help_is_printed_once() {
-    let text = assert_success(&heat2d(Path::new("."), 3, &["--help"]));
+    let text = printed(&mut heat2d(Path::new("."), 3, &["--help"]));
     assert_eq!(text.matches("Usage: heat2d").count(), 1, "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! Times against one process: the same option of each example that has a serial solution.
 
-use std::process::Command;
+use crate::{job, printed};
 
 #[test]
 fn each_pair_of_times_is_a_line_and_nothing_else_is_printed() {
@@ -11,12 +11,9 @@ fn each_pair_of_times_is_a_line_and_nothing_else_is_printed() {
         (env!("CARGO_BIN_EXE_heat2d"), &["--steps", "5"]),
         (env!("CARGO_BIN_EXE_isx"), &["--keys", "2000"]),
     ] {
-        for pes in ["1", "3"] {
-            let mut command = Command::new(program);
-            command.args(arguments).args(["--times", "4"]).env("SHMEM_NPES", pes);
-            let output = command.current_dir(directory.path()).output().unwrap();
-            let text = String::from_utf8(output.stdout).unwrap();
-            assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+        for pes in [1, 3] {
+            let mut command = job(program, pes, &[arguments, &["--times", "4"]].concat());
+            let text = printed(command.current_dir(directory.path()));
             assert_eq!(text.lines().count(), 4, "{program} on {pes} PEs: {text}");
             for line in text.lines() {
                 let times = line.strip_prefix(r#"{"parallel":"#).and_then(|line| line.strip_suffix('}'));

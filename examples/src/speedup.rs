@@ -12,7 +12,7 @@ use shmem::prelude::*;
 
 /// What a command line says about times.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Speedup {
+pub struct Speedup {
     /// Solve the problem so many times by all PEs and as often by PE 0 alone, in turn, and print nothing but
     /// a line of JSON for each pair, in nanoseconds.
     #[arg(long, value_name = "PAIRS", conflicts_with = "serial_check", value_parser = clap::value_parser!(u32).range(1..))]
@@ -21,13 +21,13 @@ pub(crate) struct Speedup {
 
 impl Speedup {
     /// Whether times are all that is asked for.
-    pub(crate) fn is_asked(self) -> bool {
+    pub fn is_asked(self) -> bool {
         self.times.is_some()
     }
 
     /// Takes the pairs, behind one that nobody sees: it pays for first touches. `serial` is called on PE 0 alone,
     /// and gives what solves the problem there. Collective.
-    pub(crate) fn measure<S: FnMut() -> R, R>(
+    pub fn measure<S: FnMut() -> R, R>(
         self,
         world: &mut World,
         mut parallel: impl FnMut(&mut World),

@@ -1,25 +1,19 @@
 //! `halo2d` as a user runs it, on fields that a test has time for.
 
-use std::process::{Command, Output};
+use crate::{assert_refused, job, over_loopback, printed};
 
-fn halo2d(pes: usize, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_halo2d"));
-    command.env("SHMEM_NPES", pes.to_string()).args(arguments).output().unwrap()
-}
-
-fn assert_success(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    text
-}
+const HALO2D: &str = env!("CARGO_BIN_EXE_halo2d");
 
 #[test]
 fn any_grid_of_pes_comes_to_the_serial_solution() {
     for (pes, grid) in [(1, "1 x 1"), (2, "1 x 2"), (4, "2 x 2"), (6, "2 x 3")] {
         for border in ["periodic", "fixed"] {
             let size = ["--rows", "23", "--columns", "37", "--rounds", "5"];
-            let text =
-                assert_success(&halo2d(pes, &[&size[..], &["--border", border, "--serial-check"]].concat()));
+            let text = printed(&mut job(
+                HALO2D,
+                pes,
+                &[&size[..], &["--border", border, "--serial-check"]].concat(),
+            ));
             assert!(text.contains(&format!(", {grid} blocks, {border} border\n")), "{text}");
             assert!(text.ends_with("x\nequal to the serial solution, bit for bit\n"), "{text}");
         }
@@ -29,14 +23,17 @@ fn any_grid_of_pes_comes_to_the_serial_solution() {
 #[test]
 fn blocks_may_be_single_cells() {
     let size = ["--rows", "2", "--columns", "3", "--rounds", "2", "--serial-check"];
-    assert_success(&halo2d(6, &size));
-    assert_success(&halo2d(1, &["--rows", "1", "--columns", "1", "--rounds", "1", "--serial-check"]));
+    printed(&mut job(HALO2D, 6, &size));
+    printed(&mut job(HALO2D, 1, &["--rows", "1", "--columns", "1", "--rounds", "1", "--serial-check"]));
 }
 
 #[test]
 fn every_way_has_a_line_with_its_ratio() {
-    let text =
-        assert_success(&halo2d(2, &["--rows", "64", "--columns", "64", "--rounds", "3", "--exchange-only"]));
+    let text = printed(&mut job(
+        HALO2D,
+        2,
+        &["--rows", "64", "--columns", "64", "--rounds", "3", "--exchange-only"],
+    ));
     let lines: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
     let names: Vec<&str> = lines.iter().map(|line| line[0]).collect();
     assert_eq!(names, ["1", "2", "3", "auto", "halo"], "{text}");
@@ -49,10 +46,8 @@ fn every_way_has_a_line_with_its_ratio() {
 
 #[test]
 fn it_runs_over_the_loopback_transport() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_halo2d"));
-    command.envs([("SHMEM_NPES", "4"), ("SHMEM_TRANSPORT", "loopback")]);
-    command.args(["--rows", "16", "--columns", "18", "--rounds", "2", "--serial-check"]);
-    assert_success(&command.output().unwrap());
+    let arguments = ["--rows", "16", "--columns", "18", "--rounds", "2", "--serial-check"];
+    printed(&mut over_loopback(HALO2D, 4, &arguments));
 }
 
 #[test]
@@ -66,9 +61,6 @@ fn what_is_wrong_is_said_once() {
         (&["--rounds", "0"], "0 is not in 1.."),
         (&["--exchange-only", "--serial-check"], "cannot be used with '--serial-check'"),
     ] {
-        let output = halo2d(2, arguments);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{arguments:?}");
-        assert_eq!(text.matches(message).count(), 1, "{message:?} in {text:?}");
+        assert_refused(&mut job(HALO2D, 2, arguments), message);
     }
 }

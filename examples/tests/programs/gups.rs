@@ -1,21 +1,11 @@
 //! `gups` on several PEs, beside a table that is updated here, number by number.
 
-use std::process::{Command, Output};
+use crate::{assert_refused, counted, job, over_loopback, printed};
 
-fn gups(pes: usize, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gups"));
-    command.env("SHMEM_NPES", pes.to_string()).args(arguments).output().unwrap()
-}
-
-#[track_caller]
-fn assert_success(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    text
-}
+const GUPS: &str = env!("CARGO_BIN_EXE_gups");
 
 /// The sum of each word times its index, counted from 1, when the benchmark's updates have been made.
-fn checksum(log2: u32, rounds: u64) -> u64 {
+fn checksum_of_words(log2: u32, rounds: u64) -> u64 {
     let size = 1 << log2;
     let mut table: Vec<u64> = (0..size).collect();
     let mut random = 1_u64;
@@ -31,25 +21,23 @@ fn no_update_is_lost_on_any_number_of_pes() {
     for (pes, log2, rounds) in [(1, 8, 4), (2, 12, 4), (3, 12, 5), (5, 2, 40_000), (4, 0, 3)] {
         let (size, times) = (log2.to_string(), rounds.to_string());
         let arguments = ["--log2-table", &size, "--rounds", &times, "--verify", "--serial-check"];
-        let text = assert_success(&gups(pes, &arguments));
+        let text = printed(&mut job(GUPS, pes, &arguments));
         let lines: Vec<&str> = text.lines().collect();
-        let pes = if pes == 1 { "1 PE".to_owned() } else { format!("{pes} PEs") };
+        let pes = counted(pes);
         assert!(
             lines[0].starts_with(&format!("2^{log2} words on {pes}: {} updates in ", rounds << log2)),
             "{text}"
         );
-        assert_eq!(lines[1], format!("checksum {:x}", checksum(log2, rounds)));
+        assert_eq!(lines[1], format!("checksum {:x}", checksum_of_words(log2, rounds)));
         assert_eq!(lines[2..], ["equal to the serial solution", "undone by the same updates"]);
     }
 }
 
 #[test]
 fn it_runs_over_the_loopback_transport() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gups"));
-    command.envs([("SHMEM_NPES", "3"), ("SHMEM_TRANSPORT", "loopback")]);
-    command.args(["--log2-table", "7", "--verify", "--serial-check"]);
-    let text = assert_success(&command.output().unwrap());
-    assert!(text.contains(&format!("checksum {:x}\n", checksum(7, 4))), "{text}");
+    let arguments = ["--log2-table", "7", "--verify", "--serial-check"];
+    let text = printed(&mut over_loopback(GUPS, 3, &arguments));
+    assert!(text.contains(&format!("checksum {:x}\n", checksum_of_words(7, 4))), "{text}");
 }
 
 #[test]
@@ -59,9 +47,6 @@ fn what_is_wrong_is_said_once() {
         (&["--log2-table", "41"], "41 is not in 0..=40"),
         (&["--rounds", "0"], "0 is not in 1.."),
     ] {
-        let output = gups(2, arguments);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{arguments:?}");
-        assert_eq!(text.matches(message).count(), 1, "{message:?} in {text:?}");
+        assert_refused(&mut job(GUPS, 2, arguments), message);
     }
 }

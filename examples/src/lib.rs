@@ -1,0 +1,9 @@
+//! What examples have besides their subjects: a command line, parts of equal size, and times against one process.
+//!
+//! A program of your own needs none of it.
+
+#![forbid(unsafe_code)]
+
+pub mod options;
+pub mod shares;
+pub mod speedup;
