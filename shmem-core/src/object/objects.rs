@@ -5,8 +5,8 @@ use super::symmetric_object::SymmetricObject;
 use crate::endpoint::Endpoint;
 
 /// One symmetric object by reference, a tuple of up to eight, or a list of any length: a slice, a `Vec` or an array of
-/// objects by reference, which opens as a `Vec` (an array as an array) of what each object opens as. Tuples and lists may
-/// lie in each other.
+/// objects, or of references to them, by reference. It opens as a `Vec` of what each object opens as, an array as an array.
+/// Tuples, and arrays by value, may hold any of these.
 ///
 /// The references given out live as long as one call (`'x`), whatever the object's own lifetime:
 /// a static must not give a `&'static mut`.
@@ -44,7 +44,7 @@ pub unsafe trait Objects: Copy {
 
 // SAFETY: the object gives references to its own extents only.
 #[diagnostic::do_not_recommend]
-unsafe impl<T: SymmetricObject + ?Sized> Objects for &T {
+unsafe impl<T: SymmetricObject> Objects for &T {
     type Mut<'x> = T::Mut<'x>;
     type Ref<'x> = T::Ref<'x>;
 
@@ -100,6 +100,66 @@ tuples!(A B C D E);
 tuples!(A B C D E F);
 tuples!(A B C D E F G);
 tuples!(A B C D E F G H);
+
+// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
+unsafe impl<T: SymmetricObject> Objects for &[T] {
+    type Mut<'x> = Vec<T::Mut<'x>>;
+    type Ref<'x> = Vec<T::Ref<'x>>;
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.iter().for_each(|object| object.extents(token, list));
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.iter().map(|object| unsafe { object.open(mine) }).collect()
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.iter().map(|object| unsafe { object.freeze(mine) }).collect()
+    }
+}
+
+// SAFETY: the slice gives references to its own extents only.
+unsafe impl<T: SymmetricObject> Objects for &Vec<T> {
+    type Mut<'x> = Vec<T::Mut<'x>>;
+    type Ref<'x> = Vec<T::Ref<'x>>;
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.as_slice().extents(token, list);
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+        // SAFETY: the caller's promise.
+        unsafe { self.as_slice().open(mine) }
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+        // SAFETY: the caller's promise.
+        unsafe { self.as_slice().freeze(mine) }
+    }
+}
+
+// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
+unsafe impl<T: SymmetricObject, const N: usize> Objects for &[T; N] {
+    type Mut<'x> = [T::Mut<'x>; N];
+    type Ref<'x> = [T::Ref<'x>; N];
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.as_slice().extents(token, list);
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.each_ref().map(|object| unsafe { object.open(mine) })
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.each_ref().map(|object| unsafe { object.freeze(mine) })
+    }
+}
 
 // SAFETY: each element gives references to its own extents only.
 unsafe impl<O: Objects, const N: usize> Objects for [O; N] {

@@ -1,18 +1,15 @@
-//! What a reference to a handle opens in a phase.
+//! What the handle of one object opens in a phase.
 
 use super::extent::Extent;
 use super::{SymBox, Symmetric};
 use crate::data::{Contents, SymmetricData};
 use crate::endpoint::Endpoint;
 
-/// What a phase opens by reference: the handle of an object, or a list of handles.
-///
-/// A list is a slice, a `Vec` or an array of objects, or of references to them.
+/// The handle of one symmetric object, or a reference to one: what lists of objects consist of.
 ///
 /// # Safety
 ///
-/// `open` and `freeze` must give references to exactly the bytes that `extents` lists, at `mine` plus the offset, as long as
-/// the handle is borrowed.
+/// `open` and `freeze` must give references to exactly the bytes that `extents` lists, at `mine` plus the offset.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a symmetric object",
     label = "not a symmetric object"
@@ -86,72 +83,8 @@ unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for SymBox<T> {
     }
 }
 
-// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
-#[diagnostic::do_not_recommend]
-unsafe impl<T: SymmetricObject> SymmetricObject for [T] {
-    type Mut<'x> = Vec<T::Mut<'x>>;
-    type Ref<'x> = Vec<T::Ref<'x>>;
-
-    fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>) {
-        self.iter().for_each(|object| object.extents(token, list));
-    }
-
-    unsafe fn open<'x>(&self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
-        self.iter().map(|object| unsafe { object.open(mine) }).collect()
-    }
-
-    unsafe fn freeze<'x>(&self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
-        self.iter().map(|object| unsafe { object.freeze(mine) }).collect()
-    }
-}
-
-// SAFETY: the slice gives references to its own extents only.
-#[diagnostic::do_not_recommend]
-unsafe impl<T: SymmetricObject> SymmetricObject for Vec<T> {
-    type Mut<'x> = Vec<T::Mut<'x>>;
-    type Ref<'x> = Vec<T::Ref<'x>>;
-
-    fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>) {
-        self.as_slice().extents(token, list);
-    }
-
-    unsafe fn open<'x>(&self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise.
-        unsafe { self.as_slice().open(mine) }
-    }
-
-    unsafe fn freeze<'x>(&self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise.
-        unsafe { self.as_slice().freeze(mine) }
-    }
-}
-
-// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
-#[diagnostic::do_not_recommend]
-unsafe impl<T: SymmetricObject, const N: usize> SymmetricObject for [T; N] {
-    type Mut<'x> = [T::Mut<'x>; N];
-    type Ref<'x> = [T::Ref<'x>; N];
-
-    fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>) {
-        self.as_slice().extents(token, list);
-    }
-
-    unsafe fn open<'x>(&self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
-        self.each_ref().map(|object| unsafe { object.open(mine) })
-    }
-
-    unsafe fn freeze<'x>(&self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
-        self.each_ref().map(|object| unsafe { object.freeze(mine) })
-    }
-}
-
 // SAFETY: the object gives references to its own extents only.
-#[diagnostic::do_not_recommend]
-unsafe impl<T: SymmetricObject + ?Sized> SymmetricObject for &T {
+unsafe impl<T: SymmetricObject> SymmetricObject for &T {
     type Mut<'x> = T::Mut<'x>;
     type Ref<'x> = T::Ref<'x>;
 

@@ -32,13 +32,13 @@ mod sealed {
 
     pub trait Sealed {}
 
-    /// What is opened by reference: an object of a team, or a list of them.
+    /// An object of a team, or a reference to one: what lists of objects consist of.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not an object of a team",
         label = "not allocated by a team"
     )]
     pub trait TeamObject: SymmetricObject {
-        /// Whether the team with these uses has allocated all of it.
+        /// Whether the team with these uses has allocated it.
         fn is_of(&self, team: &TeamKey) -> bool;
     }
 
@@ -48,41 +48,43 @@ mod sealed {
         }
     }
 
-    #[diagnostic::do_not_recommend]
-    impl<T: TeamObject> TeamObject for [T] {
-        fn is_of(&self, team: &TeamKey) -> bool {
-            self.iter().all(|object| object.is_of(team))
-        }
-    }
-
-    #[diagnostic::do_not_recommend]
-    impl<T: TeamObject> TeamObject for Vec<T> {
-        fn is_of(&self, team: &TeamKey) -> bool {
-            self.as_slice().is_of(team)
-        }
-    }
-
-    #[diagnostic::do_not_recommend]
-    impl<T: TeamObject, const N: usize> TeamObject for [T; N] {
-        fn is_of(&self, team: &TeamKey) -> bool {
-            self.as_slice().is_of(team)
-        }
-    }
-
-    #[diagnostic::do_not_recommend]
-    impl<T: TeamObject + ?Sized> TeamObject for &T {
+    impl<T: TeamObject> TeamObject for &T {
         fn is_of(&self, team: &TeamKey) -> bool {
             T::is_of(self, team)
         }
     }
 }
 
-impl<T: sealed::TeamObject + ?Sized> sealed::Sealed for &T {}
+impl<T: sealed::TeamObject> sealed::Sealed for &T {}
 
 #[diagnostic::do_not_recommend]
-impl<T: sealed::TeamObject + ?Sized> TeamObjects for &T {
+impl<T: sealed::TeamObject> TeamObjects for &T {
     fn __are_of(self, team: &TeamKey) -> bool {
         self.is_of(team)
+    }
+}
+
+impl<T: sealed::TeamObject> sealed::Sealed for &[T] {}
+
+impl<T: sealed::TeamObject> TeamObjects for &[T] {
+    fn __are_of(self, team: &TeamKey) -> bool {
+        self.iter().all(|object| object.is_of(team))
+    }
+}
+
+impl<T: sealed::TeamObject> sealed::Sealed for &Vec<T> {}
+
+impl<T: sealed::TeamObject> TeamObjects for &Vec<T> {
+    fn __are_of(self, team: &TeamKey) -> bool {
+        self.as_slice().__are_of(team)
+    }
+}
+
+impl<T: sealed::TeamObject, const N: usize> sealed::Sealed for &[T; N] {}
+
+impl<T: sealed::TeamObject, const N: usize> TeamObjects for &[T; N] {
+    fn __are_of(self, team: &TeamKey) -> bool {
+        self.as_slice().__are_of(team)
     }
 }
 
