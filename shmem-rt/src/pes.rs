@@ -67,7 +67,6 @@ impl Index<usize> for Pes<'_> {
     type Output = Pe;
 
     #[inline]
-    #[track_caller]
     fn index(&self, index: usize) -> &Pe {
         match self.0.get(index) {
             Some(pe) => pe,
