@@ -48,7 +48,8 @@ impl Table {
     /// The table in which every word is its own index. Collective.
     pub(crate) fn new(world: &mut World, size: Size) -> Result<Self> {
         let pes = world.n_pes();
-        let parts: Vec<_> = world.pes().map(|pe| (pe, (pe.number() << size.log2).div_ceil(pes))).collect();
+        let parts: Vec<_> =
+            world.pes().iter().map(|pe| (pe, (pe.number() << size.log2).div_ceil(pes))).collect();
         let words = world.alloc_in::<tables, _>(shmem::zeroed::<Atomic<u64>>(size.words().div_ceil(pes)))?;
         let first = parts[world.my_pe()].1;
         world.local(&words, |words| {

@@ -75,26 +75,16 @@ impl Block {
                 }
             }
         });
-        let neighbour = |side| grid.neighbour(me, side).map(|pe| (world.team().members()[pe], pe));
-        let last = |pe: usize, axis: usize| grid.part_of(pe)[axis].len() + 1;
+        let pes = grid.of(world)?;
+        let last = |pe: Pe, axis: usize| grid.part_of(pe.number())[axis].len() + 1;
         let neighbours = Neighbours {
-            north: neighbour(Side::North).map(|(at, pe)| (at, last(pe, 0))),
-            south: neighbour(Side::South).map(|(at, _)| (at, 0)),
-            west: neighbour(Side::West).map(|(at, pe)| (at, last(pe, 1))),
-            east: neighbour(Side::East).map(|(at, _)| (at, 0)),
+            north: pes.neighbour(0, -1).map(|pe| (pe, last(pe, 0))),
+            south: pes.neighbour(0, 1).map(|pe| (pe, 0)),
+            west: pes.neighbour(1, -1).map(|pe| (pe, last(pe, 1))),
+            east: pes.neighbour(1, 1).map(|pe| (pe, 0)),
         };
         let (rows, columns) = (rows.len(), columns.len());
-        let edge =
-            |(side, opposite, cells)| Edge::new(neighbour(side).map(|(at, _)| at), opposite as usize, cells);
-        let halo = world.halo(
-            &[
-                (Side::North, Side::South, columns),
-                (Side::South, Side::North, columns),
-                (Side::West, Side::East, rows),
-                (Side::East, Side::West, rows),
-            ]
-            .map(edge),
-        )?;
+        let halo = world.halo(&pes.edges([columns, rows]))?;
         Ok(Self { cells, pitch, rows, columns, neighbours, halo })
     }
 

@@ -120,7 +120,7 @@ impl Plate {
     ) -> Result<Self, PlateError> {
         let blocks = memory.blocks();
         let mut size = field.map_or([0; 2], |field| [field.rows(), field.columns()]);
-        let first = world.team().members()[0];
+        let first = world.pes()[0];
         world.broadcast(&mut size, first);
         let ([rows, columns], pes) = (size, world.n_pes());
         let Some(decomposition) = Decomposition::new(cut, size, pes, [ROWS, COLUMNS]) else {
@@ -144,7 +144,7 @@ impl Plate {
         let inner = [0, 1].map(|axis| inner(&mine[axis], size[axis]));
         let size = mine.map(|part| part.len());
         let [rows, columns] = size;
-        let pe = |number: Option<usize>| number.map(|number| world.team().members()[number]);
+        let pe = |number: Option<usize>| number.map(|number| world.pes()[number]);
         let next = decomposition.neighbours_of(me);
         let frame = world.halo(&[
             Edge::new(pe(next.above), BELOW, columns),
@@ -154,7 +154,7 @@ impl Plate {
         ])?;
         // To each PE over the edge of its number. It suits a few; many would pass their changes on in a tree.
         let to = |pe: Pe| if pe == world.me() { Edge::BORDER } else { Edge::new(pe, me, 1) };
-        let changes = world.halo(&world.pes().map(to).collect::<Vec<_>>())?;
+        let changes = world.halo(&world.pes().iter().map(to).collect::<Vec<_>>())?;
         Ok(Self { blocks, decomposition, part: Part { size, inner }, frame, changes })
     }
 

@@ -143,7 +143,7 @@ pub(crate) fn let_outside(call: &str) -> String {
 }
 
 pub(crate) const LET_PATTERN: &str =
-    "a `#[symmetric] let` makes one object: name it, as in `let scratch: SymBox<[f64]> = ..`";
+    "a `#[symmetric] let` makes one object: name it, as in `let scratch: SymBox<[f64]> = [0.0; N];`";
 
 pub(crate) const LET_VALUE: &str =
     "a `#[symmetric] let` needs its initial contents, as in `let scratch: SymBox<[f64]> = [0.0; N];`";

@@ -45,7 +45,8 @@ pub(crate) struct Job {
 
 /// Which PEs there are, and where the calling one runs.
 pub(crate) struct Site {
-    pub(crate) pes: Vec<Pe>,
+    /// Shared with the team of all PEs and with grids.
+    pub(crate) pes: Arc<[Pe]>,
     /// This PE's slot in the arena.
     pub(crate) slot: usize,
     /// CPUs of this node for each of its PEs.

@@ -16,7 +16,7 @@
 // segments                                                         memory that comes after the start
 // team                                                             what the members of a team do by themselves
 // phase, context                                                   references, and further streams of operations
-// lock, reach, observing, rayon, ndarray                           small views of a world
+// lock, reach, grid, observing, rayon, ndarray                     small views of a world
 // collective                                                       what members do together
 // world                                                            the token
 // group                                                            who meets, and for what
@@ -30,7 +30,8 @@
 // error                                                            what can go wrong
 // report                                                           what the runtime says on its own
 // panics                                                           how the panic of a PE is told
-// grants, held, initial, nearness, process, thread, version  ground
+// pes                                                              PEs in an order
+// grants, held, initial, nearness, process, thread, version        ground
 // ```
 
 #[doc(hidden)]
@@ -45,6 +46,7 @@ mod entry;
 mod error;
 mod free;
 mod grants;
+mod grid;
 mod group;
 mod halo;
 mod heap;
@@ -61,6 +63,7 @@ mod observing;
 mod panics;
 mod partitions;
 mod persistent;
+mod pes;
 mod phase;
 mod process;
 #[cfg(feature = "rayon")]
@@ -84,11 +87,13 @@ pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Tu
 pub use entry::{Outcome, init, initialized};
 pub use error::{ContextError, Error, Result, TeamError};
 pub use free::Free;
+pub use grid::PeGrid;
 pub use group::Team;
 pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use partitions::PartitionReport;
+pub use pes::Pes;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
@@ -99,7 +104,8 @@ pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricD
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{
-    Atomic, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
+    AmoValue, Atomic, BitValue, Here, Lock, NumberValue, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
+    SymmetricObject, Waitable,
 };
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
@@ -167,13 +173,18 @@ pub mod strided {
     };
 }
 
-/// Everything that a program usually needs.
+/// Everything that a program usually names, and all that messages of this library tell one to write.
+///
+/// What a program defines or imports by name comes before what it imports by `*`, so none of these names takes one of the
+/// program's own away.
 pub mod prelude {
     pub use crate::partition::{fast, normal};
+    pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};
     pub use crate::{
-        Amo, Atomic, Edge, Halo, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma,
-        Sessions, Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided,
-        symmetric,
+        Amo, AmoValue, Atomic, Edge, Ghosts, Halo, Here, Initiator, Lock, NonBlocking, NumaArray, Number,
+        Objects, On, OpenPhase, Order, Pe, PeGrid, PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal,
+        SignalOp, Stores, Strided, SymBox, Symmetric, SymmetricData, Team, TeamBox, TeamConfig, Words, World,
+        padded, partitions, strided, symmetric,
     };
-    pub use crate::{eq, ge, gt, le, lt, ne};
+    pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
 }

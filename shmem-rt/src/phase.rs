@@ -57,14 +57,65 @@ impl<L: ThreadLevel> World<L> {
     /// Opens objects exclusively on all PEs: two barriers, and in between `body` with a `&mut` to
     /// the calling PE's own copy of each.
     ///
-    /// ```text
-    /// world.local(&GRID, |grid| relax(grid));
-    /// world.local((&GRID, &scratch), |(grid, scratch)| { .. });
+    /// `objects` is one object by reference, a tuple of them, or a list: a slice, a `Vec` or an array of objects by
+    /// reference, which opens as a `Vec` (an array as an array). All PEs open the same objects; if they do not, as when
+    /// their lists differ in length, the job ends with a message that names both calls.
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// #[symmetric]
+    /// static TOTAL: f64;
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let layers = (0..5).map(|_| world.alloc(filled(1.0, 100))).collect::<Result<Vec<_>>>()?;
+    ///     world.local(&layers[1..], |mut layers| layers[0].fill(2.0));
+    ///     world.local((&TOTAL, &layers), |(total, layers)| {
+    ///         *total = layers.iter().flat_map(|layer| layer.iter()).sum();
+    ///     });
+    ///     assert_eq!(TOTAL.here(world).load(), 600.0);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// There is no phase inside a phase: what a body is given are plain references, and what works on them takes plain
+    /// references too. A function that opens a phase itself takes `&mut World`, as do those that call it, and one phase
+    /// follows the other:
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// /// Works inside a phase as on any other memory.
+    /// fn scale(field: &mut [f64], by: f64) {
+    ///     field.iter_mut().for_each(|x| *x *= by);
+    /// }
+    ///
+    /// /// Opens one phase. The field may be part of a larger struct.
+    /// fn norm(world: &mut World, field: &SymBox<[f64]>) -> f64 {
+    ///     let mut sum = world.frozen(field, |field| field.iter().map(|x| x * x).sum());
+    ///     world.sum(&mut sum);
+    ///     f64::sqrt(sum)
+    /// }
+    ///
+    /// /// Calls what opens a phase, and opens another one.
+    /// fn normalise(world: &mut World, field: &SymBox<[f64]>) {
+    ///     let norm = norm(world, field);
+    ///     world.local(field, |field| scale(field, 1.0 / norm));
+    /// }
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let field = world.alloc(filled(3.0, 10))?;
+    ///     normalise(world, &field);
+    ///     assert!((norm(world, &field) - 1.0).abs() < 1e-12);
+    ///     Ok(())
+    /// }
     /// ```
     ///
     /// # Panics
     ///
-    /// If two of the objects overlap. A panic inside `body` ends the job.
+    /// If an object is named twice, or two of them overlap. A panic inside `body` ends the job.
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
@@ -136,7 +187,7 @@ impl<L: ThreadLevel> World<L> {
     }
 
     /// Opens objects for reading on all PEs: two barriers, and in between `body` with a `&` to the
-    /// calling PE's own copy of each.
+    /// calling PE's own copy of each. `objects` are as in [`local`](Self::local); one may be named twice.
     ///
     /// # Panics
     ///
@@ -175,11 +226,14 @@ pub(crate) const FROZEN: Kind = Kind {
     exclusive: false,
 };
 
+/// How many objects a message names.
+const MOST_NAMES: usize = 8;
+
 /// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
 pub(crate) struct Phase {
     kind: Kind,
+    extents: Vec<Extent>,
     arguments: Vec<u64>,
-    subject: String,
     location: &'static Location<'static>,
     job: Arc<Job>,
     left: bool,
@@ -187,6 +241,7 @@ pub(crate) struct Phase {
 
 impl Phase {
     /// Begins a phase of a team's members. Each of them has lent its world to the caller exclusively.
+    #[track_caller]
     pub(crate) fn enter<O: Objects>(
         team: &Team,
         endpoint: &Endpoint,
@@ -201,9 +256,8 @@ impl Phase {
             refuse_overlap(&job, &extents, location);
         }
         let arguments: Vec<u64> = extents.iter().flat_map(|e| [e.offset as u64, e.bytes as u64]).collect();
-        let subject = extents.iter().map(|e| job.name_of(*e)).collect::<Vec<_>>().join(", ");
         job.quiet_all();
-        let phase = Self { kind, arguments, subject, location, job, left: false };
+        let phase = Self { kind, extents, arguments, location, job, left: false };
         phase.meet(team, endpoint, kind.begin, true);
         phase
     }
@@ -215,10 +269,20 @@ impl Phase {
     }
 
     fn meet(&self, team: &Team, endpoint: &Endpoint, operation: Operation, opens: bool) {
-        let subject = || self.subject.clone();
+        let subject = || self.subject();
         let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
         let purpose = Purpose { operation, opens, arguments, subject: &subject, location };
         team.enter(endpoint, location).meet(&purpose);
+    }
+
+    /// The objects by name; of many their number, and the first ones.
+    fn subject(&self) -> String {
+        let named = &self.extents[..self.extents.len().min(MOST_NAMES)];
+        let names = named.iter().map(|extent| self.job.name_of(*extent)).collect::<Vec<_>>().join(", ");
+        match self.extents.len() {
+            count if count > named.len() => format!("{count} objects: {names}, .."),
+            _ => names,
+        }
     }
 }
 
@@ -227,7 +291,7 @@ impl Drop for Phase {
         if self.left {
             return;
         }
-        let Self { kind: Kind { begin, .. }, subject, location, job, .. } = self;
+        let (subject, Self { kind: Kind { begin, .. }, location, job, .. }) = (self.subject(), self);
         job.abort(
             101,
             &format!(
@@ -240,16 +304,23 @@ impl Drop for Phase {
     }
 }
 
+/// # Panics
+///
+/// If two of them overlap.
+#[track_caller]
 fn refuse_overlap(job: &Job, extents: &[Extent], location: &'static Location<'static>) {
-    for (i, a) in extents.iter().enumerate() {
-        for b in &extents[i + 1..] {
-            assert!(
-                !a.overlaps(*b),
-                "`{}` is named twice in one `local` at {}:{}; name each object once",
-                job.name_of(*a),
-                location.file(),
-                location.line()
-            );
-        }
+    // What has no bytes shares none, wherever it lies.
+    let mut sorted: Vec<Extent> = extents.iter().copied().filter(|extent| extent.bytes > 0).collect();
+    sorted.sort_unstable_by_key(|extent| extent.offset);
+    // If any two overlap, two that are neighbours in this order do: what begins before the other one's beginning, and behind
+    // that of the first, begins inside the first as well.
+    for pair in sorted.windows(2) {
+        assert!(
+            !pair[0].overlaps(pair[1]),
+            "`{}` is named twice in one `local` at {}:{}; name each object once",
+            job.name_of(pair[0]),
+            location.file(),
+            location.line()
+        );
     }
 }

@@ -13,6 +13,7 @@ use crate::claim::LivingWorld;
 use crate::error::{Error, Result};
 use crate::group::Team;
 use crate::job::Job;
+use crate::pes::Pes;
 use crate::thread::{Single, ThreadLevel};
 
 /// The job, and the token that proves that it runs.
@@ -88,7 +89,7 @@ impl<L: ThreadLevel> World<L> {
         self.inner.job.site.pes.len()
     }
 
-    /// The PE with a number.
+    /// The PE with a number. Where the program has checked the number, `world.pes()[number]` needs no `?`.
     ///
     /// # Errors
     ///
@@ -99,9 +100,9 @@ impl<L: ThreadLevel> World<L> {
         pes.get(number).copied().ok_or(Error::NoSuchPe { number, count: pes.len() })
     }
 
-    /// All PEs, in the order of their numbers.
-    pub fn pes(&self) -> impl ExactSizeIterator<Item = Pe> + '_ {
-        self.inner.job.site.pes.iter().copied()
+    /// All PEs, in the order of their numbers: `for pe in world.pes()`, `world.pes()[3]`, `world.pes().len()`.
+    pub fn pes(&self) -> Pes<'_> {
+        Pes::new(&self.inner.job.site.pes)
     }
 
     /// The PEs before and behind this one in a ring.

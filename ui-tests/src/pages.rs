@@ -8,3 +8,6 @@ struct Arrays;
 
 #[doc = include_str!("../../docs/from-openshmem.md")]
 struct FromOpenshmem;
+
+#[doc = include_str!("../../docs/libraries.md")]
+struct Libraries;

@@ -8,6 +8,8 @@
 use core::marker::PhantomData;
 use core::panic::Location;
 
+use bytemuck::Zeroable;
+
 use super::index::PlaceIndex;
 use super::{SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData};
@@ -158,6 +160,14 @@ impl<T: PlainData> Here<'_, [T]> {
             // SAFETY: both sides have `len` elements, the place in the mapped arena of the token.
             unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
         });
+    }
+
+    /// Copies the contents out, as a `Vec`: `TABLE.here(world).index(..8).to_vec()`.
+    #[track_caller]
+    pub fn to_vec(self) -> Vec<T> {
+        let mut to = vec![Zeroable::zeroed(); self.len];
+        self.copy_to(&mut to);
+        to
     }
 
     /// Copies contents in.

@@ -1,27 +1,12 @@
-//! What the local phase can open: one object, or a tuple of objects.
+//! What a phase can open: one object, a tuple of objects, or a list.
 
-use super::{SymBox, Symmetric};
-use crate::data::{Contents, SymmetricData};
+use super::extent::Extent;
+use super::symmetric_object::SymmetricObject;
 use crate::endpoint::Endpoint;
 
-/// Bytes of one object in every PE's slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    /// Bytes from the start of a PE's slot.
-    pub offset: usize,
-    /// Bytes.
-    pub bytes: usize,
-}
-
-impl Extent {
-    /// Whether two objects share a byte.
-    pub fn overlaps(self, other: Self) -> bool {
-        self.offset < other.offset.saturating_add(other.bytes)
-            && other.offset < self.offset.saturating_add(self.bytes)
-    }
-}
-
-/// One symmetric object by reference, or a tuple of up to eight.
+/// One symmetric object by reference, a tuple of up to eight, or a list of any length: a slice, a `Vec` or an array of
+/// objects, or of references to them, by reference. It opens as a `Vec` of what each object opens as, an array as an array.
+/// Tuples, and arrays by value, may hold any of these.
 ///
 /// The references given out live as long as one call (`'x`), whatever the object's own lifetime:
 /// a static must not give a `&'static mut`.
@@ -33,7 +18,7 @@ impl Extent {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a symmetric object",
     label = "not a symmetric object",
-    note = "`local` and `frozen` take `&OBJECT`, or a tuple such as `(&GRID, &scratch)`, of `#[symmetric]` statics, `SymBox`es and `NumaArray`s"
+    note = "`local` and `frozen` take `&OBJECT`, a tuple such as `(&GRID, &scratch)`, or a list such as `&boxes[..]`, of `#[symmetric]` statics, `SymBox`es and `NumaArray`s"
 )]
 pub unsafe trait Objects: Copy {
     /// The exclusive references.
@@ -57,49 +42,24 @@ pub unsafe trait Objects: Copy {
     unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x>;
 }
 
-// SAFETY: both give the `size_of::<T>()` bytes at the static's position.
-unsafe impl<T: SymmetricData> Objects for &Symmetric<T> {
-    type Mut<'x> = &'x mut T;
-    type Ref<'x> = &'x T;
+// SAFETY: the object gives references to its own extents only.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: SymmetricObject> Objects for &T {
+    type Mut<'x> = T::Mut<'x>;
+    type Ref<'x> = T::Ref<'x>;
 
-    fn extents(self, _: &Endpoint, list: &mut Vec<Extent>) {
-        list.push(Extent { offset: self.position().offset(), bytes: size_of::<T>() });
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        T::extents(self, token, list);
     }
 
-    unsafe fn open<'x>(self, mine: *mut u8) -> &'x mut T {
-        // SAFETY: `position` was reserved for a `T`, aligned and initialised (zeroes or an image);
-        // the caller promises that nothing else touches it for `'x`.
-        unsafe { &mut *mine.wrapping_add(self.position().offset()).cast() }
+    unsafe fn open<'x>(self, mine: *mut u8) -> T::Mut<'x> {
+        // SAFETY: the caller's promise.
+        unsafe { T::open(self, mine) }
     }
 
-    unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
-        // SAFETY: `position` was reserved for a `T`, aligned and initialised (zeroes or an image); the caller
-        // promises that nothing writes it for `'x`.
-        unsafe { &*mine.wrapping_add(self.position().offset()).cast() }
-    }
-}
-
-// SAFETY: both give the box's items at its offset.
-unsafe impl<T: Contents + ?Sized + 'static> Objects for &SymBox<T> {
-    type Mut<'x> = &'x mut T;
-    type Ref<'x> = &'x T;
-
-    fn extents(self, _: &Endpoint, list: &mut Vec<Extent>) {
-        list.push(Extent { offset: self.offset(), bytes: self.item_count() * size_of::<T::Item>() });
-    }
-
-    unsafe fn open<'x>(self, mine: *mut u8) -> &'x mut T {
-        let start = mine.wrapping_add(self.offset()).cast();
-        // SAFETY: the allocation holds `item_count` aligned, initialised items; the caller promises
-        // that nothing else touches them for `'x`.
-        unsafe { &mut *T::from_raw(start, self.item_count()) }
-    }
-
-    unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
-        let start = mine.wrapping_add(self.offset()).cast();
-        // SAFETY: the allocation holds `item_count` aligned, initialised items; the caller promises that
-        // nothing writes them for `'x`.
-        unsafe { &*T::from_raw(start, self.item_count()) }
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> T::Ref<'x> {
+        // SAFETY: the caller's promise.
+        unsafe { T::freeze(self, mine) }
     }
 }
 
@@ -140,3 +100,83 @@ tuples!(A B C D E);
 tuples!(A B C D E F);
 tuples!(A B C D E F G);
 tuples!(A B C D E F G H);
+
+// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
+unsafe impl<T: SymmetricObject> Objects for &[T] {
+    type Mut<'x> = Vec<T::Mut<'x>>;
+    type Ref<'x> = Vec<T::Ref<'x>>;
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.iter().for_each(|object| object.extents(token, list));
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.iter().map(|object| unsafe { object.open(mine) }).collect()
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.iter().map(|object| unsafe { object.freeze(mine) }).collect()
+    }
+}
+
+// SAFETY: the slice gives references to its own extents only.
+unsafe impl<T: SymmetricObject> Objects for &Vec<T> {
+    type Mut<'x> = Vec<T::Mut<'x>>;
+    type Ref<'x> = Vec<T::Ref<'x>>;
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.as_slice().extents(token, list);
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+        // SAFETY: the caller's promise.
+        unsafe { self.as_slice().open(mine) }
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+        // SAFETY: the caller's promise.
+        unsafe { self.as_slice().freeze(mine) }
+    }
+}
+
+// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
+unsafe impl<T: SymmetricObject, const N: usize> Objects for &[T; N] {
+    type Mut<'x> = [T::Mut<'x>; N];
+    type Ref<'x> = [T::Ref<'x>; N];
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.as_slice().extents(token, list);
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.each_ref().map(|object| unsafe { object.open(mine) })
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+        // SAFETY: the caller's promise for the list is the promise for each element.
+        self.each_ref().map(|object| unsafe { object.freeze(mine) })
+    }
+}
+
+// SAFETY: each element gives references to its own extents only.
+unsafe impl<O: Objects, const N: usize> Objects for [O; N] {
+    type Mut<'x> = [O::Mut<'x>; N];
+    type Ref<'x> = [O::Ref<'x>; N];
+
+    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.into_iter().for_each(|objects| objects.extents(token, list));
+    }
+
+    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+        // SAFETY: the caller's promise for the array is the promise for each element.
+        self.map(|objects| unsafe { objects.open(mine) })
+    }
+
+    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+        // SAFETY: the caller's promise for the array is the promise for each element.
+        self.map(|objects| unsafe { objects.freeze(mine) })
+    }
+}

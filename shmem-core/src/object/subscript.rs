@@ -11,7 +11,7 @@ use super::{SymBox, Symmetric};
 #[diagnostic::on_unimplemented(
     message = "a symmetric object gives no reference by `[..]`: other PEs may write it at any time",
     label = "not an index of symmetric memory",
-    note = "by value: `GRID.here(world).index(i).load()` and `.store(x)` for the own copy, `world.put(GRID.on(pe).index(1..4), &row)` and `world.get(..)` for that of a PE",
+    note = "by value: `GRID.here(world).index(i).load()` and `GRID.here(world).index(i).store(x)` for the own copy, `world.put(GRID.on(pe).index(1..4), &row)` and `world.get(&mut row, GRID.on(pe).index(1..4))` for that of a PE",
     note = "by reference: `world.local(&GRID, |grid| grid[i] = x)`, which all PEs call together"
 )]
 pub trait Subscript: sealed::Sealed {

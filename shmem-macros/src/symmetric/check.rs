@@ -23,7 +23,7 @@ pub(super) struct Placement {
     /// The partition's type.
     pub(super) partition: TokenStream,
     /// How a user would name the partition in a call.
-    pub(super) partition_text: String,
+    pub(super) partition_text: Option<String>,
     /// The page size asked for.
     pub(super) pgsize: Option<PageSize>,
 }
@@ -53,7 +53,7 @@ pub(super) fn placement(arguments: &mut Arguments, errors: &mut Errors) -> Place
     let path = arguments.take("partition").and_then(|value| partition(value, errors));
     let pgsize = arguments.take("pgsize").and_then(|value| size::page(value, errors));
     Placement {
-        partition_text: path.as_ref().map_or_else(|| "default".to_owned(), readable),
+        partition_text: path.as_ref().map(readable),
         partition: path.map_or_else(|| quote!(#root::__private::default), ToTokens::into_token_stream),
         root,
         promise: arguments.promise(),

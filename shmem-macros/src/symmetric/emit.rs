@@ -14,7 +14,7 @@
 //! be placed is refused when the program starts, and one that is no symmetric data cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Local, LocalInit, Pat, Token, parse_quote};
 
 use super::check::{Binding, Object, Placement};
@@ -119,6 +119,9 @@ pub(super) fn unchanged(item: TokenStream, errors: Errors) -> TokenStream {
     quote!(#errors #item)
 }
 
+/// The longest initial contents that a message repeats, in bytes.
+const LONGEST_INITIAL: usize = 40;
+
 /// A `let` that no attribute on the function saw: the sentence, and a `let` of the right type.
 pub(super) fn unattached(
     local: &Local,
@@ -127,7 +130,13 @@ pub(super) fn unattached(
     mut errors: Errors,
 ) -> TokenStream {
     if errors.is_empty() {
-        let call = format!("world.alloc_in::<{}, _>(..)?", placement.partition_text);
+        let initial = local.init.as_ref().map(|init| init.expr.to_token_stream().to_string());
+        let initial =
+            initial.filter(|text| text.len() <= LONGEST_INITIAL).unwrap_or_else(|| "contents".to_owned());
+        let call = match &placement.partition_text {
+            Some(partition) => format!("world.alloc_in::<{partition}, _>({initial})?"),
+            None => format!("world.alloc({initial})?"),
+        };
         errors.push(&local.pat, diag::let_outside(&call));
     }
     let mut local = local.clone();

@@ -37,9 +37,10 @@ pub trait BitOperands: Contents<Item: Reducible<Number: BitNumber>> {}
 #[diagnostic::do_not_recommend]
 impl<T: Contents<Item: Reducible<Number: BitNumber>> + ?Sized> BitOperands for T {}
 
-/// A number that can be reduced: a power of two of bytes, at most 16, so that no piece of scratch ends
-/// inside one.
-pub trait Number: Pod + sealed::Sealed {
+/// A number that can be reduced: an integer, f32 or f64. What it takes to be an element of a generic library is in it: a
+/// number is [`PlainData`], and a slice of numbers are [`Operands`].
+// A power of two of bytes, at most 16, so that no piece of scratch ends inside one.
+pub trait Number: Reducible<Number = Self> {
     /// What adding does not change.
     const ZERO: Self;
 

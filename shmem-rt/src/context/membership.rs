@@ -1,19 +1,22 @@
 //! What a context knows of the team that it was made of.
 
+use std::sync::Arc;
+
 use shmem_core::pe::Pe;
 
+use crate::pes::Pes;
 use crate::state::uses::ContextClaim;
 
 /// What a context knows of its team, which counts it for as long as it lives.
 pub(super) struct OfTeam {
-    members: Box<[Pe]>,
+    members: Arc<[Pe]>,
     rank: usize,
     _claim: ContextClaim,
 }
 
 impl OfTeam {
-    pub(super) fn new(members: &[Pe], rank: usize, claim: ContextClaim) -> Self {
-        Self { members: members.into(), rank, _claim: claim }
+    pub(super) fn new(members: Arc<[Pe]>, rank: usize, claim: ContextClaim) -> Self {
+        Self { members, rank, _claim: claim }
     }
 
     pub(super) fn team(&self) -> ContextTeam<'_> {
@@ -49,7 +52,7 @@ impl<'c> ContextTeam<'c> {
     }
 
     /// The members, in the order of their ranks.
-    pub fn members(self) -> &'c [Pe] {
-        self.members
+    pub fn pes(self) -> Pes<'c> {
+        Pes::new(self.members)
     }
 }

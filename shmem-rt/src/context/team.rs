@@ -35,7 +35,7 @@ impl Team {
         let claim = self.claim_context()?;
         let level = <K::Level as ContextLevel>::LEVEL;
         let held = self.job.contexts.holdings.lock().create_alone(level, L::USE, Location::caller())?;
-        let team = OfTeam::new(self.members(), self.rank(), claim);
+        let team = OfTeam::new(Arc::clone(self.members()), self.rank(), claim);
         let mut context = Context::open(&self.job, held)?;
         context.team = Some(Box::new(team));
         Ok(context)

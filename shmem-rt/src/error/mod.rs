@@ -23,6 +23,17 @@ pub enum Error {
         /// Number of PEs.
         count: usize,
     },
+    /// A grid of PEs has more or fewer places than there are PEs.
+    #[error(
+        "a grid of {shape} PEs cannot be made of {count}: the product of its lengths is to be {count}; choose lengths by \
+         the number of PEs, or let `cubic_grid` choose them"
+    )]
+    GridShape {
+        /// The lengths asked for, as in `3 x 2`.
+        shape: String,
+        /// Number of PEs.
+        count: usize,
+    },
     /// This process has, or had, a world: there is one per process, ever.
     #[error(
         "this process has joined its job already; there is one world per process, ever, so `main`, `init` \

@@ -22,6 +22,7 @@ use super::meeting::Meeting;
 use super::purpose::Purpose;
 use crate::error::Result;
 use crate::job::Job;
+use crate::pes::Pes;
 use crate::state::config::TeamConfig;
 use crate::state::indexes::{NODE, WORLD};
 use crate::state::uses::{ContextClaim, Uses};
@@ -34,7 +35,8 @@ use crate::state::uses::{ContextClaim, Uses};
 pub struct Team {
     pub(crate) job: Arc<Job>,
     index: usize,
-    members: Vec<Pe>,
+    /// Shared with grids, and that of all PEs with the job.
+    members: Arc<[Pe]>,
     /// The host of each member.
     hosts: Vec<u32>,
     rank: usize,
@@ -59,27 +61,27 @@ pub struct Team {
 impl Team {
     /// The team of all PEs, and that of the calling PE's node. `hosts` is the host of each PE, by number.
     pub(crate) fn first(job: &Arc<Job>, endpoint: &Endpoint, hosts: &[u32]) -> (Self, Self) {
-        let all: Vec<(Pe, u32)> = job.site.pes.iter().copied().zip(hosts.iter().copied()).collect();
         let here = hosts[endpoint.me().number()];
-        let near = all.iter().filter(|(_, host)| *host == here).copied().collect();
-        let team = |index, members: Vec<(Pe, u32)>| {
-            let numbers = members.iter().map(|(pe, _)| pe.number());
-            let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), numbers);
-            Self::new(Arc::clone(job), endpoint, index, members, uses)
+        let near: Arc<[Pe]> =
+            job.site.pes.iter().zip(hosts).filter(|(_, host)| **host == here).map(|(pe, _)| *pe).collect();
+        let team = |index, members: Arc<[Pe]>, hosts: Vec<u32>| {
+            let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), members.iter().map(|pe| pe.number()));
+            Self::new(Arc::clone(job), endpoint, index, members, hosts, uses)
         };
-        (team(WORLD, all), team(NODE, near))
+        let near_hosts = vec![here; near.len()];
+        (team(WORLD, Arc::clone(&job.site.pes), hosts.to_vec()), team(NODE, near, near_hosts))
     }
 
-    /// A team of `members` with their hosts, in the order of ranks. The calling PE is one of them.
+    /// A team of `members`, which are on `hosts`, in the order of ranks. The calling PE is one of them.
     pub(crate) fn new(
         job: Arc<Job>,
         endpoint: &Endpoint,
         index: usize,
-        members: Vec<(Pe, u32)>,
+        members: Arc<[Pe]>,
+        hosts: Vec<u32>,
         uses: Arc<Uses>,
     ) -> Self {
         let me = endpoint.me();
-        let (members, hosts): (Vec<Pe>, Vec<u32>) = members.into_iter().unzip();
         let rank = members.iter().position(|pe| *pe == me);
         let rank = rank.unwrap_or_else(|| unreachable!("who makes a team is a member"));
         let mut seen: Vec<u32> = Vec::new();
@@ -146,9 +148,9 @@ impl Team {
         other.rank_of(self.pe(rank)?)
     }
 
-    /// The members, in the order of their ranks.
-    pub fn members(&self) -> &[Pe] {
-        &self.members
+    /// The members, in the order of their ranks: `team.pes()[1]` is the one with rank 1.
+    pub fn pes(&self) -> Pes<'_> {
+        Pes::new(&self.members)
     }
 
     /// The members on the calling PE's node.
@@ -196,6 +198,10 @@ impl Team {
     /// The host of each member, by rank.
     pub(crate) fn hosts(&self) -> &[u32] {
         &self.hosts
+    }
+
+    pub(crate) fn members(&self) -> &Arc<[Pe]> {
+        &self.members
     }
 
     /// What there is of it on this PE.
@@ -279,7 +285,8 @@ impl Team {
         panic!(
             "two threads of PE {me} are in collectives of one team at the same time: one calls {}:{}, and another is \
              in the call at {}:{}; call the collectives of a team from one thread at a time (join the other one, or \
-             take turns by a mutex), or give each thread a team of its own: `world.team().split_by(..)`",
+             take turns by a mutex), or give each thread a team of its own, by \
+             `world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`",
             here.file(),
             here.line(),
             there.file(),
@@ -338,7 +345,7 @@ impl Collective<'_> {
     }
 
     fn call(&self, observed: &Observed) -> Call<'_> {
-        let meeting = Met { team: self.team.index(), members: self.team.members(), count: observed.count };
+        let meeting = Met { team: self.team.index(), members: &self.team.members, count: observed.count };
         Call {
             endpoint: self.endpoint.number(),
             ..Call::new(observed.family, observed.location).meets(meeting)

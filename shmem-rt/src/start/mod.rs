@@ -163,10 +163,10 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let Setup { settings, table, statics, layout, .. } = setup;
     let Members { pes, hosts, cores, cpus, files, fabric } = members;
     let number = bootstrap.number();
-    let pes: Vec<Pe> = match Observers::are_wanted(&settings) {
+    let pes: Arc<[Pe]> = match Observers::are_wanted(&settings) {
         // SAFETY: all of them, and none was given out.
         true => pes.into_iter().map(|pe| unsafe { pe.observed() }).collect(),
-        false => pes,
+        false => pes.into(),
     };
     let me = pes[number];
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));

@@ -3,7 +3,9 @@
 
 mod memory;
 mod object;
+mod objects;
 mod phase;
 mod split;
 
-pub use object::{TeamBox, TeamObjects};
+pub use object::TeamBox;
+pub use objects::TeamObjects;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::data::{Contents, SymmetricData};
-use shmem_core::object::{Extent, Here, Objects, On, SymBox};
+use shmem_core::object::{Extent, Here, On, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
 
 use crate::group::Team;
@@ -78,6 +78,13 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     }
 }
 
+impl<T: ?Sized> TeamBox<T> {
+    /// Whether the team with these uses has allocated it.
+    pub(super) fn is_of(&self, uses: &Arc<Uses>) -> bool {
+        Arc::ptr_eq(&self.uses, uses)
+    }
+}
+
 impl<T: SymmetricData> TeamBox<[T]> {
     /// Number of elements.
     #[inline(always)]
@@ -93,75 +100,24 @@ impl<T: SymmetricData> TeamBox<[T]> {
 }
 
 // SAFETY: those of the box inside.
-unsafe impl<T: Contents + ?Sized + 'static> Objects for &TeamBox<T> {
+unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for TeamBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
 
-    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
-        (&self.object).extents(token, list);
+    fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>) {
+        self.object.extents(token, list);
     }
 
-    unsafe fn open<'x>(self, mine: *mut u8) -> &'x mut T {
+    unsafe fn open<'x>(&self, mine: *mut u8) -> &'x mut T {
         // SAFETY: the caller's promise.
-        unsafe { (&self.object).open(mine) }
+        unsafe { self.object.open(mine) }
     }
 
-    unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
+    unsafe fn freeze<'x>(&self, mine: *mut u8) -> &'x T {
         // SAFETY: the caller's promise.
-        unsafe { (&self.object).freeze(mine) }
+        unsafe { self.object.freeze(mine) }
     }
 }
-
-/// What [`Team::local`] opens: `&object`, or a tuple of them, of [`TeamBox`]es.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an object of a team",
-    label = "not allocated by a team",
-    note = "the members of a team open what `team.alloc` gave them: other PEs can write all other symmetric objects; `world.local` opens those"
-)]
-pub trait TeamObjects: Objects + sealed::Sealed {
-    /// Whether the team with these uses has allocated all of them.
-    #[doc(hidden)]
-    fn __are_of(self, team: &TeamKey) -> bool;
-}
-
-/// Stands for a team in the methods of [`TeamObjects`].
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct TeamKey(pub(super) Arc<Uses>);
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-impl<T: Contents + ?Sized + 'static> sealed::Sealed for &TeamBox<T> {}
-
-impl<T: Contents + ?Sized + 'static> TeamObjects for &TeamBox<T> {
-    fn __are_of(self, team: &TeamKey) -> bool {
-        Arc::ptr_eq(&self.uses, &team.0)
-    }
-}
-
-macro_rules! tuples {
-    ($($name:ident)+) => {
-        impl<$($name: TeamObjects),+> sealed::Sealed for ($($name,)+) {}
-
-        impl<$($name: TeamObjects),+> TeamObjects for ($($name,)+) {
-            fn __are_of(self, team: &TeamKey) -> bool {
-                #[expect(non_snake_case, reason = "one binding per type parameter")]
-                let ($($name,)+) = self;
-                $($name.__are_of(team))&&+
-            }
-        }
-    };
-}
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E F);
-tuples!(A B C D E F G);
-tuples!(A B C D E F G H);
 
 impl<T: Contents + ?Sized> fmt::Debug for TeamBox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 
-use super::object::{TeamKey, TeamObjects};
+use super::objects::{TeamKey, TeamObjects};
 use crate::group::Team;
 use crate::phase::{FROZEN, Kind, LOCAL, Phase};
 use crate::thread::ThreadLevel;

@@ -13,6 +13,7 @@
 //! on all PEs that split, with the same error.
 
 use std::panic::Location;
+use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 use shmem_core::observe::Family;
@@ -203,12 +204,12 @@ impl Agreed<'_> {
                 }
             }
             let made = mine.map(|(index, group)| {
-                let members: Vec<(Pe, u32)> =
-                    group.iter().map(|rank| (team.members()[*rank], team.hosts()[*rank])).collect();
-                let numbers: Vec<usize> = members.iter().map(|(pe, _)| pe.number()).collect();
+                let members: Arc<[Pe]> = group.iter().map(|rank| team.members()[*rank]).collect();
+                let hosts: Vec<u32> = group.iter().map(|rank| team.hosts()[*rank]).collect();
+                let numbers: Vec<usize> = members.iter().map(|pe| pe.number()).collect();
                 let uses = Uses::new(*config, numbers.iter().copied());
                 let taken = team.job.teams.indexes.lock().take(index, numbers, &uses);
-                (index, members, uses, taken)
+                (index, (members, hosts), uses, taken)
             });
             if let Some((index, .., true)) = &made {
                 // Nobody looks for a meeting of the new team yet, and of the old one nobody is left.
@@ -217,8 +218,8 @@ impl Agreed<'_> {
             }
             let failed = made.as_ref().is_some_and(|(.., taken)| !taken);
             if self.tell([u64::from(failed)]).iter().all(|failed| *failed == [0]) {
-                return Ok(made.map(|(index, members, uses, _)| {
-                    Team::new(std::sync::Arc::clone(&team.job), endpoint, index, members, uses)
+                return Ok(made.map(|(index, (members, hosts), uses, _)| {
+                    Team::new(Arc::clone(&team.job), endpoint, index, members, hosts, uses)
                 }));
             }
             if let Some((index, .., true)) = made {

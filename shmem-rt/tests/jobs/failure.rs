@@ -33,6 +33,10 @@ fn run(scenario: &str, world: &mut World) {
         "different collectives" => world.local(&GRID, |_| ()),
         "different objects" if me == 1 => world.local(&OTHER, |_| ()),
         "different objects" => world.local(&GRID, |_| ()),
+        "lists of different lengths" => {
+            let boxes: Vec<_> = (0..12).map(|_| world.alloc([0_u8; 8]).unwrap()).collect();
+            world.local(&boxes[..12 - me], |_| ());
+        }
         "different sizes" => drop(world.alloc(shmem::zeroed::<u8>(100 + me))),
         "different hints" => {
             let hints = if me == 0 { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
@@ -168,6 +172,7 @@ fn run(scenario: &str, world: &mut World) {
             let mut halo = world.halo::<u64>(&[Edge::new(world.me(), 0, 3)]).unwrap();
             halo.begin(world).send_strided(0, &[0; 3], usize::MAX);
         }
+        "index of a PE" => drop(world.pes()[9]),
         "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
         "global exit" if me == 1 => world.global_exit(7),
         "global exit" => world.barrier_all(),
@@ -180,7 +185,7 @@ fn run(scenario: &str, world: &mut World) {
 fn others_wait_for(one: usize, world: &World) {
     let one = world.pe(one).unwrap();
     if one == world.me() {
-        world.pes().filter(|pe| *pe != one).for_each(|pe| crate::pes::wait_for(world, pe));
+        world.pes().iter().filter(|pe| *pe != one).for_each(|pe| crate::pes::wait_for(world, pe));
     } else {
         crate::pes::go(world, one);
     }
@@ -313,6 +318,13 @@ fn different_collectives_are_named_with_both_lines() {
 fn one_collective_for_different_objects_is_a_mistake_too() {
     let (outcome, _) = fails(job("different objects", 2));
     assert_says(&outcome.report, &["PE 0 is in `local(GRID)`", "PE 1 is in `local(OTHER)`"]);
+    let (outcome, _) = fails(job("lists of different lengths", 2));
+    let report = &outcome.report;
+    assert_says(
+        report,
+        &["PE 0 is in `local(12 objects: heap object #", "PE 1 is in `local(11 objects: heap object #"],
+    );
+    assert_eq!(report.matches("do not agree on what they do").count(), 1, "one message: {report}");
     let (outcome, _) = fails(job("different sizes", 2));
     assert_says(&outcome.report, &["100 bytes in partition `default`", "101 bytes in partition `default`"]);
     let (outcome, _) = fails(job("different hints", 2));
@@ -516,6 +528,14 @@ fn mistakes_with_addresses_explain_themselves() {
         &said,
         &[
             "but 3 blocks of 1 at a stride of 18446744073709551615 end at",
+            "panicked at shmem-rt/tests/jobs/failure.rs:",
+        ],
+    );
+    let (_, said) = fails(job("index of a PE", 2));
+    assert_says(
+        &said,
+        &[
+            "no PE has the index 9: there are 2, whose indices run from 0 to 1",
             "panicked at shmem-rt/tests/jobs/failure.rs:",
         ],
     );

@@ -141,7 +141,7 @@ fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
         if world.my_pe() == 1 {
             scope.spawn(|| {
                 std::thread::sleep(LONG);
-                world.pes().for_each(|pe| world.set(READY.on(pe), 1));
+                world.pes().iter().for_each(|pe| world.set(READY.on(pe), 1));
             });
         }
         READY.wait_until(world, eq(1));

@@ -85,7 +85,7 @@ fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl Fn(&dyn F
     if world.my_pe() == 0 {
         let has_gone_on = (0..ATTEMPTS).any(|_| {
             // Connections are made by the first operation.
-            world.pes().skip(1).for_each(|pe| {
+            world.pes().iter().skip(1).for_each(|pe| {
                 world.p(WORDS.on(pe).index(0), 1);
                 world.set(COUNT.on(pe), 0);
                 world.fetch(COUNT.on(pe));

@@ -165,7 +165,7 @@ fn hints_change_only_while_nothing_lives(world: &mut World<Multiple>) {
 
 #[shmem::test(pes = 2, env("SHMEM_MAX_RESOURCES" = "12"))]
 fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>) {
-    let on_node = world.pes().filter(|pe| pe.on_node().is_some()).count() == 2;
+    let on_node = world.pes().iter().filter(|pe| pe.on_node().is_some()).count() == 2;
     let limit = |world: &World<Multiple>| world.resources().limit.unwrap();
     // Of a network, as many as it has.
     let apart = limit(world).min(12);

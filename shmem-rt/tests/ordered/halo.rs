@@ -150,7 +150,7 @@ fn relax_random_grids(world: &World, grids: usize, seed: u64) {
     const STEPS: usize = 12;
     let (mut dice, me) = (Dice(seed), world.my_pe());
     let mut own = Dice(seed * 31 + me as u64);
-    let pes: Vec<Pe> = world.pes().collect();
+    let pes: Vec<Pe> = world.pes().iter().collect();
     for _ in 0..grids {
         let drawn = Drawn::new(&mut dice, pes.len());
         let edges: Vec<Edge> = (0..8)

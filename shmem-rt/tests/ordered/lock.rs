@@ -78,7 +78,7 @@ fn who_comes_first_is_served_first(world: &mut World) {
         // The last PE holds the lock until all others stand in the queue, in the order of their numbers.
         if me == n - 1 {
             let guard = world.lock(&LOCK);
-            for pe in world.pes().take(n as usize - 1) {
+            for pe in world.pes().iter().take(n as usize - 1) {
                 world.set(TURN.on(pe), round + 1);
                 crate::pes::wait_for(world, pe);
             }

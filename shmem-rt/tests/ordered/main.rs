@@ -11,6 +11,7 @@ mod pes;
 mod basic;
 mod create_partition;
 mod domain;
+mod grid;
 mod halo;
 mod heap;
 mod lock;

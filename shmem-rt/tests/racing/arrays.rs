@@ -42,7 +42,7 @@ fn made_and_reached<S: Storage>(world: &mut World, storage: S) {
             world.array([2, 9, 70]).storage(storage).chunks(chunks).from_fn(|i| value(me, &i)).unwrap();
         let zeros = world.array([999]).storage(storage).chunks(chunks).zeroed::<f32>().unwrap();
         let ones = world.array([999]).storage(storage).chunks(chunks).filled([1_u8; 3]).unwrap();
-        for pe in world.pes().collect::<Vec<_>>() {
+        for pe in world.pes().iter().collect::<Vec<_>>() {
             let k = pe.number();
             assert!(all(world, &line, pe).into_iter().eq((0..5000).map(|i| value(k, &[i]))));
             let expected = (0..3).flat_map(|i| (0..700).map(move |j| [i, j]));
@@ -55,7 +55,7 @@ fn made_and_reached<S: Storage>(world: &mut World, storage: S) {
         world.barrier_all();
         // A share of each array from each PE, across the ends of chunks.
         let share = 5000 / n;
-        for pe in world.pes().collect::<Vec<_>>() {
+        for pe in world.pes().iter().collect::<Vec<_>>() {
             let mine: Vec<u64> =
                 (0..share).map(|i| (me * n + pe.number()) as u64 * 10_000 + i as u64).collect();
             world.put(line.on(pe).index(me * share..(me + 1) * share), &mine[..]);
@@ -134,7 +134,7 @@ in_every_storage! {
 fn next_layer<S: Storage>(world: &mut World, storage: S, sizes: &[usize]) {
     const LAYERS: u64 = 6;
     const CHUNKS: usize = 4;
-    let (pes, me): (Vec<Pe>, _) = (world.pes().collect(), world.my_pe());
+    let (pes, me): (Vec<Pe>, _) = (world.pes().iter().collect(), world.my_pe());
     let mut before = None;
     for &bytes in sizes {
         let n = bytes / 8;
@@ -402,7 +402,7 @@ fn phases_open_arrays_beside_other_objects(world: &mut World) {
             total[0] = grid.iter().sum();
         });
         let sum: u64 = (0..2100).sum();
-        for pe in world.pes().collect::<Vec<_>>() {
+        for pe in world.pes().iter().collect::<Vec<_>>() {
             let offset = 10_000 * pe.number() as u64;
             assert!(all(world, &grid, pe).into_iter().eq((0..2100).map(|value| value + offset)), "{kind}");
             assert_eq!(world.g(total.on(pe).index(0)), sum + 2100 * offset);

@@ -1,8 +1,8 @@
 //! The exclusive and the read-only phase. What must not compile is in the compile-fail tests; here
 //! is what must work, and what must end the job.
 
+use crate::dice::Dice;
 use shmem::prelude::*;
-use shmem::thread::Multiple;
 
 #[symmetric]
 static GRID: [[f64; 4]; 3];
@@ -66,6 +66,78 @@ fn tuples_mix_statics_and_heap_objects(world: &mut World) {
     });
     let (total, one) = world.frozen((&GRID, &one), |(grid, one)| (grid[0][0], *one));
     assert_eq!((total, one), (8.0, 6));
+}
+
+/// Random parts of a list against a list of vectors.
+#[shmem::test(pes = 2)]
+fn a_list_opens_as_a_list_of_what_its_objects_open_as(world: &mut World) {
+    let (mut dice, me) = (Dice(7), world.my_pe() as u64);
+    let lengths: Vec<usize> = (0..20).map(|_| dice.below(9) as usize).collect();
+    let boxes: Vec<SymBox<[u64]>> =
+        lengths.iter().map(|length| world.alloc(zeroed(*length)).unwrap()).collect();
+    let mut model: Vec<Vec<u64>> = lengths.iter().map(|length| vec![0; *length]).collect();
+    for round in 1..=100 {
+        let first = dice.below(21) as usize;
+        let end = first + dice.below(21 - first as u64) as usize;
+        let sum = world.local((&GRID, &boxes[first..end]), |(grid, mut opened)| {
+            assert_eq!(opened.len(), end - first);
+            for (at, (items, model)) in opened.iter_mut().zip(&mut model[first..end]).enumerate() {
+                assert_eq!(items, model);
+                items
+                    .iter_mut()
+                    .zip(0..)
+                    .for_each(|(item, i)| *item = round << 32 | (at as u64) << 16 | i << 8 | me);
+                model.copy_from_slice(items);
+            }
+            grid[0][0] = opened.len() as f64;
+            opened.iter().flat_map(|items| items.iter()).sum::<u64>()
+        });
+        assert_eq!(sum, model[first..end].iter().flatten().sum::<u64>());
+    }
+    world.frozen(&boxes, |opened| assert_eq!(opened, model));
+    let copies: Vec<Vec<u64>> = boxes.iter().map(|items| items.here(world).to_vec()).collect();
+    assert_eq!(copies, model);
+}
+
+#[symmetric]
+static LEFT: [u64; 3];
+#[symmetric]
+static RIGHT: [u64; 3];
+
+#[shmem::test(pes = 2)]
+fn arrays_and_lists_of_references_open_too(world: &mut World) {
+    world.local([&LEFT, &RIGHT], |[left, right]| (left[0], right[2]) = (1, 2));
+    let one = world.alloc([3_u64; 4]).unwrap();
+    let pair = [one, world.alloc([4_u64; 2]).unwrap()];
+    world.local(&pair, |[one, two]| std::mem::swap(&mut one[0], &mut two[0]));
+    let both = vec![&LEFT, &RIGHT];
+    let found = world.frozen(([&both, &both], &pair, &both[..1]), |([all, again], [one, two], first)| {
+        assert_eq!((all, again[1]), (vec![&[1, 0, 0], &[0, 0, 2]], &[0, 0, 2]));
+        [one[0], two[0], first.len() as u64]
+    });
+    assert_eq!(found, [4, 3, 1]);
+    world.local(&pair[..0], |nothing| assert!(nothing.is_empty()));
+}
+
+#[shmem::test(pes = 2)]
+fn naming_an_object_twice_in_a_list_is_refused(world: &mut World) {
+    let boxes: Vec<_> = (0..9).map(|i| world.alloc(vec![i; 1 + i]).unwrap()).collect();
+    for (first, second) in (0..9).flat_map(|first| (0..9).map(move |second| (first, second))) {
+        let mut list: Vec<_> = boxes.iter().collect();
+        list[first] = list[second];
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            world.local((&list[..4], &GRID, &list[4..]), |(head, _, tail)| head.len() + tail.len())
+        }));
+        match result {
+            Ok(opened) => assert_eq!((opened, first), (9, second)),
+            Err(message) => {
+                let message = *message.downcast::<String>().unwrap();
+                let named = format!("`heap object #{}` is named twice", boxes[second].id());
+                assert!(first != second && message.contains(&named), "{message}");
+            }
+        }
+    }
+    world.barrier_all();
 }
 
 #[shmem::test(pes = 2)]

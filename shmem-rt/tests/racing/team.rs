@@ -16,7 +16,7 @@ fn plain() -> TeamConfig {
 
 /// The numbers of a team's members.
 fn numbers(team: &Team) -> Vec<usize> {
-    team.members().iter().map(|pe| pe.number()).collect()
+    team.pes().iter().map(|pe| pe.number()).collect()
 }
 
 /// That the members of a team meet, know each other, and nobody else takes part.
@@ -109,9 +109,9 @@ fn ranks_are_translated_between_teams(world: &mut World) {
     }
     assert_eq!(back.translate(4, world.team()), None);
     let node = world.node_team();
-    assert_eq!(node.members(), node.neighbours());
+    assert_eq!(node.pes().as_slice(), node.neighbours());
     check(world, node);
-    let near = world.pes().filter(|pe| MARKS.on(*pe).ptr(world).is_some()).count();
+    let near = world.pes().iter().filter(|pe| MARKS.on(*pe).ptr(world).is_some()).count();
     assert_eq!(node.size(), near, "the PEs whose memory is mapped here");
 }
 
@@ -260,8 +260,8 @@ fn teams_that_overlap_share_out_their_memory(world: &mut World) {
     for (which, team) in teams.iter().enumerate() {
         let Some(team) = team else { continue };
         for (object, stamp) in &objects[which] {
-            for pe in team.members() {
-                assert_eq!(world.g(object.on(*pe).index(0)), stamp << 8 | pe.number() as u64);
+            for pe in team.pes() {
+                assert_eq!(world.g(object.on(pe).index(0)), stamp << 8 | pe.number() as u64);
             }
         }
         team.barrier(world);
@@ -286,8 +286,8 @@ fn nobody_writes_inside_a_phase_of_a_team(world: &mut World) {
     let field = team.alloc(world, [0_u64; 64]).unwrap();
     let count = team.alloc(world, shmem::value(0_u64)).unwrap();
     for round in 0..150 {
-        for pe in team.members() {
-            world.put(field.on(*pe), &[1000 + me as u64; 64]);
+        for pe in team.pes() {
+            world.put(field.on(pe), &[1000 + me as u64; 64]);
         }
         let mark = round << 8 | me as u64;
         team.local(world, (&field, &count), |(field, count)| {
@@ -336,6 +336,16 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
         );
         let said = message(|| pair.local(world, (&object, &object), |_| ()));
         assert!(said.contains("is named twice in one `local`"), "{said}");
+        let list = [pair.alloc(world, [6_u64; 2]).unwrap(), pair.alloc(world, [7_u64; 3]).unwrap()];
+        let sum = pair.local(world, (&list[..], [&object]), |(mut list, [object])| {
+            list[1][2] += list[0][1];
+            list.iter().flat_map(|items| items.iter()).chain(&object[..]).sum::<u64>()
+        });
+        assert_eq!(sum, 2 * 6 + 3 * 7 + 6 + 4 * 5);
+        pair.frozen(world, &list, |[_, second]| assert_eq!(second, [7, 7, 13]));
+        pair.frozen(world, &list.iter().collect::<Vec<_>>(), |list| assert_eq!(list[0], [6, 6]));
+        let said = message(|| other.local(world, &list[1..], |_| ()));
+        assert!(said.starts_with("an object that this team has not allocated"), "{said}");
         let address = object.here(world).addr();
         let said = message(|| world.putmem(address, &[0; 8], world.me()));
         assert!(said.contains("not symmetric memory of this PE"), "{said}");

@@ -145,7 +145,7 @@ fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut Worl
 #[shmem::test(pes = 3)]
 fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     let alone = world.create_ctx::<Private>().unwrap();
-    assert_eq!(alone.team().members(), world.team().members());
+    assert_eq!(alone.team().pes(), world.team().pes());
     let config = TeamConfig::with_contexts(1);
     let Some(team) = world.team().split_strided(world, 2, -2, 2, &config).unwrap() else {
         assert_eq!(world.my_pe(), 1, "PEs 2 and 0 are the team");

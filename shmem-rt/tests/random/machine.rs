@@ -821,7 +821,7 @@ impl Machine {
                 }
             }
         };
-        assert_eq!(team.members().iter().map(|pe| pe.number()).collect::<Vec<_>>(), members);
+        assert_eq!(team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), members);
         let said = |pe: usize| -> Vec<u64> { items(&bytes(of(seed, pe), len * 8)) };
         let mut mine = said(self.me);
         let each = || members.iter().map(|pe| said(*pe));
@@ -892,7 +892,7 @@ impl Machine {
                 let mine = groups.iter().find(|group| group.contains(&self.me));
                 assert_eq!(team.is_some(), mine.is_some(), "{split:?}");
                 if let (Some(team), Some(mine)) = (&team, mine) {
-                    assert_eq!(team.members().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *mine);
+                    assert_eq!(team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *mine);
                 }
                 self.teams[slot] = team;
             }

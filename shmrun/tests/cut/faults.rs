@@ -84,7 +84,7 @@ fn traffic(world: &World) {
         world.put(ROW.on(east).index(..), &[value(step, world.my_pe()); WORDS]);
         world.add(COUNT.on(east), 1);
         if world.my_pe() == 0 && Instant::now() >= end {
-            world.pes().for_each(|pe| world.p(STOP.on(pe).index(0), 1));
+            world.pes().iter().for_each(|pe| world.p(STOP.on(pe).index(0), 1));
         }
         world.barrier_all();
         ROW.here(world).index(..).copy_to(&mut all);

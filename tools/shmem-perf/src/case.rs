@@ -70,7 +70,7 @@ impl Site {
 
     /// Where a job runs whose PEs may use `cores` cores.
     pub fn of<L: ThreadLevel>(world: &World<L>, cores: usize) -> Self {
-        let near = world.pes().all(|pe| pe.on_node().is_some());
+        let near = world.pes().iter().all(|pe| pe.on_node().is_some());
         let far = world.endpoint().transport_name().unwrap_or("none");
         Self {
             pes: world.n_pes(),

@@ -157,7 +157,7 @@ fn reductions_on_teams(world: &mut World) {
     for round in 0..25 {
         let (team, len) = (some_team(world, &mut dice), length(&mut dice));
         let Some(team) = team else { continue };
-        let all: Vec<Vec<u64>> = team.members().iter().map(|pe| data(round, pe.number(), len)).collect();
+        let all: Vec<Vec<u64>> = team.pes().iter().map(|pe| data(round, pe.number(), len)).collect();
         let mine = || data(round, world.my_pe(), len);
         macro_rules! check {
             ($($name:ident: $of:expr;)*) => {$(
@@ -183,7 +183,7 @@ fn reductions_on_teams(world: &mut World) {
         let before = columns(&all[..team.rank()], u64::wrapping_add);
         assert_eq!(result, if team.rank() == 0 { vec![0; len] } else { before });
 
-        let all: Vec<Vec<f64>> = team.members().iter().map(|pe| fractions(round, pe.number(), len)).collect();
+        let all: Vec<Vec<f64>> = team.pes().iter().map(|pe| fractions(round, pe.number(), len)).collect();
         let mut result = fractions(round, world.my_pe(), len);
         team.sum(world, result.as_mut_slice());
         let bits = |all: Vec<f64>| all.into_iter().map(f64::to_bits).collect::<Vec<_>>();
@@ -251,7 +251,7 @@ fn movements_on_teams(world: &mut World) {
         let (stride, source_stride) = (1 + dice.below(3) as usize, 1 + dice.below(3) as usize);
         let Some(team) = team else { continue };
         let (members, rank) = (team.size(), team.rank());
-        let all: Vec<Vec<u64>> = team.members().iter().map(|pe| data(round, pe.number(), len)).collect();
+        let all: Vec<Vec<u64>> = team.pes().iter().map(|pe| data(round, pe.number(), len)).collect();
         let root = team.pe(root % members).unwrap();
 
         let mut value = data(round, world.my_pe(), len);
@@ -264,7 +264,7 @@ fn movements_on_teams(world: &mut World) {
 
         let mine = data(round, world.my_pe(), lens[world.my_pe()]);
         let expected: Vec<Vec<u64>> =
-            team.members().iter().map(|pe| data(round, pe.number(), lens[pe.number()])).collect();
+            team.pes().iter().map(|pe| data(round, pe.number(), lens[pe.number()])).collect();
         let collected = team.collect(world, mine.as_slice());
         assert_eq!(collected, expected.concat(), "collect in {team:?}");
         let mut start = mine.len();
@@ -275,7 +275,7 @@ fn movements_on_teams(world: &mut World) {
         let part = len / members;
         let row = |pe: Pe| data(round, pe.number(), part * members);
         let expected: Vec<u64> =
-            team.members().iter().flat_map(|pe| row(*pe)[rank * part..][..part].to_vec()).collect();
+            team.pes().iter().flat_map(|pe| row(pe)[rank * part..][..part].to_vec()).collect();
         let mut received = vec![0; part * members];
         team.alltoall(world, &row(world.me()), &mut received);
         assert_eq!(received, expected, "alltoall of {part} in {team:?}");

@@ -109,7 +109,7 @@ fn events_of_a_thread<V: NumberValue + BitValue>(
     mut dice: Dice,
     addition: Addition,
 ) -> Vec<(usize, Event)> {
-    let on_one_node = world.pes().all(|pe| pe.on_node().is_some());
+    let on_one_node = world.pes().iter().all(|pe| pe.on_node().is_some());
     let slot = if on_one_node { 3_000 } else { 100_000 };
     let (mut events, mut here, mut done) = (Vec::new(), 0, 0);
     loop {

@@ -189,7 +189,7 @@ fn puts_of_two_nodes_counted_in_one_word(world: &mut World) {
                 assert_eq!(seen, [round; 8], "the count has overtaken the data of PE {sender}");
             }
             assert_eq!(MORE.here(world).load(), [round; N]);
-            world.pes().skip(1).for_each(|pe| world.signal_set(ACKNOWLEDGED.on(pe), round));
+            world.pes().iter().skip(1).for_each(|pe| world.signal_set(ACKNOWLEDGED.on(pe), round));
         }
     }
     world.barrier_all();

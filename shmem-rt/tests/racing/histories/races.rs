@@ -122,7 +122,7 @@ fn threads_use_the_same_words_of_any_pe(world: &mut World<Multiple>) {
     let (world, together) = (&*world, &Together::default());
     std::thread::scope(|scope| {
         for thread in [0, 1] {
-            scope.spawn(move || world.pes().for_each(|pe| use_all(world, pe, together, thread)));
+            scope.spawn(move || world.pes().iter().for_each(|pe| use_all(world, pe, together, thread)));
         }
     });
     world.barrier_all();

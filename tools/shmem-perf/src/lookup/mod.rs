@@ -60,7 +60,7 @@ const LESS: usize = if cfg!(debug_assertions) { 50 } else { 1 };
 
 /// Operations of `bytes` bytes in one sample: those of the publication, or fewer that move some ten megabytes.
 fn operations<L: ThreadLevel>(world: &World<L>, bytes: usize) -> usize {
-    let is_near = world.pes().all(|pe| pe.on_node().is_some());
+    let is_near = world.pes().iter().all(|pe| pe.on_node().is_some());
     let most = if is_near { PUBLISHED } else { FAR } / LESS;
     ((64 << 20) / bytes / LESS).clamp(most / 40, most)
 }

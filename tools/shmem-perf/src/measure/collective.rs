@@ -339,7 +339,7 @@ pub fn run<L: ThreadLevel>(
 ) -> f64 {
     let (pes, items) = (world.n_pes(), case.bytes / size_of::<f64>());
     let Buffers { mine, all } = buffers;
-    let roots: Vec<_> = world.pes().collect();
+    let roots: Vec<_> = world.pes().iter().collect();
     let mut turn = 0;
     let mut one = || match case.operation {
         Operation::Barrier => world.barrier_all(),

@@ -181,7 +181,7 @@ pub(crate) fn of_sizes(runner: &Runner, partitions: usize, sizes: &[usize], prov
 /// One PE of a job.
 fn pe(repetitions: usize, measure: impl FnOnce(&Bench<'_>) -> Records) -> Done {
     let world = shmem::init::<Single>()?;
-    let is_near = world.pes().all(|pe| pe.on_node().is_some());
+    let is_near = world.pes().iter().all(|pe| pe.on_node().is_some());
     // Far away, threads that do what has come need cores, too.
     let cores = match is_near {
         true => affinity::take(world.my_pe(), world.n_pes())?,
@@ -305,7 +305,7 @@ impl Bench<'_> {
         let mut records = Vec::new();
         if world.my_pe() == 0 {
             records = measure();
-            world.pes().for_each(|pe| world.p(MEASURED.on(pe), next));
+            world.pes().iter().for_each(|pe| world.p(MEASURED.on(pe), next));
         }
         while MEASURED.here(world).load() < next {
             std::thread::sleep(Duration::from_millis(1));

@@ -124,7 +124,7 @@ pub fn against_one<L: ThreadLevel>(
         // the program does with them, no reference says that they do not change.
         unsafe { std::slice::from_raw_parts(words, share) }
     };
-    let mut memory = Memory { parts: world.pes().map(part).collect(), ..Memory::default() };
+    let mut memory = Memory { parts: world.pes().iter().map(part).collect(), ..Memory::default() };
     memory.to = vec![2; mine];
     let (alone, count) = match work {
         Work::Copy => {

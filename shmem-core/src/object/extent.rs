@@ -1,0 +1,18 @@
+//! Where an object lies.
+
+/// Bytes of one object in every PE's slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Bytes from the start of a PE's slot.
+    pub offset: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+impl Extent {
+    /// Whether two objects share a byte.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.offset < other.offset.saturating_add(other.bytes)
+            && other.offset < self.offset.saturating_add(self.bytes)
+    }
+}

@@ -1,0 +1,431 @@
+//! What messages tell one to write compiles as it is printed, in a program that has imported the prelude only.
+//!
+//! The messages are those of the macros and of `on_unimplemented`, in the `.stderr` files, and the texts of errors and
+//! panics, in the sources. A suggestion is code between backquotes behind a word such as "write" or "use", in the same
+//! clause. Each stands below, in the place of a program that it is meant for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
+use ui_tests::{Compiler, Product};
+
+/// A place in a program, `$`, and what messages tell one to write there.
+struct Place {
+    program: &'static str,
+    suggestions: &'static [&'static str],
+}
+
+const PLACES: &[Place] = &[
+    Place {
+        program: "
+            #[symmetric]
+            static GRID: [f64; N];
+            #[symmetric]
+            static A: u64;
+            #[symmetric]
+            static B: u64;
+
+            fn written(world: &mut World) -> Result<()> {
+                let (i, n, number, x, pe) = (1, 4, 0, 2.0, world.me());
+                let mut row = [0.0; N];
+                $;
+                Ok(())
+            }",
+        suggestions: &[
+            "GRID.here(world).index(i).load()",
+            "GRID.here(world).index(i).store(x)",
+            "strided!(world, algorithm = 2; GRID@pe[..] = row[..])",
+            "world.get(&mut row, GRID.on(pe).index(1..4))",
+            "world.local((&A, &B), |(a, b)| ..)",
+            "world.local(&GRID, |grid| grid[i] = x)",
+            "world.me()",
+            "world.pe(1)?",
+            "world.pe(number)",
+            "world.put(GRID.on(pe).index(1..4), &row)",
+            "world.team().split_by(world, Some(0), 0, &TeamConfig::default())?",
+        ],
+    },
+    Place {
+        program: "
+            fn written(world: &mut World) -> Result<()> {
+                let (n, x) = (4, 2.0);
+                let scratch = world.alloc($)?;
+                Ok(())
+            }",
+        suggestions: &["[0.0; N]", "shmem::filled(0.0, n)", "shmem::value(x)"],
+    },
+    Place {
+        program: "fn written(world: &World, n: usize) -> Result<SymBox<[u64]>> { world.alloc($) }",
+        suggestions: &["shmem::zeroed(n)"],
+    },
+    Place {
+        program: "fn written(world: &World) -> Result<()> { $; Ok(()) }",
+        suggestions: &["world.alloc_in::<fast, _>([0.0; 16])?"],
+    },
+    Place {
+        program: "
+            #[symmetric]
+            static OBJECT: [f64; N];
+            #[symmetric]
+            static GRID: [f64; N];
+
+            fn written(world: &mut World, scratch: SymBox<[u8]>, boxes: Vec<SymBox<[u8]>>) {
+                world.local($, |_| ());
+            }",
+        suggestions: &["&boxes[..]", "(&GRID, &scratch)"],
+    },
+    Place {
+        program: "fn written(world: &World, mut values: Vec<f64>) { world.sum($); }",
+        suggestions: &["&mut values[..]"],
+    },
+    Place {
+        program: "
+            #[symmetric]
+            static GRID: [f64; N];
+
+            fn written(world: &World, values: Vec<f64>) {
+                world.put(GRID.on(world.me()).index(..), $);
+            }",
+        suggestions: &["&values[..]"],
+    },
+    Place {
+        program: "
+            #[symmetric]
+            static GRID: [f64; N];
+
+            fn written(world: &World, pe: Pe, row: &[f64; N]) -> Result<()> {
+                strided!(world, $ = row[..]);
+                Ok(())
+            }",
+        suggestions: &["GRID@(world.pe(0)?)[..]", "GRID@pe[..]"],
+    },
+    Place {
+        program: "
+            #[symmetric]
+            static GRID: [f64; N];
+
+            fn written(world: &World, pe: Pe, row: &[f64; N]) {
+                strided!(world, GRID@pe$ = row$);
+            }",
+        suggestions: &["[..]"],
+    },
+    Place {
+        program: "
+            #[symmetric]
+            static GRID: [f64; N];
+
+            fn written(world: &World, pe: Pe, row: &[f64; N]) {
+                strided!(world, GRID@pe[..] = $);
+            }",
+        suggestions: &["row[..]"],
+    },
+    Place {
+        program: "
+            #[symmetric]
+            static GRID: [[f64; N]; 16];
+
+            fn written(world: &World, pe: Pe, column: &[f64; 8]) {
+                strided!(world, $ = column[..]);
+            }",
+        suggestions: &["GRID@pe[1..9, 0]"],
+    },
+    Place {
+        program: "
+            #[derive(Clone, Copy, Symmetric)]
+            #[repr(C)]
+            struct Cell {
+                velocity: f64,
+                mass: f64,
+            }
+            #[symmetric]
+            static CELLS: [Cell; N];
+
+            fn written(world: &World, pe: Pe) {
+                strided!(world, CELLS@pe[..]$ = CELLS[..]$);
+            }",
+        suggestions: &[".{velocity, mass}"],
+    },
+    Place {
+        program: "
+            fn written(world: &World<Multiple>) -> Result<()> {
+                let mut domain = world.domains::<Serialized>(1)?.remove(0);
+                $
+                Ok(())
+            }",
+        suggestions: &["let turn = domain.turn(world);"],
+    },
+    Place {
+        program: "
+            fn written(world: &World<Multiple>) -> Result<()> {
+                let mut domain = world.domains::<Serialized>(1)?.remove(0);
+                let context = domain.create_ctx::<shmem::thread::InTurn>()?;
+                let turn = domain.turn(world);
+                $;
+                Ok(())
+            }",
+        suggestions: &["turn.bind(&context)"],
+    },
+    Place {
+        program: "fn written(ARRAY: &NumaArray<f64, 2>, pe: Pe) { let place = $; }",
+        suggestions: &["ARRAY.on(pe)"],
+    },
+    Place {
+        program: "fn written(array: &NumaArray<f64, 2>, pe: Pe, i: usize, j: usize) { let place = array.on(pe).index($); }",
+        suggestions: &["[i, j]"],
+    },
+    Place { program: "fn written<const D: usize>(place: $) {}", suggestions: &["[usize; D]"] },
+    Place {
+        program: "fn written(world: &World) { let edge: fn(Pe, usize, usize) -> Edge = $; }",
+        suggestions: &["Edge::new"],
+    },
+    Place {
+        program: "fn written<T: PlainData>(object: &$) {}",
+        suggestions: &["SymBox<[T]>", "SymBox<[f64]>"],
+    },
+    Place {
+        program: "#[symmetric] static WRITTEN: $;",
+        suggestions: &["[f64; 8]", "[f64; N]", "[u64; 2]", "[u8; N]"],
+    },
+    Place { program: "$ static WRITTEN: u64;", suggestions: &["#[symmetric]"] },
+    Place {
+        program: "#[shmem::main] fn main(world: &mut World) -> Result<()> { #[symmetric] $ Ok(()) }",
+        suggestions: &["let scratch: SymBox<[f64]> = [0.0; N];"],
+    },
+    Place {
+        program: "$ #[derive(Clone, Copy)] #[repr(C)] struct Written { first: u64 }",
+        suggestions: &["#[derive(Symmetric)]"],
+    },
+    Place {
+        program: "#[derive(Clone, Copy, Symmetric)] $ struct Written { first: u64 }",
+        suggestions: &["#[repr(C)]"],
+    },
+    Place {
+        program: "#[derive(Clone, Copy, Symmetric)] $ struct Written<T: PlainData>(T);",
+        suggestions: &["#[repr(transparent)]"],
+    },
+    Place {
+        program: "#[derive(Clone, Copy, Symmetric)] #[repr(C)] struct Written { first: u8, $ }",
+        suggestions: &["_pad: [u8; 4]", "_pad: [u8; 7]", "_pad: [u8; 8]"],
+    },
+    Place {
+        program: "#[derive(Clone, Copy, Symmetric)] #[repr(C)] struct Written<T: PlainData, const N: usize> $",
+        suggestions: &["{ head: T, rest: [T; N] }"],
+    },
+    Place { program: "$", suggestions: &["partitions! { pub name { id = 2, size = \"256M\" } }"] },
+    Place { program: "partitions! { $ }", suggestions: &["pub fast { id = 2, size = \"256M\" }"] },
+    Place { program: "$ fn written(world: &World) {}", suggestions: &["#[shmem::collective]"] },
+    Place {
+        program: "$ fn main(world: &mut World) {}",
+        suggestions: &["#[shmem::main(threads = multiple)]", "#[shmem::main(threads = serialized)]"],
+    },
+    Place {
+        program: "#[shmem::main($)] fn main(world: &mut World) {}",
+        suggestions: &["unsafe(crate = ::shmem)"],
+    },
+    Place {
+        program: "#[shmem::test($)] fn written(world: &mut World) {}",
+        suggestions: &["env(\"SHMEM_INFO\" = \"1\")"],
+    },
+];
+
+/// What is no code that compiles anywhere: parts that the program has to fill in, and paths that only it knows.
+const INCOMPLETE: &[&str] = &[
+    "crate = my::shmem",
+    "padded![..]",
+    "partition = ..",
+    "pgas = { package = \"shmem-rt\", .. }",
+    "policy = ..",
+    "size = ..",
+    "type Element = ..",
+    "unsafe(crate = ..)",
+    "unsafe(crate = crate::elsewhere)",
+];
+
+/// Behind which a message says what to write.
+const WORDS: &[&str] = &[
+    "write",
+    "use",
+    "try",
+    "take",
+    "takes",
+    "add",
+    "allocate",
+    "declare",
+    "create",
+    "call",
+    "open",
+    "ask",
+    "need",
+    "needs",
+    "as in",
+    "such as",
+    "by value",
+    "by reference",
+    "for example",
+    "by",
+];
+
+#[test]
+fn what_messages_tell_one_to_write_compiles() {
+    let printed = printed();
+    let known: BTreeSet<&str> =
+        PLACES.iter().flat_map(|place| place.suggestions).chain(INCOMPLETE).copied().collect();
+    let printed: BTreeSet<&str> = printed.iter().map(String::as_str).collect();
+    let new: Vec<_> = printed.difference(&known).collect();
+    assert!(new.is_empty(), "messages suggest what has no place in PLACES: {new:#?}");
+    let gone: Vec<_> = known.difference(&printed).collect();
+    assert!(gone.is_empty(), "no message suggests any more: {gone:#?}");
+
+    let compiler = Compiler::of_this_test();
+    let directory = tempfile::tempdir().unwrap();
+    let compiles = |modules: &[String]| {
+        let file = directory.path().join("written.rs");
+        fs::write(&file, format!("#![allow(warnings)]\n{}\nfn main() {{}}\n", modules.join("\n"))).unwrap();
+        compiler.build(file.to_str().unwrap(), Product::Check).map(drop)
+    };
+    let written: Vec<(&str, String)> = PLACES
+        .iter()
+        .flat_map(|place| {
+            place.suggestions.iter().map(|suggestion| (*suggestion, place.program.replace('$', suggestion)))
+        })
+        .zip(0..)
+        .map(|((suggestion, program), number)| (suggestion, module(number, &program)))
+        .collect();
+    let modules: Vec<String> = written.iter().map(|(_, module)| module.clone()).collect();
+    if compiles(&modules).is_err() {
+        // Together they say little of which one is wrong.
+        let wrong = written.iter().filter_map(|(suggestion, module)| {
+            Some(format!("`{suggestion}`:\n{}", compiles(std::slice::from_ref(module)).err()?))
+        });
+        panic!("messages suggest what does not compile: {}", wrong.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+fn module(number: usize, program: &str) -> String {
+    format!("mod written_{number} {{\n use shmem::prelude::*;\n const N: usize = 8;\n {program}\n}}")
+}
+
+/// All suggestions of all messages.
+fn printed() -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut texts = Vec::new();
+    for library in ["shmem-core", "shmem-grammar", "shmem-launch", "shmem-macros", "shmem-rt"] {
+        for source in files(&root.join(library).join("src"), "rs") {
+            read(TokenStream::from_str(&fs::read_to_string(&source).unwrap()).unwrap(), &mut texts);
+        }
+    }
+    for kept in files(&root.join("ui-tests/tests"), "stderr") {
+        // Those of rustc have a number, and its suggestions are its own.
+        let text = fs::read_to_string(kept).unwrap();
+        let ours = |line: &str| {
+            let marks = ["error: ", "error[E0080]: ", "warning: ", "= note: "];
+            marks.iter().find_map(|mark| Some(line.trim_start().strip_prefix(mark)?.to_owned()))
+        };
+        texts.extend(text.lines().filter_map(ours));
+    }
+    let of_rustc = |text: &&String| text.contains("is a \"sealed trait\"");
+    texts.iter().filter(|text| !of_rustc(text)).flat_map(|text| suggestions(text)).collect()
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let (folders, files): (Vec<_>, Vec<_>) =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).partition(|path| path.is_dir());
+    let here = files.into_iter().filter(|path| path.extension().is_some_and(|found| found == extension));
+    here.chain(folders.iter().flat_map(|folder| self::files(folder, extension))).collect()
+}
+
+/// The texts of a source, without its comments and its tests.
+fn read(tokens: TokenStream, texts: &mut Vec<String>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(mark) if mark.as_char() == '#' => {
+                if let Some(TokenTree::Punct(_)) = tokens.peek() {
+                    tokens.next();
+                }
+                let Some(TokenTree::Group(attribute)) = tokens.peek() else { continue };
+                let words = attribute.stream().to_string().replace(' ', "");
+                if words.starts_with("doc=") || words.starts_with("expect(") || words.starts_with("allow(") {
+                    tokens.next();
+                } else if words.starts_with("cfg(test") {
+                    let is_body = |token: &TokenTree| match token {
+                        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                        TokenTree::Punct(mark) => mark.as_char() == ';',
+                        _ => false,
+                    };
+                    let _ = tokens.find(is_body);
+                }
+            }
+            TokenTree::Group(group) => read(group.stream(), texts),
+            TokenTree::Literal(literal) => texts.extend(text_of(&literal)),
+            _ => {}
+        }
+    }
+}
+
+/// The text of a literal that is one, as it is printed.
+fn text_of(literal: &Literal) -> Option<String> {
+    let source = literal.to_string();
+    let inside = source.strip_prefix('"')?.strip_suffix('"')?;
+    let lines = inside.split("\\\n").enumerate();
+    let joined: String = lines.map(|(line, text)| if line == 0 { text } else { text.trim_start() }).collect();
+    Some(joined.replace("\\\"", "\"").replace("\\n", "\n").replace("{{", "{").replace("}}", "}"))
+}
+
+/// The code that a message says to write.
+fn suggestions(text: &str) -> Vec<String> {
+    let parts: Vec<&str> = text.split('`').collect();
+    let (mut clause, mut found) = (String::new(), Vec::new());
+    for pair in parts.chunks(2) {
+        clause.push_str(pair[0]);
+        if let Some(end) = clause.rfind([';', '\n']) {
+            clause.drain(..=end);
+        }
+        let [_, code] = pair else { break };
+        let says = WORDS.iter().any(|word| has_word(&clause, word));
+        if says && is_code(code) && !is_filled_in_later(code) {
+            found.push((*code).to_owned());
+        }
+    }
+    // What is behind the last backquote is no code.
+    if parts.len() % 2 == 0 {
+        found.pop();
+    }
+    found
+}
+
+fn has_word(clause: &str, word: &str) -> bool {
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    clause.match_indices(word).any(|(at, _)| {
+        !is_letter(clause[..at].chars().next_back()) && !is_letter(clause[at + word.len()..].chars().next())
+    })
+}
+
+/// Whether it is more than a word of the language, of a macro or of the environment.
+fn is_code(text: &str) -> bool {
+    let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_macro = text.strip_suffix('!').is_some_and(is_name);
+    let is_variable =
+        text.split_once('=').is_some_and(|(name, value)| is_name(name) && !value.starts_with(' '));
+    text.contains(['(', '[', '!', '=', '{', '#', '?']) && !is_macro && !is_variable || text.contains("::")
+}
+
+/// Whether the run puts something in: `{name}`. The kept messages have it.
+fn is_filled_in_later(text: &str) -> bool {
+    text.match_indices('{').any(|(at, _)| {
+        let inside = text[at + 1..].split('}').next().unwrap_or_default();
+        !inside.contains(' ') && text[at..].contains('}')
+    })
+}
+
+#[test]
+fn suggestions_are_code_behind_a_word() {
+    let found = |text| suggestions(text);
+    assert_eq!(found("`a[0]` is wrong; write `b[0]`, or `c(1)`; not `d[0]`"), ["b[0]", "c(1)"]);
+    assert_eq!(found("overwrite `b[0]`, because `c[0]`"), Vec::<String>::new());
+    assert_eq!(found("use `u8` or `padded!`, `{name}(3)`, `f({ a: 1 })`"), ["f({ a: 1 })"]);
+    assert_eq!(found("as in `let a = 1;`"), ["let a = 1;"]);
+}
