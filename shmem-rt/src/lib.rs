@@ -178,13 +178,3 @@ pub mod prelude {
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }
-
-/// The code in the page on arrays.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/arrays.md")]
-struct ArraysPage;
-
-/// The program in the page for those who come from OpenSHMEM.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/from-openshmem.md")]
-struct FromOpenshmemPage;
