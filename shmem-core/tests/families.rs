@@ -105,7 +105,10 @@ fn the_page_shows_the_table() {
         fs::write(&path, page).unwrap();
         return;
     }
-    assert!(shown == table(), "docs/guide/src/observing.md is not the table any more: run this test with BLESS=1");
+    assert!(
+        shown == table(),
+        "docs/guide/src/observing.md is not the table any more: run this test with BLESS=1"
+    );
 }
 
 #[test]
