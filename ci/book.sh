@@ -13,14 +13,14 @@ if ! command -v python3 >/dev/null; then
     echo "skipped: there is no Python"
     exit 0
 fi
-target=${CARGO_TARGET_DIR:-target}
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 
 if [ "${1-}" = --bless ]; then
     exec python3 ci/book/links.py --bless
 fi
 
-# As in doc.sh, so that nothing is built twice.
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+# As doc.sh leaves it, so that nothing is built twice.
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features "$(ci/features)"
 python3 ci/book/links.py --rustdoc "$target/doc" --stage "$target/book-source"
 
 mdbook=$target/mdbook/bin/mdbook
@@ -36,7 +36,7 @@ if ! [ -x "$mdbook" ]; then
     fi >"$target/mdbook.log" 2>&1
 fi
 if [ -x "$mdbook" ]; then
-    "$mdbook" build "$target/book-source" --dest-dir "$PWD/$target/book"
+    "$mdbook" build "$target/book-source" --dest-dir "$target/book"
     python3 ci/book/links.py --built "$target/book"
 else
     echo "skipped: the guide as a book (mdBook cannot be had from PyPI)"

@@ -37,29 +37,29 @@ def relative(path: pathlib.Path) -> str:
     return os.path.relpath(path, ROOT)
 
 
-def prose(text: str) -> list[str]:
-    """The lines, those of code blocks left empty, and code in the others taken out."""
+def prose(text: str) -> str:
+    """The text, of the same length, with what is code made unreadable."""
     lines, fence = [], None
-    for line in text.splitlines():
+    for line in text.split("\n"):
         mark = re.match(r"\s*(```+|~~~+)", line)
         if fence is None and mark:
             fence = mark[1]
-            lines.append("")
+            lines.append(" " * len(line))
         elif fence is not None:
             if mark and line.strip() == fence:
                 fence = None
-            lines.append("")
+            lines.append(" " * len(line))
         else:
-            lines.append(line)
-    return lines
+            lines.append(re.sub(r"`[^`]*`", lambda span: "`" + "x" * (len(span[0]) - 2) + "`", line))
+    return "\n".join(lines)
 
 
 def anchors(text: str) -> list[str]:
     """The names of the headings, as GitHub and mdBook make them."""
     names: list[str] = []
-    for line in prose(text):
+    for readable, line in zip(prose(text).split("\n"), text.split("\n")):
         heading = re.match(r"#{1,6} +(.*?)#* *$", line)
-        if heading:
+        if heading and readable.strip():
             title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1]).strip().lower()
             name = re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
             same = sum(1 for other in names if other == name or re.fullmatch(re.escape(name) + r"-\d+", other))
@@ -67,16 +67,9 @@ def anchors(text: str) -> list[str]:
     return names
 
 
-def links(text: str) -> list[tuple[int, str]]:
-    """The number of the line, and where each link of it leads."""
-    found = []
-    for number, line in enumerate(prose(text), 1):
-        code = re.sub(r"`[^`]*`", lambda span: "`" * len(span[0]), line)
-        for match in LINK.finditer(line):
-            # A link inside of code is none; code inside of a link's text is.
-            if code[match.start()] != "`" and code[match.end() - 1] != "`":
-                found.append((number, match[3]))
-    return found
+def links(text: str) -> list[re.Match]:
+    """Where it leads: group 3 is the way there."""
+    return list(LINK.finditer(prose(text)))
 
 
 def documents() -> list[pathlib.Path]:
@@ -90,8 +83,9 @@ def check_documents(pages: list[pathlib.Path]) -> int:
     texts = {page: page.read_text() for page in pages}
     count = 0
     for page, text in texts.items():
-        for number, link in links(text):
+        for found in links(text):
             count += 1
+            link, number = found[3], text.count("\n", 0, found.start()) + 1
             where, _, heading = urllib.parse.unquote(link).partition("#")
             if re.match(r"[a-z]+:", where):
                 continue
@@ -165,12 +159,10 @@ def stage(found: list[tuple[str, pathlib.Path]], place: pathlib.Path) -> None:
 
     for page, name in names.items():
         text = FOOTER.sub("\n", page.read_text())
-
-        def rewritten(match: re.Match, page: pathlib.Path = page) -> str:
-            link = moved(page, match[3])
-            return f"{match[1]}[{match[2]}]({link})" if link is not None else match[2]
-
-        (place / "src" / name).write_text(LINK.sub(rewritten, text))
+        for found in reversed(links(text)):
+            link, said = moved(page, found[3]), text[slice(*found.span(2))]
+            text = text[: found.start()] + (f"{found[1]}[{said}]({link})" if link else said) + text[found.end() :]
+        (place / "src" / name).write_text(text)
     summary = (GUIDE / "SUMMARY.md").read_text()
     beside = [f"- [{(ROOT / name).read_text().split(chr(10), 1)[0].removeprefix('# ')}]({pathlib.Path(name).name})"
               for name in BESIDE]
