@@ -1,5 +1,6 @@
 """What the documents say of each other holds: every link leads to a file that is there and to a heading in it, the guide's
-list of contents has each of its chapters once, and each chapter ends with the way to the ones before and behind it.
+list of contents has each of its chapters once, each chapter ends with the way to the ones before and behind it, and its
+programs are tests.
 Pages that rustdoc has built are looked at as well.
 
 usage: ci/book/links.py [--bless] [--rustdoc DIRECTORY] [--stage DIRECTORY] [--built DIRECTORY]
@@ -110,6 +111,10 @@ def chapters() -> list[tuple[str, pathlib.Path]]:
         if names.count(name) != 1:
             faults.append(f"{relative(summary)}: {name} is listed {names.count(name)} times")
     found = [(title, GUIDE / name) for title, name in listed if name in there]
+    tests = ROOT / "examples/documents.rs"
+    for _, path in found:
+        if f'"../{relative(path)}"' not in tests.read_text():
+            faults.append(f"{relative(tests)}: has not {relative(path)}, so its programs are not compiled")
     for title, path in found:
         heading = path.read_text().split("\n", 1)[0]
         if heading != f"# {title}":

@@ -36,7 +36,7 @@ const LINE: usize = 64;
 /// The lengths must be constants; parameters of a generic item cannot stand there.
 ///
 /// ```
-/// # extern crate shmem_core as shmem;
+/// # use shmem_core as shmem;
 /// use shmem::padded;
 /// use shmem::padded::Padded;
 ///
@@ -71,7 +71,7 @@ macro_rules! padded {
 /// smaller one is an error of the compiler where an element is first used:
 ///
 /// ```compile_fail,E0080
-/// # extern crate shmem_core as shmem;
+/// # use shmem_core as shmem;
 /// use shmem::padded::Padded;
 ///
 /// // a row of 4 elements does not fit into a pitch of 3; `padded![T; ..]` chooses one
@@ -92,7 +92,7 @@ pub struct Padded<T, const LENGTH: usize, const PITCH: usize>([T; PITCH]);
 /// more.
 ///
 /// ```
-/// # extern crate shmem_core as shmem;
+/// # use shmem_core as shmem;
 /// use shmem::padded::pitch;
 ///
 /// assert_eq!(pitch::<f64>(1024), 1032);       // 8 KiB and a line
@@ -132,7 +132,7 @@ impl<T, const LENGTH: usize, const PITCH: usize> Padded<T, LENGTH, PITCH> {
     /// A row of these elements.
     ///
     /// ```
-    /// # extern crate shmem_core as shmem;
+    /// # use shmem_core as shmem;
     /// use shmem::padded::Padded;
     ///
     /// static ROW: Padded<u8, 3, 4> = Padded::new([1, 2, 3]);

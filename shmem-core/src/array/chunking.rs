@@ -14,7 +14,7 @@ pub const MOST_CHUNKS: usize = 1 << 16;
 /// first chunks are the longer ones.
 ///
 /// ```
-/// # extern crate shmem_core as shmem;
+/// # use shmem_core as shmem;
 /// use shmem::array::Chunking;
 ///
 /// let chunking = Chunking::new([2, 10], 4);

@@ -19,7 +19,7 @@ const FIRST_FREE: u32 = 4;
 /// A partition that a running program asks for: its traits, and if it cares, its ID and name.
 ///
 /// ```
-/// # extern crate shmem_core as shmem;
+/// # use shmem_core as shmem;
 /// use shmem::partition::{Kind, NewPartition, Policy};
 ///
 /// let written = NewPartition::new(64 << 20).kind(Kind::FastMem).policy(Policy::Mandatory);
