@@ -142,7 +142,8 @@ def stage(found: list[tuple[str, pathlib.Path]], place: pathlib.Path) -> None:
     """The book as mdBook wants it: in one folder, with the pages beside the guide and the files that any of them names."""
     shutil.rmtree(place, ignore_errors=True)
     (place / "src").mkdir(parents=True)
-    shutil.copy(GUIDE.parent / "book.toml", place)
+    for name in ("book.toml", "book.css"):
+        shutil.copy(GUIDE.parent / name, place)
     shutil.copytree(GUIDE / "pictures", place / "src/pictures")
     names = {path: path.name for _, path in found}
     names |= {ROOT / name: pathlib.Path(name).name for name in BESIDE}
