@@ -1,7 +1,7 @@
 //! What `shmem-info` tells: one module per section, each of which gives its text.
 //!
 //! Nothing is printed or decided here that a running job does otherwise. Layouts come from
-//! the functions that lay statics out, partitions from the table that a job makes of them, variables from
+//! [`shmem_core::heap::statics`], partitions from [`shmem_core::partition::Table`], variables from
 //! [`env`](crate::env). What a machine has is read below a [`Root`], so that tests can invent machines.
 
 mod binary;
