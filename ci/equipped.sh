@@ -13,6 +13,8 @@ said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 # Whatever other networks come and go on this machine.
 export SHMEM_OFI_INTERFACE=lo
+# README's command draws all cases.
+export PROPTEST_CASES=8
 tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
     cargo test --quiet --workspace "$@" >"$said" 2>&1 || { cat "$said"; exit 1; }
     grep -E '^test result|skipped: ' "$said" || true

@@ -16,7 +16,7 @@ export SHMEM_OFI_INTERFACE=lo
 export HFI_NO_BACKTRACE=1 IPATH_NO_BACKTRACE=1
 
 # Fewer random cases than over memory.
-export PROPTEST_CASES=40
+export PROPTEST_CASES=12
 
 part() { # WHAT MODULE...: built as in unit.sh, so that nothing is built twice
     what=$1 before=$(date +%s)

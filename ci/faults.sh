@@ -1,8 +1,8 @@
 #!/bin/bash
 # Faults, planted into jobs on pairs of pretend hosts (ci/hosts-up.sh), which a second network connects that can be
-# slowed down and cut (ci/netdelay.py): shmem-rt/tests/cut/faults.rs, on all pairs at once, because most of the time is
+# slowed down and cut (ci/netdelay.py): shmrun/tests/cut/faults.rs, on all pairs at once, because most of the time is
 # spent waiting. Beside it contexts on three hosts of which two are cut off from each other: what one context has
-# started there may not keep another one from its quiet (shmem-rt/tests/cut/contexts_apart.rs).
+# started there may not keep another one from its quiet (shmrun/tests/cut/contexts_apart.rs).
 #
 #   ci/faults.sh [NAME]     only the tests of faults whose names contain it
 #
@@ -43,7 +43,7 @@ contexts=$!
 FAULTS_HOSTS=$(printf ":$work/set%s" $(seq "$pairs"))
 export FAULTS_HOSTS=${FAULTS_HOSTS#:}
 # In the directory of the package, as under cargo.
-(cd shmem-rt && "$cut" --test-threads="$pairs" --nocapture --skip contexts_apart:: "$@") 2>&1 | tee "$work/said"
+(cd shmrun && "$cut" --test-threads="$pairs" --nocapture --skip contexts_apart:: "$@") 2>&1 | tee "$work/said"
 status=0
 wait "$contexts" || status=$?
 cat "$work/contexts"

@@ -1,17 +1,25 @@
 # shellcheck shell=bash
-# Arrays whose chunks lie on NUMA nodes: the use cases of their source on two and eight nodes, and
-# partitions of each kind of memory. Read by ci/numa.sh.
+# Arrays whose chunks lie on NUMA nodes, on four and eight of them (two: kinds.sh), and parallel loops over arrays, which run
+# on the nodes of the chunks. Read by ci/numa.sh.
 
 arrays=$(test_binary shmem-rt --test array_nodes)
-on() { # NODES-WITH-CPUS LIST TESTS...: as the test binary takes them
-    printf -- '-- arrays: %s\n' "$2"
-    # One test at a time: PEs wait for each other, and share the few CPUs.
-    guest --mem 320M --nodes "$2" --hugepages 2M:0:8 --env EXPECTED_NODES="$1" -- \
-        "$arrays" --test-threads=1 "${@:3}"
-    grep -q '^test result: ok. [1-9]' "$log" || { echo "arrays on $2 (see above)"; exit 1; }
+# As in unit.sh: nothing is built twice.
+features=$(ci/features)
+pools=$(cargo test --workspace --features "$features" --test pools --no-run --message-format=json |
+    sed -n 's/.*"name":"pools".*"executable":"\([^"]*\)".*/\1/p')
+on() { # NODES LIST TESTS...: as the test binary takes them; one at a time, since PEs share few CPUs and wait for each other
+    printf 'run arrays env EXPECTED_NODES=%s %s --test-threads=1 %s\n' "$1" "$arrays" "${*:2}"
 }
-on 2 dram,dram
+script=$(inside <<EOG
 # What many nodes may change is where the use cases lie; the other tests see several here.
-on 4 dram,dram,dram,dram --skip the_use_cases
-on 8 dram,dram,dram,dram,dram,dram,dram,dram the_use_cases --skip on_2
-on 2 dram,dram,hbm,slow kind room
+$(on 4 --skip the_use_cases)
+run 'threads and chunks' $pools array_parallel::
+EOG
+)
+guest --mem 320M --nodes dram,cpu,dram,dram,dram --hugepages 2M:0:8 --add "$arrays" --add "$pools" -- "$script"
+succeeds arrays '^test result: ok. [1-9]'
+succeeds 'threads and chunks' '^test result: ok. [1-9]'
+
+guest --mem 320M --nodes dram,dram,dram,dram,dram,dram,dram,dram --hugepages 2M:0:8 --add "$arrays" -- \
+    "$(inside <<<"$(on 8 the_use_cases --skip on_2)")"
+succeeds arrays '^test result: ok. [1-9]'

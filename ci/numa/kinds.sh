@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Kinds of memory, as programs find them on a real kernel with invented nodes.
+# Kinds of memory, as programs find them on a real kernel with invented nodes; and arrays over two nodes, in each kind.
 
 info=$bin/shmem-info
 node() { # NUMBER KIND, of the section `topology`
@@ -17,8 +17,10 @@ case $(ci/features) in
     ;;
 esac
 tests=$(test_binary shmem-core --lib)
+arrays=$(test_binary shmem-rt --test array_nodes)
 script=$(inside <<END
 run tests $tests topology:: memory::tests::placement
+run arrays env EXPECTED_NODES=2 $arrays --test-threads=1
 fast=SHMEM_SYMMETRIC_PARTITION2=size=1M:kind=F:policy
 export SHMEM_SYMMETRIC_PARTITION2=size=1M:kind=F:policy=M SHMEM_SYMMETRIC_PARTITION3=size=1M:kind=L:policy=M
 run topology $info topology
@@ -41,9 +43,10 @@ run refused env SHMEM_NPES=2 $bin/hello
 run replaced env SHMEM_NPES=2 \$fast=P $bin/hello
 END
 )
-guest --nodes dram,dram,hbm,slow --add "$tests" --add "$info" --add "$bin/shmrun" --add "$bin/hello" \
+guest --nodes dram,dram,hbm,slow --hugepages 2M:0:8 --add "$tests" --add "$arrays" --add "$info" --add "$bin/shmrun" --add "$bin/hello" \
     ${hwloc:+--add "$hwloc"} -- "$script"
 succeeds tests '^test result: ok'
+succeeds arrays '^test result: ok. [1-9]'
 for found in topology ${hwloc:+hwloc}; do
     succeeds "$found" '^ +0 +NORMALMEM +0-1 .* yes +90 GiB/s +82 ns ' '^ +1 +NORMALMEM +2-3 ' \
         '^ +2 +FASTMEM +- .* yes +350 GiB/s +112 ns ' '^ +3 +LARGEMEM +- .* yes +18 GiB/s +325 ns ' \
@@ -85,16 +88,3 @@ node 1 -
 node 2 FASTMEM
 node 3 LARGEMEM
 succeeds node1 '^ +1 +default .* node 0, then any '
-
-# CPUs with fast memory among others, and nothing but such.
-few dram,hbm+cpu,slow
-node 0 NORMALMEM
-node 1 FASTMEM
-node 2 LARGEMEM
-succeeds node1 '^ +1 +default .* node 1, then any '
-few hbm+cpu,hbm+cpu,slow
-node 0 NORMALMEM
-node 1 NORMALMEM
-node 2 LARGEMEM
-fails partitions \
-    'must have KIND=FASTMEM under POLICY=MANDATORY .*this machine has none: there are node 0 NORMALMEM .* 350 GiB/s'

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Pages lie where the traits of a partition say: read by ci/numa.sh.
+# Pages lie where the traits of a partition say. Then partitions in files, with the rights of root: the tests that mount small
+# and read-only file systems are left out elsewhere; and files on a file system that cannot reserve blocks. Read by ci/numa.sh.
 
 tests=$(test_binary shmem-core --lib)
 # What says by itself where memory lies, and what is shown of it in reports.
@@ -119,7 +120,11 @@ succeeds 'too few huge pages, preferred' '70M +4K +base +FASTMEM +2 ' \
     'PGSIZE=2M: pages of 4K instead'
 succeeds 'nobody was killed'
 
+persistent=$(test_binary shmem-rt --test persistent)
 script=$(inside <<EOG
+export TMPDIR=/dev/shm
+run mounts $persistent file_system --nocapture --test-threads 1
+run files $tests pmem::tests::files --nocapture
 export SHMEM_INFO=1 SHMEM_NPES=2
 run '1G' env SHMEM_SYMMETRIC_PARTITION3=size=1G:kind=F:policy=M:pgsize=1G $bin/hello
 run 'at least 64M' env SHMEM_SYMMETRIC_PARTITION3=size=100M:kind=F:policy=M:pgsize=64M $bin/hello
@@ -127,7 +132,10 @@ run 'too many' env SHMEM_NPES=3 SHMEM_SYMMETRIC_PARTITION3=size=1G:kind=F:policy
 run 'smaller' env SHMEM_SYMMETRIC_PARTITION3=size=20M:kind=N:policy=P:pgsize=1G $bin/hello
 EOG
 )
-guest --nodes dram,hbm --hugepages 1G:1:2,2M:0:8 --add "$bin/hello" -- "$script"
+guest --nodes dram,hbm --hugepages 1G:1:2,2M:0:8 --add "$bin/hello" --add "$persistent" --add "$tests" -- "$script"
+succeeds mounts '^test result: ok\. [1-9]' 'a_full_file_system.* ok$' 'a_read_only_file_system.* ok$'
+none_skipped mounts
+succeeds files '^test result: ok\. [1-9]'
 succeeds 1G '^3 .* all +1G +1G +hugetlb +FASTMEM +1 +yes'
 succeeds 'at least 64M' '^3 .* all +100M +1G +hugetlb +FASTMEM +1 +yes'
 fails 'too many' 'each of 3 PEs, on node 1, .*huge pages of 1G \(2 on node 1 are free'

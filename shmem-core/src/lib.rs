@@ -30,6 +30,7 @@
 //! pe           the number of a PE, and its slot on this node
 //! message      messages put together while compiling
 //! columns      text in columns, for tables and reports
+//! root         where `proc` and `sys` are
 //! ranges       lists of numbers: `0-3,8`
 //! text         short texts of fixed size, for records that others read
 //! primitive    atomics, and what loom puts in their place
@@ -57,6 +58,7 @@ pub mod partition;
 pub mod pe;
 pub mod primitive;
 pub mod ranges;
+pub mod root;
 pub mod section;
 pub mod segment;
 pub mod shared;

@@ -10,6 +10,7 @@
 
 mod choice;
 mod error;
+mod fabric;
 mod given;
 mod row;
 mod settings;

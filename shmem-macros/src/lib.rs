@@ -151,6 +151,10 @@ pub fn derive_symmetric(item: TokenStream) -> TokenStream {
 ///
 /// `threads = single`, `funneled`, `serialized` or `multiple` asks for a thread level: the
 /// parameter is then a `World` of that level.
+///
+/// The function returns nothing, or a `Result<(), E>` whose `E` can be displayed: `shmem::Result<()>`, or one with
+/// `Box<dyn Error>` or an error of the program's own. An error ends the job with exit code 1, and is told once, with the PE
+/// whose it was. A panic is told with the number of its PE, in one piece, unless the program has a panic hook of its own.
 #[proc_macro_attribute]
 pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
     entry::main::expand(visible(arguments), visible(item)).into()

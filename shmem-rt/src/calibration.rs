@@ -19,9 +19,8 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::Settings;
 use shmem_launch::say::say;
 
-use crate::root::Root;
-
 pub use machine::machine;
+pub use shmem_core::root::Root;
 pub use table::{Fault, Table};
 
 /// The value of `SHMEM_STRIDED_TABLE` that says: no table.

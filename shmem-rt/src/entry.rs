@@ -5,14 +5,17 @@
 //! instead.
 
 use std::fmt::Display;
+use std::panic::Location;
 use std::process::ExitCode;
 
-use shmem_launch::bootstrap::{self, Connection};
+use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local};
 use shmem_launch::env::{Settings, TransportChoice};
+use shmem_launch::say::say;
 
 use crate::claim;
 use crate::error::{Error, Result};
 use crate::loopback;
+use crate::panics;
 use crate::start;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -20,7 +23,7 @@ use crate::world::World;
 /// Joins the job that this process was launched into, or makes one of its own.
 ///
 /// When `SHMEM_NPES` asks for several PEs and nobody launched this process, it launches itself and
-/// does not return. `#[shmem::main]` calls this.
+/// does not return. `#[shmem::main]` does this, and tells panics with the number of their PE.
 ///
 /// # Errors
 ///
@@ -88,12 +91,20 @@ impl<E: Display> Outcome for std::result::Result<(), E> {
     }
 }
 
-/// Runs a program: what `#[shmem::main]` makes of `main`.
+/// Runs a program: what `#[shmem::main]` makes of `main`. An error of the body ends the job.
+#[track_caller]
 pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCode {
+    let place = Location::caller();
+    let run = |world: &mut World<L>| {
+        if let Some(error) = body(world).error() {
+            let (file, line) = (place.file(), place.line());
+            world.job().abort(1, &format!("`main` ({file}:{line}) returned: {error}"));
+        }
+    };
     let joined = Settings::from_process().map_err(Error::from).and_then(|settings| {
         if settings.transport == TransportChoice::Loopback {
             claim::claim()?;
-            loopback::run(settings.npes.unwrap_or(1), None, |world| run_body(world, body))?;
+            loopback::run(settings.npes.unwrap_or(1), None, run)?;
             return Ok(None);
         }
         join::<L>().map(Some)
@@ -102,19 +113,24 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(Joined::Launched(code))) => ExitCode::from(code),
         Ok(Some(Joined::World(mut world))) => {
-            run_body(&mut world, body);
+            panics::tell_as(world.my_pe());
+            run(&mut world);
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("shmem: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => refuse(&error),
     }
 }
 
-/// Runs the body on a world; an error ends the job.
-pub(crate) fn run_body<L: ThreadLevel, R: Outcome>(world: &mut World<L>, body: fn(&mut World<L>) -> R) {
-    if let Some(error) = body(world).error() {
-        world.job().abort(1, &error);
+/// Ends a process that has not become a PE.
+fn refuse(error: &Error) -> ExitCode {
+    const CODE: u8 = 2;
+    // All PEs have the same environment: their launcher says once what each of them would say.
+    if matches!(error, Error::Environment(_)) && claim::claim().is_ok() {
+        // SAFETY: the claim was taken just now: there is no world in this process, and there will be none.
+        if let Ok(Some(job)) = unsafe { Local::connect() } {
+            job.abort(CODE.into(), &error.to_string());
+        }
     }
+    say(&format!("shmem: {error}"));
+    ExitCode::from(CODE)
 }

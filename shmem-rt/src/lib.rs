@@ -1,4 +1,4 @@
-#![doc = include_str!("../../README.md")]
+#![doc = include_str!("../README.md")]
 
 // Imports point downwards in this order (`tests/layers.rs` holds them to that); docs/design.md says what each layer is for.
 //
@@ -7,7 +7,6 @@
 // prelude, partition, mapping, strided, launch, bootstrap, env     faces of what lies elsewhere
 // testing                                                          how a test becomes PEs
 // entry                                                            how a program becomes PEs
-// info                                                             what `shmem-info` tells
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
@@ -30,7 +29,8 @@
 // claim                                                            the one right of a process to a world
 // error                                                            what can go wrong
 // report                                                           what the runtime says on its own
-// grants, held, initial, nearness, process, root, thread, version  ground
+// panics                                                           how the panic of a PE is told
+// grants, held, initial, nearness, process, thread, version  ground
 // ```
 
 #[doc(hidden)]
@@ -49,7 +49,6 @@ mod group;
 mod halo;
 mod heap;
 mod held;
-pub mod info;
 mod initial;
 mod job;
 mod lock;
@@ -59,6 +58,7 @@ pub mod ndarray;
 mod nearness;
 mod observe;
 mod observing;
+mod panics;
 mod partitions;
 mod persistent;
 mod phase;
@@ -67,7 +67,6 @@ mod process;
 mod rayon;
 mod reach;
 mod report;
-mod root;
 mod scoped;
 mod segments;
 mod setup;

@@ -1,7 +1,8 @@
 //! Threads for parallel iteration inside a phase. With feature `rayon`.
 
-use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::error::{Error, Result};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -22,8 +23,8 @@ impl<L: ThreadLevel> World<L> {
     /// static FIELD: padded![f64; 1024; 1024];
     ///
     /// #[shmem::main]
-    /// fn main(world: &mut World) {
-    ///     let pool = world.thread_pool().unwrap();
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let pool = world.thread_pool()?;
     ///     let sum: f64 = world.local(&FIELD, |field| {
     ///         pool.install(|| {
     ///             field.par_iter_mut().enumerate().for_each(|(number, row)| row.fill(number as f64));
@@ -31,6 +32,7 @@ impl<L: ThreadLevel> World<L> {
     ///         })
     ///     });
     ///     assert_eq!(sum, 1024.0 * 1023.0 * 512.0);
+    ///     Ok(())
     /// }
     /// ```
     ///
@@ -60,10 +62,19 @@ impl<L: ThreadLevel> World<L> {
     /// # Errors
     ///
     /// If the system gives no more threads.
-    pub fn thread_pool(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
+    pub fn thread_pool(&self) -> Result<ThreadPool> {
         let me = self.my_pe();
-        let threads = if std::env::var_os("RAYON_NUM_THREADS").is_some() { 0 } else { self.cpus_per_pe() };
+        let asked = std::env::var_os("RAYON_NUM_THREADS");
+        // None: as `rayon` reads the variable.
+        let threads = if asked.is_some() { 0 } else { self.cpus_per_pe() };
         let name = move |thread| format!("PE {me}, thread {thread}");
-        ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build()
+        ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().map_err(|error| {
+            let asked = asked.and_then(|asked| asked.to_str()?.parse().ok());
+            Error::Threads {
+                threads: asked.unwrap_or(threads),
+                place: format!("PE {me}"),
+                reason: error.to_string(),
+            }
+        })
     }
 }

@@ -20,7 +20,7 @@ use shmem_launch::env::{
 use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch};
 
 use crate::claim;
-use crate::entry::{Outcome, init, run_body};
+use crate::entry::{Outcome, init};
 use crate::error::Error;
 use crate::loopback;
 use crate::process;
@@ -267,6 +267,13 @@ fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut Worl
     process::stand_for_all();
     let mut world = init::<L>().unwrap_or_else(|error| ready(error));
     run_body(&mut world, body);
+}
+
+/// Runs the body on a world; an error ends the job.
+fn run_body<L: ThreadLevel, R: Outcome>(world: &mut World<L>, body: fn(&mut World<L>) -> R) {
+    if let Some(error) = body(world).error() {
+        world.job().abort(1, &error);
+    }
 }
 
 #[cfg(test)]

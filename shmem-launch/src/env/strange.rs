@@ -165,7 +165,6 @@ fn what_is_kept_is_read_or_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn what_is_random_is_read_or_refused(environment in environment()) {

@@ -395,6 +395,7 @@ mod tests {
             output: Output::Capture,
             debugger: None,
             attach_wait: false,
+            speaker: "shmrun".into(),
         };
         let mut ends = Vec::new();
         let member = |pe| {

@@ -70,6 +70,9 @@ pub(crate) const JOB: &str = "SHMRUN_JOB";
 /// Variable with the pattern of hosts of the jobs that tests start.
 pub const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
 
+/// What messages of a launcher begin with that is no command.
+const PRODUCT: &str = "shmem";
+
 /// Where the PEs' output goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Output {
@@ -107,6 +110,7 @@ pub struct Launch {
     attach_wait: bool,
     watch_signals: bool,
     time: Option<Duration>,
+    speaker: String,
 }
 
 /// What is to be known of other hosts.
@@ -200,6 +204,7 @@ impl Launch {
             attach_wait: false,
             watch_signals: false,
             time: None,
+            speaker: PRODUCT.into(),
         }
     }
 
@@ -290,6 +295,12 @@ impl Launch {
         self
     }
 
+    /// What the launcher's messages begin with: not said, `shmem`.
+    pub fn speaker(mut self, name: impl Into<String>) -> Self {
+        self.speaker = name.into();
+        self
+    }
+
     /// Ends the job when it has run for `time`.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.time = Some(time);
@@ -314,15 +325,15 @@ pub fn itself(pes: usize) -> u8 {
     match job.run() {
         Ok(outcome) => outcome.code,
         Err(error) => {
-            say(&error.to_string());
+            say(PRODUCT, &error.to_string());
             error.code()
         }
     }
 }
 
-/// Prints a message of the launcher.
-fn say(text: &str) {
-    crate::say::say(&format!("shmrun: {text}"));
+/// Prints a message of the launcher that is called so.
+fn say(speaker: &str, text: &str) {
+    crate::say::say(&format!("{speaker}: {text}"));
 }
 
 /// The name of this host.

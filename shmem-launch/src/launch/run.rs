@@ -89,6 +89,8 @@ pub(crate) struct Terms {
     pub(crate) output: Output,
     pub(crate) debugged: bool,
     pub(crate) time: Option<Duration>,
+    /// What the launcher is called.
+    pub(crate) speaker: String,
 }
 
 /// A job that runs.
@@ -521,7 +523,7 @@ impl Run {
     /// All that a job's launcher says, wherever it has it from.
     fn say(&mut self, text: &str) {
         if self.terms.output != Output::Capture {
-            super::say(text);
+            super::say(&self.terms.speaker, text);
         }
         self.report.push_str(&visible(text));
         self.report.push('\n');
@@ -563,8 +565,14 @@ mod tests {
     /// A job of two PEs on another host, whose launcher has said this.
     fn run(events: &[Event]) -> Run {
         let host = Host::there(Remote::saying("other", events), vec![0, 1]);
-        let terms =
-            Terms { program: "program".into(), pes: 2, output: Output::Capture, debugged: false, time: None };
+        let terms = Terms {
+            program: "program".into(),
+            pes: 2,
+            output: Output::Capture,
+            debugged: false,
+            time: None,
+            speaker: "shmrun".into(),
+        };
         Run::new(terms, vec![host], None)
     }
 

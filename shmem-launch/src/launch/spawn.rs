@@ -86,7 +86,7 @@ impl Spawner {
         if let Some(remark) = &binding.remark
             && description.output != Output::Capture
         {
-            say(remark);
+            say(&description.speaker, remark);
         }
         Ok(Self { description, program, debugger, cpus: binding.sets, before })
     }

@@ -59,6 +59,7 @@ impl Launch {
             output: self.output,
             debugged: self.debugger.is_some(),
             time: self.time,
+            speaker: self.speaker.clone(),
         };
         let mask = signals.as_ref().map(Signals::before);
         let before = Before { input: true, descriptors, mask };
@@ -81,6 +82,7 @@ impl Launch {
             output: self.output,
             debugger: self.debugger,
             attach_wait: self.attach_wait,
+            speaker: self.speaker,
         }
     }
 }

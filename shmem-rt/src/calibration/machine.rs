@@ -1,6 +1,6 @@
 //! What a machine is, as far as copies are concerned.
 
-use crate::root::Root;
+use shmem_core::root::Root;
 
 /// Processor and caches of a machine, in one line: `AuthenticAMD 25/17/1, virtual, L1 32K/8, L2 1M/8`.
 ///

@@ -343,8 +343,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1000))]
-
         #[test]
         fn any_text_is_a_table_or_a_fault(text in prop_oneof![mutated(), any::<String>()]) {
             read(&text);

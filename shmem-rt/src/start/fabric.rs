@@ -8,17 +8,13 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use shmem_core::memory::{Arena, Machine, MemoryError, SlotLayout};
+use shmem_core::memory::SlotLayout;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
-use shmem_core::segment::SYSTEM;
-use shmem_core::system::SystemArea;
-use shmem_core::topology::Topology;
-use shmem_core::transport::ofi::{Nearness, Ofi, OfiError, Options, Secret};
-use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport, Until, Width};
+use shmem_core::transport::Transport as _;
+use shmem_core::transport::ofi::{Ofi, Options, Secret};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::env::{Settings, TransportChoice};
@@ -58,7 +54,7 @@ pub(crate) fn open(
     }
     let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
     let turn = hosts[..me].iter().filter(|host| **host == hosts[me]).count();
-    let options = Options { spins, ..options(settings, turn) };
+    let options = Options { spins, ..settings.fabric(turn) };
     let ending = Arc::clone(bootstrap);
     let on_failure = move |message: String| -> Infallible { ending.suspect(&message) };
     let secret = share_secret(bootstrap.as_ref())?;
@@ -77,88 +73,6 @@ fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     let bytes = said.first().and_then(|said| said.as_slice().try_into().ok());
     let garbled = || Error::Launcher("what PE 0 says of the job's secret is garbled".to_owned());
     Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
-}
-
-/// What the environment asks of the fabric, for the PE that is `turn`th of its host.
-pub(crate) fn options(settings: &Settings, turn: usize) -> Options {
-    let topology = Machine::default().topology();
-    let homes = topology.homes();
-    let from = topology.nodes().iter().filter(|node| homes.contains(&node.number));
-    // The distances of a node are listed in the order of the nodes.
-    let nearest = |to: usize| from.clone().filter_map(|node| node.distances.get(to)).min().copied();
-    let nodes = topology.nodes().iter().enumerate();
-    let distances = nodes.filter_map(|(k, node)| Some((node.number, nearest(k)?))).collect();
-    Options {
-        library: settings.libfabric.clone(),
-        provider: settings.ofi_provider.clone(),
-        interface: settings.ofi_interface.clone(),
-        timeout: settings.timeout,
-        spins: false,
-        near: Nearness { distances, turn },
-    }
-}
-
-/// Tries a provider on an interface, as a PE that is alone: puts to itself, reads it back, and counts.
-///
-/// # Errors
-///
-/// What failed, in words. What fails in the middle of an operation ends the process with a message.
-///
-/// # Safety
-///
-/// The library that the options name must be libfabric.
-pub(crate) unsafe fn try_alone(options: &Options) -> core::result::Result<(), String> {
-    let on_failure = |message: String| -> Infallible {
-        println!("{message}");
-        std::process::exit(1)
-    };
-    let refused = |error: OfiError| error.to_string();
-    let (arena, bytes) = alone().map_err(|error| error.to_string())?;
-    let place = arena.start_of(0);
-    let secret = Secret::throw().map_err(|error| error.to_string())?;
-    // SAFETY: the caller's promise.
-    let ofi = unsafe { Ofi::open(options, 0, 1, secret, Box::new(on_failure)) }.map_err(refused)?;
-    // SAFETY: nobody but this function knows of the PE, and nothing is issued to it but below.
-    let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
-    // SAFETY: the slot is mapped until the arena is dropped, and forgotten before.
-    let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
-    // SAFETY: what `register` gave just now.
-    unsafe { ofi.learn(SYSTEM, me, &key) };
-    ofi.connect(&[(me, ofi.address().map_err(refused)?)]).map_err(refused)?;
-    ofi.trust_atomics();
-    let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
-    // Behind the words of the runtime.
-    let offset = size_of::<SystemArea>();
-    let (word, sent) = (Remote { pe: me, segment: SYSTEM, offset }, 40_u64.to_ne_bytes());
-    // SAFETY: eight bytes are readable, and the registered words have as many at the offset.
-    unsafe { ofi.put(channel, word, sent.as_ptr(), sent.len(), Until::Return) };
-    ofi.quiet(channel);
-    // SAFETY: an aligned word of the registered ones.
-    let before = unsafe { ofi.atomic(channel, word, Width::W8, AtomicOp::Add(2)) };
-    let mut read = [0; 8];
-    // SAFETY: eight bytes are writable, and the registered words have as many at the offset.
-    unsafe { ofi.get(channel, read.as_mut_ptr(), word, read.len(), Until::Return) };
-    // SAFETY: an aligned word of the slot, which only the transport has changed.
-    let there = unsafe { AtomicU64::from_ptr(place.wrapping_add(offset).cast()) }.load(Ordering::Acquire);
-    let found = (before, u64::from_ne_bytes(read), there);
-    // SAFETY: nothing is under way: each operation above was waited for.
-    unsafe { ofi.close(channel) };
-    // SAFETY: nothing is under way: each operation above was waited for; there is no other PE.
-    unsafe { ofi.finish() };
-    // SAFETY: there is no other PE, and nothing is used any more.
-    unsafe { ofi.forget(SYSTEM) };
-    match found {
-        (40, 42, 42) => Ok(()),
-        found => Err(format!("40 was put, 2 was added, and 40, 42, 42 should be found: {found:?}")),
-    }
-}
-
-/// The memory of a PE without partitions, and its bytes.
-pub(crate) fn alone() -> core::result::Result<(Arena, usize), MemoryError> {
-    let layout = SlotLayout::new(&[], 0, &Topology::default())?;
-    let (arena, bytes) = (Arena::reserve(layout.clone(), 1, Machine::default())?, layout.bytes());
-    arena.create(0)?;
-    Ok((arena, bytes))
 }
 
 /// Makes the own memory known, and learns of that of all others: afterwards every PE can be reached. Gives what

@@ -12,8 +12,8 @@ static FIELD: padded![u64; ROWS; 512];
 static PLAIN: [[u64; 512]; ROWS];
 
 #[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
-fn rows_are_iterated_in_parallel(world: &mut World) {
-    let pool = world.thread_pool().unwrap();
+fn rows_are_iterated_in_parallel(world: &mut World) -> Result<()> {
+    let pool = world.thread_pool()?;
     assert_eq!(pool.current_num_threads(), 3);
     let me = world.my_pe() as u64;
     let sum: u64 = world.local((&FIELD, &PLAIN), |(field, plain)| {
@@ -30,8 +30,9 @@ fn rows_are_iterated_in_parallel(world: &mut World) {
     });
     let expected = |me: u64| 512 * ((0..ROWS as u64).sum::<u64>() + me * (ROWS as u64 - 1) - 3);
     assert_eq!(sum, expected(me));
-    let other = world.pe(1 - world.my_pe()).unwrap();
+    let other = world.pe(1 - world.my_pe())?;
     assert_eq!(world.g(PLAIN.on(other).index(ROWS - 1).index(511)), ROWS as u64 - 1 + 1 - me);
+    Ok(())
 }
 
 #[shmem::test(pes = 2)]

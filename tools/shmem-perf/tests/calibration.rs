@@ -15,7 +15,7 @@ fn changed() -> Thresholds {
 
 /// A table of this machine whose first threshold is not the default.
 fn table() -> Table {
-    Table::new(shmem::calibration::machine(&shmem::info::Root::default()), changed())
+    Table::new(shmem::calibration::machine(&shmem::calibration::Root::default()), changed())
 }
 
 /// Names the first threshold that [`all_pes_follow_one_table`] ought to find.
@@ -104,7 +104,7 @@ fn a_table_in_the_cache_directory_is_found() {
     };
     let output = thresholds_of_a_job(&Thresholds::DEFAULT);
     assert!(output.status.success(), "{output:?}");
-    let machine = shmem::calibration::machine(&shmem::info::Root::default());
+    let machine = shmem::calibration::machine(&shmem::calibration::Root::default());
     let named = shmem::calibration::path(&machine).unwrap();
     table().write(&cache.path().join("shmem-rt").join(named.file_name().unwrap())).unwrap();
     let output = thresholds_of_a_job(&changed());

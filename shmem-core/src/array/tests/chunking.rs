@@ -50,7 +50,7 @@ fn holds<const D: usize>(shape: [usize; D], asked: usize) -> Result<(), TestCase
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 1 } else { 500 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn chunks_are_complete_disjoint_and_balanced(
         one in 1_usize..200, two in [1_usize..20, 1..20], three in [1_usize..9, 1..9, 1..9], chunks in 1_usize..30,

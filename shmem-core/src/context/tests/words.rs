@@ -22,7 +22,6 @@ fn words() -> impl Strategy<Value = Vec<(i32, i32, bool)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
     #[test]
     fn every_form_says_what_is_so(words in words(), relation in 0..6_usize, masked: bool) {
         let pair = pair();

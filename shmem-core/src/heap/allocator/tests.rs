@@ -151,7 +151,7 @@ fn run(start: usize, calls: &[Call]) -> Vec<Result<usize, HeapError>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 256 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn it_agrees_with_a_bitmap(start in (0..200_usize).prop_map(|line| line * MIN_ALIGN), calls in calls()) {

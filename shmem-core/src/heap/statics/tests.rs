@@ -120,7 +120,7 @@ fn the_fingerprint_sees_every_difference_and_the_lines_name_it() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 256 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_two_objects_overlap_and_the_order_of_the_section_does_not_matter(

@@ -78,7 +78,7 @@ fn specs() -> impl Strategy<Value = Vec<PartitionSpec>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(200), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn layouts_have_their_properties(specs in specs(), later in 0..200 * G) {

@@ -377,7 +377,6 @@ fn shuffled<T: Clone + std::fmt::Debug>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn the_order_of_what_is_given_does_not_matter(
         (declared, declared_again) in shuffled(any_declaration(), 5),

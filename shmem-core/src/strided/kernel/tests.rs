@@ -229,7 +229,7 @@ fn sparse_row() -> impl Strategy<Value = (usize, usize, usize, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 150 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(150), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_blocks(transfer in transfer(any_row())) {

@@ -37,7 +37,7 @@ pub fn deputy() -> u8 {
     match connected {
         Ok(link) => run(link),
         Err(error) => {
-            say(&format!("on {}: {error}", this_host()));
+            say("shmrun", &format!("on {}: {error}", this_host()));
             1
         }
     }

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches};
+use shmem::calibration::Root;
 use shmem::calibration::{self, Table};
-use shmem::info::Root;
 use shmem::strided::Thresholds;
 use shmem::zeroed;
 use shmem_core::transport::ofi::strided::{Row, Way};

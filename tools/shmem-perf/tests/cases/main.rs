@@ -189,7 +189,7 @@ fn a_calibration_is_left_where_it_is_asked_for() {
     assert!(success && out.contains("throttle") && !file.exists(), "{out}{err}");
     let (success, out, err) = run(&["calibrate", "--table", table]);
     assert!(success && out.contains(table), "{out}{err}");
-    let machine = shmem::calibration::machine(&shmem::info::Root::default());
+    let machine = shmem::calibration::machine(&shmem::calibration::Root::default());
     assert!(shmem::calibration::Table::read(&file).unwrap().thresholds_for(&machine).is_ok());
 }
 

@@ -157,7 +157,7 @@ fn changed(message: &mut Vec<u8>, change: Change) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 100 }, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(100), ..ProptestConfig::default() })]
 
     /// Nothing panics, nothing is written outside, and what is owed is paid.
     #[test]

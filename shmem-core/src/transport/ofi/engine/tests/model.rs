@@ -327,7 +327,6 @@ impl Cluster {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 256 }, ..ProptestConfig::default() })]
 
     #[test]
     fn memory_is_as_if_all_had_been_done_at_once(

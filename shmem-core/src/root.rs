@@ -1,0 +1,77 @@
+//! Where `proc` and `sys` are read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::ranges;
+
+/// A directory with `proc` and `sys` in it: `/`, or a machine that a test invented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root(PathBuf);
+
+impl Default for Root {
+    /// This machine.
+    fn default() -> Self {
+        Self::at(Path::new("/"))
+    }
+}
+
+impl Root {
+    /// The machine in `directory`.
+    pub fn at(directory: &Path) -> Self {
+        Self(directory.to_owned())
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The text of a file, without blanks around it. What cannot be read is not there: kernels and
+    /// containers leave out what they do not have.
+    pub fn text(&self, path: &str) -> Option<String> {
+        Some(fs::read_to_string(self.0.join(path)).ok()?.trim().to_owned())
+    }
+
+    /// The number in a file of one number.
+    pub fn number(&self, path: &str) -> Option<u64> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// The numbers in a file of ranges, `0-3,8`.
+    pub fn list(&self, path: &str) -> Option<Vec<usize>> {
+        ranges::parse(&self.text(path)?)
+    }
+
+    /// The numbers `n` for which the directory holds a `<prefix>n<suffix>`, in ascending order.
+    pub fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
+        let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
+        let mut numbers: Vec<u64> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                name.to_str()?.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
+            })
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_not_there_have_no_text() {
+        let directory = tempfile::tempdir().unwrap();
+        for (path, text) in [("sys/a", "12\n"), ("sys/n10/x", ""), ("sys/n2/x", ""), ("sys/nx", "")] {
+            let path = directory.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let root = Root::at(directory.path());
+        assert_eq!(root.number("sys/a"), Some(12));
+        assert_eq!(root.number("sys/b"), None);
+        assert_eq!(root.numbered("sys", "n", ""), [2, 10]);
+    }
+}

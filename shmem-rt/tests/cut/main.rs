@@ -1,7 +1,0 @@
-//! Jobs between pretend hosts whose network is slowed down, cut and reset: run by `ci/faults.sh`.
-
-#[path = "../jobs/command.rs"]
-mod command;
-mod contexts_apart;
-mod faults;
-mod switch;

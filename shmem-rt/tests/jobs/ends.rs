@@ -1,0 +1,137 @@
+//! What is said when `main` of a program panics or returns an error.
+
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use shmem::launch::{Launch, Outcome};
+
+const SCENARIO: &str = "ENDS_SCENARIO";
+
+/// The arguments by which this binary becomes the program.
+const ENTRY: [&str; 4] = ["--exact", "ends::program", "--nocapture", "--test-threads=1"];
+
+mod program {
+    use std::error::Error;
+
+    use shmem::prelude::*;
+
+    #[shmem::main]
+    pub(super) fn main(world: &mut World) -> std::result::Result<(), Box<dyn Error>> {
+        match std::env::var(super::SCENARIO)?.as_str() {
+            "panic" => panic!("first line of {}\nsecond line", world.my_pe()),
+            "no pe" if world.my_pe() == 1 => drop(world.pe(9)?),
+            "no number" if world.my_pe() == 1 => drop("x".parse::<i32>()?),
+            _ => world.barrier_all(),
+        }
+        Ok(())
+    }
+}
+
+/// Not a test of its own: the program.
+#[test]
+fn program() {
+    let Ok(scenario) = std::env::var(SCENARIO) else { return };
+    if std::env::var_os("ENDS_HOOK").is_some() {
+        std::panic::set_hook(Box::new(|info| eprintln!("in its own words: {info}")));
+    }
+    if program::main() != std::process::ExitCode::SUCCESS {
+        eprintln!("{scenario} was refused");
+    }
+}
+
+/// Each piece that PEs and their launcher, which is one more copy of the program, write to standard error.
+fn pieces(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let (ours, theirs) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(ENTRY).env("SHMEM_NPES", "4").env(SCENARIO, scenario).env_remove("SHMEM_TRANSPORT");
+    command.env("RUST_BACKTRACE", "0").envs(variables.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr::<OwnedFd>(theirs);
+    let mut child = command.spawn().unwrap();
+    // Its copy of the other end: without that it is closed when all have ended.
+    drop(command);
+    let mut pieces = Vec::new();
+    let mut bytes = vec![0; 1 << 16];
+    loop {
+        match rustix::io::read(&ours, &mut bytes[..]).unwrap() {
+            0 => break,
+            count => pieces.push(String::from_utf8_lossy(&bytes[..count]).into_owned()),
+        }
+    }
+    child.wait().unwrap();
+    pieces
+}
+
+#[test]
+fn a_panic_is_one_piece_and_names_its_pe() {
+    let all = pieces("panic", &[]);
+    let mut panics: Vec<&String> = all.iter().filter(|piece| piece.contains("panicked at")).collect();
+    panics.sort();
+    assert_eq!(panics.len(), 4, "{all:?}");
+    for (pe, panic) in panics.into_iter().enumerate() {
+        let (head, rest) = panic.split_once('\n').unwrap();
+        assert!(head.starts_with(&format!("shmem: PE {pe}: thread '")), "{panic}");
+        assert!(head.contains("panicked at shmem-rt/tests/jobs/ends.rs:"), "{panic}");
+        assert_eq!(rest, format!("first line of {pe}\nsecond line\n{NOTE}"));
+    }
+}
+
+const NOTE: &str = "note: with `RUST_BACKTRACE=1` it says how it came there\n";
+
+#[test]
+fn the_calls_that_led_to_a_panic_are_in_the_same_piece() {
+    let all = pieces("panic", &[("RUST_BACKTRACE", "1")]);
+    let panics: Vec<&String> = all.iter().filter(|piece| piece.contains("panicked at")).collect();
+    assert_eq!(panics.len(), 4, "{all:?}");
+    for panic in panics {
+        let (_, frames) = panic.split_once("second line\nstack backtrace:\n").unwrap();
+        assert!(frames.contains("program") && !frames.contains("short_backtrace"), "{panic}");
+        assert!(!panic.contains(NOTE), "{panic}");
+    }
+}
+
+#[test]
+fn a_hook_of_the_program_stays() {
+    let all = pieces("panic", &[("ENDS_HOOK", "1")]);
+    assert_eq!(all.iter().filter(|piece| piece.contains("in its own words")).count(), 4, "{all:?}");
+    assert!(!all.iter().any(|piece| piece.contains("shmem: PE 0: thread")), "{all:?}");
+}
+
+fn job(scenario: &str, variables: &[(&str, &str)]) -> Outcome {
+    let mut job = Launch::new(std::env::current_exe().unwrap(), 3)
+        .args(ENTRY)
+        .env(SCENARIO, scenario)
+        .env_remove("SHMEM_TRANSPORT")
+        .capture_output()
+        .timeout(Duration::from_secs(60));
+    for (name, value) in variables {
+        job = job.env(*name, *value);
+    }
+    job.run().unwrap()
+}
+
+#[test]
+fn an_error_of_main_is_told_with_its_pe_and_that_main_returned_it() {
+    for (scenario, error) in
+        [("no pe", "there is no PE 9: the job has 3"), ("no number", "invalid digit found in string")]
+    {
+        let Outcome { code, report, .. } = job(scenario, &[]);
+        assert_eq!(code, 1, "{report}");
+        let (who, what) = report.split_once(" ended the job with code 1: ").unwrap();
+        assert!(who.starts_with("PE 1 (pid "), "{report}");
+        let (place, said) = what.split_once(") returned: ").unwrap();
+        assert!(place.starts_with("`main` (shmem-rt/tests/jobs/ends.rs:"), "{report}");
+        assert!(said.starts_with(error), "{report}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_environment_of_all_pes_is_said_once() {
+    let outcome = job("nothing", &[("SHMEM_TRANSPORT", "smoke-signals")]);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    let said: String = outcome.outputs.iter().map(|output| String::from_utf8_lossy(&output.err)).collect();
+    assert!(!said.contains("smoke-signals"), "{said}");
+    assert_eq!(outcome.report.matches("SHMEM_TRANSPORT=smoke-signals: not one of").count(), 1, "{outcome:?}");
+}

@@ -1,0 +1,224 @@
+//! `shmem-info`: what this machine, this environment and a program offer to a job. One module for each section, which
+//! gives its text.
+//!
+//! Nothing is printed or decided here that a running job does otherwise. Layouts come from
+//! [`shmem_core::heap::statics`], partitions from [`shmem_core::partition::Table`], variables from
+//! [`shmem::env`]. What a machine has is read below a [`Root`], so that tests can invent machines.
+
+mod binary;
+mod environment;
+mod error;
+#[cfg(test)]
+mod invented;
+mod layout;
+mod pages;
+mod partitions;
+mod plan;
+mod topology;
+mod transports;
+mod trial;
+
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::{Command as Process, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::{Parser, Subcommand};
+use shmem::env;
+use shmem_core::memory::Machine;
+use shmem_core::partition::Environment;
+use shmem_core::root::Root;
+use shmem_core::transport::ofi::Offer;
+
+use binary::Binary;
+use error::InfoError;
+
+/// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
+///
+/// Without a command it shows all but `layout` and `plan`.
+#[derive(Parser)]
+#[command(name = "shmem-info", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Shows where the symmetric statics of a program lie, as a job in this environment places them.
+    Layout {
+        /// The program.
+        binary: PathBuf,
+        /// Show nothing; fail if statics do not fit in their partition.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Lists the environment variables with defaults and current values.
+    Env,
+    /// Shows CPUs and memory nodes.
+    Topology,
+    /// Shows page sizes: huge-page pools and transparent huge pages.
+    Pages,
+    /// Shows the partitions that a job in this environment asks for.
+    Partitions {
+        /// A program whose declarations and statics count too.
+        binary: Option<PathBuf>,
+    },
+    /// Shows how bytes can reach other PEs.
+    Transports,
+    /// Tries a provider on an interface, for `transports`.
+    #[command(hide = true)]
+    TryFabric {
+        /// The provider.
+        provider: String,
+        /// The interface, or its address.
+        interface: String,
+    },
+    /// Shows how a strided transfer is carried out, by each algorithm.
+    Plan {
+        /// Bytes of a block.
+        #[arg(long)]
+        block: usize,
+        /// Number of blocks.
+        #[arg(long)]
+        count: usize,
+        /// Bytes from block to block at the destination.
+        #[arg(long)]
+        to: usize,
+        /// Bytes from block to block at the source; not given: as at the destination.
+        #[arg(long)]
+        from: Option<usize>,
+    },
+}
+
+/// What a trial says that has worked.
+const WORKS: &str = "works";
+
+/// How long a trial may take.
+const TRIAL: Duration = Duration::from_secs(10);
+
+/// Tries a provider on an interface in a process of its own.
+fn tried(offer: &Offer) -> Result<(), String> {
+    let interface = offer.address.map_or_else(|| offer.interface.clone(), |address| address.to_string());
+    let trial = || {
+        let mut child = Process::new(std::env::current_exe()?)
+            .args(["try-fabric", &offer.provider, &interface])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let begun = Instant::now();
+        while child.try_wait()?.is_none() {
+            if begun.elapsed() > TRIAL {
+                child.kill()?;
+                child.wait()?;
+                return Ok(format!("it hangs, and was ended after {} s", TRIAL.as_secs()));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let output = child.wait_with_output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        Ok(said.lines().last().map_or_else(|| output.status.to_string(), str::to_owned))
+    };
+    match trial().unwrap_or_else(|error: std::io::Error| error.to_string()) {
+        said if said == WORKS => Ok(()),
+        said => Err(said),
+    }
+}
+
+/// What is printed at the end.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    warnings: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let mut answer = Answer::default();
+    let result = answer.add(Arguments::parse().command);
+    let written = std::io::stdout().write_all(answer.text.as_bytes());
+    for warning in answer.warnings {
+        eprintln!("shmem-info: warning: {warning}");
+    }
+    let fault = match (result, written) {
+        (Err(error), _) => error.to_string(),
+        // Who stops reading, as `head` does, has seen enough.
+        (Ok(()), Err(error)) if error.kind() != ErrorKind::BrokenPipe => error.to_string(),
+        _ => return ExitCode::SUCCESS,
+    };
+    eprintln!("shmem-info: {fault}");
+    ExitCode::FAILURE
+}
+
+impl Answer {
+    fn add(&mut self, command: Option<Command>) -> Result<(), InfoError> {
+        match command {
+            Some(Command::Layout { binary, check }) => self.layout(&Binary::read(&binary)?, check)?,
+            Some(Command::Env) => self.environment(),
+            Some(Command::Topology) => self.text += &topology::topology(&Root::default()),
+            Some(Command::Pages) => self.text += &pages::pages(&Root::default()),
+            Some(Command::Partitions { binary }) => {
+                let binary = binary.map(|path| Binary::read(&path)).transpose()?;
+                self.partitions(&binary.unwrap_or_default())?;
+            }
+            Some(Command::Plan { block, count, to, from }) => {
+                let settings = env::Settings::from_process().map_err(Box::new)?;
+                self.text += &plan::plans(block, count, to, from.unwrap_or(to), &settings)?;
+            }
+            Some(Command::Transports) => {
+                let settings = env::Settings::from_process().map_err(Box::new)?;
+                // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
+                self.text += &unsafe { transports::transports(&settings, &tried) };
+            }
+            Some(Command::TryFabric { provider, interface }) => {
+                let settings = env::Settings::from_process().map_err(Box::new)?;
+                // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
+                let result = unsafe { transports::try_fabric(&settings, &provider, &interface) };
+                self.text += &result.map_or_else(|why| why + "\n", |()| format!("{WORKS}\n"));
+            }
+            None => {
+                let all = [Command::Env, Command::Topology, Command::Pages, Command::Transports];
+                for (command, title) in all.into_iter().zip(["VARIABLES", "TOPOLOGY", "PAGES", "TRANSPORTS"])
+                {
+                    self.text += &format!("{title}\n");
+                    self.add(Some(command))?;
+                    self.text.push('\n');
+                }
+                self.text += "PARTITIONS\n";
+                self.add(Some(Command::Partitions { binary: None }))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn layout(&mut self, binary: &Binary, check: bool) -> Result<(), InfoError> {
+        let statics = layout::statics(binary, &Environment::collect(env::process())?)?;
+        self.warnings.extend(statics.warnings.clone());
+        match &statics.fault {
+            Some(fault) if check => return Err(fault.clone().into()),
+            Some(fault) => self.warnings.push(format!("a job would not start: {fault}")),
+            None => {}
+        }
+        if !check {
+            self.text += &statics.text();
+        }
+        Ok(())
+    }
+
+    fn environment(&mut self) {
+        let (text, unknown) = environment::environment(env::process());
+        self.text += &text;
+        self.warnings.extend(unknown);
+    }
+
+    fn partitions(&mut self, binary: &Binary) -> Result<(), InfoError> {
+        let resolved = partitions::partitions(
+            binary,
+            &Environment::collect(env::process())?,
+            &Machine::default().topology(),
+        )?;
+        self.text += &resolved.text;
+        self.warnings.extend(resolved.warnings);
+        Ok(())
+    }
+}

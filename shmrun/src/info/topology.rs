@@ -1,0 +1,155 @@
+//! CPUs and memory nodes.
+
+use std::collections::BTreeSet;
+
+use shmem_core::columns::Columns;
+use shmem_core::partition::{round_size, show_size};
+use shmem_core::ranges;
+use shmem_core::topology::{NumaNode, Speed, Topology};
+
+use crate::pages::Pool;
+use shmem_core::root::Root;
+
+/// The CPUs of a machine.
+struct Processors {
+    /// Those that run.
+    online: Vec<usize>,
+    packages: usize,
+    cores: usize,
+}
+
+impl Processors {
+    fn read(root: &Root) -> Self {
+        let cpus = "sys/devices/system/cpu";
+        let online = root
+            .list(&format!("{cpus}/online"))
+            .unwrap_or_else(|| root.numbered(cpus, "cpu", "").into_iter().map(|n| n as usize).collect());
+        let place = |cpu: usize, file: &str| root.text(&format!("{cpus}/cpu{cpu}/topology/{file}"));
+        let package = |cpu| place(cpu, "physical_package_id");
+        let packages: BTreeSet<_> = online.iter().map(|&cpu| package(cpu)).collect();
+        // A machine that does not tell its cores has one for each CPU.
+        let cores: BTreeSet<_> = online
+            .iter()
+            .map(|&cpu| (package(cpu), place(cpu, "core_id").unwrap_or_else(|| format!("cpu{cpu}"))))
+            .collect();
+        Self { packages: packages.len(), cores: cores.len(), online }
+    }
+}
+
+/// The section `topology`.
+pub(crate) fn topology(root: &Root) -> String {
+    let processors = Processors::read(root);
+    let topology = Topology::read(root.path());
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut text = format!(
+        "CPUs: {} ({}) on {} in {}\n",
+        processors.online.len(),
+        ranges::show(&processors.online),
+        count(processors.cores, "core"),
+        count(processors.packages, "package")
+    );
+    let allowed = topology.cpus();
+    if !allowed.is_empty() && allowed != processors.online {
+        text += &format!("  this process may use {} of them ({})\n", allowed.len(), ranges::show(allowed));
+    }
+    if topology.nodes().is_empty() {
+        return text + "memory nodes: the kernel tells of none\n";
+    }
+    text += "memory nodes:\n";
+    let heads = [
+        "NODE",
+        "KIND",
+        "CPUS",
+        "MEMORY",
+        "FREE",
+        "ALLOWED",
+        "BANDWIDTH",
+        "LATENCY",
+        "TYPE",
+        "DISTANCES",
+        "HUGE PAGES (FREE/TOTAL)",
+    ];
+    let mut columns = Columns::new(heads, &[0, 3, 4, 6, 7]).indented();
+    for node in topology.nodes() {
+        columns.push(row(root, node));
+    }
+    text + &columns.to_string() + &format!("  kinds: {}\n", topology.basis())
+}
+
+fn row(root: &Root, node: &NumaNode) -> [String; 11] {
+    let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+    let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
+    let pools = Pool::read(root, &format!("sys/devices/system/node/node{}/hugepages", node.number));
+    let pools: Vec<String> =
+        pools.iter().map(|pool| format!("{} {}/{}", show_size(pool.size), pool.free, pool.total)).collect();
+    [
+        node.number.to_string(),
+        or_none(node.kind.map(|kind| kind.to_string()).unwrap_or_default()),
+        or_none(ranges::show(&node.cpus)),
+        round_size(node.memory),
+        round_size(node.free),
+        match (node.memory, node.allowed) {
+            (0, _) => "-",
+            (_, true) => "yes",
+            (_, false) => "no",
+        }
+        .to_owned(),
+        or_none(Speed { latency: None, ..node.speed }.to_string()),
+        or_none(Speed { bandwidth: None, ..node.speed }.to_string()),
+        or_none(node.subtype.clone().unwrap_or_default()),
+        or_none(distances.join(" ")),
+        pools.join(", "),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented::Machine;
+
+    #[test]
+    fn a_machine_with_two_nodes_one_of_them_memory_alone() {
+        let node = "sys/devices/system/node";
+        let cpu = "sys/devices/system/cpu";
+        let mut files = vec![
+            (format!("{cpu}/online"), "0-3"),
+            ("proc/self/status".to_owned(), "Name:\tx\nCpus_allowed_list:\t0,2\nMems_allowed_list:\t0\n"),
+            (format!("{node}/online"), "0,10\n"),
+            (format!("{node}/node0/access0/initiators/read_bandwidth"), "102400\n"),
+            (format!("{node}/node0/access0/initiators/read_latency"), "80\n"),
+            (format!("{node}/node10/access0/initiators/read_bandwidth"), "512000\n"),
+            (format!("{node}/node0/cpulist"), "0-3\n"),
+            (format!("{node}/node0/meminfo"), "Node 0 MemTotal:  2097152 kB\nNode 0 MemFree:   1048576 kB\n"),
+            (format!("{node}/node0/distance"), "10 24\n"),
+            (format!("{node}/node0/hugepages/hugepages-2048kB/nr_hugepages"), "8\n"),
+            (format!("{node}/node0/hugepages/hugepages-2048kB/free_hugepages"), "5\n"),
+            (format!("{node}/node10/cpulist"), "\n"),
+            (format!("{node}/node10/meminfo"), "Node 10 MemTotal:  524288 kB\nNode 10 MemFree: 0 kB\n"),
+            (format!("{node}/node10/distance"), "24 10\n"),
+        ];
+        for i in 0..4 {
+            files.push((format!("{cpu}/cpu{i}/topology/physical_package_id"), "0"));
+            files.push((format!("{cpu}/cpu{i}/topology/core_id"), ["0", "1"][i / 2]));
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        assert_eq!(
+            topology(&Machine::new(&files).root()),
+            "CPUs: 4 (0-3) on 2 cores in 1 package\n  this process may use 2 of them (0,2)\nmemory nodes:
+  NODE  KIND       CPUS  MEMORY  FREE  ALLOWED  BANDWIDTH  LATENCY  TYPE  DISTANCES  HUGE PAGES (FREE/TOTAL)
+     0  NORMALMEM  0-3       2G    1G  yes      100 GiB/s    80 ns  -     10 24      2M 5/8
+    10  FASTMEM    -       512M     0  no       500 GiB/s        -  -     24 10
+  kinds: node 0 by their CPUs; node 10 by bandwidth and latency
+"
+        );
+    }
+
+    #[test]
+    fn a_machine_that_tells_little() {
+        let machine =
+            Machine::new(&[("sys/devices/system/cpu/cpu0/x", ""), ("sys/devices/system/cpu/cpu1/x", "")]);
+        assert_eq!(
+            topology(&machine.root()),
+            "CPUs: 2 (0-1) on 2 cores in 1 package\nmemory nodes: the kernel tells of none\n"
+        );
+    }
+}

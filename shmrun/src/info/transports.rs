@@ -1,0 +1,170 @@
+//! How bytes can reach other PEs.
+
+use shmem_core::columns::Columns;
+use shmem_core::memory::MemoryError;
+use shmem_core::transport::ofi::{Offer, Options, offers};
+use shmem_launch::env::Settings;
+
+use crate::trial;
+
+/// The section `transports`: each is tried, not only named. `trial` tries a provider on an interface, as
+/// [`try_fabric`] does, in a process of its own: libraries of networks may hang or crash.
+///
+/// # Safety
+///
+/// The library that the settings name must be libfabric.
+pub(crate) unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
+    let options = settings.fabric(0);
+    // SAFETY: the caller's promise.
+    let (fabric, providers) = match unsafe { offers(&options) } {
+        Ok((offers, chosen)) => {
+            let state = match &chosen {
+                Some(chosen) => reason(&options, &offers, chosen),
+                None => "not usable: nothing that libfabric offers fits".to_owned(),
+            };
+            (state, Some(table(&offers, chosen.as_ref(), trial)))
+        }
+        Err(error) => (format!("not usable: {error}"), None),
+    };
+    let mut columns = Columns::new(["TRANSPORT", "REACHES", "STATE"], &[]).indented();
+    let mut row = |name: &str, reaches: &str, state: String| {
+        columns.push([name.to_owned(), reaches.to_owned(), state]);
+    };
+    row("shm", "PEs of the same node", state(trial::alone().map(drop)));
+    row("ofi", "PEs of other nodes, through libfabric", fabric);
+    row("loopback", "PEs of the same node, by copies (for tests)", "usable".to_owned());
+    providers.map_or_else(|| columns.to_string(), |providers| format!("{columns}\n{providers}"))
+}
+
+/// Tries a provider on an interface, in this process.
+///
+/// # Errors
+///
+/// What failed, in words.
+///
+/// # Safety
+///
+/// The library that the settings name must be libfabric.
+pub(crate) unsafe fn try_fabric(settings: &Settings, provider: &str, interface: &str) -> Result<(), String> {
+    let options = settings.fabric(0);
+    let named = |name: &str| Some(name.to_owned());
+    let options = Options { provider: named(provider), interface: named(interface), ..options };
+    // SAFETY: the caller's promise.
+    unsafe { trial::try_alone(&options) }
+}
+
+/// What is offered, a row for each provider on an interface, and what came of its trial. Of several addresses
+/// there the first, or the one that is chosen.
+fn table(offers: &[Offer], chosen: Option<&Offer>, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
+    let heads = ["PROVIDER", "INTERFACE", "ADDRESS", "NETWORK", "NUMA NODE", "STATE"];
+    let mut columns = Columns::new(heads, &[]).indented();
+    let is_same = |a: &Offer, b: &Offer| a.provider == b.provider && a.interface == b.interface;
+    let first = |offer: &Offer| offers.iter().find(|other| is_same(other, offer));
+    let shown = |offer: &&Offer| match chosen.filter(|chosen| is_same(chosen, offer)) {
+        Some(chosen) => chosen == *offer,
+        None => first(offer).is_some_and(|first| first == *offer),
+    };
+    for offer in offers.iter().filter(shown) {
+        let Offer { provider, interface, address, network, node, .. } = offer;
+        let tried = trial(offer).map_or_else(|why| format!("not usable: {why}"), |()| "usable".to_owned());
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        columns.push([
+            provider.clone(),
+            interface.clone(),
+            or_none(address.map(|address| address.to_string())),
+            or_none(Some(network.clone()).filter(|network| !network.is_empty())),
+            or_none(node.map(|node| node.to_string())),
+            if chosen == Some(offer) { format!("{tried}, chosen") } else { tried },
+        ]);
+    }
+    columns.to_string()
+}
+
+/// What was chosen, and why.
+fn reason(options: &Options, offers: &[Offer], chosen: &Offer) -> String {
+    let provider = match &options.provider {
+        Some(name) => format!("SHMEM_OFI_PROVIDER={name}"),
+        None => "the first provider in the order of preference".to_owned(),
+    };
+    let Offer { network, node, .. } = chosen;
+    let mut others: Vec<&str> = offers
+        .iter()
+        .filter(|other| other.provider == chosen.provider && other.network == *network)
+        .map(|other| other.interface.as_str())
+        .collect();
+    others.sort_unstable();
+    others.dedup();
+    let near = node.map_or_else(String::new, |node| format!(", at NUMA node {node}"));
+    let interface = match (&options.interface, others.len()) {
+        (Some(name), _) => format!("SHMEM_OFI_INTERFACE={name}"),
+        (None, 2..) if !network.is_empty() => {
+            format!("the nearest of {} interfaces of {network}{near}", others.len())
+        }
+        (None, _) => format!("its first interface{near}"),
+    };
+    format!("{chosen}: {provider}, {interface}")
+}
+
+fn state(result: Result<(), MemoryError>) -> String {
+    match result {
+        Ok(()) => "usable".to_owned(),
+        Err(error) => format!("not usable: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(library: &str) -> Settings {
+        Settings::from_env([("SHMEM_LIBFABRIC".to_owned(), library.to_owned())]).unwrap()
+    }
+
+    #[test]
+    fn shared_memory_works_where_tests_run() {
+        // SAFETY: there is no such library.
+        let text = unsafe { transports(&settings("/nowhere/libfabric.so"), &|_| Ok(())) };
+        assert!(text.lines().any(|line| line.contains("shm ") && line.ends_with("  usable")), "{text}");
+        let fabric = text.lines().find(|line| line.contains("ofi ")).unwrap();
+        assert!(fabric.contains("not usable: ") && fabric.contains("/nowhere/libfabric.so"), "{fabric}");
+    }
+
+    #[test]
+    fn what_fails_is_named() {
+        let failed = state(Err(MemoryError::NoMemfd { errno: rustix::io::Errno::PERM }));
+        assert!(failed.starts_with("not usable: memfd_create is not allowed here"), "{failed}");
+    }
+
+    fn offer(provider: &str, interface: &str, node: Option<u32>) -> Offer {
+        let (provider, interface) = (provider.to_owned(), interface.to_owned());
+        let network = "ib".to_owned();
+        Offer { provider, interface, network, address: None, node, is_virtual: false, atomics: true }
+    }
+
+    #[test]
+    fn every_offer_is_tried_and_the_chosen_one_is_marked() {
+        let offers = [offer("verbs", "mlx5_0", Some(0)), offer("verbs", "mlx5_1", Some(1))];
+        let trial = |offer: &Offer| if offer.node == Some(0) { Ok(()) } else { Err("no link".to_owned()) };
+        let text = table(&offers, Some(&offers[0]), &trial);
+        let rows: Vec<&str> = text.lines().skip(1).map(str::trim_end).collect();
+        assert!(rows[0].contains("mlx5_0") && rows[0].ends_with("usable, chosen"), "{text}");
+        assert!(rows[1].contains("mlx5_1") && rows[1].ends_with("not usable: no link"), "{text}");
+    }
+
+    #[test]
+    fn the_reason_of_a_choice_is_told() {
+        let offers = [offer("verbs", "mlx5_0", Some(0)), offer("verbs", "mlx5_1", Some(1))];
+        let said = reason(&Options::default(), &offers, &offers[1]);
+        assert_eq!(
+            said,
+            "verbs on mlx5_1: the first provider in the order of preference, the nearest of 2 interfaces of ib, at NUMA node 1"
+        );
+        let named = Options {
+            provider: Some("verbs".to_owned()),
+            interface: Some("mlx5_0".to_owned()),
+            ..Options::default()
+        };
+        let said = reason(&named, &offers, &offers[0]);
+        assert_eq!(said, "verbs on mlx5_0: SHMEM_OFI_PROVIDER=verbs, SHMEM_OFI_INTERFACE=mlx5_0");
+    }
+}

@@ -1,0 +1,75 @@
+//! A PE that is alone: whether its memory can be made, and a provider reaches it.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use shmem_core::memory::{Arena, Machine, MemoryError, SlotLayout};
+use shmem_core::pe::Pe;
+use shmem_core::segment::SYSTEM;
+use shmem_core::system::SystemArea;
+use shmem_core::topology::Topology;
+use shmem_core::transport::ofi::{Ofi, OfiError, Options, Secret};
+use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Until, Width};
+
+/// Tries a provider on an interface, as a PE that is alone: puts to itself, reads it back, and counts.
+///
+/// # Errors
+///
+/// What failed, in words. What fails in the middle of an operation ends the process with a message.
+///
+/// # Safety
+///
+/// The library that the options name must be libfabric.
+pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
+    let on_failure = |message: String| -> Infallible {
+        println!("{message}");
+        std::process::exit(1)
+    };
+    let refused = |error: OfiError| error.to_string();
+    let (arena, bytes) = alone().map_err(|error| error.to_string())?;
+    let place = arena.start_of(0);
+    let secret = Secret::throw().map_err(|error| error.to_string())?;
+    // SAFETY: the caller's promise.
+    let ofi = unsafe { Ofi::open(options, 0, 1, secret, Box::new(on_failure)) }.map_err(refused)?;
+    // SAFETY: nobody but this function knows of the PE, and nothing is issued to it but below.
+    let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
+    // SAFETY: the slot is mapped until the arena is dropped, and forgotten before.
+    let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
+    // SAFETY: what `register` gave just now.
+    unsafe { ofi.learn(SYSTEM, me, &key) };
+    ofi.connect(&[(me, ofi.address().map_err(refused)?)]).map_err(refused)?;
+    ofi.trust_atomics();
+    let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
+    // Behind the words of the runtime.
+    let offset = size_of::<SystemArea>();
+    let (word, sent) = (Remote { pe: me, segment: SYSTEM, offset }, 40_u64.to_ne_bytes());
+    // SAFETY: eight bytes are readable, and the registered words have as many at the offset.
+    unsafe { ofi.put(channel, word, sent.as_ptr(), sent.len(), Until::Return) };
+    ofi.quiet(channel);
+    // SAFETY: an aligned word of the registered ones.
+    let before = unsafe { ofi.atomic(channel, word, Width::W8, AtomicOp::Add(2)) };
+    let mut read = [0; 8];
+    // SAFETY: eight bytes are writable, and the registered words have as many at the offset.
+    unsafe { ofi.get(channel, read.as_mut_ptr(), word, read.len(), Until::Return) };
+    // SAFETY: an aligned word of the slot, which only the transport has changed.
+    let there = unsafe { AtomicU64::from_ptr(place.wrapping_add(offset).cast()) }.load(Ordering::Acquire);
+    let found = (before, u64::from_ne_bytes(read), there);
+    // SAFETY: nothing is under way: each operation above was waited for.
+    unsafe { ofi.close(channel) };
+    // SAFETY: nothing is under way: each operation above was waited for; there is no other PE.
+    unsafe { ofi.finish() };
+    // SAFETY: there is no other PE, and nothing is used any more.
+    unsafe { ofi.forget(SYSTEM) };
+    match found {
+        (40, 42, 42) => Ok(()),
+        found => Err(format!("40 was put, 2 was added, and 40, 42, 42 should be found: {found:?}")),
+    }
+}
+
+/// The memory of a PE without partitions, and its bytes.
+pub(crate) fn alone() -> Result<(Arena, usize), MemoryError> {
+    let layout = SlotLayout::new(&[], 0, &Topology::default())?;
+    let (arena, bytes) = (Arena::reserve(layout.clone(), 1, Machine::default())?, layout.bytes());
+    arena.create(0)?;
+    Ok((arena, bytes))
+}

@@ -1,0 +1,164 @@
+//! `shmrun`: starts a program as several PEs, on this host or on several.
+
+mod words;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{CommandFactory as _, Parser, ValueEnum};
+use shmem::launch::{Bind, DEPUTY, HostList, HostListError, HostsAs, Interface, Launch, deputy};
+use shmem_launch::say::say;
+
+/// Starts PROGRAM as several PEs, on this host or on those named, and ends with the exit code of the first
+/// that fails.
+///
+/// SIGINT, SIGTERM and SIGHUP end the job. SIGQUIT (Ctrl-\) shows what every PE waits for.
+#[derive(Parser)]
+#[command(name = "shmrun", version)]
+struct Arguments {
+    /// Number of PEs (also `-np`); with hosts: as many as these take, if not said
+    #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true,
+        required_unless_present_any = ["hosts", "hostfile"])]
+    pes: Option<usize>,
+
+    /// Hosts to start PEs on, with the number that each takes, as `node1:4,node2:4`
+    #[arg(short = 'H', long = "host", value_name = "HOSTS")]
+    hosts: Option<HostList>,
+
+    /// File with a line for each host: its name, and `:4` or ` slots=4`
+    #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
+    hostfile: Option<PathBuf>,
+
+    /// Command that reaches another host, instead of ssh: it gets the name of the host and a line for the shell
+    /// there
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
+
+    /// Interfaces of this host that others connect to, in the order in which they are tried: names, or networks
+    /// as `10.1.0.0/16` (separated by commas)
+    #[arg(long, value_name = "INTERFACES", value_delimiter = ',')]
+    interface: Vec<Interface>,
+
+    /// Where PEs run: each on one CPU, with its neighbours next to the same memory; each on the CPUs of one
+    /// NUMA node, in turn; or anywhere
+    #[arg(long, value_enum, default_value_t = Binding::None)]
+    bind: Binding,
+
+    /// Tell PEs that they are on different hosts though they are not, for tests: `2x4` for 2 hosts of 4 PEs, `*x4`
+    /// for as many of 4 as it takes, or the host of each PE, as `0,0,1`
+    #[arg(long, value_name = "PATTERN")]
+    hosts_as: Option<HostsAs>,
+
+    /// Write the number of the PE before each line of output
+    #[arg(long)]
+    tag_output: bool,
+
+    /// Run this PE under gdb, on this terminal
+    #[arg(long, value_name = "PE")]
+    gdb: Option<usize>,
+
+    /// Let every PE print its process number and wait for a debugger
+    #[arg(long)]
+    attach_wait: bool,
+
+    /// Set a variable for the PEs (can be repeated)
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
+    variables: Vec<(String, String)>,
+
+    /// End the job after so many seconds, with exit code 124
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Binding {
+    Core,
+    Numa,
+    None,
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "the number of PEs is a whole number, from 1 up".to_owned())
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("expected KEY=VALUE".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn hosts(arguments: &Arguments) -> Result<Option<HostList>, HostListError> {
+    match &arguments.hostfile {
+        Some(file) => HostList::read(file).map(Some),
+        None => Ok(arguments.hosts.clone()),
+    }
+}
+
+fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([DEPUTY]) {
+        return ExitCode::from(deputy());
+    }
+    let arguments = Arguments::parse_from(words::with_np(&Arguments::command(), std::env::args_os()));
+    let hosts = match hosts(&arguments) {
+        Ok(hosts) => hosts,
+        Err(error) => {
+            say(&format!("shmrun: {error}"));
+            return ExitCode::from(2);
+        }
+    };
+    let pes = arguments.pes.or(hosts.as_ref().map(HostList::slots)).unwrap_or_default();
+    let mut program = arguments.program.into_iter();
+    let bind = match arguments.bind {
+        Binding::Core => Bind::Core,
+        Binding::Numa => Bind::Numa,
+        Binding::None => Bind::None,
+    };
+    let mut launch = Launch::new(program.next().unwrap_or_default(), pes)
+        .args(program)
+        .bind(bind)
+        .watch_signals()
+        .speaker("shmrun");
+    for (key, value) in arguments.variables {
+        launch = launch.env(key, value);
+    }
+    if let Some(hosts) = hosts {
+        launch = launch.hosts(hosts).interfaces(arguments.interface);
+    }
+    if let Some(agent) = arguments.agent {
+        launch = launch.agent(agent.split_whitespace());
+    }
+    if let Some(hosts) = arguments.hosts_as {
+        launch = launch.hosts_as(hosts);
+    }
+    if arguments.tag_output {
+        launch = launch.tag_output();
+    }
+    if let Some(pe) = arguments.gdb {
+        launch = launch.gdb(pe);
+    }
+    if arguments.attach_wait {
+        launch = launch.attach_wait();
+    }
+    if let Some(time) = arguments.timeout {
+        launch = launch.timeout(time);
+    }
+    match launch.run() {
+        Ok(outcome) => ExitCode::from(outcome.code),
+        Err(error) => {
+            say(&format!("shmrun: {error}"));
+            ExitCode::from(error.code())
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Jobs between pretend hosts whose network is slowed down, cut and reset: run by `ci/faults.sh`.
+
+#[path = "../launching/command.rs"]
+mod command;
+mod contexts_apart;
+mod faults;
+mod switch;

@@ -1,0 +1,664 @@
+//! Jobs of real processes on this host.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::entry::*;
+use rustix::process::{Pid, Signal, kill_process};
+use shmem::launch::{Failure, Launch, Outcome};
+
+fn job(name: &str, pes: usize) -> Outcome {
+    launch(name, pes).run().unwrap()
+}
+
+/// `shmrun` with options, running a program of this test.
+fn shmrun(options: &[&str], name: &str) -> Command {
+    let mut command = bare_shmrun(options);
+    command.arg(itself()).args(ENTRY).env(programs::NAME, name);
+    command
+}
+
+mod meeting {
+    use super::*;
+
+    #[test]
+    fn values_meet_among_1_2_and_7() {
+        for pes in [1, 2, 7] {
+            assert_in_order(&job("exchange", pes));
+        }
+    }
+
+    #[test]
+    fn large_values_pass_whole() {
+        assert_in_order(&job("exchange-large", 3));
+    }
+
+    #[test]
+    fn three_hundred_descriptors_of_a_pe_and_fewer_of_others_arrive_in_order() {
+        assert_in_order(&job("share", 3));
+        assert_in_order(&job("share", 1));
+    }
+
+    #[test]
+    fn pes_that_are_told_apart_share_nothing() {
+        let on =
+            |pattern: &str, name, pes| launch(name, pes).hosts_as(pattern.parse().unwrap()).run().unwrap();
+        assert_in_order(&on("0,3,0,1,3", "share", 5));
+        assert_in_order(&on("4x1", "share", 4));
+        let outcome = on("0,3,0", "hosts", 3);
+        assert!(outcome.outputs.iter().all(|output| text(&output.out).contains("[0, 3, 0]")), "{outcome:?}");
+        let refused = shmrun(&["-n", "3", "--hosts-as", "2x2"], "hosts").output().unwrap();
+        let message = "shmrun: the pattern of hosts places 4 PEs, and the job has 3\n";
+        assert_eq!((text(&refused.stderr).as_ref(), refused.status.code()), (message, Some(2)));
+    }
+
+    #[test]
+    fn a_low_limit_on_descriptors_is_raised_or_explained() {
+        assert_in_order(&job("share-soft-limit", 3));
+        let outcome = job("share-hard-limit", 3);
+        let text = text(&outcome.outputs[0].err);
+        assert!(
+            text.contains("share 600 descriptors, but this process may have 400 open and needs "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn pes_that_do_different_things_end_the_job() {
+        let outcome = job("mismatch", 2);
+        assert_eq!(outcome.code, 1);
+        assert!(outcome.report.contains("are they the same program?"), "{}", outcome.report);
+    }
+
+    #[test]
+    fn below_a_wrapper_a_pe_is_a_pe() {
+        let inner = format!("{} {}; exit $?", itself().display(), ENTRY.join(" "));
+        let run = |name| {
+            Launch::new("sh", 3)
+                .args(["-c", &inner])
+                .env(programs::NAME, name)
+                .capture_output()
+                .run()
+                .unwrap()
+        };
+        assert_in_order(&run("exchange"));
+
+        let start = Instant::now();
+        let outcome = run("segfault-1");
+        assert_ended_by_itself(start);
+        let (pe, how) = died(&outcome);
+        assert_eq!((pe, outcome.code), (1, 139), "{outcome:?}");
+        assert_eq!(how, "exited with code 139, which shells use for signal 11 (SIGSEGV)");
+    }
+}
+
+mod death {
+    use super::*;
+
+    #[test]
+    fn the_code_of_the_first_that_fails_is_the_jobs() {
+        let outcome = job("exit-3-of-1", 3);
+        assert_eq!(died(&outcome), (1, "exited with code 3".into()));
+        assert_eq!(outcome.code, 3);
+    }
+
+    #[test]
+    fn a_signal_ends_the_job_at_once_with_one_message_that_says_what_the_others_did() {
+        let start = Instant::now();
+        let outcome = job("segfault-1", 4);
+        assert_ended_by_itself(start);
+        assert_eq!(died(&outcome).0, 1);
+        assert_eq!(outcome.code, 128 + 11);
+        let report = &outcome.report;
+        assert_eq!(report.matches("was killed").count(), 1, "{report}");
+        assert!(report.starts_with("PE 1 (pid "), "{report}");
+        assert!(report.contains(") was killed by signal 11 (SIGSEGV)"), "{report}");
+        assert!(report.contains("PEs 0, 2, 3 wait in `barrier` at src/main.rs:88 since "), "{report}");
+    }
+
+    #[test]
+    fn a_kill_has_a_hint_about_memory() {
+        let outcome = job("kill-0", 2);
+        assert_eq!(outcome.code, 137);
+        assert!(
+            outcome.report.contains("(SIGKILL): perhaps by the kernel for want of memory"),
+            "{}",
+            outcome.report
+        );
+        assert!(outcome.report.contains(" has left "), "{}", outcome.report);
+    }
+
+    #[test]
+    fn a_panic_is_called_a_panic_and_all_that_panic_are_told_once() {
+        let outcome = job("panic", 4);
+        assert_eq!(outcome.code, 101);
+        assert_eq!(died(&outcome).1, "panicked (exit code 101)");
+        assert!(text(&outcome.outputs[2].err).contains("PE 2 has had enough"));
+        let report = &outcome.report;
+        // Who came first, and who is still printing why, is up to chance; the others that have ended
+        // are in one clause.
+        assert_eq!(report.matches(" (pid ").count(), 1, "{report}");
+        assert!((1..=2).contains(&report.matches("panicked (exit code 101)").count()), "{report}");
+    }
+
+    #[test]
+    fn to_leave_without_a_word_is_a_death() {
+        let start = Instant::now();
+        let outcome = job("leave-early-0", 3);
+        assert_ended_by_itself(start);
+        assert_eq!(died(&outcome), (0, "exited with code 0 before it left the job".into()));
+        assert_eq!(outcome.code, 1);
+        assert!(outcome.report.contains("PEs 1, 2 wait for the others to start"), "{}", outcome.report);
+    }
+
+    #[test]
+    fn to_stay_away_while_others_join_is_a_death() {
+        let start = Instant::now();
+        let outcome = job("stay-away-1", 3);
+        assert_ended_by_itself(start);
+        assert_eq!(died(&outcome), (1, "exited with code 0 and never joined the job".into()));
+        assert_eq!(outcome.code, 1);
+    }
+
+    #[test]
+    fn a_pe_that_becomes_another_program_is_missed() {
+        let start = Instant::now();
+        let outcome = job("become-sleep-1", 2);
+        assert_ended_by_itself(start);
+        assert_eq!(died(&outcome).1, "closed its connection to the launcher before it left the job");
+    }
+
+    #[test]
+    fn after_all_have_left_a_code_counts_but_ends_nobody() {
+        let outcome = job("fail-after-finish", 3);
+        assert_eq!(died(&outcome), (0, "exited with code 5".into()));
+        assert_eq!(outcome.code, 5);
+        for pe in [1, 2] {
+            assert_eq!(said(&outcome.outputs[pe]), ["to my own end"]);
+        }
+    }
+
+    #[test]
+    fn who_does_not_heed_sigterm_is_killed() {
+        let start = Instant::now();
+        assert_eq!(job("stubborn", 2).code, 4);
+        assert_ended_by_itself(start);
+    }
+
+    #[test]
+    fn abort_prints_its_message_once_and_sets_the_code() {
+        let start = Instant::now();
+        let outcome = job("abort-2", 4);
+        assert_ended_by_itself(start);
+        assert_eq!(outcome.code, 7);
+        let message = "the grid has 3 rows for 4 PEs".to_owned();
+        assert_eq!(outcome.failure, Some(Failure::Aborted { pe: 2, code: 7, message }));
+        let report = &outcome.report;
+        assert!(report.ends_with(") ended the job with code 7: the grid has 3 rows for 4 PEs\n"), "{report}");
+        assert_eq!(report.lines().count(), 1, "{report}");
+        assert_eq!(said(&outcome.outputs[2]), ["before"]);
+    }
+
+    #[test]
+    fn abort_from_all_is_told_once() {
+        let outcome = job("abort-all", 4);
+        assert_eq!(outcome.report.matches("ended the job").count(), 1, "{}", outcome.report);
+        assert_eq!(outcome.code, 7);
+    }
+
+    #[test]
+    fn time_ends_a_job_that_hangs() {
+        // By then its PEs wait, on a machine that does nothing else.
+        one_of(5, |attempt| {
+            let time = Duration::from_millis(700 << attempt);
+            let outcome = launch("hang", 2).timeout(time).run().unwrap();
+            assert_eq!((outcome.code, &outcome.failure), (124, &Some(Failure::TimedOut)));
+            let report = outcome.report;
+            assert!(report.starts_with(&format!("the job has run for the {time:?}")), "{report}");
+            report.contains("PEs 0, 1 wait in `barrier` at src/main.rs:88").then_some(()).ok_or(report)
+        });
+    }
+}
+
+mod strangers {
+    use super::*;
+
+    #[test]
+    fn messages_that_say_anything_end_the_job() {
+        for number in 0..12 {
+            let start = Instant::now();
+            let outcome = job(&format!("junk-random-{number}"), 2);
+            assert_ended_by_itself(start);
+            assert!(outcome.failure.is_some() && outcome.code != 0, "{number}: {outcome:?}");
+            assert!(!outcome.report.contains("panicked"), "{number}: {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn junk_on_the_socket_is_told_and_ends_the_job() {
+        let outcome = job("junk", 2);
+        assert_eq!(outcome.code, 1);
+        assert!(matches!(outcome.failure, Some(Failure::Broken { .. })), "{outcome:?}");
+        assert!(outcome.report.contains("wrote what is no message of the library's"), "{}", outcome.report);
+        let outcome = job("junk-later", 2);
+        assert!(matches!(outcome.failure, Some(Failure::Broken { .. })), "{outcome:?}");
+    }
+
+    #[test]
+    fn what_a_pe_starts_or_forks_is_no_pe() {
+        let outcome = job("descendants", 2);
+        assert_in_order(&outcome);
+    }
+
+    #[test]
+    fn variables_without_a_launcher_are_an_error() {
+        let mut command = Command::new(itself());
+        command.args(ENTRY).env(programs::NAME, "exchange").stdin(Stdio::null());
+        let mut error = |socket: &str, pe: &str| {
+            command.env("SHMRUN_SOCKET", socket).env("SHMRUN_JOB", "1");
+            let output = command.env("SHMRUN_PE", pe).env("SHMRUN_NPES", "2").output().unwrap();
+            assert_eq!(output.status.code(), Some(99));
+            text(&output.stderr)
+        };
+        assert!(
+            error("77", "0").contains("SHMRUN_SOCKET=77 is set, but descriptor 77 is not this process's")
+        );
+        assert!(error("1", "0").contains("SHMRUN_SOCKET=1: that is no socket of a launcher"));
+        assert!(error("x", "0").contains("SHMRUN_SOCKET=`x` is nothing that shmrun sets"));
+        assert!(error("77", "2").contains("SHMRUN_PE=2, but SHMRUN_NPES=2"));
+    }
+
+    /// Whatever number is in the environment, what is no launcher's stays what it was: its owner would close it again.
+    #[test]
+    fn a_socket_of_somebody_else_stays_with_its_owner() {
+        let mut command = Command::new(itself());
+        command.args(ENTRY).env(programs::NAME, "not-the-launchers").stdin(Stdio::null());
+        command.env("SHMRUN_JOB", "1").env("SHMRUN_PE", "0").env("SHMRUN_NPES", "2");
+        let mut refusal = |socket: &str| {
+            let output = command.env("SHMRUN_SOCKET", socket).output().unwrap();
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(99), "{said}");
+            said
+        };
+        let said = refusal("own");
+        assert!(
+            said.contains("not this process's socket to shmrun: this process has made it itself"),
+            "{said}"
+        );
+        // Somebody answers who is no launcher.
+        let (ours, theirs) = programs::pair();
+        rustix::io::write(&ours, b"junk").unwrap();
+        let said = refusal(&theirs.as_raw_fd().to_string());
+        assert!(said.contains("whoever holds the other end answers what is no greeting"), "{said}");
+    }
+
+    #[test]
+    fn copies_of_a_program_that_never_join_are_remarked_upon() {
+        let output = bare_shmrun(&["-n", "3", "true"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(
+            text(&output.stderr),
+            "shmrun: 3 copies of `true` ran, and none of them joined the job: each was alone\n"
+        );
+        let output = bare_shmrun(&["-n", "3", "sh", "-c", "exit 9"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(9));
+    }
+}
+
+mod command_line {
+    use super::*;
+
+    fn fails(arguments: &[&str], code: i32, message: &str) {
+        let output = bare_shmrun(arguments).output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(error.contains(message), "{error}");
+        assert_eq!(launcher_lines(&output).len() + error.matches("error: ").count(), 1, "{error}");
+    }
+
+    #[test]
+    fn bad_input_gets_one_message_and_the_code_of_shells() {
+        fails(&["-n", "0", "true"], 2, "shmrun: 0 PEs were asked for; a job has at least one");
+        fails(&["-n", "99999999999", "true"], 2, "99999999999 PEs were asked for; ");
+        fails(&["-n", "2", "/no/such/program"], 127, "there is no program `/no/such/program`");
+        fails(&["-n", "2", "tru"], 127, "did you mean `tr");
+        fails(&["-n", "2", "/"], 126, "`/` cannot be run: it is a directory");
+        fails(
+            &["-n", "2", "--gdb", "2", "true"],
+            2,
+            "the debugger was asked for PE 2, but the PEs are 0 to 1",
+        );
+        fails(&["-n", "-1", "true"], 2, "error: invalid value '-1' for '--npes <PES>': the number of PEs is");
+        fails(&["-np", "x", "true"], 2, "error: invalid value 'x' for '--npes <PES>': the number of PEs is");
+        fails(&["--np", "4", "true"], 2, "error: unexpected argument '--np' found");
+        fails(&["-n", "4", "--bidn", "core", "true"], 2, "a similar argument exists: '--bind'");
+        fails(&["true"], 2, "error: the following required arguments were not provided:\n  --npes <PES>");
+        fails(&["-n", "2"], 2, "error: the following required arguments were not provided:\n  <PROGRAM>");
+        fails(&["-n", "2", "--env", "=x", "true"], 2, "expected KEY=VALUE");
+        fails(&["-n", "2", "--timeout", "-1", "true"], 2, "error: ");
+    }
+
+    #[test]
+    fn the_launchers_need_of_descriptors_does_not_change_what_pes_may_have() {
+        let limit = |soft| {
+            let script = format!("ulimit -Sn {soft}; exec \"$0\" -n 3 sh -c 'ulimit -Sn; ulimit -Hn'");
+            let output = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_shmrun")]).output();
+            text(&output.unwrap().stdout)
+        };
+        let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+        let hard = hard.map_or("unlimited".into(), |hard| hard.to_string());
+        for soft in [70, 200] {
+            let out = limit(soft);
+            let count = |limit: &str| out.lines().filter(|&line| line == limit).count();
+            assert_eq!((count(&soft.to_string()), count(&hard)), (3, 3), "{out}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_pes_may_be_written_as_for_other_launchers() {
+        let printed = |arguments: &[&str]| {
+            let output = bare_shmrun(arguments).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            text(&output.stdout)
+        };
+        for way in [&["-np", "2"][..], &["--bind", "none", "-np", "2"], &["--tag-output", "-np", "2"]] {
+            assert_eq!(
+                printed(&[way, &["echo", "-np", "3"]].concat()).matches("-np 3\n").count(),
+                2,
+                "{way:?}"
+            );
+        }
+        assert_eq!(printed(&["--env", "A=b", "-np", "1", "sh", "-c", "echo $A"]), "b\n");
+        // Behind the program it is the program's.
+        assert_eq!(printed(&["-n", "1", "--", "echo", "-np", "3"]), "-np 3\n");
+        assert_eq!(printed(&["-n1", "echo", "-np"]), "-np\n");
+    }
+
+    #[test]
+    fn arguments_of_the_program_are_its_own() {
+        let output = bare_shmrun(&["-n", "1", "echo", "-n", "4", "--bind"]).output().unwrap();
+        assert_eq!(text(&output.stdout), "4 --bind");
+        let options = ["-n", "1", "--env", "A=b=c", "sh", "-c", "echo $A"];
+        assert_eq!(text(&bare_shmrun(&options).output().unwrap().stdout), "b=c\n");
+    }
+
+    #[test]
+    fn tags_stand_before_each_line_and_lines_stay_whole() {
+        let script = "for i in 1 2 3 4 5 6 7 8 9; do printf 'a%s' $SHMRUN_PE; printf 'b%s\\n' $SHMRUN_PE; done; printf end; echo no >&2";
+        let output = bare_shmrun(&["-n", "3", "--tag-output", "sh", "-c", script]).output().unwrap();
+        let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+        lines.sort();
+        let of = |pe| (0..9).map(move |_| format!("[{pe}] a{pe}b{pe}")).chain([format!("[{pe}] end")]);
+        assert_eq!(lines, (0..3).flat_map(of).collect::<Vec<_>>());
+        let error = text(&output.stderr);
+        for pe in 0..3 {
+            assert!(error.contains(&format!("[{pe}] no\n")), "{error}");
+        }
+    }
+
+    #[test]
+    fn input_goes_to_the_first_pe_only() {
+        let mut command = bare_shmrun(&["-n", "3", "sh", "-c", "echo $SHMRUN_PE:$(cat)"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"words").unwrap();
+        let output = child.wait_with_output().unwrap();
+        let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+        lines.sort();
+        assert_eq!(lines, ["0:words", "1:", "2:"]);
+    }
+
+    #[test]
+    fn pes_are_bound_in_turn_to_the_cpus_that_are_allowed() {
+        let script = "echo $SHMRUN_PE:$(grep Cpus_allowed_list /proc/self/status | cut -f2)";
+        let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+        let cpus: Vec<usize> = (0..1024).filter(|&cpu| allowed.is_set(cpu)).collect();
+        let pes = cpus.len() + 1;
+        let output = bare_shmrun(&["-n", &pes.to_string(), "--bind", "core", "sh", "-c", script]);
+        let output = { output }.output().unwrap();
+        let bound = text(&output.stdout);
+        let bound = bound.lines().map(|line| line.split_once(':').unwrap());
+        let mut bound: Vec<(usize, usize)> =
+            bound.map(|(pe, cpu)| (pe.parse().unwrap(), cpu.parse().unwrap())).collect();
+        bound.sort_unstable();
+        assert_eq!(bound.iter().map(|&(pe, _)| pe).collect::<Vec<_>>(), (0..pes).collect::<Vec<_>>());
+        // Next to the same memory as the PE before, or next to the following one.
+        let topology = shmem_core::memory::Machine::default().topology();
+        let node = |cpu| topology.nodes().iter().position(|node| node.cpus.contains(&cpu));
+        assert!(bound.is_sorted_by_key(|&(_, cpu)| node(cpu)), "{bound:?}");
+        // One CPU has two PEs, and each other has one.
+        let mut used: Vec<usize> = bound.iter().map(|&(_, cpu)| cpu).collect();
+        used.sort_unstable();
+        used.dedup();
+        assert_eq!(used, cpus);
+        assert_eq!(text(&output.stderr).matches("some CPUs run several PEs").count(), 1);
+        let output = bare_shmrun(&["-n", "2", "--bind", "numa", "true"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+    }
+
+    #[test]
+    fn a_debugger_that_is_missing_is_named() {
+        let output = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/true"]).env("PATH", "/no/such").output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(127));
+        assert!(launcher_lines(&output)[0].contains("the debugger `gdb` was asked for"), "{output:?}");
+    }
+
+    #[test]
+    fn one_pe_runs_under_the_debugger_with_the_input() {
+        let directory = tempfile::tempdir().unwrap();
+        let gdb = directory.path().join("gdb");
+        std::fs::write(&gdb, "#!/bin/sh\necho \"gdb of $SHMRUN_PE: $*: $(cat)\"\n").unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&gdb, executable).unwrap();
+        let path = format!("{}:/usr/bin:/bin", directory.path().display());
+        let mut command = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/echo", "x"]);
+        command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"bt").unwrap();
+        let out = text(&child.wait_with_output().unwrap().stdout);
+        let mut lines: Vec<&str> = out.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["gdb of 1: --args /bin/echo x: bt", "x"]);
+    }
+
+    #[test]
+    fn a_program_launches_itself() {
+        let mut command = Command::new(itself());
+        command.args(ENTRY).env(programs::NAME, "connect").env("SHMEM_NPES", "3");
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let out = text(&output.stdout);
+        let mut lines: Vec<&str> = out.lines().filter_map(|line| Some(line.split_once("> ")?.1)).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["shmrun 0 of 3", "shmrun 1 of 3", "shmrun 2 of 3"]);
+
+        let failed = command.env(programs::NAME, "connect-and-abort").output().unwrap();
+        let said = text(&failed.stderr);
+        assert!(
+            said.starts_with("shmem: PE ") && said.ends_with(" ended the job with code 7: enough\n"),
+            "{said}"
+        );
+        command.env(programs::NAME, "connect");
+
+        let alone = command.env("SHMEM_NPES", "1").output().unwrap();
+        assert!(text(&alone.stdout).contains("singleton 0 of 1"), "{alone:?}");
+        let none = command.env("SHMEM_NPES", "0").output().unwrap();
+        assert!(text(&none.stderr).contains("SHMEM_NPES=0: not a whole number from 1 up"), "{none:?}");
+    }
+}
+
+/// Attaches to a process as a debugger does, and lets it go on to its end.
+fn trace(pid: i32) -> std::io::Result<()> {
+    // SAFETY: this request reads and writes no memory of either process.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0usize, 0usize) };
+    if result != 0 {
+        let error = std::io::Error::last_os_error();
+        // Containers and hardened systems forbid it.
+        assert!(matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)), "{error}");
+        return Err(error);
+    }
+    // Its end is told to who traces it first.
+    rustix::process::waitpid(Pid::from_raw(pid), rustix::process::WaitOptions::empty()).unwrap();
+    Ok(())
+}
+
+mod signals {
+    use super::*;
+
+    fn below_a_wrapper(name: &str) -> Command {
+        let inner = format!("{} {}; exit $?", itself().display(), ENTRY.join(" "));
+        let mut command = bare_shmrun(&["-n", "2", "sh", "-c", &inner]);
+        command.env(programs::NAME, name);
+        command
+    }
+
+    #[test]
+    fn nothing_is_left_when_the_launcher_is_killed() {
+        let stranger = bare_shmrun(&["-n", "2", "sh", "-c", "echo \"pid> $$\"; exec sleep 1000"]);
+        for command in [shmrun(&["-n", "2"], "hang"), below_a_wrapper("hang"), stranger] {
+            let (mut child, pids) = started(command, 2);
+            signal(&child, Signal::KILL);
+            assert_eq!(child.wait().unwrap().signal(), Some(9));
+            assert_gone(&pids);
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_when_a_wrapper_has_gone_before() {
+        // The inner shell is killed by the PE, the outer one goes on.
+        let inner = format!("{} {} & wait", itself().display(), ENTRY.join(" "));
+        let outer = format!("sh -c '{inner}'; while :; do sleep 0.05; done");
+        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", &outer]);
+        command.env(programs::NAME, "kill-parent-and-hang");
+        let (mut child, pids) = started(command, 1);
+        signal(&child, Signal::KILL);
+        child.wait().unwrap();
+        assert_gone(&pids);
+    }
+
+    #[test]
+    fn a_killed_pe_leaves_nothing() {
+        let (child, pids) = started(shmrun(&["-n", "3"], "hang"), 3);
+        let start = Instant::now();
+        kill_process(Pid::from_raw(pids[1]).unwrap(), Signal::KILL).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_ended_by_itself(start);
+        assert_eq!(output.status.code(), Some(137));
+        assert_gone(&pids);
+        let lines = launcher_lines(&output);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+    }
+
+    #[test]
+    fn signals_to_the_launcher_end_the_job() {
+        for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+            for command in [shmrun(&["-n", "2"], "hang"), below_a_wrapper("hang")] {
+                let (child, pids) = started(command, 2);
+                let start = Instant::now();
+                signal(&child, number);
+                let output = child.wait_with_output().unwrap();
+                assert_ended_by_itself(start);
+                assert_eq!(output.status.code(), Some(code), "{output:?}");
+                let lines = launcher_lines(&output);
+                assert_eq!(lines.len(), 1, "{lines:?}");
+                assert!(lines[0].starts_with("shmrun: ended by signal "), "{lines:?}");
+                assert!(lines[0].contains("PEs 0, 1 wait in `barrier` at src/main.rs:88"), "{lines:?}");
+                assert_gone(&pids);
+            }
+        }
+    }
+
+    #[test]
+    fn pes_can_heed_signals_before_they_are_killed() {
+        let script = "trap 'echo saved; exit 0' TERM; echo \"pid> $$\"; while :; do sleep 0.05; done";
+        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", script]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(out.next().unwrap().starts_with("pid> "));
+        signal(&child, Signal::TERM);
+        assert_eq!(out.next().as_deref(), Some("saved"));
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+
+        // As it would be without the launcher, but for the one that only the launcher answers.
+        let script = "grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2";
+        let masks = |output: Output| -> Vec<u64> {
+            // Signals above 31 are the C library's.
+            let mask = |text| u64::from_str_radix(text, 16).unwrap() & 0x7fff_ffff;
+            text(&output.stdout).lines().map(mask).collect()
+        };
+        let mut plain = Command::new("sh");
+        with_default_signals(plain.args(["-c", script]));
+        let plain = masks(plain.output().unwrap());
+        let launched = masks(bare_shmrun(&["-n", "1", "sh", "-c", script]).output().unwrap());
+        assert_eq!(launched, [plain[0], plain[1] | 1 << (libc::SIGQUIT - 1)]);
+    }
+
+    #[test]
+    fn a_second_signal_does_not_wait() {
+        // Nor as long as it would behind the first.
+        one_of(5, |_| {
+            let (child, pids) = started(shmrun(&["-n", "2"], "hang-stubborn"), 2);
+            signal(&child, Signal::TERM);
+            std::thread::sleep(Duration::from_millis(300));
+            let start = Instant::now();
+            signal(&child, Signal::TERM);
+            assert_eq!(child.wait_with_output().unwrap().status.code(), Some(143));
+            let took = start.elapsed();
+            assert_gone(&pids);
+            if took < Duration::from_secs(1) { Ok(()) } else { Err(format!("it took {took:?}")) }
+        });
+    }
+
+    /// The answer to SIGQUIT, which a key of the terminal sends to the PEs too.
+    fn asked(name: &str, joined: usize, lines: usize) -> Vec<String> {
+        let (mut child, pids) = started(shmrun(&["-n", "3"], name), joined);
+        for &pid in &pids {
+            kill_process(Pid::from_raw(pid).unwrap(), Signal::QUIT).unwrap();
+        }
+        signal(&child, Signal::QUIT);
+        let error = BufReader::new(child.stderr.take().unwrap());
+        let answer = error.lines().map(Result::unwrap).skip_while(|line| !line.contains("the PEs now"));
+        let answer = answer.take(lines + 1).collect();
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(child.try_wait().unwrap().is_none(), "it goes on");
+        signal(&child, Signal::TERM);
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+        assert_gone(&pids);
+        answer
+    }
+
+    #[test]
+    fn sigquit_asks_and_the_job_goes_on() {
+        let answer = asked("hang", 3, 1);
+        assert_eq!(answer[0], "shmrun: the PEs now:");
+        assert!(answer[1].starts_with("  PEs 0-2 wait in `barrier` at src/main.rs:88 since "), "{answer:?}");
+        let answer = asked("hang-2", 2, 2);
+        assert_eq!(answer[1..], ["  PEs 0, 1 wait for the others to start", "  PE 2 has not joined the job"]);
+    }
+
+    #[test]
+    fn a_pe_waits_for_a_debugger_when_asked() {
+        let mut command = shmrun(&["-n", "1", "--attach-wait"], "attach");
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut error = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("waits for a debugger") {
+            line.clear();
+            assert_ne!(error.read_line(&mut line).unwrap(), 0);
+        }
+        let pid = line.split("pid ").nth(1).unwrap().split(' ').next().unwrap();
+        assert!(line.starts_with(&format!("PE 0: pid {pid} waits for a debugger: `gdb -p {pid}`")), "{line}");
+        assert!(child.try_wait().unwrap().is_none());
+        match trace(pid.parse().unwrap()) {
+            Ok(()) => assert_eq!(child.wait().unwrap().code(), Some(0)),
+            Err(why) => {
+                println!("skipped: no process may be traced here: {why}");
+                signal(&child, Signal::TERM);
+                child.wait().unwrap();
+            }
+        }
+    }
+}
