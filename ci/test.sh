@@ -17,7 +17,7 @@ first=(hygiene fmt deny lint)
 # other PEs most of the time; beside it what is built elsewhere: for a compiler, an interpreter or a sanitizer, which
 # seldom use more than one core.
 built=(peers loopback random fabric hosts faults shim check devshm page numa equipped)
-elsewhere=(assembly miri doc package surface compilers sanitize loom optional mutants)
+elsewhere=(assembly miri doc book package surface compilers sanitize loom optional mutants)
 # What has to have the machine for itself.
 alone=(guard)
 case ${1-} in

@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+mod documents;
 pub mod options;
 pub mod shares;
 pub mod speedup;

@@ -66,7 +66,8 @@ unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {
 /// registered. They change no result.
 ///
 /// ```
-/// use shmem_core::data::MemoryHints;
+/// # mod shmem { pub use shmem_core::data::*; }
+/// use shmem::MemoryHints;
 ///
 /// let both = MemoryHints::ATOMICS_REMOTE | MemoryHints::SIGNAL_REMOTE;
 /// assert_eq!(both.to_string(), "atomics_remote|signal_remote");

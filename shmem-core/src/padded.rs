@@ -36,8 +36,9 @@ const LINE: usize = 64;
 /// The lengths must be constants; parameters of a generic item cannot stand there.
 ///
 /// ```
-/// use shmem_core::padded;
-/// use shmem_core::padded::Padded;
+/// # use shmem_core as shmem;
+/// use shmem::padded;
+/// use shmem::padded::Padded;
 ///
 /// const COLUMNS: usize = 1024;
 /// type Field = padded![f64; 8; COLUMNS];
@@ -70,7 +71,9 @@ macro_rules! padded {
 /// smaller one is an error of the compiler where an element is first used:
 ///
 /// ```compile_fail,E0080
-/// # use shmem_core::padded::Padded;
+/// # use shmem_core as shmem;
+/// use shmem::padded::Padded;
+///
 /// // a row of 4 elements does not fit into a pitch of 3; `padded![T; ..]` chooses one
 /// let _ = Padded::<u8, 4, 3>::filled(0)[0];
 /// ```
@@ -89,7 +92,9 @@ pub struct Padded<T, const LENGTH: usize, const PITCH: usize>([T; PITCH]);
 /// more.
 ///
 /// ```
-/// # use shmem_core::padded::pitch;
+/// # use shmem_core as shmem;
+/// use shmem::padded::pitch;
+///
 /// assert_eq!(pitch::<f64>(1024), 1032);       // 8 KiB and a line
 /// assert_eq!(pitch::<f64>(1000), 1000);       // 125 lines
 /// assert_eq!(pitch::<f64>(16), 16);
@@ -127,7 +132,9 @@ impl<T, const LENGTH: usize, const PITCH: usize> Padded<T, LENGTH, PITCH> {
     /// A row of these elements.
     ///
     /// ```
-    /// # use shmem_core::padded::Padded;
+    /// # use shmem_core as shmem;
+    /// use shmem::padded::Padded;
+    ///
     /// static ROW: Padded<u8, 3, 4> = Padded::new([1, 2, 3]);
     /// assert_eq!(*ROW, [1, 2, 3]);
     /// ```

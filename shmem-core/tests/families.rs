@@ -96,7 +96,7 @@ fn table() -> String {
 
 #[test]
 fn the_page_shows_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/observing.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/src/observing.md");
     let page = fs::read_to_string(&path).unwrap();
     let (head, rest) = page.split_once("<!-- table -->\n").unwrap();
     let (shown, tail) = rest.split_once("<!-- end of table -->").unwrap();
@@ -105,7 +105,10 @@ fn the_page_shows_the_table() {
         fs::write(&path, page).unwrap();
         return;
     }
-    assert!(shown == table(), "docs/observing.md is not the table any more: run this test with BLESS=1");
+    assert!(
+        shown == table(),
+        "docs/guide/src/observing.md is not the table any more: run this test with BLESS=1"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use shmem_core::shared;
 ///
 /// # Safety
 ///
-/// `write` must initialise all `items`, by the functions of `shmem_core::shared`.
+/// `write` must initialise all `items`, by accesses that may meet those of others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a symmetric object begins as",
     note = "allocate `[0.0; N]`, a `Vec`, `shmem::filled(0.0, n)`, `shmem::zeroed(n)`, or `shmem::value(x)` for a single value"

@@ -18,8 +18,47 @@ use crate::thread::{Single, ThreadLevel};
 
 /// The job, and the token that proves that it runs.
 ///
-/// Operations on other PEs' memory are in the traits [`Rma`](crate::Rma), [`Amo`](crate::Amo),
-/// [`Order`](crate::Order) and [`Raw`](crate::Raw), which the prelude brings.
+/// There is one in a process. [`#[shmem::main]`](macro@crate::main) and [`#[shmem::test]`](macro@crate::test) hand it over, and
+/// [`init`](crate::init) makes it where neither fits. What follows is ordered by task; methods in other traits come with the prelude.
+///
+/// | to | there is |
+/// |---|---|
+/// | know who is there | [`me`](Self::me), [`my_pe`](Self::my_pe), [`n_pes`](Self::n_pes), [`pe`](Self::pe), [`pes`](Self::pes), [`ring_neighbours`](Self::ring_neighbours) |
+/// | allocate | [`alloc`](Self::alloc), [`alloc_in`](Self::alloc_in), [`heap`](Self::heap), [`partition`](Self::partition), [`array`](Self::array), [`free`](Self::free); untyped: [`malloc`](Self::malloc), [`align`](Self::align), [`calloc`](Self::calloc), [`realloc`](Self::realloc) |
+/// | move values, arrays and structs | [`put`](crate::Rma::put), [`get`](crate::Rma::get), [`p`](crate::Rma::p), [`g`](crate::Rma::g); bytes: [`putmem`](crate::Raw::putmem), [`getmem`](crate::Raw::getmem) |
+/// | move columns, blocks, fields | [`strided!`](crate::strided!); with strides as arguments: [`iput`](crate::Strided::iput), [`iget`](crate::Strided::iget) |
+/// | go on beside transfers | [`scope`](crate::NonBlocking::scope), [`put_owned`](crate::NonBlocking::put_owned), [`get_owned`](crate::NonBlocking::get_owned), [`put_from`](crate::NonBlocking::put_from), [`get_into`](crate::NonBlocking::get_into) |
+/// | update words | [`add`](crate::Amo::add), [`fetch_add`](crate::Amo::fetch_add), [`inc`](crate::Amo::inc), [`set`](crate::Amo::set), [`swap`](crate::Amo::swap), [`compare_swap`](crate::Amo::compare_swap), [`fetch`](crate::Amo::fetch), [`and`](crate::Amo::and), [`or`](crate::Amo::or), [`xor`](crate::Amo::xor) |
+/// | send news, and wait for it | [`put_signal`](crate::PutSignal::put_signal), [`signal_set`](crate::Amo::signal_set), [`signal_add`](crate::Amo::signal_add); [`wait_until`](crate::Here::wait_until), [`test`](crate::Here::test) of the word, [`Words`](crate::Words) of several |
+/// | order and complete | [`fence`](crate::Order::fence), [`quiet`](crate::Order::quiet), [`quiet_pe`](crate::Order::quiet_pe) |
+/// | meet | [`barrier_all`](Self::barrier_all), [`sync_all`](Self::sync_all) |
+/// | do something together | [`sum`](Self::sum), [`prod`](Self::prod), [`min`](Self::min), [`max`](Self::max), [`sum_inscan`](Self::sum_inscan), [`sum_exscan`](Self::sum_exscan), [`broadcast`](Self::broadcast), [`collect`](Self::collect), [`fcollect`](Self::fcollect), [`alltoall`](Self::alltoall), [`alltoalls`](Self::alltoalls) |
+/// | do it with some of the PEs | [`team`](Self::team), [`node_team`](Self::node_team), and what a [`Team`] splits into |
+/// | have references | [`local`](Self::local), [`frozen`](Self::frozen), [`local_with_halos`](Self::local_with_halos) |
+/// | exchange edges with neighbours | [`halo`](Self::halo) |
+/// | exclude each other | [`lock`](Self::lock), [`try_lock`](Self::try_lock) |
+/// | communicate from threads | [`create_ctx`](Self::create_ctx), [`register_thread`](Self::register_thread), [`domains`](Self::domains), [`domain_config`](Self::domain_config), [`resources`](Self::resources), [`session`](crate::Sessions::session) |
+/// | make partitions, and know what they were given | [`create_partition`](Self::create_partition), [`drop_partition`](Self::drop_partition), [`partitions`](Self::partitions), [`affinity`](Self::affinity) |
+/// | keep memory for the next job | [`persist`](Self::persist), [`Heap::named`](crate::Heap::named) |
+/// | look on | [`statistics`](Self::statistics), [`traffic`](Self::traffic) |
+/// | end the job | [`global_exit`](Self::global_exit); or return from `main` |
+///
+/// ```
+/// use shmem::prelude::*;
+///
+/// #[symmetric]
+/// static NUMBERS: [u64; 8];
+///
+/// #[shmem::main]
+/// fn main(world: &mut World) {
+///     let (_, east) = world.ring_neighbours();
+///     world.put(NUMBERS.on(east).index(..3), &[1, 2, 3]);
+///     world.barrier_all();
+///     let mut sum: u64 = world.frozen(&NUMBERS, |numbers| numbers.iter().sum());
+///     world.sum(&mut sum);
+///     assert_eq!(sum, 6 * world.n_pes() as u64);
+/// }
+/// ```
 pub struct World<L: ThreadLevel = Single> {
     /// Inline, and without interior mutability: the compiler may keep its base and stride in
     /// registers across the stores of a loop. Everything that changes is behind `inner`.
@@ -38,6 +77,7 @@ struct Inner {
 // SAFETY: the endpoint is lent by a borrow of the world only, and the world is handed out by the
 // start of the job alone; `local` takes it exclusively.
 unsafe impl<L: ThreadLevel> Initiator for World<L> {
+    #[doc(hidden)]
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
         &self.endpoint

@@ -7,7 +7,7 @@ mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use shmem::env::VARIABLES;
@@ -110,6 +110,47 @@ fn every_path_in_the_page_leads_somewhere() {
     assert_eq!(unresolved(&paths, &library), ["shmem::Rma::putt", "shmem::Worlds"]);
 }
 
+/// The examples of shmem-core are shown by this library, and name it. They are compiled without it, as it stands above; here
+/// what they import is looked for.
+#[test]
+fn what_examples_of_the_core_import_is_here() {
+    let mut paths = Vec::new();
+    sources(&["../shmem-core/src"], |path, line| {
+        let example = line.trim_start().strip_prefix("/// ").unwrap_or_default();
+        let import = example.trim_start_matches("# ").strip_prefix("use shmem::");
+        if let Some((module, names)) = import.and_then(|import| import.strip_suffix("};")?.split_once('{')) {
+            paths.extend(names.split(", ").map(|name| format!("shmem::{module}{name}")));
+        } else if let Some(path) = import.and_then(|import| import.strip_suffix(';')) {
+            paths.push(format!("shmem::{path}"));
+        }
+        // Topologies are the core's own.
+        let own = example.contains(" mod shmem ") || path.ends_with("topology/mod.rs");
+        assert!(own || !example.contains("use shmem_core::"), "{}: {line}", path.display());
+    });
+    paths.sort();
+    paths.dedup();
+    // A module and a macro, which a link cannot tell apart.
+    paths.retain(|path| path != "shmem::padded");
+    assert!(paths.len() > 10, "{paths:?}");
+    assert_eq!(unresolved(&paths, &library()), [""; 0]);
+}
+
+/// Calls `look` with each line of the sources in these directories.
+fn sources(directories: &[&str], mut look: impl FnMut(&Path, &str)) {
+    let mut directories: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else {
+                let text = std::fs::read_to_string(&path).unwrap();
+                text.lines().for_each(|line| look(&path, line));
+            }
+        }
+    }
+}
+
 /// Those of the paths that lead nowhere, in order.
 fn unresolved(paths: &[String], library: &Library) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
@@ -172,25 +213,16 @@ fn library() -> Library {
 fn every_routine_that_the_documentation_cites_exists() {
     let (all, _) = known();
     let (mut cited, mut faults) = (0, String::new());
-    let mut directories = vec!["../shmem-core/src".into(), PathBuf::from("src")];
-    while let Some(directory) = directories.pop() {
-        for entry in std::fs::read_dir(&directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                directories.push(path);
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap();
-            for line in text.lines().filter(|line| line.contains("Source: OpenSHMEM")) {
-                for name in page::quoted(line).iter().filter(|name| !name.contains('"')) {
-                    cited += 1;
-                    if !all.contains(name) && name.to_lowercase().starts_with("shmem") {
-                        let _ = writeln!(faults, "{}: {line}", path.display());
-                    }
+    sources(&["../shmem-core/src", "src"], |path, line| {
+        if line.contains("Source: OpenSHMEM") {
+            for name in page::quoted(line).iter().filter(|name| !name.contains('"')) {
+                cited += 1;
+                if !all.contains(name) && name.to_lowercase().starts_with("shmem") {
+                    let _ = writeln!(faults, "{}: {line}", path.display());
                 }
             }
         }
-    }
+    });
     assert!(faults.is_empty(), "{faults}");
     assert!(cited > 50, "{cited} citations");
 }

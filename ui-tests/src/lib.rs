@@ -9,8 +9,6 @@
 mod case;
 mod compiler;
 mod diagnostic;
-#[cfg(doctest)]
-mod pages;
 
 pub use case::{Case, Verdict, cases};
 pub use compiler::{Compiler, Product};

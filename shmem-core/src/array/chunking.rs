@@ -14,7 +14,8 @@ pub const MOST_CHUNKS: usize = 1 << 16;
 /// first chunks are the longer ones.
 ///
 /// ```
-/// use shmem_core::array::Chunking;
+/// # use shmem_core as shmem;
+/// use shmem::array::Chunking;
 ///
 /// let chunking = Chunking::new([2, 10], 4);
 /// assert_eq!((chunking.axis(), chunking.chunks()), (1, 4));

@@ -41,6 +41,7 @@ impl<I: Initiator + ?Sized> Session<'_, I> {
 
 // SAFETY: it borrows a token, and lives no longer.
 unsafe impl<I: Initiator + ?Sized> Initiator for Session<'_, I> {
+    #[doc(hidden)]
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
         self.token.endpoint()

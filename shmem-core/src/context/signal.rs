@@ -11,8 +11,8 @@ use crate::transport::SignalOp;
 /// Put that ends in a signal, on which the target can wait.
 ///
 /// ```
-/// use shmem_core::context::{PutSignal, SignalOp, Stores};
-/// use shmem_core::object::{On, Signal};
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{On, PutSignal, Signal, SignalOp, Stores};
 ///
 /// /// Sends a row, and counts it.
 /// fn send(world: &impl Stores, to: On<'_, [f64]>, row: &[f64], rows: On<'_, Signal>) {

@@ -16,8 +16,8 @@ use crate::observe::{Call, Family};
 /// words, or if all are excluded, every form returns at once.
 ///
 /// ```
-/// use shmem_core::context::{Initiator, Words, ge};
-/// use shmem_core::object::{Signal, SymBox};
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{Initiator, Signal, SymBox, Words, ge};
 ///
 /// /// Deals with what arrives, in whatever order, once each.
 /// fn drain(world: &impl Initiator, arrived: &SymBox<[Signal]>, mut deal_with: impl FnMut(usize)) {

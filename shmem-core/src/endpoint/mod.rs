@@ -312,11 +312,13 @@ impl Drop for Observed<'_> {
 )]
 pub unsafe trait Initiator {
     /// The stream that operations go through.
+    #[doc(hidden)]
     fn endpoint(&self) -> &Endpoint;
 }
 
 // SAFETY: a reference to a token lives no longer than the token.
 unsafe impl<I: Initiator + ?Sized> Initiator for &I {
+    #[doc(hidden)]
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
         (**self).endpoint()
@@ -325,6 +327,7 @@ unsafe impl<I: Initiator + ?Sized> Initiator for &I {
 
 // SAFETY: a mutable reference to a token lives no longer than the token.
 unsafe impl<I: Initiator + ?Sized> Initiator for &mut I {
+    #[doc(hidden)]
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
         (**self).endpoint()

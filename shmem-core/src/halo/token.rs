@@ -24,6 +24,7 @@ pub unsafe trait HaloToken {
 
 // SAFETY: a token exists only while operations are allowed.
 unsafe impl<I: Stores + ?Sized> HaloToken for I {
+    #[doc(hidden)]
     #[inline(always)]
     fn __endpoint(&self) -> &Endpoint {
         self.endpoint()
@@ -50,6 +51,7 @@ impl<'x> OpenPhase<'x> {
 
 // SAFETY: it lives as long as the phase (`__new`).
 unsafe impl HaloToken for OpenPhase<'_> {
+    #[doc(hidden)]
     #[inline(always)]
     fn __endpoint(&self) -> &Endpoint {
         self.endpoint

@@ -19,7 +19,8 @@ const FIRST_FREE: u32 = 4;
 /// A partition that a running program asks for: its traits, and if it cares, its ID and name.
 ///
 /// ```
-/// use shmem_core::partition::{Kind, NewPartition, Policy};
+/// # use shmem_core as shmem;
+/// use shmem::partition::{Kind, NewPartition, Policy};
 ///
 /// let written = NewPartition::new(64 << 20).kind(Kind::FastMem).policy(Policy::Mandatory);
 /// assert_eq!("SIZE=64M:KIND=F:POLICY=M".parse(), Ok(written));

@@ -34,7 +34,8 @@ pub struct Channel(pub u32);
 /// What a program expects of the operations to come on a channel. MemoryHints, all of them.
 ///
 /// ```
-/// use shmem_core::transport::SessionOptions;
+/// # mod shmem { pub use shmem_core::transport::*; }
+/// use shmem::SessionOptions;
 ///
 /// let updates = SessionOptions::batch().total_ops(1 << 20);
 /// assert_eq!(updates.total_ops, Some(1 << 20));

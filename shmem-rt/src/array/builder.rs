@@ -77,8 +77,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         ArrayBuilder { world, shape, storage, kind, chunks, partition }
     }
 
-    /// In so many chunks, however many nodes there are; chunks go round the nodes. At most
-    /// [`MOST_CHUNKS`](shmem_core::array::MOST_CHUNKS).
+    /// In so many chunks, however many nodes there are; chunks go round the nodes. At most 65536.
     pub fn chunks(mut self, chunks: usize) -> Self {
         self.chunks = Some(chunks);
         self

@@ -138,6 +138,7 @@ impl<K: ContextKind> Context<K> {
 
 // SAFETY: it borrows the world whose context it is (`bind`, `Turn::bind`).
 unsafe impl<K: ContextKind> Initiator for Ctx<'_, K> {
+    #[doc(hidden)]
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
         &self.endpoint

@@ -31,8 +31,8 @@ use crate::observe::Family;
 /// Non-blocking transfers.
 ///
 /// ```
-/// use shmem_core::context::{NonBlocking, Stores};
-/// use shmem_core::object::On;
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{NonBlocking, On, Stores};
 ///
 /// /// Sends a row while it fetches another, and computes meanwhile.
 /// fn exchange(world: &impl Stores, to: On<'_, [f64]>, row: &[f64], from: On<'_, [f64]>) -> Vec<f64> {

@@ -21,9 +21,13 @@ use crate::transport::Remote;
 /// in elements or bytes as the blocks are. How a transfer is carried out is chosen when it runs, as
 /// `SHMEM_STRIDED_ALGORITHM` and the calibration say.
 ///
+/// The routines of the specification that are named after the size of their elements are there, too: `iput8`, `iput16`, `iput32`,
+/// `iput64`, `iput128`, and so for `ibput`, `iget` and `ibget`. Each is the routine without the number, and refuses elements of another size
+/// when it is compiled.
+///
 /// ```
-/// use shmem_core::context::{Stores, Strided};
-/// use shmem_core::object::On;
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{On, Stores, Strided};
 ///
 /// /// Writes every eighth element of `column`, and reads it back.
 /// fn exchange(world: &impl Stores, column: On<'_, [f64]>) {

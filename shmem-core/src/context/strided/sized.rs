@@ -59,6 +59,8 @@ macro_rules! sized_routine {
         #[doc = concat!("As `", stringify!($routine), "`. Elements of another size do not compile.")]
         ///
         #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($sized), "`.")]
+        // Twenty of them would stand in front of what is read: `Strided` names them.
+        #[doc(hidden)]
         #[inline]
         #[track_caller]
         $($visible)? fn $sized<T: PlainData>(&self, $to: $to_type, $from: $from_type, $($number: usize),*)

@@ -16,6 +16,7 @@ use crate::observe::Family;
 )]
 pub trait LoadingToken<'b> {
     /// What a get goes through.
+    #[doc(hidden)]
     fn loading(&self) -> Through<'_, 'b>;
 }
 
@@ -27,6 +28,7 @@ pub trait LoadingToken<'b> {
 )]
 pub trait StoringToken<'b> {
     /// What a put goes through.
+    #[doc(hidden)]
     fn storing(&self) -> Through<'_, 'b>;
 }
 
@@ -52,6 +54,7 @@ macro_rules! tokens {
     ($($trait:ident, $method:ident: $bound:ident = $family:ident / $nbi:ident;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<'b, I: $bound + ?Sized> $trait<'b> for I {
+            #[doc(hidden)]
             #[inline(always)]
             fn $method(&self) -> Through<'_, 'b> {
                 Through::new(self.endpoint(), Family::$family)
@@ -60,6 +63,7 @@ macro_rules! tokens {
 
         #[diagnostic::do_not_recommend]
         impl<'env, I: $bound + ?Sized> $trait<'env> for Scope<'_, 'env, I> {
+            #[doc(hidden)]
             #[inline(always)]
             fn $method(&self) -> Through<'_, 'env> {
                 Through::new(self.endpoint(), Family::$nbi)
@@ -68,6 +72,7 @@ macro_rules! tokens {
 
         #[diagnostic::do_not_recommend]
         impl<'env, I: $bound + ?Sized> $trait<'env> for &Scope<'_, 'env, I> {
+            #[doc(hidden)]
             #[inline(always)]
             fn $method(&self) -> Through<'_, 'env> {
                 (**self).$method()

@@ -1,0 +1,32 @@
+//! The programs of the README and of the documents, as documentation tests: each is compiled, and run where it has a
+//! `main`, by one PE or as `SHMEM_NPES` says (`ci/book.sh`).
+
+/// A document, whose code blocks are tests.
+macro_rules! documents {
+    ($($name:ident = $path:literal;)*) => {$(
+        #[doc = include_str!($path)]
+        mod $name {}
+    )*};
+}
+
+documents! {
+    readme = "../../README.md";
+    from_openshmem = "../../docs/from-openshmem.md";
+    introduction = "../../docs/guide/src/introduction.md";
+    concepts = "../../docs/guide/src/concepts.md";
+    first_program = "../../docs/guide/src/first-program.md";
+    objects = "../../docs/guide/src/objects.md";
+    operations = "../../docs/guide/src/operations.md";
+    phases = "../../docs/guide/src/phases.md";
+    partitions = "../../docs/guide/src/partitions.md";
+    strided = "../../docs/guide/src/strided.md";
+    halos = "../../docs/guide/src/halos.md";
+    arrays = "../../docs/guide/src/arrays.md";
+    teams = "../../docs/guide/src/teams.md";
+    contexts = "../../docs/guide/src/contexts.md";
+    launching = "../../docs/guide/src/launching.md";
+    observing = "../../docs/guide/src/observing.md";
+    libraries = "../../docs/guide/src/libraries.md";
+    testing = "../../docs/guide/src/testing.md";
+    glossary = "../../docs/guide/src/glossary.md";
+}
