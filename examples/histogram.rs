@@ -35,11 +35,10 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     // Of the same length everywhere, though the last PEs may have one bin less.
     let counts = world.alloc(shmem::zeroed::<Atomic<u64>>(bins.div_ceil(pes)))?;
 
-    let members = world.team().members();
     for number in share(options.samples as usize, pes, me) {
         let bin = (sample(number) * bins as f64) as usize;
         let pe = owner(bins, pes, bin);
-        world.add(counts.on(members[pe]).index(bin - share(bins, pes, pe).start), 1);
+        world.add(counts.on(world.pes()[pe]).index(bin - share(bins, pes, pe).start), 1);
     }
 
     // All additions are there where the phase begins, and the counts are plain memory in it.

@@ -82,7 +82,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
 /// What `mine` gives on the member with rank `root`, on all members.
 fn from_one(world: &World, team: &Team, root: usize, length: usize, mine: impl Fn() -> Vec<f64>) -> Vec<f64> {
     let mut panel = if team.rank() == root { mine() } else { vec![0.0; length] };
-    team.broadcast(world, &mut panel[..], team.members()[root]);
+    team.broadcast(world, &mut panel[..], team.pes()[root]);
     panel
 }
 

@@ -29,7 +29,7 @@ impl Laplacian {
         let has_rows = |pe: &usize| !share(n, pes, *pe).is_empty();
         let neighbour = |pe: Option<usize>| {
             let pe = pe.filter(|pe| *pe < pes && has_rows(&me) && has_rows(pe));
-            pe.map(|pe| world.team().members()[pe])
+            pe.map(|pe| world.pes()[pe])
         };
         let (north, south) = (neighbour(me.checked_sub(1)), neighbour(Some(me + 1)));
         let halo = world.halo(&[Edge::new(north, SOUTH, n), Edge::new(south, NORTH, n)])?;

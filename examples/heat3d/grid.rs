@@ -38,8 +38,8 @@ impl Grid {
             let (axis, distance) = (side / 2, [b * c, c, 1][side / 2]);
             let place = self.place_of(me)[axis];
             match side % 2 {
-                0 => (place > 0).then(|| world.team().members()[me - distance]),
-                _ => (place + 1 < self.pes[axis]).then(|| world.team().members()[me + distance]),
+                0 => (place > 0).then(|| world.pes()[me - distance]),
+                _ => (place + 1 < self.pes[axis]).then(|| world.pes()[me + distance]),
             }
         })
     }

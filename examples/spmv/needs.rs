@@ -39,7 +39,7 @@ impl Needs {
         let runs = needed.chunk_by(|a, b| a + 1 == *b && pe_of(*a) == pe_of(*b)).map(|run| {
             let pe = pe_of(run[0]);
             let start = run[0] - share(n, pes, pe).start;
-            Run { pe: world.team().members()[pe], elements: start..start + run.len() }
+            Run { pe: world.pes()[pe], elements: start..start + run.len() }
         });
         Self { runs: runs.collect() }
     }
