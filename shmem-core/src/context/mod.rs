@@ -9,6 +9,7 @@ mod amo;
 mod condition;
 pub mod mapping;
 pub mod nonblocking;
+mod matching;
 mod order;
 mod place;
 mod raw;
