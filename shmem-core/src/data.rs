@@ -117,16 +117,84 @@ impl fmt::Display for MemoryHints {
     }
 }
 
-/// What plain transfers can move: a value of plain data, or a slice of such.
+/// Plain data of the program: a value, a slice, a `Vec` or a `Box` of a slice.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither plain data nor a slice of it",
+    message = "`{Self}` is no plain data, and no slice, `Vec` or `Box` of it",
     label = "not what can be moved",
-    note = "of a `Vec` or a `Box` take the slice: `&values[..]`, `&mut values[..]`"
+    note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`, `&mut values[..]`"
 )]
-pub trait Movable: Contents<Item: PlainData> {}
+pub trait Movable {
+    /// What it consists of: a value is one item.
+    type Item: PlainData;
+
+    /// The items.
+    fn items(&self) -> &[Self::Item];
+
+    /// The items.
+    fn items_mut(&mut self) -> &mut [Self::Item];
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Contents<Item: PlainData> + ?Sized> Movable for T {}
+impl<C: Contents<Item: PlainData> + ?Sized> Movable for C {
+    type Item = C::Item;
+
+    #[inline(always)]
+    fn items(&self) -> &[C::Item] {
+        // SAFETY: `self` is a reference to that many items, one behind the other (`Contents`).
+        unsafe { core::slice::from_raw_parts(self.start_of(), self.len_of()) }
+    }
+
+    #[inline(always)]
+    fn items_mut(&mut self) -> &mut [C::Item] {
+        // Not by `start_of`: through a pointer from a shared reference nothing may be written.
+        let (len, start) = (self.len_of(), core::ptr::from_mut(self).cast());
+        // SAFETY: `self` is an exclusive reference to that many items, one behind the other (`Contents`), of which every
+        // bit pattern is a value.
+        unsafe { core::slice::from_raw_parts_mut(start, len) }
+    }
+}
+
+impl<T: PlainData> Movable for Vec<T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn items(&self) -> &[T] {
+        self
+    }
+
+    #[inline(always)]
+    fn items_mut(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+impl<T: PlainData> Movable for Box<[T]> {
+    type Item = T;
+
+    #[inline(always)]
+    fn items(&self) -> &[T] {
+        self
+    }
+
+    #[inline(always)]
+    fn items_mut(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+/// So many items of zeroes. (Of items without bytes the standard library makes one by one, and there may be more than any
+/// loop comes to the end of.)
+#[expect(clippy::uninit_vec, reason = "an item without bytes has none that could be missing")]
+pub fn zeroed_items<T: PlainData>(count: usize) -> Vec<T> {
+    if size_of::<T>() > 0 {
+        return vec![T::zeroed(); count];
+    }
+    let mut items = Vec::new();
+    // SAFETY: a vector of items without bytes has room for any number of them (`Vec::capacity`), and they are there as
+    // soon as they are counted: there is no byte to write, and every pattern of none is a value (`PlainData`).
+    unsafe { items.set_len(count) };
+    items
+}
 
 /// What a place in symmetric memory can denote: a value, or a slice of values.
 ///

@@ -119,11 +119,15 @@ impl Job {
         self.network.resource.quiet_all();
     }
 
-    /// What lies at an extent: the name of a static, what a team has allocated and where, or the number of a heap
-    /// object.
+    /// What lies at an extent: the name of a static, that it is a part of one, what a team has allocated and where, or the
+    /// number of a heap object.
     pub(crate) fn name_of(&self, extent: Extent) -> String {
-        if let Some((_, name)) = self.memory.statics.iter().find(|(there, _)| *there == extent) {
+        let statics = &self.memory.statics;
+        if let Some((_, name)) = statics.iter().find(|(there, _)| *there == extent) {
             return name.clone();
+        }
+        if let Some((_, name)) = statics.iter().find(|(there, _)| there.overlaps(extent)) {
+            return format!("a part of {name}");
         }
         if let Some(name) = self.teams.room.lock().name_of(extent.offset) {
             return name.to_owned();

@@ -82,7 +82,7 @@ pub mod thread;
 pub mod version;
 mod world;
 
-pub use collective::{BitNumber, BitOperands, Number, Operands, Reducible};
+pub use collective::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
 pub use error::{ContextError, Error, Result, TeamError};
@@ -97,8 +97,9 @@ pub use pes::Pes;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
-    Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
+    Amo, Buffer, Collected, Condition, Contribution, Initiator, NonBlocking, Order, Pending, Place,
+    PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le,
+    lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};

@@ -6,8 +6,11 @@
 //! several ([`Words`]), by [`Condition`]s on its own copy.
 
 mod amo;
+mod collected;
 mod condition;
+mod contribution;
 pub mod mapping;
+mod matching;
 pub mod nonblocking;
 mod order;
 mod place;
@@ -18,11 +21,14 @@ mod session;
 mod signal;
 mod slow;
 pub mod strided;
+mod truth;
 mod wait;
 mod wait_set;
 
 pub use amo::Amo;
+pub use collected::Collected;
 pub use condition::{Condition, eq, ge, gt, le, lt, ne};
+pub use contribution::Contribution;
 pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
 pub use order::Order;
 pub use place::Place;
@@ -32,6 +38,7 @@ pub use rma::Rma;
 pub use session::{Session, Sessions};
 pub use signal::PutSignal;
 pub use strided::Strided;
+pub use truth::Truth;
 pub use wait_set::{WaitSet, Words};
 
 pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting, Watch};

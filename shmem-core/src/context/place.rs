@@ -77,6 +77,20 @@ pub unsafe trait Place: Copy {
     );
 }
 
+/// A place of a slice: what a transfer that owns its buffer writes to and reads from.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no place of a slice, which a buffer can go to or come from",
+    label = "not a slice of what the buffer holds",
+    note = "a `Vec` and a `Box` match a place of a slice of the same elements",
+    note = "an object that is an array is one value; its elements are a slice: `OBJECT.on(pe).index(..)`, or a part of them: `.index(1..4)`"
+)]
+pub trait SlicePlace<T: PlainData>: Place<Contents = [T]> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: PlainData> SlicePlace<T> for On<'_, [T]> {}
+#[diagnostic::do_not_recommend]
+impl<T: PlainData, const D: usize> SlicePlace<T> for ArrayOn<'_, T, D> {}
+
 // SAFETY: a place has `len` items, each of the size of an `Item`.
 unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     type Contents = T;

@@ -2,6 +2,7 @@
 
 use core::panic::Location;
 
+use super::matching::Matching;
 use super::place::{Place, check_len};
 use super::slow::{g_slow, p_slow};
 use crate::data::{Contents, PlainData};
@@ -15,7 +16,7 @@ use crate::transport::shm;
 /// On the node every operation is a load, a store or a copy in the arena, inlined; the choice
 /// between that and the network is one branch on the `Pe`.
 pub trait Rma: Initiator {
-    /// Writes `source` to a place. `source` may be reused on return; the data is visible to every
+    /// Writes `source` to a place, which for a slice is a slice, a `Vec`, a `Box` or an array. `source` may be reused on return; the data is visible to every
     /// PE after `quiet` or a barrier.
     ///
     /// # Panics
@@ -25,16 +26,20 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_put`.
     #[inline(always)]
     #[track_caller]
-    fn put<P: Place>(&self, place: P, source: &P::Contents)
-    where
+    fn put<P: Place<Contents = C>, C: Contents<Item: PlainData> + ?Sized>(
+        &self,
+        place: P,
+        source: &(impl Matching<C> + ?Sized),
+    ) where
         Self: Stores,
     {
-        check_len::<P::Contents>(place.len_of(), source.len_of());
+        let source = source.source();
+        check_len::<C>(place.len_of(), source.len_of());
         // SAFETY: `source` is a reference to as many items as the place has.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::Put) };
     }
 
-    /// Reads a place into `into`, which for a slice is a slice, a `Vec` or an array; the data is there on return.
+    /// Reads a place into `into`, which for a slice is a slice, a `Vec`, a `Box` or an array; the data is there on return.
     ///
     /// # Panics
     ///
@@ -43,11 +48,15 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_get`.
     #[inline(always)]
     #[track_caller]
-    fn get<P: Place>(&self, into: &mut (impl Fill<P::Contents> + ?Sized), place: P) {
-        let into = into.filled();
-        check_len::<P::Contents>(place.len_of(), into.len_of());
+    fn get<P: Place<Contents = C>, C: Contents<Item: PlainData> + ?Sized>(
+        &self,
+        into: &mut (impl Matching<C> + ?Sized),
+        place: P,
+    ) {
+        let into = into.destination();
+        check_len::<C>(place.len_of(), into.len_of());
         // Not by `start_of`: through a pointer from a shared reference nothing may be written.
-        let to: *mut <P::Contents as Contents>::Item = core::ptr::from_mut(into).cast();
+        let to: *mut C::Item = core::ptr::from_mut(into).cast();
         // SAFETY: `into` is an exclusive reference to as many items as the place has.
         unsafe { place.get_into(self.endpoint(), to, Family::Get) };
     }
@@ -93,36 +102,3 @@ pub trait Rma: Initiator {
 }
 
 impl<I: Initiator + ?Sized> Rma for I {}
-
-/// What [`get`](Rma::get) can fill with what a place holds: the same, and for a slice a `Vec` or an array.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be filled from a place that holds `{C}`",
-    label = "not what the place holds",
-    note = "`get` fills a value from a value, and a slice, a `Vec` or an array from a slice of the same elements"
-)]
-pub trait Fill<C: ?Sized> {
-    /// What is filled.
-    #[doc(hidden)]
-    fn filled(&mut self) -> &mut C;
-}
-
-impl<C: Contents + ?Sized> Fill<C> for C {
-    #[inline(always)]
-    fn filled(&mut self) -> &mut C {
-        self
-    }
-}
-
-impl<T: PlainData> Fill<[T]> for Vec<T> {
-    #[inline(always)]
-    fn filled(&mut self) -> &mut [T] {
-        self
-    }
-}
-
-impl<T: PlainData, const N: usize> Fill<[T]> for [T; N] {
-    #[inline(always)]
-    fn filled(&mut self) -> &mut [T] {
-        self
-    }
-}

@@ -1,7 +1,8 @@
 //! Put with a signal behind it.
 
+use super::matching::Matching;
 use super::place::{Place, check_len};
-use crate::data::Contents;
+use crate::data::{Contents, PlainData};
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, Signal};
 use crate::observe::Family;
@@ -31,11 +32,17 @@ pub trait PutSignal: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_put_signal`.
     #[inline(always)]
     #[track_caller]
-    fn put_signal<P: Place>(&self, place: P, source: &P::Contents, signal: On<'_, Signal>, op: SignalOp)
-    where
+    fn put_signal<P: Place<Contents = C>, C: Contents<Item: PlainData> + ?Sized>(
+        &self,
+        place: P,
+        source: &(impl Matching<C> + ?Sized),
+        signal: On<'_, Signal>,
+        op: SignalOp,
+    ) where
         Self: Stores,
     {
-        check_len::<P::Contents>(place.len_of(), source.len_of());
+        let source = source.source();
+        check_len::<C>(place.len_of(), source.len_of());
         check_pe(place.pe_of(), signal.pe());
         // SAFETY: `source` is a reference to as many items as the place has; the signal is on its PE.
         unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignal) };

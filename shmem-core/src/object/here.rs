@@ -11,6 +11,7 @@ use core::panic::Location;
 use bytemuck::Zeroable;
 
 use super::index::PlaceIndex;
+use super::extent::Extent;
 use super::{SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData};
 use crate::endpoint::{Endpoint, Initiator};
@@ -37,7 +38,13 @@ impl<T: SymmetricData> Symmetric<T> {
     /// The calling PE's own copy.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
-        Here::new(token.endpoint(), self.position().offset(), 1)
+        self.here_through(token.endpoint())
+    }
+
+    /// As [`here`](Self::here), through the stream of a token.
+    #[inline(always)]
+    pub(crate) fn here_through<'a>(&'a self, endpoint: &'a Endpoint) -> Here<'a, T> {
+        Here::new(endpoint, self.position().offset(), 1)
     }
 }
 
@@ -45,7 +52,13 @@ impl<T: Contents + ?Sized> SymBox<T> {
     /// The calling PE's own copy.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
-        Here::new(token.endpoint(), self.offset(), self.item_count())
+        self.here_through(token.endpoint())
+    }
+
+    /// As [`here`](Self::here), through the stream of a token.
+    #[inline(always)]
+    pub(crate) fn here_through<'a>(&'a self, endpoint: &'a Endpoint) -> Here<'a, T> {
+        Here::new(endpoint, self.offset(), self.item_count())
     }
 }
 
@@ -105,6 +118,11 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         self.start as usize - self.token.mine(0) as usize
     }
 
+    /// Its bytes in the PE's slot.
+    pub(crate) fn extent(self) -> Extent {
+        Extent { offset: self.offset(), bytes: self.len * size_of::<T::Item>() }
+    }
+
     #[inline(always)]
     pub(crate) fn endpoint(self) -> &'a Endpoint {
         self.token
@@ -155,11 +173,7 @@ impl<T: PlainData> Here<'_, [T]> {
     /// If `to` has another length.
     #[track_caller]
     pub fn copy_to(self, to: &mut [T]) {
-        assert_eq!(self.len, to.len(), "the place has {} elements, the destination {}", self.len, to.len());
-        self.tell(Family::HereLoad, Location::caller(), || {
-            // SAFETY: both sides have `len` elements, the place in the mapped arena of the token.
-            unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
-        });
+        self.read_items(to);
     }
 
     /// Copies the contents out, as a `Vec`: `TABLE.here(world).index(..8).to_vec()`.
@@ -177,11 +191,7 @@ impl<T: PlainData> Here<'_, [T]> {
     /// If `from` has another length.
     #[track_caller]
     pub fn copy_from(self, from: &[T]) {
-        assert_eq!(self.len, from.len(), "the place has {} elements, the source {}", self.len, from.len());
-        self.tell(Family::HereStore, Location::caller(), || {
-            // SAFETY: both sides have `len` elements, the place in the mapped arena of the token.
-            unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }
-        });
+        self.write_items(from);
     }
 
     /// Writes `value` to every element.
@@ -194,6 +204,28 @@ impl<T: PlainData> Here<'_, [T]> {
                 // SAFETY: an aligned `T` of this place, in the mapped arena of the token.
                 unsafe { shm::store(self.start.wrapping_add(i), value) };
             }
+        });
+    }
+}
+
+impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
+    /// Copies the items out, of which there are as many as in `to`.
+    #[track_caller]
+    pub(crate) fn read_items(self, to: &mut [T::Item]) {
+        assert_eq!(self.len, to.len(), "the place has {} elements, the destination {}", self.len, to.len());
+        self.tell(Family::HereLoad, Location::caller(), || {
+            // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
+            unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
+        });
+    }
+
+    /// Copies items in, of which there are as many as in `from`.
+    #[track_caller]
+    pub(crate) fn write_items(self, from: &[T::Item]) {
+        assert_eq!(self.len, from.len(), "the place has {} elements, the source {}", self.len, from.len());
+        self.tell(Family::HereStore, Location::caller(), || {
+            // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
+            unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }
         });
     }
 }

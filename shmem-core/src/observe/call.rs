@@ -23,7 +23,7 @@ pub struct Call<'a> {
     pub segment: u32,
     /// Bytes from the start of the PE's slot to the first that is touched.
     pub offset: usize,
-    /// Bytes that are moved. From `offset` on, unless there is a plan.
+    /// Bytes that are moved: from `offset` on, unless there is a plan. Of a meeting, those that the PE gives to it.
     pub bytes: usize,
     /// The first byte on the side of the caller; 0, if there is none.
     pub local: usize,

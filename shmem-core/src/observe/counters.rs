@@ -52,7 +52,7 @@ impl Counters {
 pub struct Tally {
     /// Calls.
     pub calls: u64,
-    /// Bytes read or written.
+    /// Bytes read or written; of collectives, those that the PE gave to them.
     pub bytes: u64,
     /// Nanoseconds that they took, as seen by the caller.
     pub nanoseconds: u64,

@@ -16,9 +16,9 @@
 //!    [again](Agreed::again), which also says where the collective began: who has come back meanwhile, even for the
 //!    very same, began elsewhere and is found.
 
+use bytemuck::Pod;
 use shmem_core::context::Endpoint;
 
-use super::number::Number;
 use super::passing::Passing;
 use crate::error::{Error, Result};
 use crate::group::{Collective, Purpose, Team};
@@ -73,7 +73,7 @@ impl Agreed<'_> {
     }
 
     /// Combines the numbers in `data` of all members, as many on each.
-    pub(crate) fn reduce<N: Number>(&self, data: &mut [u8], op: impl Fn(N, N) -> N) {
+    pub(crate) fn reduce<N: Pod>(&self, data: &mut [u8], op: impl Fn(N, N) -> N) {
         self.collective.reduce_for(self.purpose, data, op);
     }
 

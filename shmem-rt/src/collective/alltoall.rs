@@ -35,7 +35,7 @@ impl Team {
             subject: &|| format!("{} x {}", items / members, core::any::type_name::<T>()),
             location: Some(location),
         };
-        let collective = self.enter(token.endpoint(), Some(location));
+        let collective = self.enter(token.endpoint(), Some(location)).moving(size_of_val(source));
         collective.exchange(&purpose, bytemuck::cast_slice(source), bytemuck::cast_slice_mut(into));
     }
 
@@ -69,7 +69,8 @@ impl Team {
             subject: &|| format!("{items} x {}", core::any::type_name::<T>()),
             location: Some(location),
         };
-        let collective = self.enter(token.endpoint(), Some(location));
+        let collective =
+            self.enter(token.endpoint(), Some(location)).moving(all.saturating_mul(size_of::<T>()));
         if size_of::<T>() == 0 {
             // Of elements without bytes there may be more than any loop comes to the end of.
             return collective.exchange(&purpose, &[], &mut []);

@@ -2,54 +2,70 @@
 
 use std::panic::Location;
 
-use shmem_core::context::Initiator;
-use shmem_core::data::Movable;
+use shmem_core::context::{Contribution, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::step::Step;
+use super::subject::Subject;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl Team {
-    /// Gives every member what `root` has in `data`, a value or a slice of the same length on all.
+    /// Gives every member what `root` has. [`Contribution`] says what `data` can be: `&mut x` is changed in place, a value `x`
+    /// comes back as what the root's is, and of a symmetric object `&OBJECT` the own copy is changed. It has the same
+    /// length on all members.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) -> Result<()> {
+    /// let first = world.pe(0)?;
+    /// let seed = world.broadcast(u64::from(std::process::id()), first);
+    /// let mut table = vec![0.0; 1000];
+    /// world.broadcast(&mut table, first);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     ///
-    /// If `root` is not a member.
+    /// If `root` is not a member, or an object is one of another team.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_broadcast`.
     #[track_caller]
-    pub fn broadcast<T>(&self, token: &(impl Initiator + ?Sized), data: &mut T, root: Pe)
+    pub fn broadcast<X, R>(&self, token: &(impl Initiator + ?Sized), data: X, root: Pe) -> R
     where
-        T: Movable + ?Sized,
+        X: Contribution<R>,
     {
-        let location = Location::caller();
+        let (endpoint, location) = (token.endpoint(), Location::caller());
         let rank = self
             .rank_of(root)
             .unwrap_or_else(|| panic!("the root of a broadcast, PE {root}, is not a member of the team"));
-        let endpoint = token.endpoint();
-        let bytes = size_of_val(data);
-        let subject = || format!("{} from PE {root}", show_size(bytes as u64));
-        let purpose = Purpose {
-            operation: Operation::of(Family::Broadcast),
-            opens: false,
-            arguments: &[root.number() as u64, bytes as u64],
-            subject: &subject,
-            location: Some(location),
-        };
-        self.enter(endpoint, Some(location)).spread(&purpose, bytes_of(data), rank);
+        let subject = Subject::of::<X::Item>(self, data.place(endpoint));
+        let collective = self.enter(endpoint, Some(location));
+        data.change(endpoint, |data| {
+            let bytes = size_of_val(data);
+            let purpose = Purpose {
+                operation: Operation::of(Family::Broadcast),
+                opens: false,
+                arguments: &subject.arguments([root.number() as u64, bytes as u64]),
+                subject: &|| format!("{} from PE {root}", subject.name_or(|| show_size(bytes as u64))),
+                location: Some(location),
+            };
+            collective.moving(bytes).spread(&purpose, bytemuck::cast_slice_mut(data), rank);
+        })
     }
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Gives every PE what `root` has in `data`; see [`Team::broadcast`].
+    /// Gives every PE what `root` has; see [`Team::broadcast`].
     #[track_caller]
-    pub fn broadcast<T: Movable + ?Sized>(&self, data: &mut T, root: Pe) {
-        self.team().broadcast(self, data, root);
+    pub fn broadcast<X: Contribution<R>, R>(&self, data: X, root: Pe) -> R {
+        self.team().broadcast(self, data, root)
     }
 }
 
@@ -83,18 +99,4 @@ impl Collective<'_> {
         self.spread(purpose, &mut all, 0);
         all
     }
-}
-
-/// The bytes of plain data.
-pub(super) fn bytes_of<T: Movable + ?Sized>(data: &mut T) -> &mut [u8] {
-    let (bytes, start) = (size_of_val(data), core::ptr::from_mut(data).cast());
-    // SAFETY: `data` is an exclusive reference to `bytes` bytes of a type without padding, for
-    // which every bit pattern is a value.
-    unsafe { core::slice::from_raw_parts_mut(start, bytes) }
-}
-
-/// The items of plain data.
-pub(super) fn items_of<T: Movable + ?Sized>(data: &T) -> &[T::Item] {
-    // SAFETY: `data` is a reference to that many items, one behind the other (`Contents`).
-    unsafe { core::slice::from_raw_parts(data.start_of(), data.len_of()) }
 }

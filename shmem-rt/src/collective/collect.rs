@@ -2,19 +2,21 @@
 
 use std::panic::Location;
 
-use shmem_core::context::Initiator;
-use shmem_core::data::{Movable, PlainData};
+use shmem_core::context::{Collected, Initiator};
+use shmem_core::data::{PlainData, zeroed_items};
 use shmem_core::observe::Family;
 
-use super::broadcast::items_of;
 use super::passing::room_of_each;
 use super::step::Step;
+use super::subject::Subject;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl Team {
-    /// Writes what all members have, of the same length on each, to `all` in the order of ranks.
+    /// Writes what all members have, of the same length on each, to `all` in the order of ranks. `mine` is a reference to
+    /// a value, a slice, a `Vec` or a `Box` of a slice, or to a symmetric object: then it is the calling PE's own copy, on all
+    /// members that of the same object.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -27,100 +29,103 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has not room for exactly that.
+    /// If `all` has not room for exactly that, or an object is one of another team.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
     #[track_caller]
     pub fn fcollect<T, I>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: &mut [I])
     where
-        T: Movable<Item = I> + ?Sized,
+        T: Collected<I> + ?Sized,
+        I: PlainData,
     {
-        let location = Location::caller();
-        let (mine, members) = (items_of(mine), self.size());
-        let items = mine.len();
-        assert!(
-            Some(all.len()) == items.checked_mul(members),
-            "{members} members have {items} elements each, the destination has {}",
-            all.len()
-        );
-        let subject = || format!("{items} x {}", core::any::type_name::<T::Item>());
-        let purpose = Purpose {
-            operation: Operation::of(Family::Fcollect),
-            opens: false,
-            arguments: &[items as u64, size_of::<T::Item>() as u64],
-            subject: &subject,
-            location: Some(location),
-        };
-        let collective = self.enter(token.endpoint(), Some(location));
-        collective.gather_equal(&purpose, bytemuck::cast_slice(mine), bytemuck::cast_slice_mut(all));
+        let (endpoint, members, location) = (token.endpoint(), self.size(), Location::caller());
+        let subject = Subject::of::<I>(self, mine.place(endpoint));
+        let collective = self.enter(endpoint, Some(location));
+        let unfit = mine.read(endpoint, |mine| {
+            let items = mine.len();
+            if items.checked_mul(members) != Some(all.len()) {
+                return Some(items);
+            }
+            let purpose = Purpose {
+                operation: Operation::of(Family::Fcollect),
+                opens: false,
+                arguments: &subject.arguments([items as u64, size_of::<I>() as u64]),
+                subject: &|| subject.show(items),
+                location: Some(location),
+            };
+            collective.moving(size_of_val(mine)).gather_equal(
+                &purpose,
+                bytemuck::cast_slice(mine),
+                bytemuck::cast_slice_mut(all),
+            );
+            None
+        });
+        if let Some(items) = unfit {
+            panic!("{members} members have {items} elements each, the destination has {}", all.len());
+        }
     }
 
     /// What all members have, of any length on each, one behind the other in the order of ranks. Where that
-    /// of a member begins is the [`sum_exscan`](Self::sum_exscan) of the lengths.
+    /// of a member begins is the [`sum_exscan`](Self::sum_exscan) of the lengths. `mine` is as in
+    /// [`fcollect`](Self::fcollect).
+    ///
+    /// # Panics
+    ///
+    /// If an object is one of another team.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
     pub fn collect<T, I>(&self, token: &(impl Initiator + ?Sized), mine: &T) -> Vec<I>
     where
-        T: Movable<Item = I> + ?Sized,
+        T: Collected<I> + ?Sized,
+        I: PlainData,
     {
-        let location = Location::caller();
-        let mine = items_of(mine);
-        let subject = || format!("{} x {}", mine.len(), core::any::type_name::<T::Item>());
-        let purpose = Purpose {
-            operation: Operation::of(Family::Collect),
-            opens: false,
-            arguments: &[size_of::<T::Item>() as u64],
-            subject: &subject,
-            location: Some(location),
-        };
-        let collective = self.enter(token.endpoint(), Some(location));
-        if size_of::<T::Item>() == 0 {
-            // There is nothing to bring but how many there are.
-            let mut lengths = vec![0_u64; self.size()];
-            let length = [mine.len() as u64];
-            collective.gather_equal(
-                &purpose,
-                bytemuck::bytes_of(&length),
-                bytemuck::cast_slice_mut(&mut lengths),
-            );
-            let all = lengths.iter().fold(0, |all: u64, length| all.saturating_add(*length));
-            return without_bytes(all as usize);
-        }
-        let said = collective.gather(&purpose, bytemuck::cast_slice(mine)).concat();
-        let mut all = vec![bytemuck::Zeroable::zeroed(); said.len() / size_of::<T::Item>()];
-        bytemuck::cast_slice_mut(&mut all).copy_from_slice(&said);
-        all
+        let (endpoint, location) = (token.endpoint(), Location::caller());
+        let subject = Subject::of::<I>(self, mine.place(endpoint));
+        let collective = self.enter(endpoint, Some(location));
+        mine.read(endpoint, |mine| {
+            let purpose = Purpose {
+                operation: Operation::of(Family::Collect),
+                opens: false,
+                arguments: &subject.arguments([size_of::<I>() as u64]),
+                subject: &|| subject.show(mine.len()),
+                location: Some(location),
+            };
+            collective.moving(size_of_val(mine)).collect(&purpose, mine)
+        })
     }
-}
-
-/// So many values that have no bytes. (The standard library makes them one by one, and there may be more than any loop
-/// comes to the end of.)
-#[expect(clippy::uninit_vec, reason = "a value without bytes has none that could be missing")]
-fn without_bytes<T: PlainData>(count: usize) -> Vec<T> {
-    assert!(size_of::<T>() == 0, "a value with bytes is made one by one");
-    let mut values = Vec::new();
-    // SAFETY: a vector of values without bytes has room for any number of them (`Vec::capacity`), and they are there as
-    // soon as they are counted: there is no byte to write, and every pattern of none is a value (`PlainData`).
-    unsafe { values.set_len(count) };
-    values
 }
 
 impl<L: ThreadLevel> World<L> {
     /// Writes what all PEs have, of the same length on each, to `all`; see [`Team::fcollect`].
     #[track_caller]
-    pub fn fcollect<T: Movable<Item = I> + ?Sized, I>(&self, mine: &T, all: &mut [I]) {
+    pub fn fcollect<T: Collected<I> + ?Sized, I: PlainData>(&self, mine: &T, all: &mut [I]) {
         self.team().fcollect(self, mine, all);
     }
 
     /// What all PEs have, of any length on each; see [`Team::collect`].
     #[track_caller]
-    pub fn collect<T: Movable<Item = I> + ?Sized, I>(&self, mine: &T) -> Vec<I> {
+    pub fn collect<T: Collected<I> + ?Sized, I: PlainData>(&self, mine: &T) -> Vec<I> {
         self.team().collect(self, mine)
     }
 }
 
 impl Collective<'_> {
+    fn collect<I: PlainData>(&self, purpose: &Purpose<'_>, mine: &[I]) -> Vec<I> {
+        if size_of::<I>() == 0 {
+            // There is nothing to bring but how many there are.
+            let mut lengths = vec![0_u64; self.team.size()];
+            let length = [mine.len() as u64];
+            self.gather_equal(purpose, bytemuck::bytes_of(&length), bytemuck::cast_slice_mut(&mut lengths));
+            let all = lengths.iter().fold(0, |all: u64, length| all.saturating_add(*length));
+            return zeroed_items(all as usize);
+        }
+        let said = self.gather(purpose, bytemuck::cast_slice(mine)).concat();
+        let mut all = zeroed_items(said.len() / size_of::<I>());
+        bytemuck::cast_slice_mut(&mut all).copy_from_slice(&said);
+        all
+    }
+
     /// Writes what each member has, as many bytes as the others, to `all` in the order of ranks.
     pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
         let Self { team, endpoint, .. } = *self;

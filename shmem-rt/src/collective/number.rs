@@ -1,44 +1,66 @@
 //! What can be reduced.
 
 use bytemuck::Pod;
-use shmem_core::data::{Contents, PlainData};
+use shmem_core::context::{Contribution, Truth};
+use shmem_core::data::PlainData;
 
 /// What can be reduced: a number, or an array of what can be reduced, element by element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
-    note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays and slices of them"
+    note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays of them"
 )]
 pub trait Reducible: PlainData + sealed::Sealed {
     /// What it is made of.
     type Number: Number;
 }
 
-/// What reductions combine: a [`Reducible`] or a slice of it.
+/// As [`Reducible`], by its bits: an integer, or an array of what has bits.
+#[diagnostic::on_unimplemented(
+    message = "the bits of `{Self}` cannot be combined",
+    note = "and, or and xor take the integers, and arrays of them, and `bool`"
+)]
+pub trait BitReducible: PlainData + sealed::Sealed {
+    /// What it is made of.
+    type Bits: BitNumber;
+}
+
+/// What reductions combine, with `R` as the result of the call: a [`Contribution`] of numbers. The argument decides:
+/// `world.sum(&mut x)` changes `x`, `let y = world.sum(x)` gives the sum, and `world.sum(&OBJECT)` changes the own copy of a
+/// symmetric object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
     label = "not what can be reduced",
-    note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays and slices of them",
-    note = "of a `Vec` or a `Box` take the slice: `&mut values[..]`"
+    note = "in place: `world.sum(&mut x)`; as a value: `let y = world.sum(x)`; a symmetric object: `world.sum(&OBJECT)`",
+    note = "sum, prod, min, max and scans take the integers, f32 and f64, arrays of them, a `Vec` or a `Box` of a slice, and in place also a slice: `&mut values[..]`"
 )]
-pub trait Operands: Contents<Item: Reducible> {}
+pub trait Operands<R>: Contribution<R, Item: Reducible> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Contents<Item: Reducible> + ?Sized> Operands for T {}
+impl<R, X: Contribution<R, Item: Reducible>> Operands<R> for X {}
 
-/// What reductions of bits combine: integers, and arrays and slices of them.
+/// What reductions of bits combine, with `R` as the result of the call: as [`Operands`], of integers, and `bool`.
 #[diagnostic::on_unimplemented(
     message = "the bits of `{Self}` cannot be combined",
     label = "not what has bits to combine",
-    note = "and, or and xor take the integers, and arrays and slices of them",
-    note = "of a `Vec` or a `Box` take the slice: `&mut values[..]`"
+    note = "in place: `team.and(world, &mut x)`; as a value: `let y = team.and(world, x)`; a symmetric object: `team.and(world, &OBJECT)`",
+    note = "and, or and xor take `bool`, the integers, arrays of them, a `Vec` or a `Box` of a slice, and in place also a slice: `&mut values[..]`"
 )]
-pub trait BitOperands: Contents<Item: Reducible<Number: BitNumber>> {}
+pub trait BitOperands<R>: Contribution<R, Item: BitReducible> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Contents<Item: Reducible<Number: BitNumber>> + ?Sized> BitOperands for T {}
+impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 
 /// A number that can be reduced: an integer, f32 or f64. What it takes to be an element of a generic library is in it: a
-/// number is [`PlainData`], and a slice of numbers are [`Operands`].
+/// number is [`PlainData`], and what collectives take by value.
+///
+/// ```no_run
+/// use shmem::prelude::*;
+///
+/// /// The least and the greatest of what all PEs have.
+/// fn extremes<T: shmem::Number>(world: &World, mine: T) -> (T, T) {
+///     (world.min(mine), world.max(mine))
+/// }
+/// ```
 // A power of two of bytes, at most 16, so that no piece of scratch ends inside one.
 pub trait Number: Reducible<Number = Self> {
     /// What adding does not change.
@@ -57,12 +79,8 @@ pub trait Number: Reducible<Number = Self> {
     fn greater(self, other: Self) -> Self;
 }
 
-/// A number whose bits can be combined: an integer.
-#[diagnostic::on_unimplemented(
-    message = "the bits of `{Self}` cannot be combined",
-    note = "and, or and xor take the integers, and arrays and slices of them"
-)]
-pub trait BitNumber: Number {
+/// What has bits that can be combined: an integer, or the [`Truth`] that a `bool` is.
+pub trait BitNumber: BitReducible<Bits = Self> {
     /// Bitwise and.
     fn anded(self, other: Self) -> Self;
 
@@ -83,6 +101,32 @@ where
     [T; N]: Pod,
 {
     type Number = T::Number;
+}
+
+impl<T: BitReducible, const N: usize> BitReducible for [T; N]
+where
+    [T; N]: Pod,
+{
+    type Bits = T::Bits;
+}
+
+impl sealed::Sealed for Truth {}
+impl BitReducible for Truth {
+    type Bits = Self;
+}
+
+impl BitNumber for Truth {
+    fn anded(self, other: Self) -> Self {
+        self.and(other)
+    }
+
+    fn ored(self, other: Self) -> Self {
+        self.or(other)
+    }
+
+    fn xored(self, other: Self) -> Self {
+        self.xor(other)
+    }
 }
 
 macro_rules! numbers {
@@ -121,7 +165,11 @@ macro_rules! integers {
     ($($t:ident)*) => {
         numbers! { $($t: 0, $t::wrapping_add, $t::wrapping_mul, Ord::min, Ord::max;)* }
 
-        $(impl BitNumber for $t {
+        $(impl BitReducible for $t {
+            type Bits = $t;
+        }
+
+        impl BitNumber for $t {
             #[inline(always)]
             fn anded(self, other: Self) -> Self {
                 self & other

@@ -3,18 +3,17 @@
 //! A contribution is combined with those of lower ranks first, whatever the algorithm and whoever comes
 //! first: results depend on the team and the data alone.
 
-use std::panic::Location;
-
-use shmem_core::context::{Endpoint, Initiator};
-use shmem_core::data::Contents;
+use bytemuck::Pod;
+use shmem_core::context::Initiator;
+use shmem_core::data::PlainData;
 use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::algorithm::{Algorithm, slice_bytes};
-use super::broadcast::bytes_of;
-use super::number::{BitNumber, BitOperands, Number, Operands, Reducible};
+use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 use super::passing::{GRAIN, room_of_each};
 use super::step::Step;
+use super::subject::Subject;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -26,13 +25,13 @@ macro_rules! of_the_world {
         impl<L: ThreadLevel> World<L> {
             $(#[$doc])*
             ///
-            #[doc = concat!("Over all PEs, in place; see [`Team::", stringify!($name), "`].")]
+            #[doc = concat!("Over all PEs; see [`Team::", stringify!($name), "`].")]
             #[track_caller]
-            pub fn $name<T>(&self, data: &mut T)
+            pub fn $name<X, R>(&self, data: X) -> R
             where
-                T: $operands + ?Sized,
+                X: $operands<R>,
             {
-                self.team().$name(self, data);
+                self.team().$name(self, data)
             }
         }
     };
@@ -40,24 +39,46 @@ macro_rules! of_the_world {
 }
 
 macro_rules! reductions {
-    ($($whose:ident: $(#[$doc:meta])* $name:ident($operands:ident) as $family:ident = $op:path;)*) => {
+    ($($whose:ident: $(#[$doc:meta])* $name:ident($operands:ident: $reducible:ident::$number:ident) as $family:ident = $op:ident;)*) => {
         $(of_the_world! { $whose: $(#[$doc])* $name($operands) })*
 
         impl Team {$(
             $(#[$doc])*
             ///
-            /// `data` is a number, an array or a slice, of the same length on all members; each element
-            /// becomes the result over all members, combined in the order of ranks, on all of them.
+            /// Each element becomes the result over all members, combined in the order of ranks, on all of them. `data`
+            /// has the same length on all members: `&mut x` is changed in place, a value `x` comes back as the result, and of
+            /// a symmetric object `&OBJECT` the own copy is changed ([`Contribution`](crate::Contribution)).
+            ///
+            /// ```no_run
+            /// # use shmem::prelude::*;
+            /// # #[symmetric]
+            /// # static TABLE: [u64; 100];
+            /// # #[shmem::main]
+            /// # fn main(world: &mut World) {
+            /// # let team = world.team();
+            /// let mut counts = vec![1_u64; 10];
+            #[doc = concat!("team.", stringify!($name), "(world, &mut counts);")]
+            #[doc = concat!("let of_one: u64 = team.", stringify!($name), "(world, counts[0]);")]
+            #[doc = concat!("team.", stringify!($name), "(world, &TABLE);")]
+            /// # let _ = of_one;
+            /// # }
+            /// ```
+            ///
+            /// # Panics
+            ///
+            /// If an object is one of another team.
             ///
             #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "_reduce`.")]
             #[track_caller]
-            pub fn $name<T>(&self, token: &(impl Initiator + ?Sized), data: &mut T)
+            pub fn $name<X, R>(&self, token: &(impl Initiator + ?Sized), data: X) -> R
             where
-                T: $operands + ?Sized,
+                X: $operands<R>,
             {
-                let location = Location::caller();
-                let extent = Extent::All;
-                self.reduce(token.endpoint(), Family::$family, extent, data, $op, location);
+                let subject = Subject::of::<X::Item>(self, data.place(token.endpoint()));
+                let collective = self.enter(token.endpoint(), Some(subject.location()));
+                let op = <<X::Item as $reducible>::$number>::$op;
+                let family = Family::$family;
+                data.change(token.endpoint(), |data| collective.reduce(family, Extent::All, &subject, data, op))
             }
         )*}
     };
@@ -65,25 +86,25 @@ macro_rules! reductions {
 reductions! {
     world:
     /// Sum; integers wrap.
-    sum(Operands) as Sum = Number::added;
+    sum(Operands: Reducible::Number) as Sum = added;
     world:
     /// Product; integers wrap.
-    prod(Operands) as Prod = Number::multiplied;
+    prod(Operands: Reducible::Number) as Prod = multiplied;
     world:
     /// Minimum.
-    min(Operands) as Min = Number::lesser;
+    min(Operands: Reducible::Number) as Min = lesser;
     world:
     /// Maximum.
-    max(Operands) as Max = Number::greater;
+    max(Operands: Reducible::Number) as Max = greater;
     team:
     /// Bitwise and.
-    and(BitOperands) as And = BitNumber::anded;
+    and(BitOperands: BitReducible::Bits) as And = anded;
     team:
     /// Bitwise or.
-    or(BitOperands) as Or = BitNumber::ored;
+    or(BitOperands: BitReducible::Bits) as Or = ored;
     team:
     /// Bitwise exclusive or.
-    xor(BitOperands) as Xor = BitNumber::xored;
+    xor(BitOperands: BitReducible::Bits) as Xor = xored;
 }
 
 macro_rules! scans {
@@ -93,17 +114,23 @@ macro_rules! scans {
         impl Team {$(
             $(#[$doc])*
             ///
-            /// `data` is a number, an array or a slice, of the same length on all members; sums are made in
-            /// the order of ranks.
+            /// Sums are made in the order of ranks. `data` is as in [`sum`](Self::sum).
+            ///
+            /// # Panics
+            ///
+            /// If an object is one of another team.
             ///
             #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "`.")]
             #[track_caller]
-            pub fn $name<T>(&self, token: &(impl Initiator + ?Sized), data: &mut T)
+            pub fn $name<X, R>(&self, token: &(impl Initiator + ?Sized), data: X) -> R
             where
-                T: Operands + ?Sized,
+                X: Operands<R>,
             {
-                let location = Location::caller();
-                self.reduce(token.endpoint(), Family::$family, $extent, data, Number::added, location);
+                let subject = Subject::of::<X::Item>(self, data.place(token.endpoint()));
+                let collective = self.enter(token.endpoint(), Some(subject.location()));
+                let op = <<X::Item as Reducible>::Number>::added;
+                let family = Family::$family;
+                data.change(token.endpoint(), |data| collective.reduce(family, $extent, &subject, data, op))
             }
         )*}
     };
@@ -131,56 +158,45 @@ fn word_of(name: &str) -> u64 {
     name.bytes().fold(0, |word, byte| word << 8 | u64::from(byte))
 }
 
-impl Team {
+impl Collective<'_> {
     /// Combines `data` of the members in `extent` by `op`, in the order of ranks.
-    fn reduce<T, N: Number>(
-        &self,
-        endpoint: &Endpoint,
+    fn reduce<I: PlainData, N: Pod>(
+        self,
         family: Family,
         extent: Extent,
-        data: &mut T,
+        subject: &Subject<'_>,
+        data: &mut [I],
         op: impl Fn(N, N) -> N,
-        location: &'static Location<'static>,
-    ) where
-        T: Contents<Item: Reducible<Number = N>> + ?Sized,
-    {
-        let bytes = size_of_val(data);
-        let name = core::any::type_name::<N>();
-        let subject = || format!("{} x {name}", bytes / size_of::<N>());
+    ) {
+        let (bytes, name) = (size_of_val(data), core::any::type_name::<N>());
         let purpose = Purpose {
             operation: Operation::of(family),
             opens: false,
-            arguments: &[bytes as u64, word_of(name)],
-            subject: &subject,
-            location: Some(location),
+            arguments: &subject.arguments([bytes as u64, word_of(name)]),
+            subject: &|| subject.name_or(|| format!("{} x {name}", bytes / size_of::<N>())),
+            location: Some(subject.location()),
         };
-        let collective = self.enter(endpoint, Some(location));
+        let collective = self.moving(bytes);
+        let team = collective.team;
         let members = match extent {
-            Extent::All => self.size(),
-            Extent::UpTo => self.rank() + 1,
-            Extent::Before => self.rank(),
+            Extent::All => team.size(),
+            Extent::UpTo => team.rank() + 1,
+            Extent::Before => team.rank(),
         };
-        let data = bytes_of(data);
-        match Algorithm::of_reduction(self.size(), self.leaders().len(), bytes) {
+        let data = bytemuck::cast_slice_mut(data);
+        match Algorithm::of_reduction(team.size(), team.leaders().len(), bytes) {
             Algorithm::Sliced if extent == Extent::All => collective.reduce_sliced(&purpose, data, op),
             _ => collective.reduce_flat(&purpose, data, members, op),
         }
     }
-}
 
-impl Collective<'_> {
     /// Combines the numbers in `data` of all members, for a purpose of the caller's.
-    pub(crate) fn reduce_for<N: Number>(
-        &self,
-        purpose: &Purpose<'_>,
-        data: &mut [u8],
-        op: impl Fn(N, N) -> N,
-    ) {
+    pub(crate) fn reduce_for<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
         self.reduce_flat(purpose, data, self.team.size(), op);
     }
 
     /// Every member combines what the first `members` have contributed. Of no member it is zero.
-    fn reduce_flat<N: Number>(
+    fn reduce_flat<N: Pod>(
         &self,
         purpose: &Purpose<'_>,
         data: &mut [u8],
@@ -208,16 +224,15 @@ impl Collective<'_> {
                 wanted.filter(|rank| *rank > 0).for_each(|rank| step.combine(self, rank, 0, piece, &op));
             }
             if members == 0 {
-                piece.chunks_exact_mut(size_of::<N>()).for_each(|number| {
-                    number.copy_from_slice(bytemuck::bytes_of(&N::ZERO));
-                });
+                // Zero of all numbers.
+                piece.fill(0);
             }
         }
     }
 
     /// Every member combines a slice of each piece, on one node. A piece is contributed, and its slices are combined, in
     /// one step; in the next one the slices are read, and the next piece is contributed.
-    fn reduce_sliced<N: Number>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
+    fn reduce_sliced<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
         let Self { team, endpoint, .. } = *self;
         let (members, rank) = (team.size(), team.rank());
         let most = slice_bytes(members);

@@ -1,10 +1,10 @@
 //! Steps: what members contribute to one meeting, and read of each other behind it.
 
+use bytemuck::Pod;
 use shmem_core::context::Endpoint;
 use shmem_core::sync::{LINE_BYTES, MeetingLines};
 use shmem_core::system::{SCRATCH_BYTES, SystemArea, TeamArea};
 
-use super::number::Number;
 use super::passing::{Blocks, Passing, scratch};
 
 use crate::group::{Collective, Meeting, Purpose};
@@ -95,7 +95,7 @@ impl Step {
 
     /// Combines numbers with those that a rank has contributed, after the meeting: theirs on the right.
     #[inline]
-    pub(super) fn combine<N: Number>(
+    pub(super) fn combine<N: Pod>(
         &self,
         collective: &Collective<'_>,
         rank: usize,

@@ -262,6 +262,7 @@ impl Team {
             team: self,
             endpoint,
             began: self.count.load(Ordering::Relaxed) + 1,
+            bytes: 0,
             observed: Cell::new(None),
         }
     }
@@ -319,6 +320,8 @@ pub(crate) struct Collective<'c> {
     pub(crate) endpoint: &'c Endpoint,
     /// The number of its first meeting.
     began: u64,
+    /// Bytes that this PE gives to it.
+    bytes: usize,
     /// What the observer was told, if there is one.
     observed: Cell<Option<Observed>>,
 }
@@ -348,8 +351,16 @@ impl Collective<'_> {
         let meeting = Met { team: self.team.index(), members: &self.team.members, count: observed.count };
         Call {
             endpoint: self.endpoint.number(),
+            bytes: self.bytes,
             ..Call::new(observed.family, observed.location).meets(meeting)
         }
+    }
+
+    /// The collective, to which this PE gives so many bytes.
+    #[inline]
+    pub(crate) fn moving(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
     }
 
     /// The number of its first meeting.

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) struct Room {
     /// The end of each, by its start. No two touch.
     free: BTreeMap<usize, usize>,
-    bytes: usize,
+    area: Range<usize>,
     /// What lies in those that are taken, in words, by their starts.
     names: BTreeMap<usize, String>,
 }
@@ -21,14 +21,18 @@ pub(crate) struct Room {
 impl Room {
     /// All of `area` is free.
     pub(crate) fn new(area: Range<usize>) -> Self {
-        let bytes = area.len();
         let free = (!area.is_empty()).then_some((area.start, area.end)).into_iter().collect();
-        Self { free, bytes, names: BTreeMap::new() }
+        Self { free, area, names: BTreeMap::new() }
     }
 
     /// Bytes there are.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        self.area.len()
+    }
+
+    /// Whether a byte of the slot belongs to it.
+    pub(crate) fn contains(&self, offset: usize) -> bool {
+        self.area.contains(&offset)
     }
 
     /// Bytes that are free.

@@ -112,6 +112,11 @@ impl Uses {
         id
     }
 
+    /// Whether a byte of the slot belongs to one of its objects.
+    pub(crate) fn has_object_at(&self, offset: usize) -> bool {
+        self.lock().ranges.values().any(|range| range.contains(&offset))
+    }
+
     /// A bit for each object, in the order of their numbers: whether its handle is gone here.
     pub(crate) fn dropped_objects(&self) -> Vec<u64> {
         let objects = self.lock();

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use shmem_core::context::{Endpoint, Initiator};
-use shmem_core::data::{Contents, SymmetricData};
+use shmem_core::context::{Collected, Contribution, Endpoint, Initiator};
+use shmem_core::data::{Contents, PlainData, SymmetricData};
 use shmem_core::object::{Extent, Here, On, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
 
@@ -55,8 +55,15 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     #[inline]
     #[track_caller]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
-        assert!(token.endpoint().me().is_seen_with(self.me), "this object of a team is another PE's handle");
-        self.object.here(token)
+        self.of_the_caller(token.endpoint()).here(token)
+    }
+
+    /// The object inside, for the PE of a stream.
+    #[inline]
+    #[track_caller]
+    fn of_the_caller(&self, endpoint: &Endpoint) -> &SymBox<T> {
+        assert!(endpoint.me().is_seen_with(self.me), "this object of a team is another PE's handle");
+        &self.object
     }
 
     /// Opens the object exclusively on all members of `team`, which has allocated it; see [`Team::local`].
@@ -96,6 +103,34 @@ impl<T: SymmetricData> TeamBox<[T]> {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.object.is_empty()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Contents<Item: PlainData> + ?Sized> Contribution<()> for &TeamBox<T> {
+    type Item = T::Item;
+
+    #[track_caller]
+    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
+        Contribution::place(&self.of_the_caller(endpoint), endpoint)
+    }
+
+    #[track_caller]
+    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [T::Item])) {
+        self.of_the_caller(endpoint).change(endpoint, collective);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Contents<Item: PlainData> + ?Sized> Collected<T::Item> for TeamBox<T> {
+    #[track_caller]
+    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
+        Collected::place(self.of_the_caller(endpoint), endpoint)
+    }
+
+    #[track_caller]
+    fn read<R>(&self, endpoint: &Endpoint, collective: impl FnOnce(&[T::Item]) -> R) -> R {
+        self.of_the_caller(endpoint).read(endpoint, collective)
     }
 }
 

@@ -9,6 +9,7 @@ mod dice;
 mod pes;
 
 mod basic;
+mod contribution;
 mod create_partition;
 mod domain;
 mod grid;

@@ -158,6 +158,29 @@ fn every_operation_of_the_table_is_counted(world: &mut World) {
     assert_eq!(moved.map(|family| statistics.of(family).bytes), [32, 48, 96, 24, 8]);
 }
 
+#[shmem::test(pes = 3, env("SHMEM_STATS" = "1"))]
+fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
+    let (me, pes, first) = (world.my_pe(), world.n_pes(), world.pe(0).unwrap());
+    world.sum(&mut [1_u32; 5]);
+    let _ = world.sum(vec![1_u64; 3000]);
+    world.sum(&FIELD);
+    world.broadcast(&mut [1_u8; 7], first);
+    world.fcollect(&[1_u16; 3][..], &mut vec![0; 3 * pes]);
+    let _ = world.collect(&vec![1_u64; me]);
+    world.alltoall(&vec![1_u32; 2 * pes], &mut vec![0; 2 * pes]);
+    world.alltoalls(&vec![1_u64; 4 * pes], 2, &mut vec![0; 2 * pes], 1, 2);
+    world.barrier_all();
+    let statistics = world.statistics().unwrap();
+    let bytes = |family| statistics.of(family).bytes;
+    let field = size_of::<[u64; 4096]>() as u64;
+    assert_eq!(bytes(Family::Sum), 20 + 24_000 + field);
+    assert_eq!([bytes(Family::Broadcast), bytes(Family::Fcollect), bytes(Family::TeamBarrier)], [7, 6, 0]);
+    assert_eq!(bytes(Family::Collect), 8 * me as u64);
+    assert_eq!([Family::Alltoall, Family::Alltoalls].map(bytes), [8, 16].map(|of_each| of_each * pes as u64));
+    // The own copy of an object is read, and written.
+    assert_eq!([Family::HereLoad, Family::HereStore].map(bytes), [field; 2]);
+}
+
 #[shmem::test]
 fn nothing_is_counted_unless_it_is_asked_for(world: &mut World) {
     world.p(FIELD.on(world.me()).index(0), 1);

@@ -251,3 +251,29 @@ fn what_was_started_is_complete_before_its_array_goes(world: &mut World<Multiple
         assert!(into.iter().all(|value| *value == round || *value == 0));
     }
 }
+
+#[shmem::test(pes = 2)]
+fn a_collective_on_an_object_may_meet_threads_that_write_it(world: &mut World<Multiple>) {
+    let world = &*world;
+    let object = world.alloc(shmem::filled(1_u64, 5000)).unwrap();
+    let (over, mut strange) = (std::sync::atomic::AtomicBool::new(false), Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for value in [1, 3].into_iter().cycle() {
+                object.here(world).fill(value);
+                if over.load(std::sync::atomic::Ordering::Relaxed) {
+                    return;
+                }
+            }
+        });
+        for _ in 0..200 {
+            world.max(&object);
+            let mut read = vec![0; 5000];
+            object.here(world).copy_to(&mut read);
+            strange.extend(read.into_iter().find(|value| ![1, 3].contains(value)));
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(strange.is_empty(), "nobody has written {strange:?}");
+    world.barrier_all();
+}

@@ -42,6 +42,17 @@ pub(crate) const MISTAKES: &[Mistake] = mistakes! {
         true => world.sum(&mut 1_u64),
         false => world.sum(&mut 1.0_f64),
     };
+    "objects of a reduction", DIFFERENT, |world, wrong| {
+        let (one, two) = (world.alloc([0_u8; 8]).expect("room"), world.alloc([0_u8; 8]).expect("room"));
+        world.sum(if wrong { &one } else { &two })
+    };
+    "an object and a value", DIFFERENT, |world, wrong| {
+        let object = world.alloc([0_u8; 8]).expect("room");
+        match wrong {
+            true => world.sum(&object),
+            false => world.sum(&mut [0_u8; 8]),
+        }
+    };
     "roots", DIFFERENT, |world, wrong| {
         let root = world.pe(usize::from(wrong)).expect("a PE of the job");
         world.broadcast(&mut 1_u64, root)

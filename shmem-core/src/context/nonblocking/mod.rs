@@ -22,7 +22,7 @@ pub use scope::Scope;
 
 use core::panic::Location;
 
-use super::place::{Place, check_len};
+use super::place::{Place, SlicePlace, check_len};
 use crate::data::Contents;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::Here;
@@ -72,7 +72,7 @@ pub trait NonBlocking: Initiator {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[track_caller]
-    fn put_owned<B: Buffer, P: Place<Contents = [B::Item]>>(&self, place: P, buffer: B) -> Pending<'_, B>
+    fn put_owned<B: Buffer, P: SlicePlace<B::Item>>(&self, place: P, buffer: B) -> Pending<'_, B>
     where
         Self: Stores,
     {
@@ -87,7 +87,7 @@ pub trait NonBlocking: Initiator {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[track_caller]
-    fn get_owned<B: Buffer, P: Place<Contents = [B::Item]>>(&self, buffer: B, place: P) -> Pending<'_, B> {
+    fn get_owned<B: Buffer, P: SlicePlace<B::Item>>(&self, buffer: B, place: P) -> Pending<'_, B> {
         Pending::get(self.endpoint(), buffer, place)
     }
 

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 use core::panic::Location;
 
+use crate::context::matching::Matching;
 use crate::context::order::{fence_through, quiet_pe_through, quiet_through};
 use crate::context::place::{Place, check_len};
 use crate::context::raw::{get_bytes, put_bytes};
@@ -85,11 +86,15 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
     #[track_caller]
-    pub fn put<P: Place>(&self, place: P, source: &'env P::Contents)
-    where
+    pub fn put<P: Place<Contents = C>, C: Contents<Item: PlainData> + ?Sized + 'env>(
+        &self,
+        place: P,
+        source: &'env (impl Matching<C> + ?Sized),
+    ) where
         I: Stores,
     {
-        check_len::<P::Contents>(place.len_of(), source.len_of());
+        let source: &'env C = source.source();
+        check_len::<C>(place.len_of(), source.len_of());
         // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a quiet.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
@@ -103,9 +108,14 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[inline(always)]
     #[track_caller]
-    pub fn get<P: Place>(&self, into: &'env mut P::Contents, place: P) {
-        check_len::<P::Contents>(place.len_of(), into.len_of());
-        let to: *mut <P::Contents as Contents>::Item = core::ptr::from_mut(into).cast();
+    pub fn get<P: Place<Contents = C>, C: Contents<Item: PlainData> + ?Sized + 'env>(
+        &self,
+        into: &'env mut (impl Matching<C> + ?Sized),
+        place: P,
+    ) {
+        let into: &'env mut C = into.destination();
+        check_len::<C>(place.len_of(), into.len_of());
+        let to: *mut C::Item = core::ptr::from_mut(into).cast();
         // SAFETY: `into` is as many items as the place has, and borrowed exclusively until the scope has ended in
         // a quiet.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
@@ -133,16 +143,17 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     /// Source: OpenSHMEM 1.6, `shmem_put_signal_nbi`.
     #[inline(always)]
     #[track_caller]
-    pub fn put_signal<P: Place>(
+    pub fn put_signal<P: Place<Contents = C>, C: Contents<Item: PlainData> + ?Sized + 'env>(
         &self,
         place: P,
-        source: &'env P::Contents,
+        source: &'env (impl Matching<C> + ?Sized),
         signal: On<'_, Signal>,
         op: SignalOp,
     ) where
         I: Stores,
     {
-        check_len::<P::Contents>(place.len_of(), source.len_of());
+        let source: &'env C = source.source();
+        check_len::<C>(place.len_of(), source.len_of());
         check_pe(place.pe_of(), signal.pe());
         // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a
         // quiet; the signal is on the place's PE.

@@ -72,7 +72,7 @@ fn use_all(world: &World<Multiple>, pe: Pe, together: &Together, thread: usize) 
         assert!(is_known(&[world.g(ROW.on(pe).index(number))]));
         world.p(CELLS.on(pe).index(at), cell);
         assert!(is_known(&[world.g(CELLS.on(pe).index(at))]));
-        world.put(PAIR.on(pe), &all_of(byte));
+        world.put(PAIR.on(pe), &all_of::<[u32; 2]>(byte));
         assert!(is_known(&[world.g(PAIR.on(pe))]));
 
         world.put(ROW.on(pe), &[word; WORDS]);

@@ -1,7 +1,9 @@
 use shmem::prelude::*;
 
+#[symmetric]
+static HITS: Atomic<u64>;
+
 #[shmem::main]
 fn main(world: &mut World) {
-    let mut values = vec![1.0; 4];
-    world.sum(&mut values);
+    world.sum(&HITS);
 }

@@ -1,7 +1,9 @@
+use std::sync::Arc;
+
 use shmem::prelude::*;
 
 #[shmem::main]
 fn main(world: &mut World) {
-    let values = vec![1.0; 4];
+    let values: Arc<[f64]> = Arc::new([1.0; 4]);
     let _all = world.collect(&values);
 }

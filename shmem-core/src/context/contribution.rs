@@ -1,0 +1,132 @@
+//! What a PE gives to a collective that changes it, and in which form the result comes back.
+//!
+//! The argument decides. The result is a parameter of the trait, and not a type in it: so the one form of which rustc can
+//! say that it fits is found, also for a number whose type nobody has said yet, and who gives something else reads one
+//! message.
+
+use crate::data::{Contents, Movable, PlainData, zeroed_items};
+use crate::endpoint::Endpoint;
+use crate::object::{Extent, Here, SymBox, Symmetric};
+
+/// What a PE gives to a collective that changes it, such as a sum or a broadcast, with `R` as the result of the call.
+///
+/// | given | what is changed | result |
+/// |---|---|---|
+/// | `&mut x`: a value, an array, a slice, a `Vec`, a `Box` of a slice | that, in place | `()` |
+/// | `x`: a value, an array, a `Vec`, a `Box` of a slice | nothing | the value, of the same type |
+/// | `&OBJECT`: a symmetric static, `SymBox`, or object of a team; a part of one, `OBJECT.here(world).index(1..4)` | the calling PE's own copy | `()` |
+///
+/// All PEs give the same of these, of the same length; symmetric objects are the same object. An object is read and written as by
+/// `here`: through memory of the program, so it takes room there for as long as the call. Its copies may
+/// be used by other PEs before the call begins on them and after the next barrier; what others write there meanwhile, and what
+/// they read, is either.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given to a collective that changes it",
+    label = "neither a value, nor `&mut`, nor a symmetric object",
+    note = "in place: `world.broadcast(&mut x, root)`; as a value, which comes back: `let x = world.broadcast(x, root)`",
+    note = "that can be plain data, an array, a `Vec` or a `Box` of a slice; in place also a slice, `&mut values[..]`, and a symmetric object of plain data, `&OBJECT`"
+)]
+pub trait Contribution<R>: Sized {
+    /// What it consists of.
+    type Item: PlainData;
+
+    /// Where it lies, if that is symmetric memory.
+    #[doc(hidden)]
+    #[track_caller]
+    fn place(&self, _: &Endpoint) -> Option<Extent> {
+        None
+    }
+
+    /// Lets the collective change the items.
+    #[doc(hidden)]
+    #[track_caller]
+    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [Self::Item])) -> R;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PlainData> Contribution<T> for T {
+    type Item = T;
+
+    #[inline(always)]
+    fn change(mut self, _: &Endpoint, collective: impl FnOnce(&mut [T])) -> T {
+        collective(self.items_mut());
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PlainData> Contribution<Self> for Vec<T> {
+    type Item = T;
+
+    #[inline]
+    fn change(mut self, _: &Endpoint, collective: impl FnOnce(&mut [T])) -> Self {
+        collective(&mut self);
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PlainData> Contribution<Self> for Box<[T]> {
+    type Item = T;
+
+    #[inline]
+    fn change(mut self, _: &Endpoint, collective: impl FnOnce(&mut [T])) -> Self {
+        collective(&mut self);
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Movable + ?Sized> Contribution<()> for &mut M {
+    type Item = M::Item;
+
+    #[inline(always)]
+    fn change(self, _: &Endpoint, collective: impl FnOnce(&mut [M::Item])) {
+        collective(self.items_mut());
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for Here<'_, C> {
+    type Item = C::Item;
+
+    fn place(&self, _: &Endpoint) -> Option<Extent> {
+        Some(self.extent())
+    }
+
+    #[track_caller]
+    fn change(self, _: &Endpoint, collective: impl FnOnce(&mut [C::Item])) {
+        let mut items = zeroed_items(self.len());
+        self.read_items(&mut items);
+        collective(&mut items);
+        self.write_items(&items);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PlainData> Contribution<()> for &Symmetric<T> {
+    type Item = T;
+
+    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
+        Some(self.here_through(endpoint).extent())
+    }
+
+    #[track_caller]
+    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [T])) {
+        self.here_through(endpoint).change(endpoint, collective);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for &SymBox<C> {
+    type Item = C::Item;
+
+    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
+        Some(self.here_through(endpoint).extent())
+    }
+
+    #[track_caller]
+    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [C::Item])) {
+        self.here_through(endpoint).change(endpoint, collective);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a collective is about: private data of a kind, or a symmetric object.
+
+use std::panic::Location;
+
+use shmem_core::object::Extent;
+
+use crate::group::Team;
+
+/// What a collective is about, for its arguments and for messages, and the call that says so.
+pub(super) struct Subject<'t> {
+    team: &'t Team,
+    kind: &'static str,
+    location: &'static Location<'static>,
+    place: Option<Extent>,
+}
+
+/// Arguments of a collective: with a symmetric object where that lies, so that all members come for the same.
+pub(super) struct Arguments {
+    words: [u64; 4],
+    len: usize,
+}
+
+impl<'t> Subject<'t> {
+    /// `I`s of the program, or of a symmetric object that lies at `place`.
+    ///
+    /// # Panics
+    ///
+    /// If the object is one of another team.
+    #[inline]
+    #[track_caller]
+    pub(super) fn of<I>(team: &'t Team, place: Option<Extent>) -> Self {
+        let subject = Self { team, kind: core::any::type_name::<I>(), location: Location::caller(), place };
+        if let Some(place) = place
+            && team.job.teams.room.lock().contains(place.offset)
+            && !team.uses().has_object_at(place.offset)
+        {
+            refuse_stranger(team, place);
+        }
+        subject
+    }
+
+    /// The call of the program.
+    #[inline]
+    pub(super) fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// The arguments of a collective about it, besides others.
+    #[inline]
+    pub(super) fn arguments<const N: usize>(&self, others: [u64; N]) -> Arguments {
+        let mut words = [0; 4];
+        words[..N].copy_from_slice(&others);
+        let mut len = N;
+        if let Some(place) = self.place {
+            words[len] = place.offset as u64;
+            len += 1;
+        }
+        Arguments { words, len }
+    }
+
+    /// So many items, in words.
+    pub(super) fn show(&self, items: usize) -> String {
+        self.name_or(|| format!("{items} x {}", self.kind))
+    }
+
+    /// The name of the object, or else what `private` says.
+    pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
+        self.place.map_or_else(private, |place| self.team.job.name_of(place))
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_stranger(team: &Team, place: Extent) -> ! {
+    panic!(
+        "{} is an object of another team: collectives of a team take objects that this team has allocated, and symmetric \
+         objects of all PEs; call the collective of the team whose `alloc` gave the object",
+        team.job.name_of(place)
+    )
+}
+
+impl core::ops::Deref for Arguments {
+    type Target = [u64];
+
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        &self.words[..self.len]
+    }
+}

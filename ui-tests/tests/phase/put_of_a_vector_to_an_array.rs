@@ -1,0 +1,10 @@
+use shmem::prelude::*;
+
+#[symmetric]
+static GRID: [f64; 4];
+
+#[shmem::main]
+fn main(world: &mut World) {
+    let row = vec![1.0; 4];
+    world.put(GRID.on(world.me()), &row);
+}
