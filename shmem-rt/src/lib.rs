@@ -177,15 +177,14 @@ pub mod strided {
 /// Everything that a program usually names, and all that messages of this library tell one to write.
 ///
 /// What a program defines or imports by name comes before what it imports by `*`, so none of these names takes one of the
-/// program's own away.
+/// program's own away. Traits that would give constants and methods to every number, such as [`Number`], are left out.
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};
     pub use crate::{
-        Amo, AmoValue, Atomic, Edge, Ghosts, Halo, Here, Initiator, Lock, NonBlocking, NumaArray, Number,
-        Objects, On, OpenPhase, Order, Pe, PeGrid, PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal,
-        SignalOp, Stores, Strided, SymBox, Symmetric, SymmetricData, Team, TeamBox, TeamConfig, Words, World,
-        padded, partitions, strided, symmetric,
+        Amo, Atomic, Edge, Ghosts, Halo, Here, Initiator, Lock, NonBlocking, NumaArray, On, OpenPhase, Order,
+        Pe, PeGrid, PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp, Stores, Strided,
+        SymBox, Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
 }

@@ -391,7 +391,7 @@ fn suggestions(text: &str) -> Vec<String> {
         }
     }
     // What is behind the last backquote is no code.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         found.pop();
     }
     found

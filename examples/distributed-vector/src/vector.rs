@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use shmem::Number;
 use shmem::prelude::*;
 
 /// A vector in blocks of equal length, one to each PE; the last ones may be shorter, or empty.
