@@ -12,6 +12,8 @@
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
 // array, halo, partitions, persistent                              kinds of memory
+// channel, queue                                                   what PEs hand each other
+// termination                                                      when nobody has anything any more
 // heap                                                             symmetric heaps
 // free                                                             giving memory back
 // segments                                                         memory that comes after the start
@@ -30,7 +32,7 @@
 // claim                                                            the one right of a process to a world
 // error                                                            what can go wrong
 // report                                                           what the runtime says on its own
-// grants, held, initial, nearness, process, root, thread, version  ground
+// grants, held, initial, nearness, process, root, thread, version, waiting  ground
 // ```
 
 #[doc(hidden)]
@@ -38,6 +40,7 @@
 pub mod __private;
 pub mod array;
 pub mod calibration;
+mod channel;
 mod claim;
 mod collective;
 mod context;
@@ -63,6 +66,7 @@ mod partitions;
 mod persistent;
 mod phase;
 mod process;
+mod queue;
 #[cfg(feature = "rayon")]
 mod rayon;
 mod reach;
@@ -75,11 +79,14 @@ mod standstill;
 mod start;
 mod state;
 mod team;
+mod termination;
 mod testing;
 pub mod thread;
 pub mod version;
+mod waiting;
 mod world;
 
+pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, Number, Operands, Reducible};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
@@ -90,6 +97,7 @@ pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use partitions::PartitionReport;
+pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{

@@ -9,12 +9,15 @@ mod dice;
 mod pes;
 
 mod basic;
+mod channel;
 mod create_partition;
 mod domain;
+mod futures;
 mod halo;
 mod heap;
 mod lock;
 mod padded;
+mod queue;
 mod regions;
 mod segments;
 mod session;

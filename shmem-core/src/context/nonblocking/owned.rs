@@ -160,8 +160,15 @@ impl<'t, B: Buffer> Pending<'t, B> {
     /// Whether the transfer is complete, and with it all that its token has started: [`wait`](Self::wait) would return at
     /// once. Makes progress, and does not wait.
     pub fn is_complete(&self) -> bool {
-        let goes_on = || self.endpoint.far_if_any().is_some_and(|far| !far.transport.is_quiet(far.channel));
-        self.parts.is_none() || !goes_on()
+        if self.parts.is_none() {
+            return true;
+        }
+        if self.endpoint.far_if_any().is_some_and(|far| !far.transport.is_quiet(far.channel)) {
+            return false;
+        }
+        // Who was asked may be wrong, and whoever looks on is to know: that it is complete is said by a quiet, as everywhere.
+        quiet_through(self.endpoint, self.location);
+        true
     }
 
     fn complete(&mut self) -> Option<B> {
@@ -196,7 +203,6 @@ impl<B: Buffer> Future for Pending<'_, B> {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // That it is complete is said by a quiet, as everywhere, and not by who was asked.
         Poll::Ready(self.complete().unwrap_or_else(|| given_back()))
     }
 }

@@ -208,7 +208,7 @@ fn a_transfer_that_is_polled_goes_on_until_its_stream_is_quiet() {
     token.transport.is_over.store(true, Ordering::Relaxed);
     assert!(pending.is_complete());
     assert_eq!(Pin::new(&mut pending).poll(&mut context), Poll::Ready(vec![1; 4]));
-    assert_eq!(token.taken(), ["is_quiet", "is_quiet", "quiet"]);
+    assert_eq!(token.taken(), ["is_quiet", "quiet", "is_quiet", "quiet", "quiet"]);
     // The buffer is gone, and so is all that could be waited for.
     assert!(pending.is_complete());
     drop(pending);
