@@ -35,7 +35,8 @@ echo "-- strangers: $(($(date +%s) - before)) s"
 # Every PE as if alone on its host: blocks of bytes, each of which is split and packed in some way.
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
-    array_strided:: arrays:: context:: halo:: keys:: long_blocks:: nonblocking:: regions:: rma:: strided:: sync::
+    array_strided:: arrays:: channel:: context:: futures:: halo:: keys:: long_blocks:: nonblocking:: queue:: regions:: rma:: \
+    strided:: sync::
 for provider in sockets 'udp;ofi_rxd'; do
     SHMEM_OFI_PROVIDER=$provider part "$provider" rma:: signal::
 done

@@ -48,6 +48,7 @@ fence-forgotten loopback histories::litmus::put_fence_put_with_signal
 fence-forgotten loopback histories::litmus::put_fence_put_with_signal_in_a_scope
 signal-first shm basic::signal::whoever_sees_the_signal_sees_the_data
 signal-first loopback basic::signal::whoever_sees_the_signal_sees_the_data
+signal-first loopback channel::every_message_comes_once_and_in_order_among_three
 signal-first shm histories::litmus::put_fence_put_with_signal
 signal-first loopback histories::litmus::put_fence_put_with_signal_in_a_scope
 scope-without-quiet loopback histories::litmus::scope_flag_across_contexts

@@ -11,6 +11,8 @@
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
 // array, halo, partitions, persistent                              kinds of memory
+// channel, queue                                                   what PEs hand each other
+// termination                                                      when nobody has anything any more
 // heap                                                             symmetric heaps
 // free                                                             giving memory back
 // segments                                                         memory that comes after the start
@@ -31,7 +33,7 @@
 // report                                                           what the runtime says on its own
 // panics                                                           how the panic of a PE is told
 // pes                                                              PEs in an order
-// grants, held, initial, nearness, process, thread, version        ground
+// grants, held, initial, nearness, process, thread, version, waiting  ground
 // ```
 
 #[doc(hidden)]
@@ -39,6 +41,7 @@
 pub mod __private;
 pub mod array;
 pub mod calibration;
+mod channel;
 mod claim;
 mod collective;
 mod context;
@@ -66,6 +69,7 @@ mod persistent;
 mod pes;
 mod phase;
 mod process;
+mod queue;
 #[cfg(feature = "rayon")]
 mod rayon;
 mod reach;
@@ -77,11 +81,14 @@ mod standstill;
 mod start;
 mod state;
 mod team;
+mod termination;
 mod testing;
 pub mod thread;
 pub mod version;
+mod waiting;
 mod world;
 
+pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
@@ -94,6 +101,7 @@ pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use partitions::PartitionReport;
 pub use pes::Pes;
+pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{

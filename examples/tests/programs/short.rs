@@ -24,6 +24,19 @@ fn the_token_passes_every_pe_three_times() {
 }
 
 #[test]
+fn every_board_is_looked_at_once() {
+    for pes in [1, 3] {
+        let text = printed(&mut job(env!("CARGO_BIN_EXE_work-queue"), pes, &[]));
+        let (ways, shares) = text.trim_end().split_once("; boards looked at by each PE: ").unwrap();
+        assert_eq!(ways, "8 queens: 92 ways");
+        // The empty one, 8 with a row, 42 with two rows, 140 with three.
+        let shares: Vec<u64> =
+            shares.trim_matches(['[', ']']).split(", ").map(|share| share.parse().unwrap()).collect();
+        assert_eq!((shares.len(), shares.iter().sum::<u64>()), (pes, 1 + 8 + 42 + 140));
+    }
+}
+
+#[test]
 fn no_heat_is_lost_round_the_ring() {
     for pes in [1, 4] {
         let text = printed(&mut job(env!("CARGO_BIN_EXE_sample"), pes, &[]));

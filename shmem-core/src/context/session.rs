@@ -105,6 +105,10 @@ mod tests {
 
         fn quiet(&self, _: Channel) {}
 
+        fn is_quiet(&self, _: Channel) -> bool {
+            true
+        }
+
         fn progress(&self) {}
 
         fn begin_session(&self, channel: Channel, options: SessionOptions) {

@@ -108,6 +108,10 @@ unsafe impl Transport for CountedTransport {
         self.inner.quiet(channel);
     }
 
+    fn is_quiet(&self, channel: Channel) -> bool {
+        self.inner.is_quiet(channel)
+    }
+
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         self.inner.quiet_pe(channel, pe);
     }

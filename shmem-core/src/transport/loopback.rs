@@ -234,6 +234,12 @@ unsafe impl Transport for Loopback {
         }
     }
 
+    fn is_quiet(&self, channel: Channel) -> bool {
+        self.network.check();
+        let is_ours = |parcel: &Parcel| parcel.from == self.me && parcel.channel == channel;
+        (0..self.network.ports.len()).all(|pe| !self.network.inbox(pe).iter().any(is_ours))
+    }
+
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         self.complete(channel, pe.number());
     }

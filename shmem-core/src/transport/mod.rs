@@ -233,6 +233,10 @@ pub unsafe trait Transport: Send + Sync {
     /// Waits until all that the channel has started is remotely visible, and all that it reads is here.
     fn quiet(&self, channel: Channel);
 
+    /// Whether a [`quiet`](Self::quiet) would return at once. Makes progress, and does not wait. It may be `false` for as
+    /// long as somebody starts more.
+    fn is_quiet(&self, channel: Channel) -> bool;
+
     /// Waits until all that the channel has started for one PE is remotely visible, and all that it reads there
     /// is here. May wait for more.
     fn quiet_pe(&self, channel: Channel, pe: Pe) {

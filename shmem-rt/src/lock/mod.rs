@@ -18,12 +18,12 @@ use shmem_core::context::{Amo, Initiator, Rma};
 use shmem_core::object::{Atomic, LOCK_FILE_BYTES, Lock, LockWord, On};
 use shmem_core::observe::{Call, Family};
 use shmem_core::pe::Pe;
-use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
 pub use place::LockPlace;
 
 use crate::thread::{HeldLock, ThreadLevel};
+use crate::waiting;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
@@ -240,21 +240,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     }
 
     fn wait(&self, location: &'static Location<'static>, done: impl FnMut() -> bool) {
-        let endpoint = self.world.endpoint();
-        // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
-        let bell = &unsafe { endpoint.system() }.doorbell;
-        endpoint.waiting().until(
-            endpoint,
-            done,
-            |timeout, done| bell.sleep(timeout, done),
-            || Activity {
-                operation: Text::head("lock"),
-                subject: Text::head(&self.situation()),
-                file: Text::tail(location.file()),
-                line: location.line(),
-                ..Activity::NONE
-            },
-        );
+        waiting::until(self.world.endpoint(), "lock", location, done, || self.situation());
     }
 
     /// Which lock it is, and who holds it now, for who waits.

@@ -89,6 +89,43 @@ fn locks_in_a_circle() {
 }
 
 #[test]
+fn a_channel_that_nobody_takes_from() {
+    let body = |world: &mut World| {
+        let mut channel = world.channel::<u64>(2).unwrap();
+        let (_, east) = world.ring_neighbours();
+        if world.my_pe() == 2 {
+            // Never: all that could come would come from PE 1.
+            channel.recv(world);
+        } else {
+            let to = if world.my_pe() == 1 { world.pe(0).unwrap() } else { east };
+            channel.send_all(world, to, &[7; 5]);
+        }
+    };
+    let parts = [
+        "\n  PE 0 waits in `send(to PE 1, which is to take messages: 2 were sent, 0 taken, and there is room for 2)` at shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PE 1 waits in `send(to PE 0, which is to take messages: 2 were sent, 0 taken, and there is room for 2)` at shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PE 2 waits in `recv(no message has come)` at shmem-rt/tests/jobs/standstill.rs:",
+    ];
+    stands("a_channel_that_nobody_takes_from", body, &parts);
+}
+
+#[test]
+fn a_queue_whose_end_somebody_does_not_wait_for() {
+    let body = |world: &mut World| {
+        let mut queue = world.work_queue::<u64>(2).unwrap();
+        if world.my_pe() == 0 {
+            return world.barrier_all();
+        }
+        while queue.next(world).is_some() {}
+    };
+    let parts = [
+        "\n  PE 0 waits in `barrier` at shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PEs 1, 2 wait in `next(this PE has nothing, and others do not rest)` at shmem-rt/tests/jobs/standstill.rs:",
+    ];
+    stands("a_queue_whose_end_somebody_does_not_wait_for", body, &parts);
+}
+
+#[test]
 fn collectives_of_different_teams() {
     let body = |world: &mut World| {
         let all = |world: &World| {

@@ -9,14 +9,17 @@ mod dice;
 mod pes;
 
 mod basic;
+mod channel;
 mod contribution;
 mod create_partition;
 mod domain;
+mod futures;
 mod grid;
 mod halo;
 mod heap;
 mod lock;
 mod padded;
+mod queue;
 mod regions;
 mod segments;
 mod session;

@@ -3,6 +3,8 @@
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::panic::Location;
+use core::pin::Pin;
+use core::task::{Context, Poll};
 
 use crate::context::order::quiet_through;
 use crate::context::place::{Place, check_len};
@@ -83,7 +85,25 @@ unsafe impl<T: PlainData> Buffer for Box<[T]> {
 /// Dropping it waits, as [`wait`](Self::wait) does, and frees the buffer. Forgetting it forgets the buffer,
 /// which is then never freed, so that whoever still uses it is right to. It stays with the thread that
 /// has started it.
-#[must_use = "the buffer comes back by `wait`; dropping it waits as well"]
+///
+/// It is a future as well, which gives the buffer, for whatever executor the program has. On the node a transfer is complete
+/// when it has been started, and so at the first poll. To another node it goes on by itself or not, as the network
+/// has it, and nobody is there who could wake a task: no thread of the library waits for completions. So a poll that comes too
+/// early makes progress, and wakes its own task at once: other tasks run in between, and the executor does not sleep
+/// while a transfer is under way. A poll does not give up after `SHMEM_TIMEOUT`; [`wait`](Self::wait) does.
+///
+/// ```
+/// use shmem_core::context::{NonBlocking, Stores};
+/// use shmem_core::object::On;
+///
+/// /// Brings a row of another PE, changes it, and takes it back.
+/// async fn double(world: &impl Stores, row: On<'_, [f64]>) {
+///     let mut cells = world.get_owned(vec![0.0; row.len()], row).await;
+///     cells.iter_mut().for_each(|cell| *cell *= 2.0);
+///     world.put_owned(row, cells).await;
+/// }
+/// ```
+#[must_use = "the buffer comes back by `wait` or `.await`; dropping it waits as well"]
 pub struct Pending<'t, B: Buffer> {
     endpoint: &'t Endpoint,
     /// Taken by `wait` and `drop`.
@@ -126,11 +146,29 @@ impl<'t, B: Buffer> Pending<'t, B> {
 
     /// Waits until the transfer is complete, and with it all that its token has started; gives the buffer back.
     ///
+    /// # Panics
+    ///
+    /// If a poll has given the buffer back.
+    ///
     /// Source: OpenSHMEM 1.6, `shmem_quiet`.
     #[track_caller]
     pub fn wait(mut self) -> B {
         self.location = Location::caller();
-        self.complete().unwrap_or_else(|| unreachable!("only `wait` and `drop` take the buffer"))
+        self.complete().unwrap_or_else(|| given_back())
+    }
+
+    /// Whether the transfer is complete, and with it all that its token has started: [`wait`](Self::wait) would return at
+    /// once. Makes progress, and does not wait.
+    pub fn is_complete(&self) -> bool {
+        if self.parts.is_none() {
+            return true;
+        }
+        if self.endpoint.far_if_any().is_some_and(|far| !far.transport.is_quiet(far.channel)) {
+            return false;
+        }
+        // Who was asked may be wrong, and whoever looks on is to know: that it is complete is said by a quiet, as everywhere.
+        quiet_through(self.endpoint, self.location);
+        true
     }
 
     fn complete(&mut self) -> Option<B> {
@@ -139,6 +177,33 @@ impl<'t, B: Buffer> Pending<'t, B> {
         quiet_through(self.endpoint, self.location);
         // SAFETY: the parts of the buffer, taken out once; after quiet nobody uses it.
         Some(unsafe { B::from_parts(parts) })
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn given_back() -> ! {
+    panic!("the transfer is complete, and a poll has given its buffer back already: it is given back once")
+}
+
+/// What moves is a pointer to the buffer.
+impl<B: Buffer> Unpin for Pending<'_, B> {}
+
+/// See [`Pending`] for who wakes.
+///
+/// # Panics
+///
+/// A poll, if one before it has given the buffer back.
+impl<B: Buffer> Future for Pending<'_, B> {
+    type Output = B;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<B> {
+        if !self.is_complete() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(self.complete().unwrap_or_else(|| given_back()))
     }
 }
 

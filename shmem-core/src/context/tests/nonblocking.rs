@@ -1,7 +1,9 @@
 //! What goes on is asked of the transport by the operations that may, until quiet; and what happens when it
 //! cannot be completed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Poll, Wake, Waker};
 
 use super::*;
 use crate::endpoint::{Endpoint, Far, Stores};
@@ -14,6 +16,7 @@ use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Until, Width}
 struct Written {
     calls: Mutex<Vec<String>>,
     fails: AtomicBool,
+    is_over: AtomicBool,
 }
 
 impl Written {
@@ -64,6 +67,11 @@ unsafe impl Transport for Written {
     fn quiet(&self, _: Channel) {
         assert!(!self.fails.load(Ordering::Relaxed), "the network is gone");
         self.calls.lock().push("quiet".into());
+    }
+
+    fn is_quiet(&self, _: Channel) -> bool {
+        self.calls.lock().push("is_quiet".into());
+        self.is_over.load(Ordering::Relaxed)
     }
 
     fn progress(&self) {}
@@ -174,6 +182,48 @@ fn an_owned_buffer_is_given_back_behind_a_quiet() {
     assert_eq!(token.taken(), ["quiet"]);
     drop(token.put_owned(row.on(elsewhere()), vec![2; 4].into_boxed_slice()));
     assert_eq!(token.taken(), ["put_nbi 1 32", "quiet"]);
+}
+
+/// A poll asks, and does not wait: it is the waker that is told to come again.
+#[test]
+fn a_transfer_that_is_polled_goes_on_until_its_stream_is_quiet() {
+    struct Count(AtomicUsize);
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let token = Token::new();
+    let row = boxed::<[u64]>(0, 4);
+    let wakes = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&wakes));
+    let mut context = std::task::Context::from_waker(&waker);
+    let mut pending = token.get_owned(vec![1_u64; 4], row.on(elsewhere()));
+    for polls in 1..4 {
+        assert!(!pending.is_complete());
+        assert_eq!(Pin::new(&mut pending).poll(&mut context), Poll::Pending);
+        assert_eq!(wakes.0.load(Ordering::Relaxed), polls);
+    }
+    assert!(!token.taken().contains(&"quiet".to_owned()));
+    token.transport.is_over.store(true, Ordering::Relaxed);
+    assert!(pending.is_complete());
+    assert_eq!(Pin::new(&mut pending).poll(&mut context), Poll::Ready(vec![1; 4]));
+    assert_eq!(token.taken(), ["is_quiet", "quiet", "is_quiet", "quiet", "quiet"]);
+    // The buffer is gone, and so is all that could be waited for.
+    assert!(pending.is_complete());
+    drop(pending);
+    assert_eq!(token.taken(), [""; 0]);
+}
+
+#[test]
+#[should_panic(expected = "has given its buffer back already")]
+fn a_buffer_is_given_back_once() {
+    let token = Token::new();
+    token.transport.is_over.store(true, Ordering::Relaxed);
+    let row = boxed::<[u64]>(0, 4);
+    let mut pending = token.get_owned(vec![1_u64; 4], row.on(elsewhere()));
+    assert!(Pin::new(&mut pending).poll(&mut std::task::Context::from_waker(Waker::noop())).is_ready());
+    pending.wait();
 }
 
 /// Whoever writes there may go on, so the buffer is leaked.

@@ -101,6 +101,15 @@ impl Fabric {
         }
     }
 
+    /// Whether what a stream has started is over. Makes progress, and asks in the order in which [`quiet`](Self::quiet)
+    /// waits: what is over stays so.
+    pub(super) fn is_quiet(&self, channel: Channel) -> bool {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        port.progress();
+        self.progress();
+        port.is_quiet(stream.counted()) && stream.events() == 0 && self.engine.is_quiet(channel)
+    }
+
     /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.streams.get(channel), self.port(channel));

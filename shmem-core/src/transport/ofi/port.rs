@@ -226,6 +226,12 @@ impl Port<'_> {
         }
     }
 
+    /// Whether the first so many operations are known to be complete now.
+    pub(super) fn is_quiet(&self, operations: u64) -> bool {
+        let tally = &self.unit.tally;
+        tally.is_settled(operations) || tally.is_complete(self.completed()) || tally.is_settled(operations)
+    }
+
     /// Waits while operations of a stream that are events are under way.
     #[inline]
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {

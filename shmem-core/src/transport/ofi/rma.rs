@@ -303,6 +303,10 @@ unsafe impl Transport for Ofi {
         self.fabric.quiet(channel);
     }
 
+    fn is_quiet(&self, channel: Channel) -> bool {
+        self.fabric.is_quiet(channel)
+    }
+
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         self.fabric.quiet_pe(channel, pe.number());
     }

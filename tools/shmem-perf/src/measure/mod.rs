@@ -8,7 +8,7 @@
 //! ```text
 //! form                          what a measure is made of
 //! put get atomic lookup         operations on one node      signal barrier collective alloc
-//! array halo strided            what programs are made of   peers     other libraries, beside ours
+//! array halo strided ready_made what programs are made of   peers     other libraries, beside ours
 //! threads tracking mapping      contexts                    pages partitions placing placement
 //! ofi network                   over libfabric              micro     the usual micro-benchmarks
 //! startup applications          whole jobs
@@ -36,6 +36,7 @@ pub mod placement;
 pub mod placing;
 pub mod processes;
 pub mod put;
+pub mod ready_made;
 pub mod signal;
 pub mod startup;
 pub mod strided;
@@ -66,6 +67,7 @@ pub const MEASURES: &[&Measure] = &[
     &placing::MEASURE,
     &placement::MEASURE,
     &halo::MEASURE,
+    &ready_made::MEASURE,
     &micro::MEASURE,
     &startup::MEASURE,
     &applications::MEASURE,

@@ -1,0 +1,232 @@
+//! Work that PEs take from each other.
+//!
+//! A PE keeps its items in memory of its own, where pushing and popping is pushing and popping, and lets others have the older
+//! half of them in its [`Window`], in symmetric memory. Whoever has nothing looks at the windows of others and takes half
+//! of what is there. Who finds nothing tells a few PEs to call it when they have something to give away, and sleeps;
+//! these are 1, 2, 4, .. steps further round the ring, so that work spreads to all from wherever it is. That nobody has
+//! anything any more is found out by [`Termination`].
+
+mod window;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::Location;
+
+use shmem_core::context::Initiator;
+use shmem_core::data::PlainData;
+use shmem_core::observe::Family;
+use shmem_core::partition::show_size;
+use shmem_core::pe::Pe;
+
+use self::window::Window;
+use crate::error::Result;
+use crate::group::{Operation, Purpose};
+use crate::termination::Termination;
+use crate::thread::ThreadLevel;
+use crate::waiting;
+use crate::world::World;
+
+/// Most items in a window: a half of a word counts them.
+const MOST: usize = u32::MAX as usize;
+
+/// Most PEs that are looked at before this one sleeps, besides those that call it.
+const LOOKS: usize = 16;
+
+impl<L: ThreadLevel> World<L> {
+    /// Makes a queue of work for all PEs. Each pushes items and takes the next one; who has none takes some from
+    /// others. Collective.
+    ///
+    /// A PE lets others have up to `window` of its items at a time, from symmetric memory of that many. The rest of them lies in
+    /// memory of its own, which grows as it has to: a queue is never full. A few dozen are a good window; of work that
+    /// comes in few large items, a few.
+    ///
+    /// The nodes of a tree, each of which is found by whoever has time:
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let mut queue = world.work_queue::<u32>(64)?;
+    ///     if world.my_pe() == 0 {
+    ///         queue.push(world, 10);                      // the root, of height 10
+    ///     }
+    ///     let mut nodes = 0_u64;
+    ///     while let Some(height) = queue.next(world) {    // `None`: nobody has anything any more
+    ///         nodes += 1;
+    ///         if height > 0 {
+    ///             queue.push(world, height - 1);
+    ///             queue.push(world, height - 1);
+    ///         }
+    ///     }
+    ///     world.sum(&mut nodes);
+    ///     assert_eq!(nodes, 2047);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the default heap has no room: the same error on every PE.
+    ///
+    /// # Panics
+    ///
+    /// If `window` is 0, or more than `u32::MAX`.
+    #[track_caller]
+    pub fn work_queue<T: PlainData>(&self, window: usize) -> Result<WorkQueue<T>> {
+        assert!(
+            (1..=MOST).contains(&window),
+            "a work queue with a window of {window} items: others can take from 1 to {MOST} of a PE's items at a time"
+        );
+        let subject = || format!("a window of {window} items of {}", show_size(size_of::<T>() as u64));
+        let purpose = Purpose {
+            operation: Operation::named(Family::Memory, "work_queue"),
+            opens: false,
+            arguments: &[window as u64, size_of::<T>() as u64, align_of::<T>() as u64],
+            subject: &subject,
+            location: Some(Location::caller()),
+        };
+        self.team().agree_on(self.endpoint(), &purpose);
+        Ok(WorkQueue {
+            me: self.me(),
+            own: VecDeque::new(),
+            window: Window::new(self, window)?,
+            termination: Termination::new(self)?,
+            first: self.my_pe(),
+        })
+    }
+}
+
+/// Items of work, of which each is done once, by whichever PE has time. From [`World::work_queue`].
+///
+/// A PE does its own items youngest first, and others take its oldest ones: of work that divides itself, they take the large
+/// pieces, and few items wait at any time. Nothing more is said of the order.
+///
+/// What is pushed is copied to whoever does it, so an item is plain data: a number, an index, a range. Results go where the
+/// program puts them.
+pub struct WorkQueue<T> {
+    me: Pe,
+    /// Items that nobody else sees, oldest first.
+    own: VecDeque<T>,
+    window: Window<T>,
+    termination: Termination,
+    /// The PE that is looked at first.
+    first: usize,
+}
+
+impl<T: PlainData> WorkQueue<T> {
+    /// Adds an item.
+    ///
+    /// # Panics
+    ///
+    /// If the queue is that of another PE. Only PEs that are threads of one process can come to that.
+    #[inline]
+    #[track_caller]
+    pub fn push<L: ThreadLevel>(&mut self, world: &World<L>, item: T) {
+        self.check(world);
+        self.own.push_back(item);
+        self.offer(world, self.own.len() / 2);
+    }
+
+    /// An item to work on: one of this PE, or one that it takes from another. Waits while this PE has nothing and others do,
+    /// who may push more. `None` on all PEs when nobody has anything any more: all PEs call this until then, and meet
+    /// in it. Afterwards the queue may be used again.
+    ///
+    /// # Panics
+    ///
+    /// If the queue is that of another PE. Only PEs that are threads of one process can come to that.
+    #[inline]
+    #[track_caller]
+    pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
+        self.check(world);
+        let item = self.pop(world);
+        if item.is_some() { item } else { self.find(world, Location::caller()) }
+    }
+
+    /// An item of this PE.
+    #[inline]
+    fn pop<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
+        if self.own.is_empty() {
+            self.window.take_back(world, &mut self.own);
+        }
+        let item = self.own.pop_back()?;
+        // Whoever works on one needs none of the others now.
+        self.offer(world, self.own.len().div_ceil(2));
+        Some(item)
+    }
+
+    /// Lets others have the oldest items.
+    #[inline]
+    fn offer<L: ThreadLevel>(&mut self, world: &World<L>, items: usize) {
+        if items > 0 && world.n_pes() > 1 {
+            self.window.fill(world, &mut self.own, items);
+        }
+    }
+
+    /// An item of another PE, when there is one.
+    #[cold]
+    fn find<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) -> Option<T> {
+        self.termination.rest(world);
+        loop {
+            let calls = self.window.calls(world);
+            for _ in 0..LOOKS.min(world.n_pes() - 1) {
+                let victim = self.turn(world);
+                if self.steal(world, victim) {
+                    return self.pop(world);
+                }
+            }
+            let sources: Vec<_> = self.window.sources(world).collect();
+            for source in sources {
+                self.window.ask(world, source);
+                // It may have been given something to give away before it was asked.
+                if self.steal(world, source.1) {
+                    return self.pop(world);
+                }
+            }
+            let Self { window, termination, .. } = &*self;
+            let called = || termination.is_over(world) || window.calls(world) != calls;
+            let subject = || "this PE has nothing, and others do not rest".to_owned();
+            waiting::until(world.endpoint(), "next", location, called, subject);
+            if termination.is_over(world) {
+                self.termination.end(world, location);
+                return None;
+            }
+        }
+    }
+
+    /// Takes items of another PE, if it lets others have any. Says whether it has; otherwise this PE rests.
+    fn steal<L: ThreadLevel>(&mut self, world: &World<L>, victim: Pe) -> bool {
+        if !self.window.has_any(world, victim) {
+            return false;
+        }
+        // Before it is taken, so that it is always with somebody who does not rest.
+        self.termination.resume(world);
+        let has = self.window.steal(world, victim, &mut self.own);
+        if !has {
+            self.termination.rest(world);
+        }
+        has
+    }
+
+    /// The next PE to look at, which is another one.
+    fn turn<L: ThreadLevel>(&mut self, world: &World<L>) -> Pe {
+        let (pes, me) = (world.n_pes(), world.my_pe());
+        self.first = (self.first + 1) % pes;
+        if self.first == me {
+            self.first = (self.first + 1) % pes;
+        }
+        world.pe(self.first).unwrap_or_else(|_| unreachable!("a number below that of the PEs"))
+    }
+
+    #[inline]
+    #[track_caller]
+    fn check<L: ThreadLevel>(&self, world: &World<L>) {
+        assert!(self.me == world.me(), "this is the queue of PE {}: make one here", self.me);
+    }
+}
+
+impl<T> fmt::Debug for WorkQueue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkQueue (PE {}, {} items)", self.me, self.own.len())
+    }
+}

@@ -1,0 +1,120 @@
+//! When nobody has anything any more.
+//!
+//! A word of PE 0 has two numbers: how many PEs rest, and how many messages were sent that nobody has said to have taken. A
+//! PE that has nothing left adds itself, and in the same step what it has sent, less what it has taken, since it last
+//! said so. A PE that rests takes itself out again before it takes anything, be it a message or an item of another PE.
+//!
+//! All rest and no message is missing at one moment: then it is over, for ever. A PE that rests has said what it has sent
+//! and taken. So the second number is that of messages which are under way, or were taken by somebody who has yet to say so;
+//! and that one does not count as resting. An item that was taken away from a PE is with one that does not rest, and only
+//! who does not rest makes anything new. Both numbers are in one word because there must be such a moment: two sums,
+//! read one behind the other, may never have been true together.
+//!
+//! Whoever makes the word say so tells all PEs, each of which waits for a word of its own. They meet before another round
+//! begins, whose count lies in another word: who looks in vain for something to take may be late with saying that it rests again.
+
+use std::panic::Location;
+
+use shmem_core::context::{Amo, Initiator, Order};
+use shmem_core::object::{Atomic, On, SymBox};
+use shmem_core::observe::Family;
+use shmem_core::pe::Pe;
+
+use crate::error::Result;
+use crate::group::{Operation, Purpose};
+use crate::initial::zeroed;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// Words from one to the next, which are on lines of their own.
+const LINE: usize = 16;
+
+/// The word in which every PE is told, behind two that count in turn.
+const OVER: usize = 2 * LINE;
+
+/// Of the word that counts: one message, above as many PEs as there may be.
+const MESSAGE: u64 = 1 << 24;
+
+/// One PE's part in finding out that nobody has anything any more.
+pub(crate) struct Termination {
+    words: SymBox<[Atomic<u64>]>,
+    /// PE 0, where the count is.
+    home: Pe,
+    /// The count that says that all rest and nothing is under way: the number of PEs.
+    all: u64,
+    /// From 1.
+    round: u64,
+    /// Messages sent less messages taken, since this PE has last rested.
+    balance: i64,
+}
+
+impl Termination {
+    /// Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the default heap has no room.
+    #[track_caller]
+    pub(crate) fn new<L: ThreadLevel>(world: &World<L>) -> Result<Self> {
+        let (words, all) = (world.alloc(zeroed(OVER + LINE))?, world.n_pes() as u64);
+        assert!(all < MESSAGE, "a job of {all} PEs, and at most {} can be counted", MESSAGE - 1);
+        Ok(Self { words, home: world.pe(0)?, all, round: 1, balance: 0 })
+    }
+
+    /// This PE has sent messages.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, messages: usize) {
+        self.balance += messages as i64;
+    }
+
+    /// This PE has taken a message.
+    #[inline(always)]
+    pub(crate) fn taken(&mut self) {
+        self.balance -= 1;
+    }
+
+    /// This PE has nothing, until it [resumes](Self::resume).
+    pub(crate) fn rest<L: ThreadLevel>(&mut self, world: &World<L>) {
+        let change = self.balance.cast_unsigned().wrapping_mul(MESSAGE).wrapping_add(1);
+        self.balance = 0;
+        let count = world.fetch_add(self.count(self.round), change).wrapping_add(change);
+        if count == self.all {
+            for pe in world.pes() {
+                world.set(self.words.on(pe).index(OVER), self.round);
+            }
+            world.quiet();
+        }
+    }
+
+    /// This PE, which rests, is about to take something, or to look for it where another may take it first.
+    pub(crate) fn resume<L: ThreadLevel>(&self, world: &World<L>) {
+        world.fetch_add(self.count(self.round), 1_u64.wrapping_neg());
+    }
+
+    /// Whether nobody has anything any more.
+    pub(crate) fn is_over<L: ThreadLevel>(&self, world: &World<L>) -> bool {
+        self.words.here(world).index(OVER).__look() == self.round
+    }
+
+    /// Meets all PEs, for each of which it is over; the next round may begin.
+    pub(crate) fn end<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) {
+        self.round += 1;
+        if world.my_pe() == 0 {
+            // Nobody has used it since the round before, whose end all have met in.
+            world.set(self.count(self.round), 0);
+        }
+        let purpose = Purpose {
+            operation: Operation::named(Family::TeamBarrier, "next"),
+            opens: false,
+            arguments: &[self.words.offset() as u64, self.round],
+            subject: &|| "nobody has anything any more".to_owned(),
+            location: Some(location),
+        };
+        world.team().agree_on(world.endpoint(), &purpose);
+    }
+
+    /// The word that counts in a round.
+    fn count(&self, round: u64) -> On<'_, Atomic<u64>> {
+        self.words.on(self.home).index(if round.is_multiple_of(2) { LINE } else { 0 })
+    }
+}

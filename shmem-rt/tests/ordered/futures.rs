@@ -1,0 +1,98 @@
+//! Transfers that own their buffers, as futures.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use shmem::prelude::*;
+
+const N: usize = 500;
+
+#[symmetric]
+static ROW: [u64; N];
+#[symmetric]
+static NEWS: Atomic<u64>;
+
+/// Wakes an executor that polls when it is woken, and not before.
+struct Bell(AtomicBool);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The least of executors; gives how often it has polled, too.
+fn block_on<F: Future>(future: F) -> (F::Output, usize) {
+    let bell = Arc::new(Bell(AtomicBool::new(true)));
+    let waker = Waker::from(Arc::clone(&bell));
+    let (mut future, mut polls) = (pin!(future), 0);
+    loop {
+        assert!(bell.0.swap(false, Ordering::Relaxed), "nobody would wake it: it would sleep for ever");
+        polls += 1;
+        if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return (result, polls);
+        }
+    }
+}
+
+/// Writes a row on the next PE, says so, and reads back what the PE after that was sent.
+async fn exchange(world: &World, round: u64) {
+    let (west, east) = world.ring_neighbours();
+    let value = |pe: Pe| round * 100 + pe.number() as u64;
+    let buffer = world.put_owned(ROW.on(east).index(..), vec![value(world.me()); N]).await;
+    assert_eq!(buffer, vec![value(world.me()); N]);
+    // No fence: what is complete needs none.
+    world.set(NEWS.on(east), round);
+    NEWS.wait_until(world, eq(round));
+    let (mine, theirs) = (ROW.on(world.me()).index(..), ROW.on(east).index(..));
+    let mut both =
+        (world.get_owned(vec![0; N], mine), world.get_owned(vec![0; N].into_boxed_slice(), theirs));
+    let both = ((&mut both.0).await, (&mut both.1).await);
+    assert_eq!(both.0, vec![value(west); N]);
+    assert_eq!(*both.1, [value(world.me()); N]);
+    world.barrier_all();
+}
+
+#[shmem::test(pes = 3)]
+fn transfers_are_awaited_by_the_least_of_executors(world: &mut World) {
+    for round in 1..=50 {
+        let ((), polls) = block_on(exchange(world, round));
+        // On the node there is nothing to wait for.
+        assert!(polls == 1 || ROW.on(world.ring_neighbours().1).ptr(world).is_none(), "{polls} polls");
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn transfers_are_awaited_under_tokio(world: &mut World) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for round in 1..=20 {
+        runtime.block_on(async {
+            let other = tokio::spawn(async {
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+                7
+            });
+            exchange(world, round).await;
+            assert_eq!(other.await.unwrap(), 7);
+        });
+    }
+}
+
+#[shmem::test(pes = 2)]
+fn whether_a_transfer_is_complete_is_asked_without_waiting(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    for round in 1..=50 {
+        let pending = world.put_owned(ROW.on(east).index(..), vec![round; N]);
+        while !pending.is_complete() {
+            assert!(ROW.on(east).ptr(world).is_none(), "on the node it is complete at once");
+        }
+        world.set(NEWS.on(east), round);
+        assert_eq!(pending.wait(), vec![round; N]);
+        NEWS.wait_until(world, eq(round));
+        assert_eq!(ROW.here(world).load(), [round; N]);
+        world.barrier_all();
+    }
+}
