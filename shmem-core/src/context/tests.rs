@@ -137,6 +137,7 @@ fn words_are_changed_and_waited_for() {
 }
 
 mod nonblocking;
+mod numbers;
 mod words;
 
 #[test]

@@ -34,4 +34,4 @@ pub use objects::{Extent, Objects};
 pub use on::On;
 pub use statics::{Descriptor, Library, Position, Symmetric};
 pub use subscript::Subscript;
-pub use word::{AmoValue, Atomic, AtomicWord, BitValue, NumberValue, Signal, Waitable};
+pub use word::{AmoValue, Atomic, AtomicWord, BitValue, Signal, Waitable};

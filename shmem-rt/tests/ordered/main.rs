@@ -14,6 +14,7 @@ mod domain;
 mod halo;
 mod heap;
 mod lock;
+mod numbers;
 mod padded;
 mod regions;
 mod segments;
