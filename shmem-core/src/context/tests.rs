@@ -136,6 +136,7 @@ fn words_are_changed_and_waited_for() {
     assert!(signal.test(&pair, eq(3)) && !signal.test(&pair, gt(3)));
 }
 
+mod arrays_of_words;
 mod nonblocking;
 mod numbers;
 mod words;

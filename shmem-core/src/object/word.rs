@@ -3,7 +3,8 @@
 //!
 //! Neither type has interior mutability: nobody ever holds a reference to a word that another PE
 //! may change. All access goes through places and tokens; inside `World::local`, where the word is
-//! exclusively ours, [`value`](Atomic::value) and [`value_mut`](Atomic::value_mut) are ordinary.
+//! exclusively ours, [`value`](Atomic::value) and [`value_mut`](Atomic::value_mut) are ordinary, and
+//! [`values`](Atomic::values) and [`values_mut`](Atomic::values_mut) those of a whole array.
 
 use bytemuck::Pod;
 
@@ -38,6 +39,28 @@ impl<T: AmoValue> Atomic<T> {
     pub fn value_mut(&mut self) -> &mut T {
         &mut self.0
     }
+
+    /// The values of an array of words, where nobody else can change them.
+    pub fn values(words: &[Self]) -> &[T] {
+        // SAFETY: `Atomic<T>` is transparent over `T`: as many values lie where the words lie, borrowed as those are.
+        unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+    }
+
+    /// The values of an array of words, where nobody else can see them.
+    ///
+    /// ```
+    /// use shmem_core::object::Atomic;
+    ///
+    /// /// What `World::local` opens: every count becomes half of it.
+    /// fn halve(counts: &mut [Atomic<u64>]) {
+    ///     Atomic::values_mut(counts).iter_mut().for_each(|count| *count /= 2);
+    /// }
+    /// ```
+    pub fn values_mut(words: &mut [Self]) -> &mut [T] {
+        // SAFETY: `Atomic<T>` is transparent over `T`, of which every value may stand in a word: as many values lie where
+        // the words lie, borrowed exclusively as those are.
+        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
+    }
 }
 
 impl Signal {
@@ -54,6 +77,19 @@ impl Signal {
     /// The value, where nobody else can see it.
     pub fn value_mut(&mut self) -> &mut u64 {
         &mut self.0
+    }
+
+    /// The values of an array of words, where nobody else can change them.
+    pub fn values(words: &[Self]) -> &[u64] {
+        // SAFETY: `Signal` is transparent over `u64`: as many values lie where the words lie, borrowed as those are.
+        unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+    }
+
+    /// The values of an array of words, where nobody else can see them.
+    pub fn values_mut(words: &mut [Self]) -> &mut [u64] {
+        // SAFETY: `Signal` is transparent over `u64`, of which every value may stand in a word: as many values lie where
+        // the words lie, borrowed exclusively as those are.
+        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
     }
 }
 

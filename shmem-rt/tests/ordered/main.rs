@@ -8,6 +8,7 @@ mod dice;
 #[path = "../asleep/pes.rs"]
 mod pes;
 
+mod arrays_of_words;
 mod basic;
 mod create_partition;
 mod domain;
