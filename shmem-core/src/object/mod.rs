@@ -20,6 +20,7 @@ mod index;
 mod lock;
 mod objects;
 mod on;
+mod part;
 mod statics;
 mod subscript;
 mod word;

@@ -12,6 +12,7 @@ mod arrays_of_words;
 mod basic;
 mod create_partition;
 mod domain;
+mod fields;
 mod halo;
 mod heap;
 mod lock;
