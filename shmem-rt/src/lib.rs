@@ -93,8 +93,8 @@ pub use partitions::PartitionReport;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, AmoSlices, AtomicWords, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope,
-    Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
+    Amo, AmoSlices, AtomicWords, Buffer, Condition, Initiator, NonBlocking, Order, Pending, Place, PutSignal,
+    Raw, Rma, Scope, Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
@@ -172,9 +172,9 @@ pub mod strided {
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::{
-        Amo, AmoSlices, Atomic, Edge, Halo, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw, Result, Rma,
-        Sessions, Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded, partitions, strided,
-        symmetric,
+        Amo, AmoSlices, Atomic, Edge, Halo, Initiator, NonBlocking, NumaArray, Order, Pe, PutSignal, Raw,
+        Result, Rma, Sessions, Signal, SignalOp, Strided, SymBox, Symmetric, Words, World, padded,
+        partitions, strided, symmetric,
     };
     pub use crate::{eq, ge, gt, le, lt, ne};
 }

@@ -35,11 +35,7 @@ pub trait AmoSlices: Initiator {
     ///
     /// If there are more or fewer numbers than words.
     #[track_caller]
-    fn fetch_all<'a, P: AtomicWords<'a>>(
-        &self,
-        into: &mut (impl Fill<[Value<'a, P>]> + ?Sized),
-        words: P,
-    ) {
+    fn fetch_all<'a, P: AtomicWords<'a>>(&self, into: &mut (impl Fill<[Value<'a, P>]> + ?Sized), words: P) {
         let (into, words) = (into.filled(), words.words());
         check_len(words.len(), into.len());
         if words.pe().on_node().is_some() {
@@ -107,5 +103,8 @@ impl<'a, W: AtomicWord, const N: usize> AtomicWords<'a> for On<'a, [W; N]> {
 
 #[track_caller]
 fn check_len(words: usize, numbers: usize) {
-    assert!(words == numbers, "the place has {words} words, and there are {numbers} numbers; each word has one");
+    assert!(
+        words == numbers,
+        "the place has {words} words, and there are {numbers} numbers; each word has one"
+    );
 }

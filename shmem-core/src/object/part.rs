@@ -94,14 +94,18 @@ impl Part {
 #[inline(never)]
 #[track_caller]
 fn elsewhere() -> ! {
-    panic!("what was named is no part of the value; name a field of the argument: `.field(|value| &value.name)`")
+    panic!(
+        "what was named is no part of the value; name a field of the argument: `.field(|value| &value.name)`"
+    )
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
 fn misaligned(align: usize) -> ! {
-    panic!("the part is read as a type that is aligned to {align} bytes, and does not lie so; name it as what it is")
+    panic!(
+        "the part is read as a type that is aligned to {align} bytes, and does not lie so; name it as what it is"
+    )
 }
 
 #[cfg(test)]

@@ -70,7 +70,17 @@ pub(super) fn structure(written: Written, errors: &mut Errors) -> Option<Structu
     let refused = refusals.iter().map(Option::is_some).collect();
     let sealed = arguments::sealed(&root, promise, errors)?;
     let is_good = errors.is_empty();
-    Some(Structure { sealed, name, generics, fields, refused, proof, has_words: words.is_some(), is_good, is_hopeless })
+    Some(Structure {
+        sealed,
+        name,
+        generics,
+        fields,
+        refused,
+        proof,
+        has_words: words.is_some(),
+        is_good,
+        is_hopeless,
+    })
 }
 
 /// Why a field can be refused by its looks: addresses, and the two primitive types that have

@@ -83,12 +83,13 @@ fn fields_of_elements_lie_apart(world: &mut World) {
     let (from, to) = world.ring_neighbours();
     for i in 0..5 {
         let cell = cells.on(to).index(i);
+        world.p(cell.field(|cell| &cell.value[0]), -1.0);
         world.p(cell.field(|cell| &cell.value[1]), i as f64);
         world.put(cell.field(|cell| &cell.from), &(world.my_pe() as u64));
     }
     world.barrier_all();
     let mut found = [Item::default(); 5];
     cells.here(world).copy_to(&mut found);
-    let expected = |i: usize| Item { from: from.number() as u64, value: [0.0, i as f64] };
+    let expected = |i: usize| Item { from: from.number() as u64, value: [-1.0, i as f64] };
     assert_eq!(found, std::array::from_fn(expected));
 }

@@ -1,6 +1,6 @@
 use shmem::prelude::*;
 
-#[derive(Clone, Copy, Symmetric)]
+#[derive(Symmetric)]
 #[repr(C)]
 struct Queue {
     head: u64,

@@ -51,8 +51,12 @@ trait Counted: AmoValue {
     fn number(self) -> u64;
 
     /// A bit operation; what was there, unless it is `silent`. None, if there are none of such numbers.
-    fn bits(world: &World<Multiple>, word: On<'_, Atomic<Self>>, op: Op, silent: bool)
-    -> Option<Option<Self>>;
+    fn bits(
+        world: &World<Multiple>,
+        word: On<'_, Atomic<Self>>,
+        op: Op,
+        silent: bool,
+    ) -> Option<Option<Self>>;
 }
 
 macro_rules! integers {
@@ -156,9 +160,7 @@ fn carried_out<V: Counted>(
         },
         Op::Fetch => (op, Some(world.fetch(word))),
         Op::Swap(v) => (op, Some(world.swap(word, of(v)))),
-        Op::CompareSwap(expected, desired) => {
-            (op, Some(world.compare_swap(word, of(expected), of(desired))))
-        }
+        Op::CompareSwap(expected, desired) => (op, Some(world.compare_swap(word, of(expected), of(desired)))),
         Op::Add(v) if addition == Addition::TwoSteps => {
             let before = world.fetch(word);
             world.set(word, of(before.number().wrapping_add(v)));

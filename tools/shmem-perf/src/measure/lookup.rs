@@ -261,11 +261,7 @@ impl Bench<'_> {
         })
     }
 
-    fn fetch_adds<W: AtomicWord<Value: From<u8>>>(
-        &self,
-        forms: &[Form],
-        partitions: usize,
-    ) -> Records {
+    fn fetch_adds<W: AtomicWord<Value: From<u8>>>(&self, forms: &[Form], partitions: usize) -> Records {
         let Self { world, repetitions, .. } = *self;
         self.with_buffers::<W>(partitions, 1, |buffers| {
             let samples = forms.iter().map(|form| match form {
