@@ -13,9 +13,7 @@ use crate::text::Text;
 use crate::transport::{AtomicOp, Width, atomic};
 
 impl<'a, T: Waitable> Here<'a, T> {
-    /// The value of the word, now: the calling PE's own [`fetch`](super::Amo::fetch).
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch`, `shmem_signal_fetch`.
+    /// The value of the word, now: the calling PE's own [`fetch`](super::Amo::fetch), of signals, too.
     #[inline]
     #[track_caller]
     pub fn value(self) -> T::Value {
