@@ -34,6 +34,7 @@ while read -r mutant transport name; do
     fi
 done <<'TABLE'
 add-in-two-steps shm histories::linearizability::atomic_operations_are_linearizable
+add-in-two-steps loopback numbers::f64::nothing_is_lost
 add-in-two-steps loopback histories::linearizability::atomic_operations_are_linearizable
 target-adds-in-two-steps loopback histories::linearizability::atomic_operations_of_two_nodes_on_one_word_are_linearizable
 quiet-forgotten loopback histories::litmus::put_quiet_get_on_both_sides

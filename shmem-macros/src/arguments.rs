@@ -13,6 +13,9 @@ use syn::{Lit, Path, Token};
 
 use crate::diag::{self, Errors};
 
+/// Arguments that stand by themselves.
+const FLAGS: [&str; 1] = ["words"];
+
 /// What stands behind the name of an argument.
 pub(crate) enum Value {
     /// A literal.
@@ -111,8 +114,9 @@ impl Arguments {
                 errors.push(&argument.key, diag::unknown_argument(owner, &key, allowed));
             } else if kept.iter().any(|earlier| earlier.key == argument.key) {
                 errors.push(&argument.key, diag::repeated_argument(&key));
-            } else if argument.value.is_none() {
-                errors.push(&argument.key, diag::missing_value(&key));
+            } else if FLAGS.contains(&key.as_str()) != argument.value.is_none() {
+                let said = if argument.value.is_none() { diag::missing_value } else { diag::needless_value };
+                errors.push(&argument.key, said(&key));
             } else {
                 kept.push(argument);
             }
@@ -123,6 +127,11 @@ impl Arguments {
     /// Whether an argument is there.
     pub(crate) fn contains(&self, key: &str) -> bool {
         self.list.iter().any(|argument| argument.key == key)
+    }
+
+    /// Where an argument stands that has no value.
+    pub(crate) fn flag(&self, key: &str) -> Option<Span> {
+        self.list.iter().find(|argument| argument.key == key).map(|argument| argument.key.span())
     }
 
     /// Takes an argument out.

@@ -67,6 +67,10 @@ pub(crate) fn missing_value(key: &str) -> String {
     format!("`{key}` needs a value: `{key} = ..`")
 }
 
+pub(crate) fn needless_value(key: &str) -> String {
+    format!("`{key}` stands by itself, without a value")
+}
+
 pub(crate) const CRATE: &str = "`crate` takes the path of this library: `crate = my::shmem`";
 
 pub(crate) const UNSAFE: &str = "only the path of this library can be `unsafe`: `unsafe(crate = my::shmem)`";
@@ -222,6 +226,10 @@ pub(crate) fn aligned_generic(name: &str) -> String {
     format!(
         "whether `#[repr(align(..))]` gives `{name}` padding depends on its parameters; leave it out, or align a struct without parameters around it"
     )
+}
+
+pub(crate) fn generic_words(name: &str) -> String {
+    format!("`{name}` holds words and has parameters; `#[shmem(words)]` stands at structs without parameters")
 }
 
 pub(crate) fn attribute_of_generic(attribute: &str, name: &str) -> String {

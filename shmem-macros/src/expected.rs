@@ -74,6 +74,14 @@ fn table() -> Vec<(&'static str, TokenStream)> {
             }),
         ),
         (
+            "derive_words",
+            derive::expand(quote! {
+                #[repr(C)]
+                #[shmem(words)]
+                pub struct Queue { pub head: Atomic<u64>, pub ready: Signal, pub items: [u64; 8] }
+            }),
+        ),
+        (
             "main",
             entry::main::expand(
                 quote!(threads = multiple),

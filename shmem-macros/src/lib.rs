@@ -131,6 +131,38 @@ pub fn partitions(body: TokenStream) -> TokenStream {
 /// be of a type with `#[repr(align(..))]` (an array of such a type may, `[Line; 1]`), and the attributes below the derive
 /// must be rustc's own.
 ///
+/// With `#[shmem(words)]` the struct may hold `Atomic` and `Signal` words, too. It lives in symmetric memory, is made there of
+/// zeroes or by the image of a static, and nothing moves it as a whole: words are not read and written with the bytes
+/// around them. So it derives neither `Clone` nor `Copy`, and has no parameters. Its fields are reached one by one, by
+/// `On::field` and `Here::field`.
+///
+/// ```
+/// use shmem::prelude::*;
+///
+/// #[derive(Symmetric)]
+/// #[repr(C)]
+/// #[shmem(words)]
+/// struct Queue {
+///     tail: Atomic<u64>,
+///     filled: Signal,
+///     items: [f64; 64],
+/// }
+///
+/// #[symmetric]
+/// static QUEUE: Queue;
+///
+/// #[shmem::main]
+/// fn main(world: &mut World) {
+///     let (_, to) = world.ring_neighbours();
+///     let queue = QUEUE.on(to);
+///     let at = world.fetch_inc(queue.field(|queue| &queue.tail)) as usize;
+///     let place = queue.field(|queue| &queue.items[..]).index(at..=at);
+///     world.put_signal(place, &[2.5], queue.field(|queue| &queue.filled), SignalOp::Add(1));
+///     QUEUE.here(world).field(|queue| &queue.filled).wait_until(ge(1));
+///     assert_eq!(QUEUE.here(world).field(|queue| &queue.items[0]).load(), 2.5);
+/// }
+/// ```
+///
 /// `#[shmem(unsafe(crate = my::shmem))]` gives the path of this library, where it is re-exported; see
 /// [`macro@symmetric`].
 #[proc_macro_derive(Symmetric, attributes(shmem))]

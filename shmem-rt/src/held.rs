@@ -66,6 +66,33 @@ pub unsafe trait Derived: Sized {
     fn is_made_of<E: AlignedAlike>() {}
 }
 
+/// A struct without padding that holds words of atomic operations, and perhaps plain data: nothing moves it as a whole.
+/// What proves it has the same names as those of [`Derived`], and is asked of this trait in the same way.
+///
+/// # Safety
+///
+/// `seen` must compile only if all that is true: it must take `self` apart without `..`, require of each field that the
+/// struct [holds](Self::holds) its type, and stand beside a constant that is evaluated and takes the sizes of all fields
+/// off [`LAYOUT`](Self::LAYOUT). `#[derive(Symmetric)]` writes such functions for structs with `#[shmem(words)]`.
+pub unsafe trait DerivedWords: Sized + 'static {
+    /// Nothing. Another trait has no such item.
+    const MOVED_BY_NOTHING: ();
+
+    /// Never called.
+    fn seen(self);
+
+    /// From which the sizes of fields are taken.
+    const LAYOUT: Layout = Layout { left: size_of::<Self>() };
+
+    /// The type of a value.
+    fn type_of<T>(_: &T) -> TypeOf<T> {
+        TypeOf(PhantomData)
+    }
+
+    /// Requires that a field may be a `T`.
+    fn holds<T: WordFieldOf<Self>>() {}
+}
+
 /// The types of the elements of a struct, which have one alignment: then a struct whose sizes depend on constant
 /// parameters has no padding, whatever the parameters are.
 ///
@@ -166,7 +193,7 @@ impl Alignments {
     message = "`{Holder}` holds `{Self}`, which cannot live in symmetric memory",
     label = "not plain data",
     note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`, an array or a `SymBox<[T]>` for `Vec`)",
-    note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: declare each as a static of its own",
+    note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: add `#[shmem(words)]`, and reach its fields one by one",
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
 )]
 pub unsafe trait FieldOf<Holder: ?Sized> {
@@ -177,6 +204,26 @@ pub unsafe trait FieldOf<Holder: ?Sized> {
 // SAFETY: the bound.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
+
+/// Says of a type that the struct `Holder`, which is not moved as a whole, may have a field of it.
+///
+/// # Safety
+///
+/// The type is [`SymmetricData`]. `#[derive(Symmetric)]` rests on that.
+#[diagnostic::on_unimplemented(
+    message = "`{Holder}` holds `{Self}`, which cannot live in symmetric memory",
+    label = "neither plain data nor a word",
+    note = "symmetric objects mean the same on every PE, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`, an array or a `SymBox<[T]>` for `Vec`)",
+    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
+)]
+pub unsafe trait WordFieldOf<Holder: ?Sized> {
+    /// Asked for before [`DerivedWords::holds`]: that leaves out "required by a bound in ..".
+    const CHECKED: () = ();
+}
+
+// SAFETY: the bound.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
 
 /// Says of a type that the static `Holder` may be one. A type stands for the static, which has its name.
 ///

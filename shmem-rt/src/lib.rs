@@ -105,15 +105,15 @@ pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, Buffer, Collected, Condition, Contribution, Initiator, NonBlocking, Order, Pending, Place,
-    PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words, eq, ge, gt, le,
-    lt, ne,
+    Amo, AmoSlices, AtomicWords, Buffer, Collected, Condition, Contribution, Initiator, NonBlocking, Order,
+    Pending, Place, PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words,
+    eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::object::{
-    AmoValue, Atomic, BitValue, Here, Lock, NumberValue, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
+    AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
     SymmetricObject, Waitable,
 };
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
@@ -190,9 +190,10 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};
     pub use crate::{
-        Amo, Atomic, Edge, Ghosts, Halo, Here, Initiator, Lock, NonBlocking, NumaArray, On, OpenPhase, Order,
-        Pe, PeGrid, PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp, Stores, Strided,
-        SymBox, Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions, strided, symmetric,
+        Amo, AmoSlices, Atomic, Edge, Ghosts, Halo, Here, Initiator, Lock, NonBlocking, NumaArray, On,
+        OpenPhase, Order, Pe, PeGrid, PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp,
+        Stores, Strided, SymBox, Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions,
+        strided, symmetric,
     };
     pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
 }

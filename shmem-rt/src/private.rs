@@ -12,14 +12,18 @@ use shmem_core::heap::MAX_ALIGN;
 use shmem_core::message::Message;
 
 pub use crate::__plain_data as plain_data;
+pub use crate::__words_data as words_data;
 pub use crate::entry::main;
-pub use crate::held::{AlignedAlike, Alignments, Alike, ContentsOf, Derived, FieldOf, Layout, Seen, TypeOf};
+pub use crate::held::{
+    AlignedAlike, Alignments, Alike, ContentsOf, Derived, DerivedWords, FieldOf, Layout, Seen, TypeOf,
+    WordFieldOf,
+};
 use crate::initial::Initial;
 pub use crate::scoped::alloc_in;
 pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
 
-pub use shmem_core::data::{PlainData, SymmetricData};
+pub use shmem_core::data::{MemoryHints, PlainData, SymmetricData};
 use shmem_core::object::SymBox;
 pub use shmem_core::object::{Descriptor, Symmetric};
 pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, default};
@@ -166,6 +170,23 @@ macro_rules! __plain_data {
             $($lasting: $least,)*
             $holder: $crate::__private::Derived,
         {
+        }
+    };
+}
+
+/// Implements [`SymmetricData`] for a type that is [`DerivedWords`], and nothing else, whatever stands in it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __words_data {
+    ($holder:ty) => {
+        // SAFETY: what is `DerivedWords` consists of symmetric data, without padding.
+        #[automatically_derived]
+        #[allow(trivial_bounds)]
+        unsafe impl $crate::__private::SymmetricData for $holder
+        where
+            $holder: $crate::__private::DerivedWords,
+        {
+            const HINTS: $crate::__private::MemoryHints = $crate::__private::MemoryHints::ATOMICS_REMOTE;
         }
     };
 }

@@ -96,6 +96,8 @@ fn a_library_that_passes_for_this_one_gives_nothing_away() {
     let cases = [
         ("checks", "field", "`Holder` holds `&'static u64`"),
         ("checks", "parameter", "`Pair<T>` holds `T`"),
+        ("checks", "field_among_words", "`Holder` holds `&'static u64`"),
+        ("checks", "padding_among_words", "`Padded` has 7 byte(s) of padding"),
         ("checks", "padding", "`Padded` has 7 byte(s) of padding"),
         ("checks", "alignments", "aligned to 4 and to 8 bytes"),
         ("checks", "lost_error", "index out of bounds"),

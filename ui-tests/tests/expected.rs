@@ -47,6 +47,17 @@ mod derive_lengths {
     pub struct Line<const N: usize>(pub u64, pub [f64; N]);
     include!("../../shmem-macros/expected/derive_lengths.rs");
 }
+mod derive_words {
+    use shmem::prelude::*;
+
+    #[repr(C)]
+    pub struct Queue {
+        pub head: Atomic<u64>,
+        pub ready: Signal,
+        pub items: [u64; 8],
+    }
+    include!("../../shmem-macros/expected/derive_words.rs");
+}
 mod main {
     use shmem::prelude::*;
     include!("../../shmem-macros/expected/main.rs");

@@ -4,7 +4,7 @@ use core::panic::Location;
 
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
-use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
+use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::transport::{AtomicOp, Width, shm};
@@ -36,11 +36,51 @@ macro_rules! bits {
     )*};
 }
 
+/// The operations that keep one of two numbers, each with the form that gives what was there before.
+macro_rules! bounds {
+    ($($(#[$doc:meta])* $name:ident = $family:ident / $fetch:ident = $fetch_family:ident, $op:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        fn $name<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value)
+        where
+            Self: Stores,
+        {
+            let op = AtomicOp::$op(W::Value::NUMBER, value.to_bits64());
+            update(self.endpoint(), word, op, Family::$family);
+        }
+
+        $(#[$doc])*
+        ///
+        /// Gives what was there before.
+        #[inline(always)]
+        #[track_caller]
+        fn $fetch<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value
+        where
+            Self: Stores,
+        {
+            let op = AtomicOp::$op(W::Value::NUMBER, value.to_bits64());
+            fetching(self.endpoint(), word, op, Family::$fetch_family)
+        }
+    )*};
+}
+
 /// Atomic memory operations. All are atomic with respect to each other, between PEs and threads;
 /// an update that a PE waits for wakes it.
 ///
 /// The operations that give nothing back (`set`, `add`, ...) are visible to every PE after `quiet`;
 /// the others have happened on return.
+///
+/// ```
+/// use shmem_core::context::{Amo, Stores};
+/// use shmem_core::object::{Atomic, On};
+///
+/// /// Takes a sample in: all samples' sum, and the least of them.
+/// fn take_in(world: &impl Stores, sum: On<'_, Atomic<f64>>, least: On<'_, Atomic<f64>>, sample: f64) {
+///     world.add(sum, sample);
+///     world.set_min(least, sample);
+/// }
+/// ```
 pub trait Amo: Initiator {
     /// Reads.
     ///
@@ -126,11 +166,11 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_inc`.
     #[inline(always)]
     #[track_caller]
-    fn inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>)
+    fn inc<W: AtomicWord>(&self, word: On<'_, W>)
     where
         Self: Stores,
     {
-        update(self.endpoint(), word, AtomicOp::Add(W::Value::ONE.to_bits64()), Family::AtomicInc);
+        update(self.endpoint(), word, W::Value::ONE.addition(), Family::AtomicInc);
     }
 
     /// Adds one, and gives what was there.
@@ -138,35 +178,45 @@ pub trait Amo: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_inc`.
     #[inline(always)]
     #[track_caller]
-    fn fetch_inc<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>) -> W::Value
+    fn fetch_inc<W: AtomicWord>(&self, word: On<'_, W>) -> W::Value
     where
         Self: Stores,
     {
-        fetching(self.endpoint(), word, AtomicOp::Add(W::Value::ONE.to_bits64()), Family::AtomicFetchInc)
+        fetching(self.endpoint(), word, W::Value::ONE.addition(), Family::AtomicFetchInc)
     }
 
-    /// Adds, wrapping.
+    /// Adds; integers wrap. Floating-point numbers are added in the order in which their additions come, so that sums
+    /// may differ in their last digits from run to run; a sum that is no number is `NAN`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_add`.
     #[inline(always)]
     #[track_caller]
-    fn add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value)
+    fn add<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value)
     where
         Self: Stores,
     {
-        update(self.endpoint(), word, AtomicOp::Add(value.to_bits64()), Family::AtomicAdd);
+        update(self.endpoint(), word, value.addition(), Family::AtomicAdd);
     }
 
-    /// Adds, wrapping, and gives what was there.
+    /// As [`add`](Self::add), and gives what was there.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_add`.
     #[inline(always)]
     #[track_caller]
-    fn fetch_add<W: AtomicWord<Value: NumberValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value
+    fn fetch_add<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value
     where
         Self: Stores,
     {
-        fetching(self.endpoint(), word, AtomicOp::Add(value.to_bits64()), Family::AtomicFetchAdd)
+        fetching(self.endpoint(), word, value.addition(), Family::AtomicFetchAdd)
+    }
+
+    bounds! {
+        /// Leaves the smaller one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
+        /// every number, and -0 is smaller than 0.
+        set_min = AtomicSetMin / fetch_min = AtomicFetchMin, Min;
+        /// Leaves the larger one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
+        /// every number, and 0 is larger than -0.
+        set_max = AtomicSetMax / fetch_max = AtomicFetchMax, Max;
     }
 
     bits! {

@@ -1,6 +1,7 @@
 //! What a word is waited to be.
 
 use crate::object::AmoValue;
+use crate::transport::Number;
 
 /// What a word is waited to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,8 +67,12 @@ impl<V: AmoValue> Condition<V> {
         }
     }
 
-    /// The least value for which it holds, as a word of 64 bits, if there is one for whoever counts upwards.
+    /// The least value for which it holds, as a word of 64 bits, if there is one for whoever counts upwards; of
+    /// floating-point numbers, there is none.
     pub(super) fn least(self) -> Option<u64> {
+        if V::NUMBER == Number::Float {
+            return None;
+        }
         match self.relation {
             Relation::Eq | Relation::Ge => Some(self.value.to_bits64()),
             Relation::Gt => Some(self.value.to_bits64().wrapping_add(1)),

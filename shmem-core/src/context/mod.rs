@@ -2,10 +2,11 @@
 //!
 //! An [`Endpoint`] is one stream of operations. It is given out by a [`Resource`], of which a node may
 //! have few. The operation families are traits over tokens ([`Initiator`]), so each exists once:
-//! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word, or for
+//! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`AmoSlices`], [`Raw`], [`Order`]. A PE waits for a word, or for
 //! several ([`Words`]), by [`Condition`]s on its own copy.
 
 mod amo;
+mod amo_slices;
 mod collected;
 mod condition;
 mod contribution;
@@ -26,6 +27,7 @@ mod wait;
 mod wait_set;
 
 pub use amo::Amo;
+pub use amo_slices::{AmoSlices, AtomicWords};
 pub use collected::Collected;
 pub use condition::{Condition, eq, ge, gt, le, lt, ne};
 pub use contribution::Contribution;

@@ -136,7 +136,9 @@ fn words_are_changed_and_waited_for() {
     assert!(signal.test(&pair, eq(3)) && !signal.test(&pair, gt(3)));
 }
 
+mod arrays_of_words;
 mod nonblocking;
+mod numbers;
 mod words;
 
 #[test]

@@ -13,6 +13,20 @@ use crate::text::Text;
 use crate::transport::{AtomicOp, Width, atomic};
 
 impl<'a, T: Waitable> Here<'a, T> {
+    /// The value of the word, now: the calling PE's own [`fetch`](super::Amo::fetch), of signals, too.
+    #[inline]
+    #[track_caller]
+    pub fn value(self) -> T::Value {
+        let endpoint = self.endpoint();
+        if endpoint.observer().is_none() {
+            return self.now();
+        }
+        let call = Call::new(Family::AtomicFetch, Location::caller())
+            .at(endpoint.me(), 0, self.offset(), size_of::<T>())
+            .word(Self::WIDTH, AtomicOp::Fetch);
+        endpoint.tell(call, || self.now())
+    }
+
     /// Whether the word is what `condition` says, now.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test`, `shmem_signal_fetch`.

@@ -52,6 +52,22 @@ pub trait Words<'a>: Copy {
         WaitSet { excluded, ..self.wait_set() }
     }
 
+    /// The values that the words have now, one after the other: each is read atomically, all of them together are not.
+    /// Those that are left out are left out here, too.
+    ///
+    /// ```
+    /// use shmem_core::context::{Initiator, Words};
+    /// use shmem_core::object::{Atomic, SymBox};
+    ///
+    /// fn largest(world: &impl Initiator, counts: &SymBox<[Atomic<u64>]>) -> Option<u64> {
+    ///     counts.here(world).values().into_iter().max()
+    /// }
+    /// ```
+    #[track_caller]
+    fn values(self) -> Vec<Value<'a, Self>> {
+        self.wait_set().values_of()
+    }
+
     /// Whether every word is what `condition` says, now. True of no words.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test_all`.
@@ -266,6 +282,11 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         let (words, room) = (self.words.len(), indices.len());
         assert!(words <= room, "there is room for the numbers of {room} words, and there are {words}");
         self
+    }
+
+    #[track_caller]
+    fn values_of(self) -> Vec<T::Value> {
+        self.tell(Family::AtomicFetch, |_, _| self.numbers().map(|i| self.words.index(i).now()).collect())
     }
 
     #[track_caller]

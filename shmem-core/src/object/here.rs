@@ -10,8 +10,9 @@ use core::panic::Location;
 
 use bytemuck::Zeroable;
 
-use super::index::PlaceIndex;
 use super::extent::Extent;
+use super::index::PlaceIndex;
+use super::part::Part;
 use super::{SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData};
 use crate::endpoint::{Endpoint, Initiator};
@@ -137,6 +138,22 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         let bytes = self.len * size_of::<T::Item>();
         let call = Call::new(family, location).at(self.token.me(), 0, self.offset(), bytes);
         self.token.tell(call, access)
+    }
+}
+
+impl<'a, T: SymmetricData> Here<'a, T> {
+    /// A field of a struct, or a part of one; see [`On::field`](super::On::field).
+    ///
+    /// # Panics
+    ///
+    /// If the closure gives something else than a part of its argument, or a part as a type for which it is not aligned.
+    #[inline(always)]
+    #[track_caller]
+    pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Here<'a, F> {
+        let part = Part::of(name);
+        let start = self.start.cast::<u8>().wrapping_add(part.offset);
+        part.require_alignment::<T, F>(start.addr());
+        Here { start: start.cast(), len: part.len, token: self.token, _object: PhantomData }
     }
 }
 

@@ -4,7 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::index::PlaceIndex;
-use crate::data::Contents;
+use super::part::Part;
+use crate::data::{Contents, SymmetricData};
 use crate::endpoint::Initiator;
 use crate::pe::Pe;
 
@@ -14,6 +15,7 @@ use crate::pe::Pe;
 /// GRID.on(right)                 the whole object
 /// GRID.on(right).index(3)        one element (one row, if the elements are arrays)
 /// GRID.on(right).index(1..=NX)   a slice
+/// CELLS.on(right).index(3).field(|cell| &cell.mass)   a field of one element
 /// ```
 ///
 /// Bounds are checked when the place is made; with constant indices the check disappears.
@@ -103,6 +105,37 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     pub fn ptr(self, token: &(impl Initiator + ?Sized)) -> Option<*mut T> {
         let start = token.endpoint().mapped(self.pe, self.offset)?;
         Some(T::from_raw(start.cast(), self.len))
+    }
+}
+
+impl<'a, T: SymmetricData> On<'a, T> {
+    /// A field of a struct, or a part of one: what can be named as a part of the closure's argument, which is a value of
+    /// zeroes, and nobody's memory. Plain fields are put and got, and words are changed and waited for, each as if it were
+    /// declared by itself.
+    ///
+    /// ```
+    /// use shmem_core::context::{Amo, Rma, Stores};
+    /// use shmem_core::object::{Atomic, On};
+    ///
+    /// /// Puts an item behind those that are there. (An array of words is one object, too.)
+    /// fn push(world: &impl Stores, counts: On<'_, [Atomic<u64>; 2]>, rows: On<'_, [[u64; 64]; 2]>, item: u64) {
+    ///     let at = world.fetch_inc(counts.field(|counts| &counts[1]));
+    ///     world.p(rows.field(|rows| &rows[1]).index(at as usize % 64), item);
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the closure gives something else than a part of its argument, or a part as a type for which it is not aligned.
+    #[inline(always)]
+    #[track_caller]
+    pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> On<'a, F> {
+        let part = Part::of(name);
+        let offset = self.offset + part.offset;
+        part.require_alignment::<T, F>(offset);
+        // SAFETY: as many items lie inside a value of `T`, and so inside this place on every PE, aligned, as was just
+        // required; of their type every bit pattern is a value. What `new` was promised of the place holds of them.
+        unsafe { On::new(self.pe, self.segment, offset, part.len) }
     }
 }
 

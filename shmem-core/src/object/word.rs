@@ -3,12 +3,14 @@
 //!
 //! Neither type has interior mutability: nobody ever holds a reference to a word that another PE
 //! may change. All access goes through places and tokens; inside `World::local`, where the word is
-//! exclusively ours, [`value`](Atomic::value) and [`value_mut`](Atomic::value_mut) are ordinary.
+//! exclusively ours, [`value`](Atomic::value) and [`value_mut`](Atomic::value_mut) are ordinary, and
+//! [`values`](Atomic::values) and [`values_mut`](Atomic::values_mut) those of a whole array.
 
 use bytemuck::Pod;
 
 use crate::data::{MemoryHints, SymmetricData};
 use crate::strided::{Shape, Shaped};
+use crate::transport::{AtomicOp, Number};
 
 /// A number that PEs change atomically.
 ///
@@ -37,6 +39,28 @@ impl<T: AmoValue> Atomic<T> {
     pub fn value_mut(&mut self) -> &mut T {
         &mut self.0
     }
+
+    /// The values of an array of words, where nobody else can change them.
+    pub fn values(words: &[Self]) -> &[T] {
+        // SAFETY: `Atomic<T>` is transparent over `T`: as many values lie where the words lie, borrowed as those are.
+        unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+    }
+
+    /// The values of an array of words, where nobody else can see them.
+    ///
+    /// ```
+    /// use shmem_core::object::Atomic;
+    ///
+    /// /// What `World::local` opens: every count becomes half of it.
+    /// fn halve(counts: &mut [Atomic<u64>]) {
+    ///     Atomic::values_mut(counts).iter_mut().for_each(|count| *count /= 2);
+    /// }
+    /// ```
+    pub fn values_mut(words: &mut [Self]) -> &mut [T] {
+        // SAFETY: `Atomic<T>` is transparent over `T`, of which every value may stand in a word: as many values lie where
+        // the words lie, borrowed exclusively as those are.
+        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
+    }
 }
 
 impl Signal {
@@ -53,6 +77,19 @@ impl Signal {
     /// The value, where nobody else can see it.
     pub fn value_mut(&mut self) -> &mut u64 {
         &mut self.0
+    }
+
+    /// The values of an array of words, where nobody else can change them.
+    pub fn values(words: &[Self]) -> &[u64] {
+        // SAFETY: `Signal` is transparent over `u64`: as many values lie where the words lie, borrowed as those are.
+        unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+    }
+
+    /// The values of an array of words, where nobody else can see them.
+    pub fn values_mut(words: &mut [Self]) -> &mut [u64] {
+        // SAFETY: `Signal` is transparent over `u64`, of which every value may stand in a word: as many values lie where
+        // the words lie, borrowed exclusively as those are.
+        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
     }
 }
 
@@ -100,27 +137,33 @@ pub trait AmoValue: Pod + SymmetricData + PartialOrd + core::fmt::Debug + sealed
     fn to_bits64(self) -> u64;
     /// The value of the low bits.
     fn from_bits64(bits: u64) -> Self;
-}
 
-/// A value that can be added to atomically: the integers.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be added to atomically",
-    note = "add, inc and their fetching forms take integers; f32 and f64 have fetch, set, swap and compare_swap"
-)]
-pub trait NumberValue: AmoValue {
     /// One.
     const ONE: Self;
+
+    /// What its bits mean.
+    const NUMBER: Number;
+
+    /// The operation that adds the value.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn addition(self) -> AtomicOp {
+        match Self::NUMBER {
+            Number::Unsigned | Number::Signed => AtomicOp::Add(self.to_bits64()),
+            Number::Float => AtomicOp::AddFloat(self.to_bits64()),
+        }
+    }
 }
 
 /// A value whose bits can be changed atomically: the integers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic bit operations",
-    note = "and, or and xor take integers"
+    note = "and, or and xor take integers; f32 and f64 have add, fetch_min, fetch_max and their relatives"
 )]
 pub trait BitValue: AmoValue {}
 
 macro_rules! values {
-    ($($t:ident as $bits:ident: $to:expr, $from:expr;)*) => {$(
+    ($($t:ident as $bits:ident, $number:ident $one:literal: $to:expr, $from:expr;)*) => {$(
         impl sealed::Sealed for $t {}
         impl AmoValue for $t {
             #[inline(always)]
@@ -133,25 +176,25 @@ macro_rules! values {
             fn from_bits64(bits: u64) -> Self {
                 $from(bits as $bits)
             }
+
+            const ONE: Self = $one;
+            const NUMBER: Number = Number::$number;
         }
     )*};
 }
 values! {
-    u32 as u32: |v| v, |b| b;
-    i32 as u32: |v: i32| v.cast_unsigned(), |b: u32| b.cast_signed();
-    f32 as u32: f32::to_bits, f32::from_bits;
-    u64 as u64: |v| v, |b| b;
-    i64 as u64: |v: i64| v.cast_unsigned(), |b: u64| b.cast_signed();
-    f64 as u64: f64::to_bits, f64::from_bits;
-    usize as u64: |v: usize| v as u64, |b: u64| b as usize;
-    isize as u64: |v: isize| v as u64, |b: u64| b as isize;
+    u32 as u32, Unsigned 1: |v| v, |b| b;
+    i32 as u32, Signed 1: |v: i32| v.cast_unsigned(), |b: u32| b.cast_signed();
+    f32 as u32, Float 1.0: f32::to_bits, f32::from_bits;
+    u64 as u64, Unsigned 1: |v| v, |b| b;
+    i64 as u64, Signed 1: |v: i64| v.cast_unsigned(), |b: u64| b.cast_signed();
+    f64 as u64, Float 1.0: f64::to_bits, f64::from_bits;
+    usize as u64, Unsigned 1: |v: usize| v as u64, |b: u64| b as usize;
+    isize as u64, Signed 1: |v: isize| v as u64, |b: u64| b as isize;
 }
 
 macro_rules! integers {
     ($($t:ty)*) => {$(
-        impl NumberValue for $t {
-            const ONE: Self = 1;
-        }
         impl BitValue for $t {}
     )*};
 }

@@ -143,6 +143,14 @@ families! {
     AtomicAdd = "add", Update, false, "shmem_atomic_add";
     /// Adds, and gives what was there.
     AtomicFetchAdd = "fetch_add", Fetch, false, "shmem_atomic_fetch_add";
+    /// Leaves the smaller one.
+    AtomicSetMin = "set_min", Update, false, "";
+    /// Leaves the smaller one, and gives what was there.
+    AtomicFetchMin = "fetch_min", Fetch, false, "";
+    /// Leaves the larger one.
+    AtomicSetMax = "set_max", Update, false, "";
+    /// Leaves the larger one, and gives what was there.
+    AtomicFetchMax = "fetch_max", Fetch, false, "";
     /// Bitwise and.
     AtomicAnd = "and", Update, false, "shmem_atomic_and";
     /// Bitwise and, and gives what was there.
@@ -197,6 +205,10 @@ families! {
     AtomicFetchIncNbi = "fetch_inc_nbi", Fetch, true, "shmem_atomic_fetch_inc_nbi";
     /// Adds, and gives what was there.
     AtomicFetchAddNbi = "fetch_add_nbi", Fetch, true, "shmem_atomic_fetch_add_nbi";
+    /// Leaves the smaller one, and gives what was there.
+    AtomicFetchMinNbi = "fetch_min_nbi", Fetch, true, "";
+    /// Leaves the larger one, and gives what was there.
+    AtomicFetchMaxNbi = "fetch_max_nbi", Fetch, true, "";
     /// Bitwise and, and gives what was there.
     AtomicFetchAndNbi = "fetch_and_nbi", Fetch, true, "shmem_atomic_fetch_and_nbi";
     /// Bitwise or, and gives what was there.

@@ -39,6 +39,17 @@ impl Width {
     }
 }
 
+/// How the bits of a word are read, where an operation has to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// `u32`, `u64`.
+    Unsigned,
+    /// `i32`, `i64`.
+    Signed,
+    /// `f32`, `f64`.
+    Float,
+}
+
 /// An atomic operation on the bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicOp {
@@ -63,6 +74,12 @@ pub enum AtomicOp {
     Or(u64),
     /// Bitwise exclusive or.
     Xor(u64),
+    /// Adds floating-point numbers. A sum that is no number is `NAN`, whichever NaN went into it.
+    AddFloat(u64),
+    /// Leaves the smaller one. A NaN loses; -0 is smaller than 0.
+    Min(Number, u64),
+    /// Leaves the larger one. A NaN loses; 0 is larger than -0.
+    Max(Number, u64),
 }
 
 impl AtomicOp {
@@ -79,6 +96,13 @@ impl AtomicOp {
             Self::And(v) => (5, v, 0),
             Self::Or(v) => (6, v, 0),
             Self::Xor(v) => (7, v, 0),
+            Self::AddFloat(v) => (8, v, 0),
+            Self::Min(Number::Unsigned, v) => (9, v, 0),
+            Self::Min(Number::Signed, v) => (10, v, 0),
+            Self::Min(Number::Float, v) => (11, v, 0),
+            Self::Max(Number::Unsigned, v) => (12, v, 0),
+            Self::Max(Number::Signed, v) => (13, v, 0),
+            Self::Max(Number::Float, v) => (14, v, 0),
         }
     }
 
@@ -92,7 +116,14 @@ impl AtomicOp {
             4 => Self::Add(a),
             5 => Self::And(a),
             6 => Self::Or(a),
-            _ => Self::Xor(a),
+            7 => Self::Xor(a),
+            8 => Self::AddFloat(a),
+            9 => Self::Min(Number::Unsigned, a),
+            10 => Self::Min(Number::Signed, a),
+            11 => Self::Min(Number::Float, a),
+            12 => Self::Max(Number::Unsigned, a),
+            13 => Self::Max(Number::Signed, a),
+            _ => Self::Max(Number::Float, a),
         }
     }
 }
@@ -118,6 +149,59 @@ impl From<SignalOp> for AtomicOp {
     }
 }
 
+/// The bits of a number.
+trait Bits: Copy {
+    /// Those of the sum of two floating-point numbers.
+    fn float_sum(self, other: Self) -> Self;
+
+    /// Those of the smaller number.
+    fn lesser(self, other: Self, number: Number) -> Self;
+
+    /// Those of the larger number.
+    fn greater(self, other: Self, number: Number) -> Self;
+}
+
+macro_rules! bits {
+    ($($bits:ident: $float:ident;)*) => {$(
+        impl Bits for $bits {
+            #[inline(always)]
+            fn float_sum(self, other: Self) -> Self {
+                let sum = $float::from_bits(self) + $float::from_bits(other);
+                // Which NaN a sum is differs between processors and compilers, and nodes are to agree.
+                if sum.is_nan() { $float::NAN.to_bits() } else { sum.to_bits() }
+            }
+
+            #[inline(always)]
+            fn lesser(self, other: Self, number: Number) -> Self {
+                match number {
+                    Number::Unsigned => self.min(other),
+                    Number::Signed => self.cast_signed().min(other.cast_signed()).cast_unsigned(),
+                    Number::Float => {
+                        let (a, b) = ($float::from_bits(self), $float::from_bits(other));
+                        if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_le()) { self } else { other }
+                    }
+                }
+            }
+
+            #[inline(always)]
+            fn greater(self, other: Self, number: Number) -> Self {
+                match number {
+                    Number::Unsigned => self.max(other),
+                    Number::Signed => self.cast_signed().max(other.cast_signed()).cast_unsigned(),
+                    Number::Float => {
+                        let (a, b) = ($float::from_bits(self), $float::from_bits(other));
+                        if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_ge()) { self } else { other }
+                    }
+                }
+            }
+        }
+    )*};
+}
+bits! {
+    u32: f32;
+    u64: f64;
+}
+
 /// Changes a word atomically and gives what was there.
 ///
 /// Sequentially consistent, and always a read-modify-write when it writes: see
@@ -128,6 +212,17 @@ impl From<SignalOp> for AtomicOp {
 /// `word` must be valid and aligned for the width, and lie in a slot: no reference to it exists.
 #[inline(always)]
 pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
+    macro_rules! retried {
+        ($word:ident, |$before:ident| $after:expr) => {{
+            let mut $before = $word.load(Ordering::SeqCst);
+            while let Err(found) =
+                $word.compare_exchange_weak($before, $after, Ordering::SeqCst, Ordering::SeqCst)
+            {
+                $before = found;
+            }
+            $before as u64
+        }};
+    }
     macro_rules! on {
         ($atomic:ident, $bits:ident) => {{
             // SAFETY: the caller's promise.
@@ -156,6 +251,16 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                 AtomicOp::And(v) => word.fetch_and(v as $bits, Ordering::SeqCst) as u64,
                 AtomicOp::Or(v) => word.fetch_or(v as $bits, Ordering::SeqCst) as u64,
                 AtomicOp::Xor(v) => word.fetch_xor(v as $bits, Ordering::SeqCst) as u64,
+                AtomicOp::AddFloat(v) if mutant("add-in-two-steps") => {
+                    let before = word.load(Ordering::SeqCst);
+                    (0..50).for_each(|_| core::hint::spin_loop());
+                    word.store(before.float_sum(v as $bits), Ordering::SeqCst);
+                    before as u64
+                }
+                // No instruction does these. Also a word that stays as it is is written: see `Doorbell`.
+                AtomicOp::AddFloat(v) => retried!(word, |before| before.float_sum(v as $bits)),
+                AtomicOp::Min(number, v) => retried!(word, |before| before.lesser(v as $bits, number)),
+                AtomicOp::Max(number, v) => retried!(word, |before| before.greater(v as $bits, number)),
             }
         }};
     }

@@ -17,7 +17,7 @@ pub mod shm;
 pub mod target;
 mod until;
 
-pub use atomic::{AtomicOp, SignalOp, Width};
+pub use atomic::{AtomicOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
 pub use lane::{Lane, Tracking};
 pub use until::Until;

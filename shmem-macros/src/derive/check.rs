@@ -21,6 +21,8 @@ pub(super) struct Structure {
     pub(super) refused: Vec<bool>,
     /// What is left to prove about padding.
     pub(super) proof: Proof,
+    /// It holds words, and is not moved as a whole.
+    pub(super) has_words: bool,
     /// Nothing is wrong with it so far.
     pub(super) is_good: bool,
     /// It has a lifetime, or is no struct: it cannot even pretend to be plain data.
@@ -29,7 +31,7 @@ pub(super) struct Structure {
 
 /// Checks the struct. Nothing can be said of it without this library.
 pub(super) fn structure(written: Written, errors: &mut Errors) -> Option<Structure> {
-    let Written { root, promise, name, generics, repr, attributes, fields, refused: mut is_hopeless } =
+    let Written { root, promise, name, generics, repr, words, attributes, fields, refused: mut is_hopeless } =
         written;
     if !is_hopeless && !repr.c && !repr.transparent {
         errors.push(&name, diag::DERIVE_REPR);
@@ -42,6 +44,10 @@ pub(super) fn structure(written: Written, errors: &mut Errors) -> Option<Structu
     if !is_hopeless {
         let said = refusals.iter().zip(&fields);
         errors.extend(said.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
+    }
+    if let Some(span) = words.filter(|_| padding::is_generic(&generics)) {
+        errors.push_error(syn::Error::new(span, diag::generic_words(&name.to_string())));
+        is_hopeless = true;
     }
     if padding::is_generic(&generics) && !is_hopeless {
         // Nothing behind the derive may change its `repr`. (Without parameters, sizes are compared.)
@@ -64,7 +70,17 @@ pub(super) fn structure(written: Written, errors: &mut Errors) -> Option<Structu
     let refused = refusals.iter().map(Option::is_some).collect();
     let sealed = arguments::sealed(&root, promise, errors)?;
     let is_good = errors.is_empty();
-    Some(Structure { sealed, name, generics, fields, refused, proof, is_good, is_hopeless })
+    Some(Structure {
+        sealed,
+        name,
+        generics,
+        fields,
+        refused,
+        proof,
+        has_words: words.is_some(),
+        is_good,
+        is_hopeless,
+    })
 }
 
 /// Why a field can be refused by its looks: addresses, and the two primitive types that have

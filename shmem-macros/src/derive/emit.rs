@@ -18,6 +18,9 @@
 //!   off the types that were found, and what remains is compared, with each other, or with types that a constant could
 //!   compare.
 //!
+//! A struct that holds words is proved in the same way, by `DerivedWords`: it lives in symmetric memory, and no more is
+//! implemented for it.
+//!
 //! `__Types` gives the type of each field one name, for messages and for tables.
 
 use proc_macro2::{Ident, TokenStream};
@@ -54,6 +57,20 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     }
     let types = types(structure, &generics);
     let layout = layout(structure);
+    if structure.has_words {
+        let derived = derived_words(structure, &generics);
+        return quote! {
+            #errors
+            const _: () = {
+                #begin
+                #promise
+                #types
+                #layout
+                #derived
+                #root::__private::words_data! { #name }
+            };
+        };
+    }
     let names = names(structure, &generics);
     let derived = derived(structure, &generics);
     let plain = plain(structure, &generics);
@@ -151,11 +168,12 @@ fn layout(structure: &Structure) -> TokenStream {
     let name = &structure.name;
     let text = name.to_string();
     let root = respanned(structure.sealed.root.clone(), name.span());
+    let derived = Ident::new(derived_name(structure), name.span());
     match &structure.proof {
         Proof::Sizes => {
             let fields = (0..structure.fields.len()).map(number);
             quote_spanned!(name.span()=>
-                <#name as #root::__private::Derived>::LAYOUT
+                <#name as #root::__private::#derived>::LAYOUT
                     #(.less::<<#name as __Types>::#fields>())*
                     .require_no_padding(#text);
             )
@@ -189,9 +207,31 @@ fn layout(structure: &Structure) -> TokenStream {
     }
 }
 
-/// All that is proved of the struct.
-fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
-    let (parameters, arguments, conditions) = generics.split_for_impl();
+/// The trait that all is asked of.
+fn derived_name(structure: &Structure) -> &'static str {
+    if structure.has_words { "DerivedWords" } else { "Derived" }
+}
+
+/// All that is proved of a struct that holds words.
+fn derived_words(structure: &Structure, generics: &Generics) -> TokenStream {
+    let (root, name) = (&structure.sealed.root, &structure.name);
+    let held = held(structure, generics);
+    let seen = structure.is_good.then(|| seen(structure, generics));
+    quote! {
+        #[automatically_derived]
+        unsafe impl #root::__private::DerivedWords for #name {
+            const MOVED_BY_NOTHING: () = ();
+            fn seen(self) {
+                #held
+                #seen
+            }
+        }
+    }
+}
+
+/// That the struct may have its fields.
+fn held(structure: &Structure, generics: &Generics) -> TokenStream {
+    let (_, arguments, _) = generics.split_for_impl();
     let (root, name) = (&structure.sealed.root, &structure.name);
     let held = structure.refused.iter().enumerate().filter(|(_, refused)| !**refused).map(|(at, _)| {
         let (first, last) = diag::ends(&structure.fields[at].ty);
@@ -199,11 +239,21 @@ fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
         let (root, name) =
             (respanned(root.clone(), first), respanned(name.clone().into_token_stream(), first));
         let checked = Ident::new("CHECKED", last);
+        let derived = Ident::new(derived_name(structure), first);
+        let field = Ident::new(if structure.has_words { "WordFieldOf" } else { "FieldOf" }, first);
         quote_spanned!(first=>
-            let () = <#ty as #root::__private::FieldOf<#name #arguments>>::#checked;
-            <#name #arguments as #root::__private::Derived>::holds::<#ty>();
+            let () = <#ty as #root::__private::#field<#name #arguments>>::#checked;
+            <#name #arguments as #root::__private::#derived>::holds::<#ty>();
         )
     });
+    quote!(#(#held)*)
+}
+
+/// All that is proved of the struct.
+fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
+    let (parameters, arguments, conditions) = generics.split_for_impl();
+    let (root, name) = (&structure.sealed.root, &structure.name);
+    let held = held(structure, generics);
     let seen = structure.is_good.then(|| seen(structure, generics));
     let (names, fields) = (mirror(structure), fields(structure, generics));
     quote! {
@@ -213,7 +263,7 @@ fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
             const FIELDS: &'static [#root::__private::Field] = &[#fields];
             #[allow(clippy::multiple_bound_locations)]
             fn seen(self) {
-                #(#held)*
+                #held
                 #seen
             }
         }
@@ -260,7 +310,8 @@ fn plain(structure: &Structure, generics: &Generics) -> TokenStream {
 /// The proof that the struct is the one that was seen here, and that its elements are alike.
 fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
     let Structure { sealed: Sealed { root, .. }, name, fields, .. } = structure;
-    let derived = quote!(<Self as #root::__private::Derived>);
+    let derived = format_ident!("{}", derived_name(structure));
+    let derived = quote!(<Self as #root::__private::#derived>);
     let members = fields.iter().map(|field| &field.member);
     // A variable and its uses must have spans of one macro: fields may come from another one than the struct.
     let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();

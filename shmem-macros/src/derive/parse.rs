@@ -16,6 +16,8 @@ pub(super) struct Written {
     pub(super) name: Ident,
     pub(super) generics: Generics,
     pub(super) repr: Repr,
+    /// Where `#[shmem(words)]` says that it holds words.
+    pub(super) words: Option<Span>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) fields: Vec<Field>,
     /// It is an enum or a union, which was reported.
@@ -41,7 +43,7 @@ pub(super) struct Repr {
 pub(super) fn structure(item: TokenStream, errors: &mut Errors) -> Option<Written> {
     let input: DeriveInput = syn::parse2(item).map_err(|error| errors.push_error(error)).ok()?;
     let repr = repr(&input.attrs, errors);
-    let (root, promise) = root(&input.attrs, errors);
+    let Said { root, promise, words } = said(&input.attrs, errors);
     let mut refused = true;
     let fields = match input.data {
         Data::Struct(data) => {
@@ -69,6 +71,7 @@ pub(super) fn structure(item: TokenStream, errors: &mut Errors) -> Option<Writte
         name: input.ident,
         generics: input.generics,
         repr,
+        words,
         attributes,
         fields,
         refused,
@@ -100,11 +103,18 @@ fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
     repr
 }
 
-/// `#[shmem(unsafe(crate = my::shmem))]`.
-fn root(attributes: &[Attribute], errors: &mut Errors) -> (TokenStream, Option<Span>) {
+/// What `#[shmem(..)]` says.
+struct Said {
+    root: TokenStream,
+    promise: Option<Span>,
+    words: Option<Span>,
+}
+
+/// `#[shmem(words, unsafe(crate = my::shmem))]`.
+fn said(attributes: &[Attribute], errors: &mut Errors) -> Said {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("shmem"));
     let list = attribute.and_then(|attribute| attribute.meta.require_list().ok());
     let tokens = list.map_or_else(TokenStream::new, |list| list.tokens.clone());
-    let mut arguments = Arguments::parse(tokens, "`#[shmem(..)]`", &[], errors);
-    (arguments.root(errors), arguments.promise())
+    let mut arguments = Arguments::parse(tokens, "`#[shmem(..)]`", &["words"], errors);
+    Said { root: arguments.root(errors), promise: arguments.promise(), words: arguments.flag("words") }
 }

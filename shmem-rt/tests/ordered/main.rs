@@ -8,16 +8,19 @@ mod dice;
 #[path = "../asleep/pes.rs"]
 mod pes;
 
+mod arrays_of_words;
 mod basic;
 mod channel;
 mod contribution;
 mod create_partition;
 mod domain;
+mod fields;
 mod futures;
 mod grid;
 mod halo;
 mod heap;
 mod lock;
+mod numbers;
 mod padded;
 mod queue;
 mod regions;

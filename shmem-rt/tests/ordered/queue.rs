@@ -101,7 +101,7 @@ fn who_sleeps_is_called_when_there_is_something(world: &mut World) {
     for round in 1..=10 {
         let mut done = 0;
         if me == 0 {
-            for pe in world.pes().skip(1) {
+            for pe in world.pes().iter().skip(1) {
                 pes::wait_for(world, pe);
             }
             // With nothing but its own items it would wait here for ever.

@@ -47,6 +47,10 @@ fn call_everything(world: &mut World) {
     world.fetch_inc(word);
     world.add(word, 1);
     world.fetch_add(word, 1);
+    world.set_min(word, 1);
+    world.fetch_min(word, 1);
+    world.set_max(word, 1);
+    world.fetch_max(word, 1);
     world.and(word, 1);
     world.fetch_and(word, 1);
     world.or(word, 1);
@@ -114,8 +118,8 @@ fn call_nonblocking(world: &World, to: Pe) {
     let word = COUNTER.on(to);
     let (source, bytes) = ([1; 64], [1; 64]);
     let (mut a, mut b, mut c, mut d, mut e) = ([0; 64], [0; 64], [0; 64], [0; 64], [0; 64]);
-    let (mut s, mut t, mut olds) = ([0; 64], [0_u64; 4], [0; 8]);
-    let [o0, o1, o2, o3, o4, o5, o6, o7] = &mut olds;
+    let (mut s, mut t, mut olds) = ([0; 64], [0_u64; 4], [0; 10]);
+    let [o0, o1, o2, o3, o4, o5, o6, o7, o8, o9] = &mut olds;
     world.scope(|scope| {
         scope.put(place.index(..64), &source);
         scope.putmem(address, &bytes, to);
@@ -138,6 +142,8 @@ fn call_nonblocking(world: &World, to: Pe) {
         scope.fetch_and(o5, word, 1);
         scope.fetch_or(o6, word, 1);
         scope.fetch_xor(o7, word, 1);
+        scope.fetch_min(o8, word, 1);
+        scope.fetch_max(o9, word, 1);
         scope.quiet();
         scope.get(&mut s[..], place.index(..64));
     });

@@ -47,6 +47,22 @@ fn shmem_assembly_put_reference(world: &World, pe: Pe, value: &u64) {
     world.put(WORDS.on(pe).index(3), value);
 }
 
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Cell {
+    mass: f64,
+    velocity: [u64; 3],
+}
+
+#[symmetric]
+static CELLS: [Cell; LINES];
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_put_field(world: &World, pe: Pe) {
+    world.p(CELLS.on(pe).index(3).field(|cell| &cell.velocity[1]), 42);
+}
+
 #[symmetric]
 static COUNTER: Atomic<u64>;
 
@@ -168,10 +184,16 @@ fn a_put_to_this_node_is_a_store_and_calls_nothing() {
     // Named here, so that the linker keeps them.
     black_box((shmem_assembly_put8 as fn(_, _), shmem_assembly_get8 as fn(_, _) -> _));
     black_box((shmem_assembly_put_reference as fn(_, _, _), shmem_assembly_put_row as fn(_, _, _)));
+    black_box(shmem_assembly_put_field as fn(_, _));
     if !is_checked() {
         return;
     }
-    for name in ["shmem_assembly_put8", "shmem_assembly_get8", "shmem_assembly_put_reference"] {
+    for name in [
+        "shmem_assembly_put8",
+        "shmem_assembly_get8",
+        "shmem_assembly_put_reference",
+        "shmem_assembly_put_field",
+    ] {
         let function = Function::of(name);
         let path = function.way();
         let branches = path.iter().filter(|i| function.0[**i].is_conditional()).count();

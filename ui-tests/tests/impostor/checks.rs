@@ -14,6 +14,12 @@ pub mod __private {
 
     impl<T, Holder: ?Sized> FieldOf<Holder> for T {}
 
+    pub trait WordFieldOf<Holder: ?Sized> {
+        const CHECKED: () = ();
+    }
+
+    impl<T, Holder: ?Sized> WordFieldOf<Holder> for T {}
+
     pub trait PlainData {}
 
     impl<T: ?Sized> PlainData for T {}

@@ -3,7 +3,7 @@
 use super::Scope;
 use crate::context::amo::{Amo, fetch_nbi};
 use crate::endpoint::{Initiator, Stores};
-use crate::object::{AmoValue, AtomicWord, BitValue, NumberValue, On, Signal};
+use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
 use crate::observe::Family;
 use crate::transport::AtomicOp;
 
@@ -11,15 +11,17 @@ use crate::transport::AtomicOp;
 macro_rules! fetching {
     ($token:ident: $(
         $(#[$doc:meta])*
-        $name:ident($($argument:ident),*) [$bound:ident] = $op:expr, $family:ident, $routine:literal;
+        $name:ident($($argument:ident),*) [$bound:ident] = $op:expr, $family:ident $(, $routine:literal)?;
     )*) => {
         /// Atomic operations, as those of [`Amo`]. A result is there when the scope has ended, or a
         /// [`quiet`](Self::quiet) has returned.
         impl<'env, I: $token + ?Sized> Scope<'_, 'env, I> {
             $(
                 $(#[$doc])*
-                ///
-                #[doc = concat!("Source: OpenSHMEM 1.6, `", $routine, "`.")]
+                $(
+                    ///
+                    #[doc = concat!("Source: OpenSHMEM 1.6, `", $routine, "`.")]
+                )?
                 #[inline(always)]
                 #[track_caller]
                 pub fn $name<W: AtomicWord<Value: $bound>>(
@@ -51,11 +53,15 @@ fetching! {
         desired: desired.to_bits64(),
     }, AtomicCompareSwapNbi, "shmem_atomic_compare_swap_nbi";
     /// Starts adding one, and reading what was there.
-    fetch_inc() [NumberValue] = AtomicOp::Add(W::Value::ONE.to_bits64()), AtomicFetchIncNbi,
+    fetch_inc() [AmoValue] = W::Value::ONE.addition(), AtomicFetchIncNbi,
         "shmem_atomic_fetch_inc_nbi";
-    /// Starts adding, wrapping, and reading what was there.
-    fetch_add(value) [NumberValue] = AtomicOp::Add(value.to_bits64()), AtomicFetchAddNbi,
+    /// Starts adding, as [`Amo::fetch_add`], and reading what was there.
+    fetch_add(value) [AmoValue] = value.addition(), AtomicFetchAddNbi,
         "shmem_atomic_fetch_add_nbi";
+    /// Starts leaving the smaller one, and reading what was there; see [`Amo::fetch_min`].
+    fetch_min(value) [AmoValue] = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMinNbi;
+    /// Starts leaving the larger one, and reading what was there; see [`Amo::fetch_max`].
+    fetch_max(value) [AmoValue] = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicFetchMaxNbi;
     /// Starts a bitwise and, and reading what was there.
     fetch_and(value) [BitValue] = AtomicOp::And(value.to_bits64()), AtomicFetchAndNbi,
         "shmem_atomic_fetch_and_nbi";
@@ -84,9 +90,13 @@ updating! {
     /// Writes a word; see [`Amo::set`].
     set(value) [AmoValue];
     /// Adds one; see [`Amo::inc`].
-    inc() [NumberValue];
-    /// Adds, wrapping; see [`Amo::add`].
-    add(value) [NumberValue];
+    inc() [AmoValue];
+    /// Adds; see [`Amo::add`].
+    add(value) [AmoValue];
+    /// Leaves the smaller one; see [`Amo::set_min`].
+    set_min(value) [AmoValue];
+    /// Leaves the larger one; see [`Amo::set_max`].
+    set_max(value) [AmoValue];
     /// Bitwise and; see [`Amo::and`].
     and(value) [BitValue];
     /// Bitwise or; see [`Amo::or`].

@@ -14,11 +14,10 @@ impl Fabric {
     ///
     /// As [`Transport::atomic`](crate::transport::Transport::atomic).
     pub(super) unsafe fn fetch(&self, channel: Channel, at: Remote, width: Width, op: AtomicOp) -> u64 {
-        if !self.has_atomics() {
+        let Some(word) = self.word(width, op) else {
             return self.engine.atomic(&self.line(), channel, at, width, op);
-        }
-        let (what, target, word) =
-            (of_word("atomic operation", at, width), self.target(at), Word::new(width, op));
+        };
+        let (what, target) = (of_word("atomic operation", at, width), self.target(at));
         let port = self.port(channel);
         // SAFETY: one operation; it is waited for just below. The record has operands and result.
         let number = unsafe {
@@ -38,11 +37,10 @@ impl Fabric {
     ///
     /// As [`Transport::atomic_update`](crate::transport::Transport::atomic_update).
     pub(super) unsafe fn update(&self, channel: Channel, at: Remote, width: Width, op: AtomicOp) {
-        if !self.has_atomics() {
+        let Some(word) = self.word(width, op) else {
             return self.engine.update(&self.line(), channel, at, width, op);
-        }
-        let (what, target, word) =
-            (of_word("atomic update", at, width), self.target(at), Word::new(width, op));
+        };
+        let (what, target) = (of_word("atomic update", at, width), self.target(at));
         let demands = &self.domain.demands;
         if word.op == FI_CSWAP || demands.results {
             let fetch = |posting: &Posting<'_>| fetch_to_record(target, posting, word);
@@ -78,12 +76,11 @@ impl Fabric {
         op: AtomicOp,
         result: *mut u8,
     ) {
-        if !self.has_atomics() {
+        let Some(word) = self.word(width, op) else {
             // SAFETY: the caller's promise.
             return unsafe { self.engine.atomic_nbi(&self.line(), channel, at, width, op, result) };
-        }
-        let (what, target, word) =
-            (of_word("atomic operation", at, width), self.target(at), Word::new(width, op));
+        };
+        let (what, target) = (of_word("atomic operation", at, width), self.target(at));
         let Some(description) = self.keys.describe(&self.domain, result, width.bytes()) else {
             let landing = Landing { into: result, bytes: width.bytes() };
             let fetch = |posting: &Posting<'_>| {
@@ -101,6 +98,11 @@ impl Fabric {
         };
         // SAFETY: one operation; what it reads and writes stays until it is complete.
         unsafe { self.issue_with(channel, what, |record| keep(record, word), fetch) };
+    }
+
+    /// The operation for the provider; none, if the target's engine is to carry it out.
+    fn word(&self, width: Width, op: AtomicOp) -> Option<Word> {
+        if self.has_atomics() { Word::of(width, op) } else { None }
     }
 }
 

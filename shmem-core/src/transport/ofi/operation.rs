@@ -261,7 +261,9 @@ pub(super) struct Word {
 }
 
 impl Word {
-    pub(super) fn new(width: Width, op: AtomicOp) -> Self {
+    /// None, if it is one of those that are left to the target's engine: what sums and comparisons of floating-point
+    /// numbers give, with their NaNs and zeroes, is to be the same everywhere.
+    pub(super) fn of(width: Width, op: AtomicOp) -> Option<Self> {
         let datatype = match width {
             Width::W4 => FI_UINT32,
             Width::W8 => FI_UINT64,
@@ -274,10 +276,11 @@ impl Word {
             AtomicOp::And(value) => (FI_BAND, [value, 0]),
             AtomicOp::Or(value) => (FI_BOR, [value, 0]),
             AtomicOp::Xor(value) => (FI_BXOR, [value, 0]),
+            AtomicOp::AddFloat(_) | AtomicOp::Min(..) | AtomicOp::Max(..) => return None,
         };
         // Where the low bytes of a number come first, its low half is the number of half the width.
         const { assert!(cfg!(target_endian = "little"), "operands of 32 bits lie in 64") };
-        Self { datatype, op, operands }
+        Some(Self { datatype, op, operands })
     }
 }
 

@@ -148,7 +148,7 @@ impl Fabric {
     fn look_at(&self, width: Width) -> Result<(), String> {
         let endpoint = &self.first().unit.endpoint;
         for (op, _) in SEQUENCE {
-            let Word { datatype, op: name, .. } = Word::new(width, op);
+            let Word { datatype, op: name, .. } = word_of(width, op)?;
             let fetches = match name {
                 FI_CSWAP => endpoint.has_compare_atomic(datatype, name),
                 _ => endpoint.has_fetch_atomic(datatype, name),
@@ -180,7 +180,7 @@ impl Fabric {
 
     /// An operation that may fail.
     fn attempt(&self, at: Remote, width: Width, op: AtomicOp) -> Result<u64, String> {
-        let (port, target, word) = (self.first(), self.target(at), Word::new(width, op));
+        let (port, target, word) = (self.first(), self.target(at), word_of(width, op)?);
         let what = What { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
         // SAFETY: one operation, which is waited for just below. The record has operands and result.
         let started = unsafe {
@@ -196,6 +196,10 @@ impl Fabric {
         })?;
         Ok(port.wait_for(number, what, |record| result_of(record, width)))
     }
+}
+
+fn word_of(width: Width, op: AtomicOp) -> Result<Word, String> {
+    Word::of(width, op).ok_or_else(|| format!("{op:?} is never the provider's"))
 }
 
 const _: () = assert!(size_of::<Words>() <= crate::system::SCRATCH_BYTES);

@@ -1,6 +1,6 @@
 //! Atomic operations are linearizable, between PEs of one node and of several, and between threads: many short
-//! histories of two PEs with two threads each, or of four PEs on two nodes, on words of either width, written down with the times of the host's one clock. That clock
-//! also says which word is in use, so threads that run at the same time meet without waiting for each other.
+//! histories of two PEs with two threads each, or of four PEs on two nodes, on words of either width, integers and
+//! floating-point numbers, written down with the times of the host's one clock. That clock also says which word is in use, so threads that run at the same time meet without waiting for each other.
 //!
 //! An addition that takes two steps is found on the same schedule (and one inside the library by
 //! `ci/mutants.sh`), so the histories are tight enough to show one.
@@ -8,7 +8,7 @@
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{On, zeroed};
-use shmem_core::object::{BitValue, NumberValue};
+use shmem_core::object::AmoValue;
 use shmem_core::system::monotonic_now;
 
 mod checker;
@@ -35,6 +35,88 @@ const NUMBERS: usize = 7;
 static WIDE: [Atomic<u64>; HISTORIES];
 #[symmetric]
 static NARROW: [Atomic<i32>; HISTORIES];
+#[symmetric]
+static WIDE_FLOATS: [Atomic<f64>; HISTORIES];
+#[symmetric]
+static NARROW_FLOATS: [Atomic<f32>; HISTORIES];
+
+/// A number that words of histories hold. In none of them does a floating-point number become so large that a digit is
+/// lost, so that it counts as a number of 64 bits does.
+trait Counted: AmoValue {
+    /// What numbers are kept of.
+    const MASK: u64;
+
+    fn of(number: u64) -> Self;
+
+    fn number(self) -> u64;
+
+    /// A bit operation; what was there, unless it is `silent`. None, if there are none of such numbers.
+    fn bits(
+        world: &World<Multiple>,
+        word: On<'_, Atomic<Self>>,
+        op: Op,
+        silent: bool,
+    ) -> Option<Option<Self>>;
+}
+
+macro_rules! integers {
+    ($($number:ident, $mask:expr;)*) => {$(
+        impl Counted for $number {
+            const MASK: u64 = $mask;
+
+            fn of(number: u64) -> Self {
+                Self::from_bits64(number)
+            }
+
+            fn number(self) -> u64 {
+                self.to_bits64()
+            }
+
+            fn bits(
+                world: &World<Multiple>,
+                word: On<'_, Atomic<Self>>,
+                op: Op,
+                silent: bool,
+            ) -> Option<Option<Self>> {
+                match (op, silent) {
+                    (Op::And(v), false) => return Some(Some(world.fetch_and(word, Self::of(v)))),
+                    (Op::Or(v), false) => return Some(Some(world.fetch_or(word, Self::of(v)))),
+                    (Op::Xor(v), false) => return Some(Some(world.fetch_xor(word, Self::of(v)))),
+                    (Op::And(v), true) => world.and(word, Self::of(v)),
+                    (Op::Or(v), true) => world.or(word, Self::of(v)),
+                    (Op::Xor(v), true) => world.xor(word, Self::of(v)),
+                    _ => unreachable!("{op:?} is no bit operation"),
+                }
+                Some(None)
+            }
+        }
+    )*};
+}
+integers! {
+    u64, u64::MAX;
+    i32, u32::MAX as u64;
+}
+
+macro_rules! floats {
+    ($($number:ident)*) => {$(
+        impl Counted for $number {
+            const MASK: u64 = u64::MAX;
+
+            fn of(number: u64) -> Self {
+                number as Self
+            }
+
+            fn number(self) -> u64 {
+                self as u64
+            }
+
+            fn bits(_: &World<Multiple>, _: On<'_, Atomic<Self>>, _: Op, _: bool) -> Option<Option<Self>> {
+                None
+            }
+        }
+    )*};
+}
+floats!(f64 f32);
 
 /// How additions are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +128,7 @@ enum Addition {
 
 /// A random operation. Few values, so that most comparisons meet; many additions, so that none is lost unseen.
 fn drawn(dice: &mut Dice) -> Op {
-    let (kind, value) = (dice.below(12), dice.below(4));
+    let (kind, value) = (dice.below(14), dice.below(4));
     match kind {
         0 => Op::Fetch,
         1 => Op::Set(value),
@@ -55,54 +137,61 @@ fn drawn(dice: &mut Dice) -> Op {
         5 => Op::And(value),
         6 => Op::Or(value),
         7 => Op::Xor(value),
+        8 => Op::Min(value),
+        9 => Op::Max(value + 4),
         _ => Op::Add(value + 1),
     }
 }
 
-/// Carries an operation out; `silent`, by the form that gives nothing back, if there is one.
-fn carried_out<V: NumberValue + BitValue>(
+/// Carries an operation out; `silent`, by the form that gives nothing back, if there is one. Gives the operation, too: an
+/// addition, where there are no bit operations.
+fn carried_out<V: Counted>(
     world: &World<Multiple>,
     word: On<'_, Atomic<V>>,
     op: Op,
     silent: bool,
     addition: Addition,
-) -> Option<u64> {
-    let of = V::from_bits64;
-    let before = match op {
-        Op::Fetch => world.fetch(word),
-        Op::Swap(v) => world.swap(word, of(v)),
-        Op::CompareSwap(expected, desired) => world.compare_swap(word, of(expected), of(desired)),
+) -> (Op, Option<u64>) {
+    let of = V::of;
+    let (op, before) = match op {
+        Op::And(v) | Op::Or(v) | Op::Xor(v) => match V::bits(world, word, op, silent) {
+            Some(before) => (op, before),
+            None => return carried_out(world, word, Op::Add(v), silent, addition),
+        },
+        Op::Fetch => (op, Some(world.fetch(word))),
+        Op::Swap(v) => (op, Some(world.swap(word, of(v)))),
+        Op::CompareSwap(expected, desired) => (op, Some(world.compare_swap(word, of(expected), of(desired)))),
         Op::Add(v) if addition == Addition::TwoSteps => {
             let before = world.fetch(word);
-            world.set(word, of(before.to_bits64().wrapping_add(v)));
+            world.set(word, of(before.number().wrapping_add(v)));
             world.quiet();
-            before
+            (op, Some(before))
         }
-        Op::Add(1) if !silent => world.fetch_inc(word),
-        Op::Add(v) if !silent => world.fetch_add(word, of(v)),
-        Op::And(v) if !silent => world.fetch_and(word, of(v)),
-        Op::Or(v) if !silent => world.fetch_or(word, of(v)),
-        Op::Xor(v) if !silent => world.fetch_xor(word, of(v)),
-        Op::Set(_) | Op::Add(_) | Op::And(_) | Op::Or(_) | Op::Xor(_) => {
+        Op::Add(1) if !silent => (op, Some(world.fetch_inc(word))),
+        Op::Add(v) if !silent => (op, Some(world.fetch_add(word, of(v)))),
+        Op::Min(v) if !silent => (op, Some(world.fetch_min(word, of(v)))),
+        Op::Max(v) if !silent => (op, Some(world.fetch_max(word, of(v)))),
+        Op::Set(_) | Op::Add(_) | Op::Min(_) | Op::Max(_) => {
             match op {
                 Op::Add(1) => world.inc(word),
                 Op::Add(v) => world.add(word, of(v)),
-                Op::And(v) => world.and(word, of(v)),
-                Op::Or(v) => world.or(word, of(v)),
-                Op::Xor(v) => world.xor(word, of(v)),
+                Op::Min(v) => world.set_min(word, of(v)),
+                Op::Max(v) => world.set_max(word, of(v)),
                 Op::Set(v) => world.set(word, of(v)),
-                Op::Fetch | Op::Swap(_) | Op::CompareSwap(..) => unreachable!("they give something back"),
+                _ => unreachable!("{op:?} gives something back, or is a bit operation"),
             }
-            // Until then it may happen.
-            world.quiet();
-            return None;
+            (op, None)
         }
     };
-    Some(before.to_bits64())
+    if before.is_none() {
+        // Until then it may happen.
+        world.quiet();
+    }
+    (op, before.map(V::number))
 }
 
 /// One thread's part of all histories: at any time, all threads work on the word of that time.
-fn events_of_a_thread<V: NumberValue + BitValue>(
+fn events_of_a_thread<V: Counted>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
     start: u64,
@@ -128,7 +217,7 @@ fn events_of_a_thread<V: NumberValue + BitValue>(
         done += 1;
         let (op, silent) = (drawn(&mut dice), dice.below(2) == 0);
         let invoked = monotonic_now();
-        let result = carried_out(world, words.index(history), op, silent, addition);
+        let (op, result) = carried_out(world, words.index(history), op, silent, addition);
         events.push((history, Event { op, result, invoked, returned: monotonic_now() }));
     }
 }
@@ -143,6 +232,8 @@ fn written((history, event): &(usize, Event)) -> [u64; NUMBERS] {
         Op::And(v) => (5, v, 0),
         Op::Or(v) => (6, v, 0),
         Op::Xor(v) => (7, v, 0),
+        Op::Min(v) => (8, v, 0),
+        Op::Max(v) => (9, v, 0),
     };
     let (gives, result) = (u64::from(event.result.is_some()), event.result.unwrap_or_default());
     [*history as u64, kind << 1 | gives, a, b, result, event.invoked, event.returned]
@@ -157,7 +248,9 @@ fn read([history, kind, a, b, result, invoked, returned]: [u64; NUMBERS]) -> (us
         4 => Op::Add(a),
         5 => Op::And(a),
         6 => Op::Or(a),
-        _ => Op::Xor(a),
+        7 => Op::Xor(a),
+        8 => Op::Min(a),
+        _ => Op::Max(a),
     };
     (history as usize, Event { op, result: (kind & 1 == 1).then_some(result), invoked, returned })
 }
@@ -173,7 +266,7 @@ struct Outcome {
 }
 
 /// Runs histories in all threads, on words of PE 0, which learns what came out.
-fn run<V: NumberValue + BitValue>(
+fn run<V: Counted>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
     round: usize,
@@ -185,7 +278,7 @@ fn run<V: NumberValue + BitValue>(
     let all = world.alloc(zeroed::<u64>(world.n_pes() * room)).unwrap();
     let first = world.my_pe() == 0;
     if first {
-        (0..HISTORIES).for_each(|history| world.set(words.index(history), V::from_bits64(0)));
+        (0..HISTORIES).for_each(|history| world.set(words.index(history), V::of(0)));
     }
     let mut start = [if first { monotonic_now() + 5_000_000 } else { 0 }];
     world.barrier_all();
@@ -220,12 +313,11 @@ fn run<V: NumberValue + BitValue>(
             found[history].push(event);
         }
     }
-    let mask = if size_of::<V>() == 8 { u64::MAX } else { u64::from(u32::MAX) };
     for events in found {
         let meets = |a: &&Event| events.iter().any(|b| b.invoked > a.invoked && b.invoked < a.returned);
         outcome.operations += events.len();
         outcome.overlaps += events.iter().filter(meets).count();
-        if !is_linearizable(&events, mask) {
+        if !is_linearizable(&events, V::MASK) {
             outcome.wrong.push(events);
         }
     }
@@ -235,9 +327,11 @@ fn run<V: NumberValue + BitValue>(
 fn rounds(world: &World<Multiple>, addition: Addition, enough: impl Fn(&Outcome) -> bool) -> Outcome {
     let root = world.pe(0).unwrap();
     let mut outcome = Outcome::default();
-    for round in 0..40 {
-        run(world, WIDE.on(root).index(..), 2 * round, addition, &mut outcome);
-        run(world, NARROW.on(root).index(..), 2 * round + 1, addition, &mut outcome);
+    for round in 0..20 {
+        run(world, WIDE.on(root).index(..), 4 * round, addition, &mut outcome);
+        run(world, NARROW.on(root).index(..), 4 * round + 1, addition, &mut outcome);
+        run(world, WIDE_FLOATS.on(root).index(..), 4 * round + 2, addition, &mut outcome);
+        run(world, NARROW_FLOATS.on(root).index(..), 4 * round + 3, addition, &mut outcome);
         let mut done = [u64::from(enough(&outcome))];
         world.max(&mut done);
         if done[0] == 1 {

@@ -7,7 +7,7 @@ use shmem::World;
 use shmem::thread::ThreadLevel;
 use shmem_core::context::{Amo, Order, Raw, Rma};
 use shmem_core::data::{PlainData, SymmetricData};
-use shmem_core::object::{AtomicWord, NumberValue, SymAddr, SymBox};
+use shmem_core::object::{AtomicWord, SymAddr, SymBox};
 use shmem_core::pe::Pe;
 
 use super::buffers::addresses;
@@ -27,7 +27,7 @@ pub fn typed<L: ThreadLevel, T: PlainData>(
 }
 
 /// Random fetch-adds on [`Buffers`] of one word: apart, with together as the limit; nanoseconds for each.
-pub fn fetch_add<L: ThreadLevel, W: AtomicWord<Value: NumberValue + From<u8>>>(
+pub fn fetch_add<L: ThreadLevel, W: AtomicWord<Value: From<u8>>>(
     world: &World<L>,
     buffers: &mut Buffers<W>,
     pe: Pe,
@@ -99,7 +99,7 @@ fn typed_pass<L: ThreadLevel, T: PlainData>(
 }
 
 #[inline(never)]
-pub(super) fn word_pass<L: ThreadLevel, W: AtomicWord<Value: NumberValue + From<u8>>>(
+pub(super) fn word_pass<L: ThreadLevel, W: AtomicWord<Value: From<u8>>>(
     world: &World<L>,
     boxes: &[SymBox<[W]>],
     sequence: &[u8],

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use shmem::World;
 use shmem::thread::ThreadLevel;
-use shmem_core::object::{AtomicWord, NumberValue};
+use shmem_core::object::AtomicWord;
 use shmem_core::pe::Pe;
 
 use super::buffers::addresses;
@@ -31,7 +31,7 @@ pub fn published<L: ThreadLevel>(
 }
 
 /// The same with fetch-adds, on buffers of one word.
-pub fn published_fetch_add<L: ThreadLevel, W: AtomicWord<Value: NumberValue + From<u8>>>(
+pub fn published_fetch_add<L: ThreadLevel, W: AtomicWord<Value: From<u8>>>(
     world: &World<L>,
     buffers: &Buffers<W>,
     pe: Pe,

@@ -6,7 +6,7 @@ use clap::{Args, FromArgMatches};
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem::{Atomic, PlainData, SymmetricData};
-use shmem_core::object::{AtomicWord, NumberValue};
+use shmem_core::object::AtomicWord;
 
 use crate::affinity;
 use crate::bench::{Bench, Records, print};
@@ -261,11 +261,7 @@ impl Bench<'_> {
         })
     }
 
-    fn fetch_adds<W: AtomicWord<Value: NumberValue + From<u8>>>(
-        &self,
-        forms: &[Form],
-        partitions: usize,
-    ) -> Records {
+    fn fetch_adds<W: AtomicWord<Value: From<u8>>>(&self, forms: &[Form], partitions: usize) -> Records {
         let Self { world, repetitions, .. } = *self;
         self.with_buffers::<W>(partitions, 1, |buffers| {
             let samples = forms.iter().map(|form| match form {

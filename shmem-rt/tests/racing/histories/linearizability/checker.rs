@@ -17,6 +17,9 @@ pub(crate) enum Op {
     And(u64),
     Or(u64),
     Xor(u64),
+    /// Of numbers without a sign.
+    Min(u64),
+    Max(u64),
 }
 
 /// One operation, as the thread that called it saw it.
@@ -46,6 +49,8 @@ impl Op {
             Self::And(v) => value & v,
             Self::Or(v) => value | v,
             Self::Xor(v) => value ^ v,
+            Self::Min(v) => value.min(v),
+            Self::Max(v) => value.max(v),
         };
         after & mask
     }
@@ -132,6 +137,8 @@ mod tests {
             (0..8_u64).prop_map(Op::And),
             (0..8_u64).prop_map(Op::Or),
             (0..8_u64).prop_map(Op::Xor),
+            (0..8_u64).prop_map(Op::Min),
+            (0..8_u64).prop_map(Op::Max),
         ]
     }
 

@@ -6,7 +6,7 @@ use super::super::*;
 use super::network::{Network, SEGMENT, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{AtomicOp, SignalOp, Width};
+use crate::transport::{AtomicOp, Number, SignalOp, Width};
 
 /// Bytes that are registered; as many follow in the place that are not.
 const BYTES: usize = 4096;
@@ -34,6 +34,7 @@ fn messages() -> Vec<Vec<u8>> {
     unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &pattern) };
     engine.update(&end, channel, remote(1, 4), Width::W4, AtomicOp::Add(1));
     engine.atomic(&end, channel, remote(1, 8), Width::W8, AtomicOp::CompareSwap { expected: 1, desired: 2 });
+    engine.update(&end, channel, remote(1, 8), Width::W8, AtomicOp::Max(Number::Float, 1.0_f64.to_bits()));
     // So long that something is borrowed for the next one.
     // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &Pattern::contiguous(1000)) };
@@ -273,7 +274,7 @@ fn each_flaw_is_named() {
     });
     assert_eq!(said(&of_itself), Err(Flaw::Sender), "it would be answered where nobody is");
     assert_eq!(byte(put, 12, 3), Err(Flaw::Segment(3)));
-    assert_eq!(byte(atomic, 1, 8), Err(Flaw::Operation), "no such change of a word");
+    assert_eq!(byte(atomic, 1, 15), Err(Flaw::Operation), "no such change of a word");
     assert_eq!(byte(atomic, 2, 5), Err(Flaw::Operation), "no such width");
     for kind in [data, answers] {
         assert_eq!(said(of_kind(kind)), Err(Flaw::Answer), "nobody asked");

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::{Level, Pattern};
-use crate::transport::{AtomicOp, SignalOp, Width};
+use crate::transport::{AtomicOp, Number, SignalOp, Width};
 
 const PES: usize = 3;
 /// Areas that each PE has in the memory of every other, and their bytes.
@@ -82,7 +82,14 @@ fn op() -> impl Strategy<Value = AtomicOp> {
         any::<u64>().prop_map(AtomicOp::And),
         any::<u64>().prop_map(AtomicOp::Or),
         any::<u64>().prop_map(AtomicOp::Xor),
+        any::<f64>().prop_map(|value| AtomicOp::AddFloat(value.to_bits())),
+        (number(), any::<u64>()).prop_map(|(number, value)| AtomicOp::Min(number, value)),
+        (number(), any::<u64>()).prop_map(|(number, value)| AtomicOp::Max(number, value)),
     ]
+}
+
+fn number() -> impl Strategy<Value = Number> {
+    prop_oneof![Just(Number::Unsigned), Just(Number::Signed), Just(Number::Float)]
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -99,8 +106,41 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 /// What a word becomes.
-fn changed(before: u64, op: AtomicOp) -> u64 {
+fn changed(before: u64, op: AtomicOp, width: Width) -> u64 {
+    let floats = |bits: u64| match width {
+        Width::W4 => f64::from(f32::from_bits(bits as u32)),
+        Width::W8 => f64::from_bits(bits),
+    };
+    let signed = |bits: u64| match width {
+        Width::W4 => i64::from(bits as i32),
+        Width::W8 => bits.cast_signed(),
+    };
+    // Of two that are equal, or no numbers, the word's; but for the sign of zeroes, which are equal.
+    let is_less = |number, a: u64, b: u64| match number {
+        Number::Unsigned => a < b,
+        Number::Signed => signed(a) < signed(b),
+        Number::Float if floats(a) == 0.0 && floats(b) == 0.0 => signed(a) < signed(b),
+        Number::Float => floats(a) < floats(b) || (floats(b).is_nan() && !floats(a).is_nan()),
+    };
+    let is_greater = |number, a: u64, b: u64| match number {
+        Number::Float if floats(a).is_nan() || floats(b).is_nan() => is_less(number, a, b),
+        _ => is_less(number, b, a),
+    };
+    let narrow = |bits: u64| if width == Width::W4 { u64::from(bits as u32) } else { bits };
     match op {
+        AtomicOp::AddFloat(v) => match width {
+            Width::W4 => {
+                let sum = f32::from_bits(before as u32) + f32::from_bits(v as u32);
+                u64::from(if sum.is_nan() { f32::NAN } else { sum }.to_bits())
+            }
+            Width::W8 => {
+                let sum = f64::from_bits(before) + f64::from_bits(v);
+                if sum.is_nan() { f64::NAN } else { sum }.to_bits()
+            }
+        },
+        AtomicOp::Min(number, v) if is_less(number, narrow(v), narrow(before)) => v,
+        AtomicOp::Max(number, v) if is_greater(number, narrow(v), narrow(before)) => v,
+        AtomicOp::Min(..) | AtomicOp::Max(..) => before,
         AtomicOp::Fetch => before,
         AtomicOp::Set(v) | AtomicOp::Swap(v) => v,
         AtomicOp::CompareSwap { expected, desired } => {
@@ -255,7 +295,7 @@ impl Cluster {
                 let at = word(me);
                 let network = &self.network;
                 network.engines[me].update(&network.end(me), channel, remote(pe, at), Width::W8, op);
-                let after = changed(self.model_word(pe, at), op);
+                let after = changed(self.model_word(pe, at), op, Width::W8);
                 self.set_model_word(pe, at, after);
                 self.quiet(me);
             }
@@ -272,7 +312,7 @@ impl Cluster {
                     }
                     op => op,
                 };
-                let after = changed(before & mask, narrow);
+                let after = changed(before & mask, narrow, width);
                 self.set_model_word(pe, at, (before & !mask) | (after & mask));
             }
             Act::Add { fetch, nbi } => {

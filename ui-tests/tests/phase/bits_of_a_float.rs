@@ -5,5 +5,5 @@ static SUM: Atomic<f64>;
 
 #[shmem::main]
 fn main(world: &mut World) {
-    world.add(SUM.on(world.me()), 1.0);
+    world.and(SUM.on(world.me()), 1.0);
 }

@@ -1,0 +1,95 @@
+//! Fields of structs as places: plain ones that are put and got, and words.
+
+use shmem::prelude::*;
+use shmem::zeroed;
+
+const ITEMS: usize = 64;
+
+#[derive(Symmetric)]
+#[repr(C)]
+#[shmem(words)]
+struct Queue {
+    head: Counts,
+    arrived: Signal,
+    energy: Atomic<f32>,
+    kind: u32,
+    items: [Item; ITEMS],
+}
+
+#[derive(Symmetric)]
+#[repr(C)]
+#[shmem(words)]
+struct Counts {
+    head: Atomic<u64>,
+    tails: [Atomic<u64>; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Symmetric)]
+#[repr(C)]
+struct Item {
+    from: u64,
+    value: [f64; 2],
+}
+
+#[symmetric]
+static QUEUE: Queue;
+
+/// Every PE sends items to the queue of PE 0, which takes out what has come.
+#[shmem::test(pes = 3)]
+fn a_queue_in_a_struct(world: &mut World) {
+    let first = world.pe(0).unwrap();
+    let queue = QUEUE.on(first);
+    let each = 20;
+    for i in 0..each {
+        let at = world.fetch_inc(queue.field(|queue| &queue.head.tails[1])) as usize;
+        let item = Item { from: world.my_pe() as u64, value: [f64::from(i), 0.5] };
+        let place = queue.field(|queue| &queue.items).index(at);
+        world.put_signal(place, &item, queue.field(|queue| &queue.arrived), SignalOp::Add(1));
+        world.add(queue.field(|queue| &queue.energy), 0.25);
+    }
+    world.p(queue.field(|queue| &queue.kind), 7);
+    world.barrier_all();
+    let sent = each as usize * world.n_pes();
+    if world.my_pe() == 0 {
+        let mine = QUEUE.here(world);
+        mine.field(|queue| &queue.arrived).wait_until(eq(sent as u64));
+        let mut items = vec![Item::default(); sent];
+        mine.field(|queue| &queue.items[..]).index(..sent).copy_to(&mut items);
+        for pe in 0..world.n_pes() {
+            let values = items.iter().filter(|item| item.from == pe as u64).map(|item| item.value);
+            assert!(values.eq((0..each).map(|i| [f64::from(i), 0.5])));
+        }
+        assert_eq!(mine.field(|queue| &queue.energy).value(), sent as f32 / 4.0);
+        assert_eq!(mine.field(|queue| &queue.kind).load(), 7);
+        assert_eq!(mine.field(|queue| &queue.head.tails).values(), [0, sent as u64]);
+        assert_eq!(mine.field(|queue| &queue.head.head).value(), 0);
+    }
+    // Of one field of an item, by everybody.
+    let value = world.g(queue.field(|queue| &queue.items[3].value[1]));
+    assert!(value.to_bits() == 0.5_f64.to_bits());
+    world.barrier_all();
+    world.local(&QUEUE, |queue| {
+        *queue.head.tails[1].value_mut() = 1;
+        queue.items[0].from = 9;
+    });
+    assert_eq!(world.fetch(queue.field(|queue| &queue.head.tails[1])), 1);
+    assert_eq!(world.g(queue.field(|queue| &queue.items[0].from)), 9);
+}
+
+/// Each field of each element of an allocation lies where Rust lays it out.
+#[shmem::test(pes = 2)]
+fn fields_of_elements_lie_apart(world: &mut World) {
+    let cells = world.alloc(zeroed::<Item>(5)).unwrap();
+    let (from, to) = world.ring_neighbours();
+    for i in 0..5 {
+        let cell = cells.on(to).index(i);
+        world.p(cell.field(|cell| &cell.value[0]), -1.0);
+        world.p(cell.field(|cell| &cell.value[1]), i as f64);
+        world.put(cell.field(|cell| &cell.from), &(world.my_pe() as u64));
+    }
+    world.barrier_all();
+    let mut found = [Item::default(); 5];
+    cells.here(world).copy_to(&mut found);
+    let expected = |i: usize| Item { from: from.number() as u64, value: [-1.0, i as f64] };
+    assert_eq!(found, std::array::from_fn(expected));
+}
