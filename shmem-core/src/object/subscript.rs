@@ -6,6 +6,7 @@
 use core::ops::Index;
 
 use super::{SymBox, Symmetric};
+use crate::array::{NumaArray, Storage};
 
 /// An index with which a symmetric object gives a reference. There is none.
 #[diagnostic::on_unimplemented(
@@ -34,6 +35,14 @@ impl<T, I: Subscript> Index<I> for Symmetric<T> {
 }
 
 impl<T: ?Sized, I: Subscript> Index<I> for SymBox<T> {
+    type Output = I::Output;
+
+    fn index(&self, index: I) -> &Self::Output {
+        index.never()
+    }
+}
+
+impl<T, const D: usize, S: Storage, I: Subscript> Index<I> for NumaArray<T, D, S> {
     type Output = I::Output;
 
     fn index(&self, index: I) -> &Self::Output {

@@ -67,6 +67,7 @@ pub(super) struct Value<T> {
 /// Reads the body.
 pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written> {
     let parser = |input: ParseStream| {
+        require_token(input)?;
         let token = input.parse()?;
         input.parse::<Token![,]>()?;
         let arguments = Arguments::parse(arguments(input)?, OWNER, ARGUMENTS, errors);
@@ -83,6 +84,19 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
         Ok(Written { token, arguments, to, equals, from })
     };
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
+}
+
+/// Refuses a transfer that begins with a side of it, in words of its own: as an expression, a side is a mistake elsewhere.
+fn require_token(input: ParseStream) -> syn::Result<()> {
+    let ahead: TokenStream = input.fork().parse()?;
+    let ends = |token: &TokenTree| match token {
+        TokenTree::Punct(punct) => matches!(punct.as_char(), ',' | '=' | '@').then_some(punct.as_char()),
+        _ => None,
+    };
+    match ahead.into_iter().find_map(|token| ends(&token)) {
+        Some(',') => Ok(()),
+        _ => Err(input.error(diag::STRIDED_TOKEN)),
+    }
 }
 
 /// What stands in front of a `;`. (A `;` of a region stands in brackets.)
@@ -117,6 +131,12 @@ impl Parse for Place {
                 Some(Remote { at, pe: Object::parse(input, diag::STRIDED_PE)? })
             }
         };
+        if remote.is_some() && !input.is_empty() && !input.peek(token::Bracket) && !input.peek(Token![=]) {
+            return Err(input.error(diag::STRIDED_PE_PARENTHESES));
+        }
+        if input.peek(token::Paren) {
+            return Err(input.error(diag::STRIDED_PARENTHESES));
+        }
         if !input.peek(token::Bracket) {
             // Behind the last token there is nothing to point at.
             let place = quote!(#object)
@@ -128,6 +148,13 @@ impl Parse for Place {
         let bracket = bracketed!(region in input);
         let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&region)?.into_iter().collect();
         let fields = fields(input)?;
+        if input.peek(Token![@]) {
+            return Err(input.error(diag::STRIDED_PE_BEHIND));
+        }
+        if input.peek(token::Bracket) {
+            let is_pe = remote.is_some();
+            return Err(input.error(if is_pe { diag::STRIDED_PE_PARENTHESES } else { diag::STRIDED_PARENTHESES }));
+        }
         Ok(Self { object, remote, bracket, axes, fields })
     }
 }
