@@ -101,3 +101,41 @@ impl<T: PlainData> PartOfSlice<T> {
         plan
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(shape: [usize; 2], region: [Range<usize>; 2]) -> String {
+        let made = std::panic::catch_unwind(|| _ = PartOfSlice::<u64>::new(12, shape, &region));
+        *made.unwrap_err().downcast::<String>().unwrap()
+    }
+
+    #[test]
+    fn a_region_lies_in_the_shape_and_the_shape_in_the_slice() {
+        assert_eq!(PartOfSlice::<u64>::new(12, [3, 4], &[1..3, 0..4]).elements(), 8);
+        assert_eq!(
+            refusal([3, 5], [0..1, 0..1]),
+            "the slice has 12 elements, and the shape [3, 5] has another number of them"
+        );
+        assert_eq!(
+            refusal([usize::MAX, 2], [0..1, 0..1]),
+            format!("the slice has 12 elements, and the shape [{}, 2] has another number of them", usize::MAX)
+        );
+        assert_eq!(
+            refusal([3, 4], [0..4, 0..1]),
+            "`slice` has 3 elements in dimension 0, but the region ends at 4"
+        );
+        assert_eq!(refusal([3, 4], [0..1, Range { start: 3, end: 2 }]), "the region starts at 3 and ends at 2");
+    }
+
+    #[test]
+    fn of_nothing_there_may_be_any_number() {
+        let none = PartOfSlice::<u64>::new(0, [usize::MAX, 0, 5], &[0..usize::MAX, 0..0, 2..5]);
+        none.unpack(&[], &mut []);
+        let bytes = PartOfSlice::<[u64; 0]>::new(usize::MAX, [usize::MAX], &[3..usize::MAX]);
+        assert_eq!(bytes.elements(), usize::MAX - 3);
+        let all = vec![[0; 0]; usize::MAX];
+        assert_eq!(bytes.pack(&all).1.pattern().bytes(), 0);
+    }
+}

@@ -61,6 +61,8 @@ impl Pattern {
                 (packed, from)
             } else if let Some(packed) = from.folded(&to) {
                 (to, packed)
+            } else if (to.is_line && to.rank == 1) || (from.is_line && from.rank == 1) {
+                differ(&to, &from)
             } else {
                 // A slice of one, then: its length is looked at when the program runs.
                 (significant(&to, 1), significant(&from, 1))
