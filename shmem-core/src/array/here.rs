@@ -33,10 +33,13 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     }
 }
 
-impl<T: SymmetricData, const D: usize, S: Contiguous> NumaArray<T, D, S> {
+impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The calling PE's own copy, as the one range of row-major elements that it is.
     #[inline]
-    pub fn slice_here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, [T]> {
+    pub fn slice_here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, [T]>
+    where
+        S: Contiguous,
+    {
         let here = self.here(token);
         here.part(self.slice_on(here.token.me()))
     }

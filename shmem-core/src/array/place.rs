@@ -2,9 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::{
-    Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive,
-};
+use core::ops::{Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use super::handle::NumaArray;
 use super::here::ArrayHere;
@@ -48,9 +46,12 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     }
 }
 
-impl<T: SymmetricData, const D: usize, S: Contiguous> NumaArray<T, D, S> {
+impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The array on `pe`, as the one range of row-major elements that it is.
-    pub fn slice_on(&self, pe: impl OnPe) -> On<'_, [T]> {
+    pub fn slice_on(&self, pe: impl OnPe) -> On<'_, [T]>
+    where
+        S: Contiguous,
+    {
         let (pe, part) = (pe.pe(), self.parts().list()[0]);
         // SAFETY: `__new` was promised the elements at the only part, reserved for as long as the handle.
         unsafe { On::new(pe, part.segment, part.offset, part.elements) }

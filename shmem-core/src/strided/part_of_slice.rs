@@ -35,7 +35,11 @@ impl<T: PlainData> PartOfSlice<T> {
         const { assert!(1 <= D && D <= MAX_DIMS, "a region has 1 to 6 dimensions") }
         let number = |lens: [usize; D]| {
             // Where one is 0, the others may be any number.
-            if lens.contains(&0) { Some(0) } else { lens.iter().try_fold(1_usize, |all, len| all.checked_mul(*len)) }
+            if lens.contains(&0) {
+                Some(0)
+            } else {
+                lens.iter().try_fold(1_usize, |all, len| all.checked_mul(*len))
+            }
         };
         assert!(
             number(shape) == Some(cells),
@@ -120,13 +124,19 @@ mod tests {
         );
         assert_eq!(
             refusal([usize::MAX, 2], [0..1, 0..1]),
-            format!("the slice has 12 elements, and the shape [{}, 2] has another number of them", usize::MAX)
+            format!(
+                "the slice has 12 elements, and the shape [{}, 2] has another number of them",
+                usize::MAX
+            )
         );
         assert_eq!(
             refusal([3, 4], [0..4, 0..1]),
             "`slice` has 3 elements in dimension 0, but the region ends at 4"
         );
-        assert_eq!(refusal([3, 4], [0..1, Range { start: 3, end: 2 }]), "the region starts at 3 and ends at 2");
+        assert_eq!(
+            refusal([3, 4], [0..1, Range { start: 3, end: 2 }]),
+            "the region starts at 3 and ends at 2"
+        );
     }
 
     #[test]

@@ -410,7 +410,10 @@ fn sides_of_different_shape_are_refused() {
     assert_eq!(join(side(&[65]), side(&[64])), "the destination is 65 elements, the source 64");
     assert_eq!(join(side(&[3, 4]), side(&[12])), "the destination is 3 x 4 elements, the source 12");
     let line = |count| Layout::line(count, 8, 8);
-    assert_eq!(join(line(13), side(&[3, 4])), "the destination is 13 elements, the source 3 x 4, which are 12");
+    assert_eq!(
+        join(line(13), side(&[3, 4])),
+        "the destination is 13 elements, the source 3 x 4, which are 12"
+    );
     assert_eq!(
         join(side(&[3, 4]), line(11)),
         "the destination is 3 x 4 elements, the source 11; those of the destination are 12"

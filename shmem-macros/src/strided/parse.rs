@@ -153,7 +153,11 @@ impl Parse for Place {
         }
         if input.peek(token::Bracket) {
             let is_pe = remote.is_some();
-            return Err(input.error(if is_pe { diag::STRIDED_PE_PARENTHESES } else { diag::STRIDED_PARENTHESES }));
+            return Err(input.error(if is_pe {
+                diag::STRIDED_PE_PARENTHESES
+            } else {
+                diag::STRIDED_PARENTHESES
+            }));
         }
         Ok(Self { object, remote, bracket, axes, fields })
     }

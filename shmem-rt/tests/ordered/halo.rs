@@ -433,8 +433,7 @@ fn regions_of_any_rank_are_sent_and_unpacked(world: &mut World) {
         let mut halo = ring(world, counts.iter().product());
         let mut flight = halo.begin(world);
         for edge in [WEST, EAST] {
-            let cube: Vec<u64> =
-                (0..sent_shape.iter().product()).map(|cell| value(me, edge, cell)).collect();
+            let cube: Vec<u64> = (0..sent_shape.iter().product()).map(|cell| value(me, edge, cell)).collect();
             flight.send_region(edge, &cube, sent_shape, sent.clone());
         }
         let ghosts = flight.finish();
@@ -463,7 +462,8 @@ fn a_flight_that_is_dropped_is_finished(world: &mut World) {
     let me = world.my_pe() as u64;
     let mut halo = ring(world, 1);
     for round in 0..20 {
-        let result = exchange(&mut halo, world, 100 * me + round, if round % 3 == me { "seven" } else { "7" });
+        let result =
+            exchange(&mut halo, world, 100 * me + round, if round % 3 == me { "seven" } else { "7" });
         let expected = if round % 3 == me { Err(()) } else { Ok(100 * (1 - me) + round + 7) };
         assert_eq!(result, expected);
     }

@@ -311,7 +311,8 @@ fn regions_are_packed(world: &mut World) {
     let heap = world.alloc(zeroed::<[f32; 5]>(6)).unwrap();
     world.barrier_all();
     let theirs = cube_of(other.number());
-    let face: Vec<f32> = (1..5).flat_map(|i| (1..4).map(move |k| (i, k))).map(|(i, k)| theirs[i][2][k]).collect();
+    let face: Vec<f32> =
+        (1..5).flat_map(|i| (1..4).map(move |k| (i, k))).map(|(i, k)| theirs[i][2][k]).collect();
     let mut vector = vec![0.0; 12];
     strided!(world, vector[..] = CUBE@other[1..5, 2, 1..4]);
     assert_eq!(vector, face);
@@ -392,9 +393,8 @@ fn random_regions_are_packed_and_unpacked(world: &mut World) {
         };
         let [a, b, c] = [6, 4, 5].map(&mut range);
         let along = |(first, end, step): (usize, usize, usize)| (first..end).step_by(step);
-        let indices: Vec<[usize; 3]> = along(a)
-            .flat_map(|i| along(b).flat_map(move |j| along(c).map(move |k| [i, j, k])))
-            .collect();
+        let indices: Vec<[usize; 3]> =
+            along(a).flat_map(|i| along(b).flat_map(move |j| along(c).map(move |k| [i, j, k]))).collect();
         fill_cube(world);
         world.barrier_all();
         let mut line = vec![0.0; indices.len()];
@@ -449,10 +449,7 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     let packed = refusal(|| strided!(world, (&mut line[..])[..] = CUBE@me[1..5, 2, 1..4]));
     assert_eq!(packed, "the destination is 11 elements, the source 4 x 3, which are 12");
     let unpacked = refusal(|| strided!(world, FIELD@me[0..2, 0..3] = (line[..5])[..]));
-    assert_eq!(
-        unpacked,
-        "the destination is 2 x 3 elements, the source 5; those of the destination are 6"
-    );
+    assert_eq!(unpacked, "the destination is 2 x 3 elements, the source 5; those of the destination are 6");
     let blocks = refusal(|| strided!(world, ROW@me[0..6] = (source[..9])[..; 4; 2]));
     assert_eq!(blocks, "the last block starts at 8 and has 2 elements, but the region ends at 9");
     let mut into = [0.0; COLUMNS];

@@ -59,7 +59,8 @@ fn structs_and_heap_objects_have_views(world: &mut World) {
 fn arrays_of_one_range_have_views(world: &mut World) {
     let line = world.array([90]).storage(Cyclic { block: 0 }).chunks(3).from_fn(|[i]| i as u32).unwrap();
     let plane = world.array([6, 7]).storage(Single).chunks(4).from_fn(|[i, j]| 10 * i + j).unwrap();
-    let cube = world.array([2, 3, 4]).storage(Separate).from_fn(|[i, j, k]| [i as u8, j as u8, k as u8]).unwrap();
+    let cube =
+        world.array([2, 3, 4]).storage(Separate).from_fn(|[i, j, k]| [i as u8, j as u8, k as u8]).unwrap();
     world.local((&line, &plane, &cube), |(mut line, mut plane, mut cube)| {
         line.ndarray_mut().slice_mut(s![..;30]).fill(5);
         assert_eq!((line[30], line[31], line.ndarray().sum()), (5, 31, 15 + (0..90).sum::<u32>() - 90));
@@ -78,18 +79,22 @@ fn arrays_of_one_range_have_views(world: &mut World) {
 fn chunks_have_views(world: &mut World) {
     for kind in StorageKind::ALL {
         for shape in [[9, 4], [3, 11]] {
-            let field = world.array(shape).storage_kind(kind).chunks(4).from_fn(|[i, j]| 100 * i + j).unwrap();
+            let field =
+                world.array(shape).storage_kind(kind).chunks(4).from_fn(|[i, j]| 100 * i + j).unwrap();
             world.local(&field, |mut field| {
                 for mut chunk in field.chunks_mut() {
                     let [rows, columns] = chunk.ranges();
-                    let expected =
-                        Array2::from_shape_fn((rows.len(), columns.len()), |(i, j)| 100 * (rows.start + i) + columns.start + j);
+                    let expected = Array2::from_shape_fn((rows.len(), columns.len()), |(i, j)| {
+                        100 * (rows.start + i) + columns.start + j
+                    });
                     assert_eq!(chunk.ndarray(), expected, "{kind}");
                     chunk.ndarray_mut().mapv_inplace(|x| x + 1);
                 }
                 let whole = field.indices().all(|[i, j]| field[[i, j]] == 100 * i + j + 1);
                 assert!(whole, "{kind}, {shape:?}");
-                assert!(field.chunks().all(|chunk| chunk.ndarray()[[0, 0]] % 100 == chunk.ranges()[1].start + 1));
+                assert!(
+                    field.chunks().all(|chunk| chunk.ndarray()[[0, 0]] % 100 == chunk.ranges()[1].start + 1)
+                );
             });
         }
     }
