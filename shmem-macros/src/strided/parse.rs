@@ -17,8 +17,8 @@ const ARGUMENTS: &[&str] = &["algorithm"];
 
 /// The whole body.
 pub(super) struct Written {
-    /// The first argument: the world or a context.
-    pub(super) token: Expr,
+    /// The first argument: the world or a context; none of what stays in memory of this PE alone.
+    pub(super) token: Option<Expr>,
     pub(super) arguments: Arguments,
     pub(super) to: Place,
     pub(super) equals: Token![=],
@@ -67,9 +67,7 @@ pub(super) struct Value<T> {
 /// Reads the body.
 pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written> {
     let parser = |input: ParseStream| {
-        require_token(input)?;
-        let token = input.parse()?;
-        input.parse::<Token![,]>()?;
+        let token = token(input)?;
         let arguments = Arguments::parse(arguments(input)?, OWNER, ARGUMENTS, errors);
         let to = input.parse()?;
         if !input.peek(Token![=]) {
@@ -86,16 +84,22 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
 }
 
-/// Refuses a transfer that begins with a side of it, in words of its own: as an expression, a side is a mistake elsewhere.
-fn require_token(input: ParseStream) -> syn::Result<()> {
+/// The first argument. A transfer with a PE that begins with one of its sides is refused in words of its own: as an
+/// expression, a side is a mistake elsewhere.
+fn token(input: ParseStream) -> syn::Result<Option<Expr>> {
     let ahead: TokenStream = input.fork().parse()?;
-    let ends = |token: &TokenTree| match token {
-        TokenTree::Punct(punct) => matches!(punct.as_char(), ',' | '=' | '@').then_some(punct.as_char()),
+    let mut ahead = ahead.into_iter().filter_map(|token| match token {
+        TokenTree::Punct(punct) => Some(punct.as_char()),
         _ => None,
-    };
-    match ahead.into_iter().find_map(|token| ends(&token)) {
-        Some(',') => Ok(()),
-        _ => Err(input.error(diag::STRIDED_TOKEN)),
+    });
+    match ahead.find(|punct| matches!(punct, ',' | '=' | '@')) {
+        Some('=') if !ahead.any(|punct| punct == '@') => Ok(None),
+        Some('=' | '@') | None => Err(input.error(diag::STRIDED_TOKEN)),
+        Some(_) => {
+            let token = input.parse()?;
+            input.parse::<Token![,]>()?;
+            Ok(Some(token))
+        }
     }
 }
 

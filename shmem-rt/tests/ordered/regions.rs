@@ -414,6 +414,54 @@ fn random_regions_are_packed_and_unpacked(world: &mut World) {
     }
 }
 
+/// Between two places of this PE's own memory, in a phase and outside.
+#[shmem::test(pes = 1)]
+fn regions_of_own_memory(world: &mut World) {
+    let cube = cube_of(0);
+    let mut dice = Dice(45);
+    for _ in 0..200 {
+        let mut range = |len: u64| {
+            let first = dice.below(len);
+            (first as usize, (first + dice.below(len - first) + 1) as usize, dice.below(3) as usize + 1)
+        };
+        let (a, c) = (range(6), range(5));
+        let j = dice.below(4) as usize;
+        let indices: Vec<[usize; 2]> =
+            (a.0..a.1).step_by(a.2).flat_map(|i| (c.0..c.1).step_by(c.2).map(move |k| [i, k])).collect();
+        let mut packed = vec![0.0_f32; indices.len()];
+        strided!(packed[..] = cube[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2]);
+        assert!(indices.iter().zip(&packed).all(|([i, k], x)| *x == cube[*i][j][*k]));
+        let mut into = vec![[[0.0_f32; 5]; 4]; 6];
+        strided!(into[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2] = packed[..]);
+        let mut expected = vec![[[0.0; 5]; 4]; 6];
+        indices.iter().for_each(|[i, k]| expected[*i][j][*k] = cube[*i][j][*k]);
+        assert_eq!(into, expected);
+        // With constants, an index of the run, and lengths of the run.
+        let mut plane = [[0.0_f32; 5]; 6];
+        strided!(plane[..] = cube[.., dyn j, ..]);
+        assert!((0..6).all(|i| plane[i] == cube[i][j]));
+        let mut all = vec![0.0_f32; 120];
+        strided!(all[..] = into[..]);
+        assert_eq!(all, expected.as_flattened().as_flattened());
+    }
+    fill(world, &FIELD, 0);
+    world.local(&FIELD, |field| {
+        let mut column = [0.0; ROWS];
+        strided!(algorithm = 2; column[..] = field[.., 3]);
+        assert_eq!(column, std::array::from_fn(|i| value(0, i * COLUMNS + 3)));
+        strided!(field[4..6, 2..8] = column[..]);
+        assert_eq!((field[5][2], field[5][8]), (column[6], value(0, 5 * COLUMNS + 8)));
+        let cells = [Cell { x: 1.0, y: 2.0, ..Cell::zeroed() }; 2];
+        strided!((&mut field[0])[4..8] = cells[..].{x, y});
+        assert_eq!(field[0][4..8], [1.0, 2.0, 1.0, 2.0]);
+    });
+    let short = refusal(|| {
+        let mut packed = vec![0.0_f32; 11];
+        strided!(packed[..] = cube[0..4, 0, 0..3]);
+    });
+    assert_eq!(short, "the destination is 11 elements, the source 4 x 3, which are 12");
+}
+
 fn refusal(call: impl FnOnce()) -> String {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_err();
     panic

@@ -6,6 +6,7 @@
 //! which is moved as the same plan would, but without putting it together first.
 
 mod blocks;
+mod copied;
 mod elements;
 mod lend;
 mod object;
@@ -19,7 +20,7 @@ mod token;
 pub mod written;
 
 pub use elements::SameElements;
-pub use object::{Destination, Object, Own, Remote, Source};
+pub use object::{Destination, Object, Own, Private, PrivateMut, Remote, Source};
 pub use region::{Region, Side};
 pub use routines::Strided;
 
