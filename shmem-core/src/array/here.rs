@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::handle::NumaArray;
-use super::place::{ArrayOn, ArrayPlaceIndex};
+use super::place::ArrayOn;
 use super::storage::{Contiguous, Storage};
 use crate::data::{PlainData, SymmetricData};
 use crate::endpoint::{Endpoint, Initiator};
@@ -74,17 +74,6 @@ impl<'a, T: SymmetricData, const D: usize> ArrayHere<'a, T, D> {
     /// Whether it has no elements: an empty range of an array.
     pub fn is_empty(self) -> bool {
         self.place.is_empty()
-    }
-
-    /// A part: an element by its index (`[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of three
-    /// (`i`), or some of them, one behind the other (`i..j`).
-    ///
-    /// # Panics
-    ///
-    /// If the index is beyond the end.
-    #[track_caller]
-    pub fn index<I: ArrayPlaceIndex<D>>(self, index: I) -> I::Here<'a, T> {
-        index.here_of(self)
     }
 
     /// The ranges of memory that the elements lie in, in order: one for a storage of one range, else one for

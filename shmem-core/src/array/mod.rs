@@ -32,6 +32,7 @@ mod kind;
 mod objects;
 mod parts;
 mod place;
+mod place_index;
 mod rows;
 mod storage;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub use here::ArrayHere;
 pub use index::{ArrayIndex, Indices};
 pub use kind::StorageKind;
 pub use parts::{Part, Parts};
-pub use place::{ArrayOn, ArrayPlaceIndex};
+pub use place::ArrayOn;
+pub use place_index::ArrayPlaceIndex;
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage};
 pub use view::{ArrayMut, ArrayRef};

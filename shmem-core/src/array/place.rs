@@ -2,13 +2,12 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::{Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use core::ops::RangeBounds;
 
 use super::handle::NumaArray;
-use super::here::ArrayHere;
 use super::storage::{Contiguous, Storage};
 use crate::data::SymmetricData;
-use crate::object::{Here, On, many, one};
+use crate::object::{On, many, one};
 use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
 
@@ -89,17 +88,6 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
         self.shape[0] == 0
     }
 
-    /// A part: an element by its index (`[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of three
-    /// (`i`), or some of them, one behind the other (`i..j`).
-    ///
-    /// # Panics
-    ///
-    /// If the index is beyond the end.
-    #[track_caller]
-    pub fn index<I: ArrayPlaceIndex<D>>(self, index: I) -> I::Place<'a, T> {
-        index.of(self)
-    }
-
     /// The ranges of memory that the elements lie in, in order: one for a storage of one range, else one for
     /// each run of neighbours in one chunk.
     pub fn pieces(self) -> impl Iterator<Item = On<'a, [T]>> {
@@ -116,7 +104,8 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
         })
     }
 
-    fn element(self, number: usize) -> On<'a, T> {
+    /// The element with this number, counted from the first of the place.
+    pub(super) fn element(self, number: usize) -> On<'a, T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;
         let piece = self.pieces[self.pieces.partition_point(|piece| piece.start <= at) - 1];
@@ -126,7 +115,7 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
 
     /// Some of the outermost rows.
     #[track_caller]
-    fn some(self, range: impl RangeBounds<usize>) -> Self {
+    pub(super) fn some(self, range: impl RangeBounds<usize>) -> Self {
         let (from, count) = many(range, self.shape[0]);
         let (first, mut shape) = (self.first + from * self.row_len(), self.shape);
         shape[0] = count;
@@ -135,7 +124,7 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
 
     /// One of the outermost rows, which has the other dimensions.
     #[track_caller]
-    fn row<const R: usize>(self, index: usize) -> ArrayOn<'a, T, R> {
+    pub(super) fn row<const R: usize>(self, index: usize) -> ArrayOn<'a, T, R> {
         let first = self.first + one(index, self.shape[0]).0 * self.row_len();
         let shape = core::array::from_fn(|d| self.shape[D - R + d]);
         ArrayOn { pe: self.pe, pieces: self.pieces, first, shape, _elements: PhantomData }
@@ -145,83 +134,6 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
     fn row_len(&self) -> usize {
         self.shape[1..].iter().product()
     }
-}
-
-/// What an array on a PE can be indexed with.
-#[diagnostic::on_unimplemented(
-    message = "an array of {D} dimensions on a PE cannot be indexed by `{Self}`",
-    note = "elements are indexed by `[i, j]`, rows by `usize` and by ranges of `usize`; for columns and other regions, use `strided!`"
-)]
-pub trait ArrayPlaceIndex<const D: usize> {
-    /// The part on a PE.
-    type Place<'a, T: SymmetricData>;
-
-    /// The same part on the calling PE.
-    type Here<'a, T: SymmetricData>;
-
-    #[doc(hidden)]
-    #[track_caller]
-    fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, D>) -> Self::Place<'_, T>;
-
-    #[doc(hidden)]
-    #[track_caller]
-    fn here_of<T: SymmetricData>(self, place: ArrayHere<'_, T, D>) -> Self::Here<'_, T>;
-}
-
-/// What is found is one element.
-macro_rules! elements {
-    ($([$($parameter:tt)*] $index:ty, $d:tt: |$number:ident, $place:ident| $element:expr;)*) => {$(
-        impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
-            type Place<'a, T: SymmetricData> = On<'a, T>;
-            type Here<'a, T: SymmetricData> = Here<'a, T>;
-
-            fn of<T: SymmetricData>(self, $place: ArrayOn<'_, T, $d>) -> On<'_, T> {
-                let $number = self;
-                $place.element($element)
-            }
-
-            fn here_of<T: SymmetricData>(self, here: ArrayHere<'_, T, $d>) -> Here<'_, T> {
-                here.part(self.of(here.place()))
-            }
-        }
-    )*};
-}
-elements! {
-    [] usize, 1: |index, place| one(index, place.shape[0]).0;
-    [const D: usize] [usize; D], D: |index, place| {
-        let shape = place.shape;
-        let inside = index.iter().zip(&shape).all(|(index, length)| index < length);
-        assert!(inside, "index {index:?} is beyond the end: the place is {shape:?}");
-        index.iter().zip(&shape).fold(0, |number, (index, length)| number * length + index)
-    };
-}
-
-/// What is found are elements, an array of as many dimensions or of one less.
-macro_rules! parts {
-    ($([$($parameter:tt)*] $index:ty, $d:tt to $part:tt: $method:ident;)*) => {$(
-        impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
-            type Place<'a, T: SymmetricData> = ArrayOn<'a, T, $part>;
-            type Here<'a, T: SymmetricData> = ArrayHere<'a, T, $part>;
-
-            fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, $d>) -> ArrayOn<'_, T, $part> {
-                place.$method(self)
-            }
-
-            fn here_of<T: SymmetricData>(self, here: ArrayHere<'_, T, $d>) -> ArrayHere<'_, T, $part> {
-                here.with(self.of(here.place()))
-            }
-        }
-    )*};
-}
-parts! {
-    [] usize, 2 to 1: row;
-    [] usize, 3 to 2: row;
-    [const D: usize] Range<usize>, D to D: some;
-    [const D: usize] RangeInclusive<usize>, D to D: some;
-    [const D: usize] RangeFrom<usize>, D to D: some;
-    [const D: usize] RangeTo<usize>, D to D: some;
-    [const D: usize] RangeToInclusive<usize>, D to D: some;
-    [const D: usize] RangeFull, D to D: some;
 }
 
 impl<T: SymmetricData, const D: usize> fmt::Debug for ArrayOn<'_, T, D> {

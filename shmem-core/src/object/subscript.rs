@@ -6,7 +6,6 @@
 use core::ops::Index;
 
 use super::{SymBox, Symmetric};
-use crate::array::{NumaArray, Storage};
 
 /// An index with which a symmetric object gives a reference. There is none.
 #[diagnostic::on_unimplemented(
@@ -35,14 +34,6 @@ impl<T, I: Subscript> Index<I> for Symmetric<T> {
 }
 
 impl<T: ?Sized, I: Subscript> Index<I> for SymBox<T> {
-    type Output = I::Output;
-
-    fn index(&self, index: I) -> &Self::Output {
-        index.never()
-    }
-}
-
-impl<T, const D: usize, S: Storage, I: Subscript> Index<I> for NumaArray<T, D, S> {
     type Output = I::Output;
 
     fn index(&self, index: I) -> &Self::Output {

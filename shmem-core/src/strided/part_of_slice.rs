@@ -143,7 +143,7 @@ mod tests {
     fn of_nothing_there_may_be_any_number() {
         let none = PartOfSlice::<u64>::new(0, [usize::MAX, 0, 5], &[0..usize::MAX, 0..0, 2..5]);
         none.unpack(&[], &mut []);
-        let bytes = PartOfSlice::<[u64; 0]>::new(usize::MAX, [usize::MAX], &[3..usize::MAX]);
+        let bytes = PartOfSlice::<[u64; 0]>::new(usize::MAX, [usize::MAX, 1], &[3..usize::MAX, 0..1]);
         assert_eq!(bytes.elements(), usize::MAX - 3);
         let all = vec![[0; 0]; usize::MAX];
         assert_eq!(bytes.pack(&all).1.pattern().bytes(), 0);

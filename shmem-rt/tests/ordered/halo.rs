@@ -622,10 +622,10 @@ fn borders_take_cells_and_give_none(world: &mut World) {
     let mut alone = world.halo::<f32>(&[Edge::BORDER]).unwrap();
     let mut flight = alone.begin(world);
     flight.send_strided(0, &[], 0);
-    flight.send_region(0, &[], [3], [0..5]);
+    flight.send_region(0, &[], [3, 1], [0..5, 0..1]);
     assert!(flight.is_ready());
     let ghosts = flight.finish();
-    ghosts.unpack(0, &mut [], [3], [0..5]);
+    ghosts.unpack(0, &mut [], [3, 1], [0..5, 0..1]);
     assert!(ghosts[0].is_empty());
 }
 

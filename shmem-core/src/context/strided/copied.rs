@@ -16,7 +16,6 @@ use crate::strided::{Algorithm, execute, execute_dyn};
 /// If an index is beyond its dimension, or if a slice has another length than the other side wants.
 #[inline(always)]
 #[track_caller]
-#[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
 pub fn copy<D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
     mut to: D,
     from: &S,

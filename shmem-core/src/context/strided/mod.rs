@@ -6,7 +6,7 @@
 //! which is moved as the same plan would, but without putting it together first.
 
 mod blocks;
-mod copied;
+pub mod copied;
 mod elements;
 mod lend;
 mod object;

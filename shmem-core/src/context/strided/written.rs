@@ -27,7 +27,6 @@ use crate::pe::{OnPe, Pe};
 use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, settings};
 use crate::transport;
 
-pub use super::copied::{copy, copy_dyn};
 pub use super::elements::{Run, field, run};
 pub use super::lend::Lend;
 pub use super::region::Region;
