@@ -150,31 +150,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
 
     /// Sends a region of an array of `D` dimensions, which `cells` are in row-major order: a face without the ghost
     /// cells around it, or an edge, or a corner. `shape` is how long the dimensions are, and `region` what is taken of each.
-    /// [`Ghosts::unpack`] takes the other way.
-    ///
-    /// ```
-    /// use shmem::prelude::*;
-    ///
-    /// /// A cube of 6 x 6 x 6 cells, with a layer of ghost cells around.
-    /// const ALL: usize = 8;
-    ///
-    /// #[shmem::main]
-    /// fn main(world: &mut World) -> Result<()> {
-    ///     let (west, east) = world.ring_neighbours();
-    ///     let mut halo = world.halo(&[Edge::new(west, 1, 6 * 6), Edge::new(east, 0, 6 * 6)])?;
-    ///
-    ///     let mut cube = vec![world.my_pe() as f64; ALL * ALL * ALL];
-    ///     let face = |x: usize| [1..7, 1..7, x..x + 1];
-    ///     let mut flight = halo.begin(world);
-    ///     flight.send_region(0, &cube, [ALL; 3], face(1));
-    ///     flight.send_region(1, &cube, [ALL; 3], face(6));
-    ///     let ghosts = flight.finish();
-    ///     ghosts.unpack(0, &mut cube, [ALL; 3], face(0));
-    ///     ghosts.unpack(1, &mut cube, [ALL; 3], face(7));
-    ///     assert_eq!(cube[(ALL + 1) * ALL], west.number() as f64);
-    ///     Ok(())
-    /// }
-    /// ```
+    /// [`Ghosts::unpack`] takes the other way. `World::halo` shows both.
     ///
     /// # Panics
     ///

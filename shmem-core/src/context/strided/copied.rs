@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::elements::SameElements;
-use super::object::{Private, PrivateMut};
+use super::object::{Local, LocalMut};
 use super::region::{Region, indexed};
 use super::written::{Constant, is_same, planned};
 use crate::data::PlainData;
@@ -25,8 +25,8 @@ pub fn copy<D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: PrivateMut<Element = To>,
-    S: Private<Element = From> + ?Sized,
+    D: LocalMut<Element = To>,
+    S: Local<Element = From> + ?Sized,
     To: PlainData,
     From: 'static,
     FromField: SameElements<ToField>,
@@ -70,8 +70,8 @@ pub fn copy_dyn<D, S, To, From, ToField, FromField>(
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: PrivateMut<Element = To>,
-    S: Private<Element = From> + ?Sized,
+    D: LocalMut<Element = To>,
+    S: Local<Element = From> + ?Sized,
     To: PlainData,
     FromField: SameElements<ToField>,
 {

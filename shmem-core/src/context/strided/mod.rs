@@ -20,7 +20,7 @@ mod token;
 pub mod written;
 
 pub use elements::SameElements;
-pub use object::{Destination, Object, Own, Private, PrivateMut, Remote, Source};
+pub use object::{Destination, Local, LocalMut, Object, Own, Remote, Source};
 pub use region::{Region, Side};
 pub use routines::Strided;
 

@@ -120,7 +120,7 @@ pub unsafe trait Destination: Object {
     label = "neither an array nor a slice",
     note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, row[..] = GRID@(world.me())[.., 0])`"
 )]
-pub unsafe trait Private: Object {
+pub unsafe trait Local: Object {
     /// The first byte.
     fn first(&self) -> *const u8;
 }
@@ -136,7 +136,7 @@ pub unsafe trait Private: Object {
     label = "neither an array nor a slice that can be changed",
     note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, GRID@(world.me())[.., 0] = row[..])`"
 )]
-pub unsafe trait PrivateMut: Object {
+pub unsafe trait LocalMut: Object {
     /// The first byte.
     fn first_mut(&mut self) -> *mut u8;
 }
@@ -309,7 +309,7 @@ macro_rules! private {
         }
 
         // SAFETY: the first item of what the reference lends; items lie one behind the other.
-        unsafe impl<$($parameters)*> Private for $memory {
+        unsafe impl<$($parameters)*> Local for $memory {
             #[inline(always)]
             fn first(&self) -> *const u8 {
                 self.as_ptr().cast()
@@ -317,7 +317,7 @@ macro_rules! private {
         }
 
         // SAFETY: the first item of what the reference lends exclusively; items lie one behind the other.
-        unsafe impl<$($parameters)*> PrivateMut for $memory {
+        unsafe impl<$($parameters)*> LocalMut for $memory {
             #[inline(always)]
             fn first_mut(&mut self) -> *mut u8 {
                 self.as_mut_ptr().cast()
@@ -374,7 +374,7 @@ macro_rules! lenders {
         }
 
         // SAFETY: the object that is lent, for as long as the reference to the lender lives.
-        unsafe impl<O: Private + ?Sized> Private for $lender {
+        unsafe impl<O: Local + ?Sized> Local for $lender {
             #[inline(always)]
             fn first(&self) -> *const u8 {
                 (**self).first()
@@ -401,7 +401,7 @@ macro_rules! exclusive_lenders {
         }
 
         // SAFETY: the object that is lent, exclusively.
-        unsafe impl<O: PrivateMut + ?Sized> PrivateMut for $lender {
+        unsafe impl<O: LocalMut + ?Sized> LocalMut for $lender {
             #[inline(always)]
             fn first_mut(&mut self) -> *mut u8 {
                 (**self).first_mut()
