@@ -289,6 +289,16 @@ pub(crate) const STRIDED_PE: &str = "expected a PE after `@`: a name, as in `GRI
 pub(crate) const STRIDED_REGION: &str =
     "expected a region in brackets behind this; write `[..]` for the whole object";
 
+pub(crate) const STRIDED_TOKEN: &str = "the first argument is missing: the world, or a context bound to it, as in `strided!(world, GRID@pe[..] = row[..])`";
+
+pub(crate) const STRIDED_PE_BEHIND: &str =
+    "the PE stands between the object and its region, as in `GRID@pe[1..9, 0]`";
+
+pub(crate) const STRIDED_PE_PARENTHESES: &str =
+    "a PE that is more than a name stands in parentheses, as in `GRID@(world.pe(0)?)[..]`";
+
+pub(crate) const STRIDED_PARENTHESES: &str = "an object that is more than a name stands in parentheses, as in `(self.row())[..]`, and the PE behind `@`, as in `GRID@pe[..]`";
+
 pub(crate) const STRIDED_EMPTY: &str = "empty region; write `..` for the whole object";
 
 pub(crate) const STRIDED_EQUALS: &str = "expected `=`: a transfer is written `destination = source`";
@@ -309,8 +319,7 @@ pub(crate) const STRIDED_NEGATIVE_INDEX: &str = "elements are counted from 0; th
 
 pub(crate) const STRIDED_BOTH_REMOTE: &str = "both sides name a PE; a transfer has one local side";
 
-pub(crate) const STRIDED_NO_REMOTE: &str =
-    "neither side names a PE; write `GRID@pe[..]` for the side that is on another PE";
+pub(crate) const STRIDED_NO_REMOTE: &str = "neither side names a PE; write `GRID@pe[..]` for the side that is on another PE, or leave out the first argument where neither is symmetric";
 
 pub(crate) const STRIDED_NO_FIELD: &str = "name the fields, as in `.{velocity, mass}`";
 

@@ -136,7 +136,9 @@ fn transfers() -> Vec<(&'static str, TokenStream)> {
         quote!(world, crate = ::shmem; FIELD@(world.pe(0)?)[0, dyn a..b; dyn s] = column[..8; 2]),
     );
     let published = strided::expand(quote!(world, algorithm = 3; PANEL@pe[.., ..32] = PANEL[.., 36..68]));
+    let copy = strided::expand(quote!(packed[..] = block[1..9, dyn i]));
     vec![
+        ("strided_copy", quote!(fn copy(packed: &mut [f64], block: &[[f64; 8]; 16], i: usize) { #copy })),
         ("strided_put", quote!(fn put(world: &World, west: Pe, column: &[f64]) { #put })),
         ("strided_get", quote!(impl Solver<'_> { fn get(&mut self, i: usize) { #get } })),
         ("strided_fields", quote!(fn fields(world: &World, pe: Pe) { #fields })),

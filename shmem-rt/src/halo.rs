@@ -73,6 +73,33 @@ impl<L: ThreadLevel> World<L> {
     /// }
     /// ```
     ///
+    /// Cubes with a layer of ghost cells around, of which two faces come from neighbours: regions of a slice, whose shape the
+    /// program knows, are sent and unpacked.
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// /// A cube of 6 x 6 x 6 cells, with a layer of ghost cells around.
+    /// const ALL: usize = 8;
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let (west, east) = world.ring_neighbours();
+    ///     let mut halo = world.halo(&[Edge::new(west, 1, 6 * 6), Edge::new(east, 0, 6 * 6)])?;
+    ///
+    ///     let mut cube = vec![world.my_pe() as f64; ALL * ALL * ALL];
+    ///     let face = |x: usize| [1..7, 1..7, x..x + 1];
+    ///     let mut flight = halo.begin(world);
+    ///     flight.send_region(0, &cube, [ALL; 3], face(1));
+    ///     flight.send_region(1, &cube, [ALL; 3], face(6));
+    ///     let ghosts = flight.finish();
+    ///     ghosts.unpack(0, &mut cube, [ALL; 3], face(0));
+    ///     ghosts.unpack(1, &mut cube, [ALL; 3], face(7));
+    ///     assert_eq!(cube[(ALL + 1) * ALL], west.number() as f64);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
     /// # Errors
     ///
     /// If the edges of the PEs do not fit together, or there is no room: the same error on every PE.

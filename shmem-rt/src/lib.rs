@@ -175,7 +175,9 @@ pub mod mapping {
 
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
-    pub use shmem_core::context::strided::{Destination, Object, Remote, SameElements, Source};
+    pub use shmem_core::context::strided::{
+        Destination, Local, LocalMut, Object, Remote, SameElements, Source,
+    };
     pub use shmem_core::strided::{
         Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
         Thresholds, lower, published,

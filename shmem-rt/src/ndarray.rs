@@ -1,6 +1,6 @@
 //! Views for the crate `ndarray` of what [`World::local`](crate::World::local) and
-//! [`World::frozen`](crate::World::frozen) open: nested arrays, padded ones, and slices of them. With
-//! feature `ndarray`.
+//! [`World::frozen`](crate::World::frozen) open: nested arrays, padded ones, and slices of them; and, by
+//! [`ArrayNdarray`], arrays whose shape the run decides. With feature `ndarray`.
 //!
 //! A view borrows the reference that the phase has lent, so it ends with the phase, and all that
 //! `ndarray` offers (with feature `rayon` also in parallel) works on it.
@@ -23,6 +23,10 @@
 //! }
 //! # fn main() {}
 //! ```
+
+mod array;
+
+pub use array::{ArrayNdarray, ArrayNdarrayMut};
 
 use ndarray::{ArrayView, ArrayViewMut, Dimension, Ix0, ShapeBuilder, StrideShape};
 use shmem_core::data::PlainData;

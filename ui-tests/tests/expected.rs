@@ -101,4 +101,5 @@ mod strided {
     include!("../../shmem-macros/expected/strided_fields.rs");
     include!("../../shmem-macros/expected/strided_dyn.rs");
     include!("../../shmem-macros/expected/strided_published.rs");
+    include!("../../shmem-macros/expected/strided_copy.rs");
 }

@@ -245,6 +245,14 @@ macro_rules! chunks {
             pub fn len(&self) -> usize {
                 self.place.rows.len()
             }
+
+            /// Where its first element is, its lengths, and in each dimension the distance of neighbours, in elements: what
+            /// views of other libraries are made of.
+            #[doc(hidden)]
+            pub fn __layout(&self) -> (*mut T, [usize; D], [usize; D]) {
+                let Place { lows, highs, strides, .. } = self.place;
+                (self.place.find(lows), core::array::from_fn(|d| highs[d] - lows[d]), strides)
+            }
         }
 
         impl<T> $name<'_, T, 1> {

@@ -1,6 +1,7 @@
 //! An array in one place.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use super::address::Addressing;
 use super::geometry::Geometry;
@@ -41,6 +42,22 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         }
     }
 
+    /// Number of elements that have a first index in common.
+    #[inline(always)]
+    pub(super) fn row_len(&self) -> usize {
+        self.shape[1..].iter().product()
+    }
+
+    /// The numbers of the elements with this first index, in row-major order.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn row(&self, i: usize) -> Range<usize> {
+        if i >= self.shape[0] {
+            no_row(i, self.shape[0]);
+        }
+        i * self.row_len()..(i + 1) * self.row_len()
+    }
+
     /// The address of an element, if there is such an element.
     #[inline(always)]
     pub(super) fn locate(&self, index: [usize; D]) -> Option<*mut T> {
@@ -65,4 +82,11 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     pub(super) fn tour(&self) -> Tour<'x, T, D, S> {
         Tour::new(self.mine, self.geometry)
     }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn no_row(row: usize, rows: usize) -> ! {
+    panic!("row {row} is beyond the end: the array has {rows} (0..{rows})")
 }

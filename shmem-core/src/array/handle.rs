@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Index;
 
 use super::chunking::Chunking;
 use super::geometry::Geometry;
@@ -9,6 +10,7 @@ use super::kind::StorageKind;
 use super::parts::Parts;
 use super::storage::{Chosen, Storage};
 use crate::data::SymmetricData;
+use crate::object::Subscript;
 use crate::strided::Piece;
 
 /// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
@@ -104,6 +106,14 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// Number of the array: the same on every PE.
     pub fn id(&self) -> u64 {
         self.keep.id()
+    }
+}
+
+impl<T, const D: usize, S: Storage, I: Subscript> Index<I> for NumaArray<T, D, S> {
+    type Output = I::Output;
+
+    fn index(&self, index: I) -> &Self::Output {
+        index.never()
     }
 }
 

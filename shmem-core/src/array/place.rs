@@ -1,28 +1,32 @@
-//! An array on one PE: what put and get take.
+//! An array, or a part of one, on one PE: what put and get take.
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use core::ops::RangeBounds;
 
-use super::geometry::Geometry;
 use super::handle::NumaArray;
 use super::storage::{Contiguous, Storage};
 use crate::data::SymmetricData;
 use crate::object::{On, many, one};
 use crate::pe::{OnPe, Pe};
+use crate::strided::Piece;
 
-/// A symmetric array, or a range of its elements, on one PE.
+/// A symmetric array, or a part of it whose elements follow each other, on one PE.
 ///
 /// ```text
 /// ARRAY.on(right)                  all elements, in row-major order
 /// ARRAY.on(right).index([3, 4])    one element: an `On`
-/// ARRAY.on(right).index(1..=n)     a range of a one-dimensional array, whatever chunks it lies in
+/// ARRAY.on(right).index(3)         a row of two dimensions, a plane of three; an element of one
+/// ARRAY.on(right).index(1..=n)     some of them, whatever chunks they lie in
 /// ```
+///
+/// Columns, and what else does not follow each other, is moved by `strided!`.
 pub struct ArrayOn<'a, T, const D: usize> {
     pe: Pe,
-    geometry: &'a Geometry<D>,
+    pieces: &'a [Piece],
+    /// The first element, counted from that of the array.
     first: usize,
-    len: usize,
+    shape: [usize; D],
     _elements: PhantomData<fn() -> *const T>,
 }
 
@@ -37,29 +41,31 @@ impl<T, const D: usize> Copy for ArrayOn<'_, T, D> {}
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The array on `pe`.
     pub fn on(&self, pe: impl OnPe) -> ArrayOn<'_, T, D> {
-        let pe = pe.pe();
-        ArrayOn { pe, geometry: self.geometry(), first: 0, len: self.len(), _elements: PhantomData }
+        ArrayOn { pe: pe.pe(), pieces: self.pieces(), first: 0, shape: self.shape(), _elements: PhantomData }
     }
 }
 
-impl<T: SymmetricData, const D: usize, S: Contiguous> NumaArray<T, D, S> {
+impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The array on `pe`, as the one range of row-major elements that it is.
-    pub fn slice_on(&self, pe: Pe) -> On<'_, [T]> {
-        let part = self.parts().list()[0];
+    pub fn slice_on(&self, pe: impl OnPe) -> On<'_, [T]>
+    where
+        S: Contiguous,
+    {
+        let (pe, part) = (pe.pe(), self.parts().list()[0]);
         // SAFETY: `__new` was promised the elements at the only part, reserved for as long as the handle.
         unsafe { On::new(pe, part.segment, part.offset, part.elements) }
     }
 }
 
 impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
-    /// Index of the segment of the first element.
+    /// Index of the segment of the array's first element.
     pub(crate) fn segment(&self) -> u32 {
-        self.geometry.parts().list()[0].segment
+        self.pieces[0].segment
     }
 
-    /// Bytes from the start of the PE's slot to the first element.
+    /// Bytes from the start of the PE's slot to the array's first element.
     pub(crate) fn offset(&self) -> usize {
-        self.geometry.parts().list()[0].offset
+        self.pieces[0].offset
     }
 
     /// The PE.
@@ -67,31 +73,28 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
         self.pe
     }
 
-    /// Number of elements.
-    #[expect(clippy::len_without_is_empty, reason = "a place of a whole array is never empty")]
-    pub fn len(&self) -> usize {
-        self.len
+    /// Lengths of the dimensions.
+    pub fn shape(&self) -> [usize; D] {
+        self.shape
     }
 
-    /// A part: an element by its index (`[i, j]`, or `i` in one dimension), or a range of a one-dimensional
-    /// array.
-    ///
-    /// # Panics
-    ///
-    /// If the index is beyond the end.
-    #[track_caller]
-    pub fn index<I: ArrayPlaceIndex<D>>(self, index: I) -> I::Place<'a, T> {
-        index.of(self)
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether it has no elements: an empty range of an array.
+    pub fn is_empty(&self) -> bool {
+        self.shape[0] == 0
     }
 
     /// The ranges of memory that the elements lie in, in order: one for a storage of one range, else one for
     /// each run of neighbours in one chunk.
     pub fn pieces(self) -> impl Iterator<Item = On<'a, [T]>> {
         let size = size_of::<T>();
-        let (start, end) = (self.first * size, (self.first + self.len) * size);
-        let pieces = self.geometry.pieces();
-        let before = pieces.partition_point(|piece| piece.start + piece.bytes <= start);
-        pieces[before..].iter().take_while(move |piece| piece.start < end).map(move |piece| {
+        let (start, end) = (self.first * size, (self.first + self.len()) * size);
+        let before = self.pieces.partition_point(|piece| piece.start + piece.bytes <= start);
+        self.pieces[before..].iter().take_while(move |piece| piece.start < end).map(move |piece| {
             let from = piece.start.max(start);
             let bytes = (piece.start + piece.bytes).min(end) - from;
             let offset = piece.offset + (from - piece.start);
@@ -101,66 +104,40 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
         })
     }
 
-    fn element(self, number: usize) -> On<'a, T> {
+    /// The element with this number, counted from the first of the place.
+    pub(super) fn element(self, number: usize) -> On<'a, T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;
-        let pieces = self.geometry.pieces();
-        let piece = pieces[pieces.partition_point(|piece| piece.start <= at) - 1];
+        let piece = self.pieces[self.pieces.partition_point(|piece| piece.start <= at) - 1];
         // SAFETY: an element of the array, in the piece that holds it.
         unsafe { On::new(self.pe, piece.segment, piece.offset + (at - piece.start), 1) }
     }
-}
 
-/// What an array on a PE can be indexed with.
-#[diagnostic::on_unimplemented(
-    message = "an array of {D} dimensions on a PE cannot be indexed by `{Self}`",
-    note = "elements are indexed by `[i, j]`, one-dimensional arrays by `usize` and by ranges of `usize`; for regions of several dimensions, use `strided!`"
-)]
-pub trait ArrayPlaceIndex<const D: usize> {
-    /// The part.
-    type Place<'a, T: SymmetricData>;
-
-    #[doc(hidden)]
+    /// Some of the outermost rows.
     #[track_caller]
-    fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, D>) -> Self::Place<'_, T>;
-}
+    pub(super) fn some(self, range: impl RangeBounds<usize>) -> Self {
+        let (from, count) = many(range, self.shape[0]);
+        let (first, mut shape) = (self.first + from * self.row_len(), self.shape);
+        shape[0] = count;
+        Self { first, shape, ..self }
+    }
 
-impl ArrayPlaceIndex<1> for usize {
-    type Place<'a, T: SymmetricData> = On<'a, T>;
+    /// One of the outermost rows, which has the other dimensions.
+    #[track_caller]
+    pub(super) fn row<const R: usize>(self, index: usize) -> ArrayOn<'a, T, R> {
+        let first = self.first + one(index, self.shape[0]).0 * self.row_len();
+        let shape = core::array::from_fn(|d| self.shape[D - R + d]);
+        ArrayOn { pe: self.pe, pieces: self.pieces, first, shape, _elements: PhantomData }
+    }
 
-    fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, 1>) -> On<'_, T> {
-        place.element(one(self, place.len).0)
+    /// Elements of an outermost row.
+    fn row_len(&self) -> usize {
+        self.shape[1..].iter().product()
     }
 }
-
-impl<const D: usize> ArrayPlaceIndex<D> for [usize; D] {
-    type Place<'a, T: SymmetricData> = On<'a, T>;
-
-    fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, D>) -> On<'_, T> {
-        // Only places in arrays of one dimension are ranges.
-        let shape = if D == 1 { [place.len; D] } else { place.geometry.chunking().shape() };
-        let inside = self.iter().zip(&shape).all(|(index, length)| index < length);
-        assert!(inside, "index {self:?} is beyond the end: the place is {shape:?}");
-        place.element(self.iter().zip(&shape).fold(0, |number, (index, length)| number * length + index))
-    }
-}
-
-macro_rules! ranges {
-    ($($range:ty)*) => {$(
-        impl ArrayPlaceIndex<1> for $range {
-            type Place<'a, T: SymmetricData> = ArrayOn<'a, T, 1>;
-
-            fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, 1>) -> ArrayOn<'_, T, 1> {
-                let (first, len) = many(self, place.len);
-                ArrayOn { first: place.first + first, len, ..place }
-            }
-        }
-    )*};
-}
-ranges!(Range<usize> RangeInclusive<usize> RangeFrom<usize> RangeTo<usize> RangeToInclusive<usize> RangeFull);
 
 impl<T: SymmetricData, const D: usize> fmt::Debug for ArrayOn<'_, T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "elements {}..{} of an array on {:?}", self.first, self.first + self.len, self.pe)
+        write!(f, "elements {}..{} of an array on {:?}", self.first, self.first + self.len(), self.pe)
     }
 }

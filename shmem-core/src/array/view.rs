@@ -3,6 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
+use core::slice::{ChunksExact, ChunksExactMut};
 
 use super::chunk::{ChunkMut, ChunkRef, Place};
 use super::chunking::Chunking;
@@ -193,11 +194,36 @@ impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
     }
 }
 
-impl<'x, T, const D: usize, S: Contiguous> ArrayRef<'x, T, D, S> {
+impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
     /// All elements, in row-major order.
     #[inline(always)]
-    pub fn as_slice(&self) -> &'x [T] {
+    pub fn as_slice(&self) -> &'x [T]
+    where
+        S: Contiguous,
+    {
         self.try_as_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
+    }
+
+    /// The elements whose first index is `i`: a row of two dimensions, a plane of three.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    pub fn row(&self, i: usize) -> &'x [T]
+    where
+        S: Contiguous,
+    {
+        &self.as_slice()[self.field.row(i)]
+    }
+
+    /// The elements by their first index, in order: rows of two dimensions, planes of three.
+    pub fn rows(&self) -> ChunksExact<'x, T>
+    where
+        S: Contiguous,
+    {
+        self.as_slice().chunks_exact(self.field.row_len())
     }
 }
 
@@ -318,17 +344,69 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     }
 }
 
-impl<T, const D: usize, S: Contiguous> ArrayMut<'_, T, D, S> {
+impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// All elements, in row-major order.
     #[inline(always)]
-    pub fn as_slice(&self) -> &[T] {
+    pub fn as_slice(&self) -> &[T]
+    where
+        S: Contiguous,
+    {
         self.view().as_slice()
     }
 
     /// All elements, in row-major order, exclusively.
     #[inline(always)]
-    pub fn as_mut_slice(&mut self) -> &mut [T] {
+    pub fn as_mut_slice(&mut self) -> &mut [T]
+    where
+        S: Contiguous,
+    {
         self.try_as_mut_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
+    }
+
+    /// The elements whose first index is `i`: a row of two dimensions, a plane of three.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    pub fn row(&self, i: usize) -> &[T]
+    where
+        S: Contiguous,
+    {
+        self.view().row(i)
+    }
+
+    /// The elements whose first index is `i`, exclusively.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    pub fn row_mut(&mut self, i: usize) -> &mut [T]
+    where
+        S: Contiguous,
+    {
+        let row = self.field.row(i);
+        &mut self.as_mut_slice()[row]
+    }
+
+    /// The elements by their first index, in order: rows of two dimensions, planes of three.
+    pub fn rows(&self) -> ChunksExact<'_, T>
+    where
+        S: Contiguous,
+    {
+        self.view().rows()
+    }
+
+    /// The elements by their first index, in order, exclusively: several rows may be had at once.
+    pub fn rows_mut(&mut self) -> ChunksExactMut<'_, T>
+    where
+        S: Contiguous,
+    {
+        let row = self.field.row_len();
+        self.as_mut_slice().chunks_exact_mut(row)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::mem::ManuallyDrop;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::panic::Location;
 use std::time::Duration;
@@ -10,11 +11,13 @@ use super::ghosts::Ghosts;
 use super::plan::Link;
 use super::token::HaloToken;
 use super::{Halo, no_edge};
+use crate::context::strided::put_part;
 use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, Strided};
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
+use crate::strided::PartOfSlice;
 use crate::sync::{Doorbell, Turn};
 use crate::system::Activity;
 use crate::text::Text;
@@ -48,7 +51,11 @@ impl<T: PlainData> Halo<T> {
 ///
 /// What is sent may be changed as soon as a method returns. Cells sent over an edge without a neighbour go
 /// nowhere.
-#[must_use = "the next exchange begins only when this one is finished"]
+///
+/// A flight that is dropped is finished, and its ghost cells are not looked at: so an exchange that an error leaves early,
+/// by `?`, is over on every PE. If an edge was not sent, that is a panic, since its neighbour waits for it. A flight that
+/// is dropped by a panic, or forgotten, gives the exchange up: what was sent arrives, and there is no next one.
+#[must_use = "send each edge, and then `finish`, which gives the ghost cells"]
 pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
     /// Not its endpoint: the token says which thread may use it.
@@ -141,6 +148,52 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         link.sent = turn.number();
     }
 
+    /// Sends a region of an array of `D` dimensions, which `cells` are in row-major order: a face without the ghost
+    /// cells around it, or an edge, or a corner. `shape` is how long the dimensions are, and `region` what is taken of each.
+    /// [`Ghosts::unpack`] takes the other way. `World::halo` shows both.
+    ///
+    /// # Panics
+    ///
+    /// As [`send`](Self::send), and if the shape is not that of as many elements as `cells` has, or the region does not lie
+    /// in it.
+    #[inline]
+    #[track_caller]
+    pub fn send_region<const D: usize>(
+        &mut self,
+        edge: usize,
+        cells: &[T],
+        shape: [usize; D],
+        region: [Range<usize>; D],
+    ) {
+        let (token, turn) = (Through(self.token.__endpoint()), self.turn);
+        if self.halo.link(edge).is_none() {
+            return;
+        }
+        let part = PartOfSlice::new(cells.len(), shape, &region);
+        let Some(link) = self.claim(edge, part.elements()) else { return };
+        // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
+        let place = unsafe { link.cells(turn.message()) };
+        // As in `send_blocks`.
+        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
+            let signal = |number| signal.store(number, Ordering::Release);
+            turn.before_data(signal);
+            put_part(token.0, place, cells, &part);
+            turn.behind_data(signal);
+            bell.ring();
+        } else {
+            // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
+            let signal = unsafe { link.signal(turn.message()) };
+            let signal = |number| {
+                token.fence();
+                token.signal_set(signal, number);
+            };
+            turn.before_data(signal);
+            put_part(token.0, place, cells, &part);
+            turn.behind_data(signal);
+        }
+        link.sent = turn.number();
+    }
+
     /// Sends what an iterator gives: cells from wherever they are, or computed.
     ///
     /// # Panics
@@ -185,12 +238,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         if halo.links.iter().flatten().any(|link| link.sent != turn.number()) {
             not_sent(&halo.links, turn);
         }
-        for (edge, link) in halo.links.iter().enumerate() {
-            let Some(link) = link else { continue };
-            if !endpoint.is_plain() || !has_come(endpoint, turn, link) {
-                wait(endpoint, turn, edge, link, Location::caller());
-            }
-        }
+        receive(halo, endpoint, turn, Location::caller());
         for link in halo.links.iter().flatten() {
             let lines = link.ours.first_lines(turn.message());
             lines.for_each(|line| shm::expect_read(endpoint.mine(line)));
@@ -218,9 +266,24 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
 }
 
 impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
-    /// Gives the exchange up: there is no next one. What was sent arrives.
+    /// Finishes the exchange, unless a panic gives it up: there is no next one then. What was sent arrives.
+    ///
+    /// # Panics
+    ///
+    /// If an edge with a neighbour was not sent.
     fn drop(&mut self) {
-        ring(self.token, self.turn, &self.halo.links);
+        let (token, turn) = (self.token, self.turn);
+        ring(token, turn, &self.halo.links);
+        // A neighbour may have panicked for the same reason, and would never send.
+        if std::thread::panicking() {
+            return;
+        }
+        let begun = self.halo.begun.unwrap_or(Location::caller());
+        if self.halo.links.iter().flatten().any(|link| link.sent != turn.number()) {
+            dropped(&self.halo.links, turn, begun);
+        }
+        receive(self.halo, token.__endpoint(), turn, begun);
+        self.halo.turns.finish();
     }
 }
 
@@ -258,6 +321,17 @@ fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
         if let Some(slot) = endpoint.address(link.pe, 0) {
             // SAFETY: the start of a slot on this node.
             unsafe { Endpoint::bell_at(slot) }.ring();
+        }
+    }
+}
+
+/// Waits for the signals of all neighbours.
+#[inline(always)]
+fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'static Location<'static>) {
+    for (edge, link) in halo.links.iter().enumerate() {
+        let Some(link) = link else { continue };
+        if !endpoint.is_plain() || !has_come(endpoint, turn, link) {
+            wait(endpoint, turn, edge, link, location);
         }
     }
 }
@@ -338,11 +412,26 @@ fn other_number(me: Pe, edge: usize, link: &Link, cells: usize) -> ! {
 #[inline(never)]
 #[track_caller]
 fn not_sent(links: &[Option<Link>], turn: Turn) -> ! {
+    panic!(
+        "not sent: {}; each edge is sent once before `finish`, since the neighbour waits for it",
+        missing(links, turn)
+    )
+}
+
+#[cold]
+#[inline(never)]
+fn dropped(links: &[Option<Link>], turn: Turn, begun: &Location<'_>) -> ! {
+    panic!(
+        "the exchange begun at {begun} ends with edges that were not sent: {}; send each edge of a flight, and then call \
+         `finish` on it",
+        missing(links, turn)
+    )
+}
+
+/// The edges that were not sent, in words.
+fn missing(links: &[Option<Link>], turn: Turn) -> String {
     let missing = links.iter().enumerate().filter_map(|(edge, link)| Some((edge, link.as_ref()?)));
     let missing = missing.filter(|(_, link)| link.sent != turn.number());
     let missing: Vec<_> = missing.map(|(edge, link)| format!("edge {edge} to PE {}", link.pe)).collect();
-    panic!(
-        "not sent: {}; each edge is sent once before `finish`, since the neighbour waits for it",
-        missing.join(", ")
-    )
+    missing.join(", ")
 }

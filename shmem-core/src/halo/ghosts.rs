@@ -1,11 +1,12 @@
 //! Ghost cells that have come.
 
 use core::fmt;
-use core::ops::Index;
+use core::ops::{Index, Range};
 
 use super::Halo;
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
+use crate::strided::PartOfSlice;
 
 /// The ghost cells of an exchange: a slice for each edge, empty where there is no neighbour.
 ///
@@ -47,6 +48,37 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         // SAFETY: the plan has so many aligned cells there, mapped while the halo and the token are borrowed;
         // by the module's argument nobody writes them for `'h` (`new`).
         unsafe { core::slice::from_raw_parts(start, link.ours.cells) }
+    }
+
+    /// Writes the cells that came over an edge to a region of an array of `D` dimensions, which `cells` are in row-major
+    /// order, as [`Flight::send_region`](super::Flight::send_region) reads them: for programs that have a layer of ghost
+    /// cells around their own. Over an edge without a neighbour nothing comes, and nothing is written.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such edge, the region takes other than the cells that came, the shape is not that of as many
+    /// elements as `cells` has, or the region does not lie in it.
+    #[track_caller]
+    pub fn unpack<const D: usize>(
+        self,
+        edge: usize,
+        cells: &mut [T],
+        shape: [usize; D],
+        region: [Range<usize>; D],
+    ) {
+        if self.halo.link(edge).is_none() {
+            return;
+        }
+        let came = self.edge(edge);
+        let part = PartOfSlice::new(cells.len(), shape, &region);
+        let (expected, taken) = (came.len(), part.elements());
+        let plural = if expected == 1 { "cell came" } else { "cells came" };
+        assert!(
+            expected == taken,
+            "{expected} {plural} over edge {edge}, and the region {region:?} takes {taken}: give one of as many as this \
+             PE's `Edge::new` says"
+        );
+        part.unpack(came, cells);
     }
 
     /// The edges with a neighbour: the number of each, and its cells.

@@ -13,7 +13,7 @@ use bytemuck::Zeroable;
 use super::extent::Extent;
 use super::index::PlaceIndex;
 use super::part::Part;
-use super::{SymAddr, SymBox, Symmetric};
+use super::{On, SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
@@ -67,6 +67,12 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     #[inline(always)]
     fn new(token: &'a Endpoint, offset: usize, len: usize) -> Self {
         Self { start: token.mine(offset).cast(), len, token, _object: PhantomData }
+    }
+
+    /// What lies in a place on the calling PE.
+    #[inline(always)]
+    pub(crate) fn of(place: On<'a, T>, token: &'a Endpoint) -> Self {
+        Self::new(token, place.offset(), place.len())
     }
 
     /// A part: an element by number, or a slice by range.

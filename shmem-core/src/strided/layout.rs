@@ -24,6 +24,8 @@ pub struct Layout {
     /// The runs that are blocks of the axis whose number of blocks is the run before.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
+    /// Elements one behind the other of an object of one dimension, which take a region of any shape.
+    pub(super) is_line: bool,
 }
 
 impl Layout {
@@ -41,7 +43,15 @@ impl Layout {
             runs: [Run { count: 1, stride: 0 }; MAX_RUNS],
             is_block: [false; MAX_RUNS],
             rank: 0,
+            is_line: false,
         }
+    }
+
+    /// `count` elements of `bytes` bytes, one behind the other, which take a region of any shape.
+    pub const fn line(count: usize, bytes: usize, align: usize) -> Self {
+        let mut line = Self::block(bytes, align).repeated(count, bytes);
+        line.is_line = true;
+        line
     }
 
     /// Blocks of this layout `count` times, `stride` bytes apart: one more run, inside the others.
@@ -73,6 +83,37 @@ impl Layout {
     #[inline(always)]
     pub const fn runs(&self) -> &[Run] {
         self.runs.split_at(self.rank).0
+    }
+
+    /// The runs of `other`, in order, one behind the other from the start of this line on; nothing if this is no line, or
+    /// has other than as many elements. A line whose count only the other side says has as many as that, and a
+    /// run of `other` that only this side says takes what is left.
+    pub(super) const fn folded(&self, other: &Self) -> Option<Self> {
+        if !self.is_line || self.rank != 1 {
+            return None;
+        }
+        let Run { count: elements, stride } = self.runs[0];
+        let inside = other.count();
+        let mut folded = *self;
+        folded.runs = other.runs;
+        folded.is_block = other.is_block;
+        folded.rank = other.rank;
+        if other.is_open() {
+            if elements == Dim::DYNAMIC || inside == 0 || !elements.is_multiple_of(inside) {
+                return None;
+            }
+            folded.runs[0].count = elements / inside;
+        } else if elements != Dim::DYNAMIC && elements != inside {
+            return None;
+        }
+        let mut bytes = stride;
+        let mut i = folded.rank;
+        while i > 0 {
+            i -= 1;
+            folded.runs[i].stride = bytes;
+            bytes = bytes.saturating_mul(folded.runs[i].count);
+        }
+        Some(folded)
     }
 
     /// What the first block's address is a multiple of: the object's alignment, as far as the offset

@@ -34,7 +34,8 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Joins the two sides of a transfer.
+    /// Joins the two sides of a transfer. A line, elements one behind the other of an object of one dimension, stands
+    /// opposite a region of any shape with as many elements, in row-major order: packing, or unpacking.
     ///
     /// # Panics
     ///
@@ -56,8 +57,16 @@ impl Pattern {
         }
         let (mut to, mut from) = (significant(to, Dim::DYNAMIC), significant(from, Dim::DYNAMIC));
         if to.has_more_axes(&from) || from.has_more_axes(&to) {
-            // A slice of one, then: its length is looked at when the program runs.
-            (to, from) = (significant(&to, 1), significant(&from, 1));
+            (to, from) = if let Some(packed) = to.folded(&from) {
+                (packed, from)
+            } else if let Some(packed) = from.folded(&to) {
+                (to, packed)
+            } else if (to.is_line && to.rank == 1) || (from.is_line && from.rank == 1) {
+                differ(&to, &from)
+            } else {
+                // A slice of one, then: its length is looked at when the program runs.
+                (significant(&to, 1), significant(&from, 1))
+            };
         }
         let (mut i, mut j) = (0, 0);
         while i < to.rank && j < from.rank {
@@ -429,7 +438,17 @@ const fn significant(layout: &Layout, dynamic: usize) -> Layout {
 #[track_caller]
 const fn differ(to: &Layout, from: &Layout) -> ! {
     let message = describe(Message::new().text("the destination is "), to).text(" elements, the source ");
-    panic!("{}", describe(message, from).as_str());
+    let message = describe(message, from);
+    // Of a region opposite a line, it is the number of elements that counts.
+    let message = match (to.is_line, from.is_line) {
+        _ if to.is_open() || from.is_open() => message,
+        (true, false) if from.rank > 1 => message.text(", which are ").number(from.count() as u64),
+        (false, true) if to.rank > 1 => {
+            message.text("; those of the destination are ").number(to.count() as u64)
+        }
+        _ => message,
+    };
+    panic!("{}", message.as_str());
 }
 
 /// `3 x 4`; blocks of an axis count by their elements.

@@ -146,6 +146,11 @@ impl Axis {
         self.first + (count - 1) * self.step
     }
 
+    /// Whether it takes elements one behind the other.
+    const fn is_dense(self) -> bool {
+        !self.is_index() && self.step == 1 && self.block == 1
+    }
+
     /// Whether it is an index.
     const fn is_index(self) -> bool {
         matches!(self.end, End::Index | End::Dynamic)
@@ -239,6 +244,7 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
     }
     let mut layout = Layout::block(part.bytes, align);
     layout.offset = part.offset;
+    layout.is_line = matches!(axes, [axis] if axis.is_dense());
     let mut i = 0;
     while i < axes.len() {
         let (axis, dim) = (axes[i], dims[i]);

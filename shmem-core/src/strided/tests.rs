@@ -138,6 +138,38 @@ proptest! {
         prop_assert_eq!(into, moved(&plan, &to, &from, &source));
     }
 
+    /// A line is as the region would be if it lay there one element behind the other, on either side, known to be as long or
+    /// not.
+    #[test]
+    fn a_line_takes_a_region_of_any_shape((region, _) in sides(), first in 0..4_usize, is_open in any::<bool>(), packs in any::<bool>()) {
+        let (elements, bytes) = (region.elements(), region.part.bytes);
+        let count = elements.len();
+        let line = |count: usize| {
+            let shape = Shape::element(bytes).array(if is_open { Dim::DYNAMIC } else { first + count }, bytes);
+            let axis = if is_open { Axis::from(first) } else { Axis::range(first, first + count) };
+            lower("LINE", &shape, 1, &[axis], Part::whole(bytes))
+        };
+        let (there, here) = (region.layout(), line(count));
+        let (to, from) = if packs { (here, there) } else { (there, here) };
+        let plan = Plan::new(&to, &from, Algorithm::Auto, &Thresholds::DEFAULT);
+        let dense: Vec<usize> = (first..first + count).map(|i| i * bytes).collect();
+        let (into, out) = if packs { (&dense, &elements) } else { (&elements, &dense) };
+        let ends = |starts: &[usize]| starts.iter().max().map_or(0, |last| last + bytes);
+        let source: Vec<u8> = (0..ends(out)).map(|i| (i % 251) as u8 + 1).collect();
+        let (mut moved, mut expected) = (vec![0; ends(into)], vec![0; ends(into)]);
+        for (a, b) in into.iter().zip(out) {
+            expected[*a..a + bytes].copy_from_slice(&source[*b..b + bytes]);
+        }
+        // SAFETY: both buffers end behind the last element of their side.
+        unsafe { execute::<()>(&plan, moved.as_mut_ptr().wrapping_add(to.offset()), source.as_ptr().wrapping_add(from.offset())) };
+        prop_assert_eq!(moved, expected, "{}", plan);
+        if !is_open {
+            let longer = line(count + 1);
+            let refused = std::panic::catch_unwind(|| Pattern::join(&longer, &there));
+            prop_assert!(refused.is_err());
+        }
+    }
+
     /// What the overlap test calls disjoint is.
     #[test]
     fn no_overlap_is_missed((to, from) in sides(), shift in 0..64_usize) {
@@ -377,6 +409,18 @@ fn sides_of_different_shape_are_refused() {
     let join = |to: Layout, from: Layout| refusal(move || _ = Pattern::join(&to, &from));
     assert_eq!(join(side(&[65]), side(&[64])), "the destination is 65 elements, the source 64");
     assert_eq!(join(side(&[3, 4]), side(&[12])), "the destination is 3 x 4 elements, the source 12");
+    let line = |count| Layout::line(count, 8, 8);
+    assert_eq!(
+        join(line(13), side(&[3, 4])),
+        "the destination is 13 elements, the source 3 x 4, which are 12"
+    );
+    assert_eq!(
+        join(side(&[3, 4]), line(11)),
+        "the destination is 3 x 4 elements, the source 11; those of the destination are 12"
+    );
+    assert_eq!(join(side(&[3]), line(4)), "the destination is 3 elements, the source 4");
+    assert_eq!(join(line(13), side(&[Dim::DYNAMIC, 4])), "the destination is 13 elements, the source _ x 4");
+    Pattern::join(&line(12), &side(&[Dim::DYNAMIC, 4]));
     Pattern::join(&side(&[3, 1, 4]), &side(&[1, 3, 4]));
     Pattern::join(&side(&[3]), &side(&[Dim::DYNAMIC]));
     Pattern::join(&side(&[1]), &side(&[Dim::DYNAMIC]));

@@ -20,16 +20,22 @@ const MAX_FIELDS: usize = 8;
 pub(super) struct Transfer {
     /// The path of this library.
     pub(super) root: TokenStream,
-    /// The world or a context.
-    pub(super) token: Expr,
+    pub(super) way: Way,
     pub(super) to: Side,
     pub(super) equals: Span,
     pub(super) from: Side,
-    pub(super) pe: TokenStream,
-    /// Whether the destination is the remote side.
-    pub(super) is_put: bool,
     /// The variant of `Algorithm`, if one is given.
     pub(super) algorithm: Option<Ident>,
+}
+
+/// Where a transfer goes.
+pub(super) enum Way {
+    /// To a PE, through the world or a context.
+    Put { token: Expr, pe: TokenStream },
+    /// From a PE, through the world or a context.
+    Get { token: Expr, pe: TokenStream },
+    /// From memory of this PE alone to such memory, which takes neither.
+    Copy,
 }
 
 /// One side.
@@ -111,22 +117,27 @@ pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer
     let Written { token, mut arguments, to, equals, from } = written;
     let root = arguments.root(errors);
     let algorithm = arguments.take("algorithm").and_then(|value| algorithm(value, errors));
-    let (is_put, pe) = match (&to.remote, &from.remote) {
-        (Some(_), Some(second)) => {
+    let way = match (token, &to.remote, &from.remote) {
+        (_, Some(_), Some(second)) => {
             errors.push(second.at, diag::STRIDED_BOTH_REMOTE);
-            (true, None)
+            None
         }
-        (None, None) => {
+        (Some(_), None, None) => {
             errors.push(&to.object, diag::STRIDED_NO_REMOTE);
-            (true, None)
+            None
         }
-        (Some(remote), None) => (true, Some(remote.pe.to_token_stream())),
-        (None, Some(remote)) => (false, Some(remote.pe.to_token_stream())),
+        (Some(token), Some(remote), None) => Some(Way::Put { token, pe: remote.pe.to_token_stream() }),
+        (Some(token), None, Some(remote)) => Some(Way::Get { token, pe: remote.pe.to_token_stream() }),
+        (None, None, None) => Some(Way::Copy),
+        (None, _, _) => {
+            errors.push(&to.object, diag::STRIDED_TOKEN);
+            None
+        }
     };
     let (to, from) = (side(to, errors), side(from, errors));
-    let pe = pe.filter(|_| errors.is_empty())?;
+    let way = way.filter(|_| errors.is_empty())?;
     let equals = equals.span;
-    Some(Transfer { root, token, to, equals, from, pe, is_put, algorithm })
+    Some(Transfer { root, way, to, equals, from, algorithm })
 }
 
 fn algorithm(value: arguments::Value, errors: &mut Errors) -> Option<Ident> {

@@ -9,7 +9,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr, Member};
 
-use super::check::{Axis, Bounds, Range, Side, Transfer};
+use super::check::{Axis, Bounds, Range, Side, Transfer, Way};
 use super::parse::Value;
 use crate::diag::{Errors, respanned};
 
@@ -33,7 +33,7 @@ pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
 /// All counts and strides are constants. The compiler computes the transfer in a `const` block, which knows the
 /// parameters of the function around it and the types of the objects.
 fn constant(transfer: &Transfer) -> TokenStream {
-    let Transfer { root, to, from, equals, is_put, .. } = transfer;
+    let Transfer { root, way, to, from, equals, .. } = transfer;
     let (to_item, from_item) = (item(to, "__TO", root), item(from, "__FROM", root));
     let early = early(transfer, to_item.is_some(), from_item.is_some());
     let checked = |side: &Side, name: &str, is_item: bool, role: &str| {
@@ -44,7 +44,11 @@ fn constant(transfer: &Transfer) -> TokenStream {
         let object = quote_spanned!(first(&side.object)=> _);
         quote_spanned!(side.span=> #root::__private::strided::#role::<#object>(#region))
     };
-    let (to_role, from_role) = if *is_put { ("remote", "source") } else { ("destination", "remote") };
+    let (to_role, from_role) = match way {
+        Way::Put { .. } => ("remote", "source"),
+        Way::Get { .. } => ("destination", "remote"),
+        Way::Copy => ("destination", "source"),
+    };
     let to_checked = checked(to, "__TO", to_item.is_some(), to_role);
     let from_checked = checked(from, "__FROM", from_item.is_some(), from_role);
     let algorithm = algorithm(transfer);
@@ -103,11 +107,10 @@ fn dynamic(transfer: &Transfer) -> TokenStream {
 
 /// The call of the library.
 fn call(transfer: &Transfer, form: &str, regions: &TokenStream, is_constant: bool) -> TokenStream {
-    let Transfer { root, token, to, equals, from, pe, is_put, .. } = transfer;
+    let Transfer { root, way, to, equals, from, .. } = transfer;
     let strided = quote!(#root::__private::strided);
     // What is said of both sides is said at the `=`.
     let at = respanned(strided.clone(), *equals);
-    let name = format_ident!("{}{form}", if *is_put { "put" } else { "get" }, span = *equals);
     // Parentheses of the user are unnecessary in the eyes of rustc; ours are not looked at.
     let object = |side: &Side| {
         let object = &side.object;
@@ -117,29 +120,44 @@ fn call(transfer: &Transfer, form: &str, regions: &TokenStream, is_constant: boo
         let object = object(side);
         quote_spanned!(first(&side.object)=> &#object)
     };
-    let on = respanned(strided.clone(), first(pe));
-    let pe = quote_spanned!(first(pe)=> #on::on(#pe));
-    let from_object = shared(from);
-    let objects = if *is_put {
-        let to_object = shared(to);
-        quote!(#to_object, #pe, #from_object)
-    } else {
-        let (to_object, lend) = (object(to), Ident::new("__strided_into", first(&to.object)));
-        quote!(#to_object.#lend(), #from_object, #pe)
+    let lent = |side: &Side| {
+        let (object, lend) = (object(side), Ident::new("__strided_into", first(&side.object)));
+        quote!(#object.#lend())
     };
+    let on = |pe: &TokenStream| {
+        let on = respanned(strided.clone(), first(pe));
+        quote_spanned!(first(pe)=> #on::on(#pe))
+    };
+    let through = |token: &Expr, how: TokenStream| {
+        let token = quote_spanned!(first(token)=> &#token);
+        quote!(#strided::#how(#token),)
+    };
+    let (name, through, objects) = match way {
+        Way::Put { token, pe } => {
+            let (to, pe, from) = (shared(to), on(pe), shared(from));
+            ("put", through(token, quote!(storing)), quote!(#to, #pe, #from))
+        }
+        Way::Get { token, pe } => {
+            let (to, from, pe) = (lent(to), shared(from), on(pe));
+            ("get", through(token, quote!(loading)), quote!(#to, #from, #pe))
+        }
+        Way::Copy => {
+            let (to, from) = (lent(to), shared(from));
+            ("copy", TokenStream::new(), quote!(#to, #from))
+        }
+    };
+    let name = format_ident!("{name}{form}", span = *equals);
     let (to_elements, from_elements) = (elements(to, root), elements(from, root));
     // What is wrong with a type is said where it is left to be inferred.
     let objects_at = [first(&to.object), first(&from.object)];
     let inferred = [objects_at, objects_at, [to.span, from.span]].into_iter().flatten();
     let types = inferred.map(|span| quote_spanned!(span=> _,)).collect::<TokenStream>();
     let counts = is_constant.then(|| quote!(_, _));
-    let lend = (!is_put).then(|| quote!(use #strided::Lend as _;));
-    let token = quote_spanned!(first(token)=> &#token);
-    let through = format_ident!("{}", if *is_put { "storing" } else { "loading" });
+    let lend = (!matches!(way, Way::Put { .. })).then(|| quote!(use #strided::Lend as _;));
     quote! {
         #lend
         #at::#name::<#types #counts>(
-            #strided::#through(#token),
+            #through
             #objects,
             #regions
             #to_elements,

@@ -17,8 +17,8 @@ const ARGUMENTS: &[&str] = &["algorithm"];
 
 /// The whole body.
 pub(super) struct Written {
-    /// The first argument: the world or a context.
-    pub(super) token: Expr,
+    /// The first argument: the world or a context; none of what stays in memory of this PE alone.
+    pub(super) token: Option<Expr>,
     pub(super) arguments: Arguments,
     pub(super) to: Place,
     pub(super) equals: Token![=],
@@ -67,8 +67,7 @@ pub(super) struct Value<T> {
 /// Reads the body.
 pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written> {
     let parser = |input: ParseStream| {
-        let token = input.parse()?;
-        input.parse::<Token![,]>()?;
+        let token = token(input)?;
         let arguments = Arguments::parse(arguments(input)?, OWNER, ARGUMENTS, errors);
         let to = input.parse()?;
         if !input.peek(Token![=]) {
@@ -83,6 +82,25 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
         Ok(Written { token, arguments, to, equals, from })
     };
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
+}
+
+/// The first argument. A transfer with a PE that begins with one of its sides is refused in words of its own: as an
+/// expression, a side is a mistake elsewhere.
+fn token(input: ParseStream) -> syn::Result<Option<Expr>> {
+    let ahead: TokenStream = input.fork().parse()?;
+    let mut ahead = ahead.into_iter().filter_map(|token| match token {
+        TokenTree::Punct(punct) => Some(punct.as_char()),
+        _ => None,
+    });
+    match ahead.find(|punct| matches!(punct, ',' | '=' | '@')) {
+        Some('=') if !ahead.any(|punct| punct == '@') => Ok(None),
+        Some('=' | '@') | None => Err(input.error(diag::STRIDED_TOKEN)),
+        Some(_) => {
+            let token = input.parse()?;
+            input.parse::<Token![,]>()?;
+            Ok(Some(token))
+        }
+    }
 }
 
 /// What stands in front of a `;`. (A `;` of a region stands in brackets.)
@@ -117,6 +135,12 @@ impl Parse for Place {
                 Some(Remote { at, pe: Object::parse(input, diag::STRIDED_PE)? })
             }
         };
+        if remote.is_some() && !input.is_empty() && !input.peek(token::Bracket) && !input.peek(Token![=]) {
+            return Err(input.error(diag::STRIDED_PE_PARENTHESES));
+        }
+        if input.peek(token::Paren) {
+            return Err(input.error(diag::STRIDED_PARENTHESES));
+        }
         if !input.peek(token::Bracket) {
             // Behind the last token there is nothing to point at.
             let place = quote!(#object)
@@ -128,6 +152,17 @@ impl Parse for Place {
         let bracket = bracketed!(region in input);
         let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&region)?.into_iter().collect();
         let fields = fields(input)?;
+        if input.peek(Token![@]) {
+            return Err(input.error(diag::STRIDED_PE_BEHIND));
+        }
+        if input.peek(token::Bracket) {
+            let is_pe = remote.is_some();
+            return Err(input.error(if is_pe {
+                diag::STRIDED_PE_PARENTHESES
+            } else {
+                diag::STRIDED_PARENTHESES
+            }));
+        }
         Ok(Self { object, remote, bracket, axes, fields })
     }
 }

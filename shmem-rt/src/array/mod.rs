@@ -44,9 +44,9 @@ pub use builder::ArrayBuilder;
 #[cfg(feature = "rayon")]
 pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndexed, ParIndices};
 pub use shmem_core::array::{
-    ArrayError, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut, ChunkRef,
-    Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Parts, Separate, Single, Storage,
-    StorageKind,
+    ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut,
+    ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Parts, Separate, Single,
+    Storage, StorageKind,
 };
 #[cfg(feature = "rayon")]
 pub use split::{Indexed, Ranges, Split, Splitting};

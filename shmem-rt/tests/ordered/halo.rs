@@ -84,6 +84,18 @@ impl Block {
         (first, many, if down == 0 && right != 0 { self.pitch() } else { 1 })
     }
 
+    fn shape(&self) -> [usize; 2] {
+        [self.rows + 2, self.pitch()]
+    }
+
+    /// The same cells as [`edge`](Self::edge), as a region.
+    fn region(&self, direction: (isize, isize), frame: bool) -> [std::ops::Range<usize>; 2] {
+        let (start, many, step) = self.edge(direction, frame);
+        let (row, column) = (start / self.pitch(), start % self.pitch());
+        let (rows, columns) = if step == 1 { (1, many) } else { (many, 1) };
+        [row..row + rows, column..column + columns]
+    }
+
     /// A step of nine points; arithmetic wraps, so every bit counts. Gives the cell too.
     fn relaxed(&self, row: usize, column: usize) -> u64 {
         let at = row * self.pitch() + column;
@@ -176,7 +188,8 @@ fn relax_random_grids(world: &World, grids: usize, seed: u64) {
                 let d = (first + turn) % 8;
                 let (start, many, step) = block.edge(AROUND[d], false);
                 let cells = &block.cells[start..];
-                match own.below(4) {
+                match own.below(5) {
+                    4 => flight.send_region(d, &block.cells, block.shape(), block.region(AROUND[d], false)),
                     0 => flight.send_iter(d, cells.iter().copied().step_by(step).take(many)),
                     1 if step == 1 => flight.send_blocks(d, &cells[..many], many, many),
                     _ if step == 1 => flight.send(d, &cells[..many]),
@@ -191,12 +204,17 @@ fn relax_random_grids(world: &World, grids: usize, seed: u64) {
                 }
             }
             dawdle(&mut own);
-            let ghosts = flight.finish();
+            let all = flight.finish();
             dawdle(&mut own);
             for d in 0..8 {
                 let (start, many, step) = block.edge(AROUND[d], true);
-                let ghosts = &ghosts[d];
+                let ghosts = &all[d];
                 assert_eq!(ghosts.len(), if halo_has(&drawn, me, d) { many } else { 0 });
+                if own.below(2) == 0 {
+                    let (shape, region) = (block.shape(), block.region(AROUND[d], true));
+                    all.unpack(d, &mut block.cells, shape, region);
+                    continue;
+                }
                 for (at, cell) in ghosts.iter().enumerate() {
                     block.cells[start + at * step] = *cell;
                 }
@@ -393,6 +411,64 @@ fn faces_of_three_dimensions_come_as_blocks(world: &mut World) {
     }
 }
 
+/// Regions of random cubes, as a loop over their cells sends and receives them.
+#[shmem::test(pes = 2)]
+fn regions_of_any_rank_are_sent_and_unpacked(world: &mut World) {
+    /// All indices of a region, in order, as numbers of cells.
+    fn cells(shape: [usize; 3], region: &[std::ops::Range<usize>; 3]) -> Vec<usize> {
+        let [a, b, c] = region.clone();
+        let rows = a.flat_map(|i| b.clone().map(move |j| (i * shape[1] + j) * shape[2]));
+        rows.flat_map(|row| c.clone().map(move |k| row + k)).collect()
+    }
+    let (me, mut dice) = (world.my_pe(), Dice(808));
+    for _ in 0..60 {
+        let counts: [usize; 3] = std::array::from_fn(|_| dice.below(5) as usize);
+        let mut around = || {
+            let before: [usize; 3] = std::array::from_fn(|_| dice.below(3) as usize);
+            let shape = std::array::from_fn(|d| before[d] + counts[d] + dice.below(3) as usize);
+            (shape, std::array::from_fn(|d| before[d]..before[d] + counts[d]))
+        };
+        let [(sent_shape, sent), (shape, region)] = [around(), around()];
+        let value = |pe: usize, edge: usize, cell: usize| ((pe * 10 + edge) * 10_000 + cell) as u64 + 1;
+        let mut halo = ring(world, counts.iter().product());
+        let mut flight = halo.begin(world);
+        for edge in [WEST, EAST] {
+            let cube: Vec<u64> = (0..sent_shape.iter().product()).map(|cell| value(me, edge, cell)).collect();
+            flight.send_region(edge, &cube, sent_shape, sent.clone());
+        }
+        let ghosts = flight.finish();
+        for edge in [WEST, EAST] {
+            let mut cube = vec![0; shape.iter().product()];
+            ghosts.unpack(edge, &mut cube, shape, region.clone());
+            let mut expected = vec![0; cube.len()];
+            for (to, from) in cells(shape, &region).into_iter().zip(cells(sent_shape, &sent)) {
+                expected[to] = value(1 - me, 1 - edge, from);
+            }
+            assert_eq!(cube, expected, "{region:?} of {shape:?} from {sent:?} of {sent_shape:?}");
+        }
+    }
+}
+
+/// As if it had been finished, also where an error leaves the exchange.
+#[shmem::test(pes = 2)]
+fn a_flight_that_is_dropped_is_finished(world: &mut World) {
+    fn exchange(halo: &mut Halo<u64>, world: &World, value: u64, text: &str) -> std::result::Result<u64, ()> {
+        let mut flight = halo.begin(world);
+        flight.send(WEST, &[value]);
+        flight.send(EAST, &[value]);
+        let number: u64 = text.parse().map_err(|_| ())?;
+        Ok(flight.finish()[WEST][0] + number)
+    }
+    let me = world.my_pe() as u64;
+    let mut halo = ring(world, 1);
+    for round in 0..20 {
+        let result =
+            exchange(&mut halo, world, 100 * me + round, if round % 3 == me { "seven" } else { "7" });
+        let expected = if round % 3 == me { Err(()) } else { Ok(100 * (1 - me) + round + 7) };
+        assert_eq!(result, expected);
+    }
+}
+
 #[shmem::test(pes = 2)]
 fn contexts_exchange_as_the_world_does(world: &mut World) {
     let context = world.create_ctx::<Private>().unwrap();
@@ -470,7 +546,7 @@ fn dropped_halos_give_their_memory_back(world: &mut World) {
         if round % 2 == 0 {
             _ = flight.finish();
         } else {
-            drop(flight);
+            std::mem::forget(flight);
         }
     }
     let many: Vec<_> = (0..10).map(|cells| ring(world, cells)).collect();
@@ -486,7 +562,11 @@ fn an_exchange_that_is_given_up_is_the_last(world: &mut World) {
     flight.send(WEST, &[me]);
     flight.send(EAST, &[me]);
     if me == 0 {
-        drop(flight);
+        let unwind = std::panic::AssertUnwindSafe(|| {
+            let _given_up = flight;
+            std::panic::resume_unwind(Box::new(()));
+        });
+        std::panic::catch_unwind(unwind).unwrap_err();
         let again = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(halo.begin(world))));
         let said = again.unwrap_err().downcast::<String>().unwrap();
         let expected = format!("halo.rs:{begun}:");
@@ -542,7 +622,11 @@ fn borders_take_cells_and_give_none(world: &mut World) {
     let mut alone = world.halo::<f32>(&[Edge::BORDER]).unwrap();
     let mut flight = alone.begin(world);
     flight.send_strided(0, &[], 0);
-    assert!(flight.is_ready() && flight.finish()[0].is_empty());
+    flight.send_region(0, &[], [3, 1], [0..5, 0..1]);
+    assert!(flight.is_ready());
+    let ghosts = flight.finish();
+    ghosts.unpack(0, &mut [], [3, 1], [0..5, 0..1]);
+    assert!(ghosts[0].is_empty());
 }
 
 /// A flight of a ring of one.
@@ -555,8 +639,34 @@ fn mistake(world: &World, mistake: impl FnOnce(shmem::Flight<'_, u64, World>)) {
 #[should_panic(expected = "the exchange begun at shmem-rt/tests/ordered/halo.rs:")]
 fn a_flight_that_was_given_up_stops_the_next_one(world: &mut World) {
     let mut halo = ring(world, 3);
+    std::mem::forget(halo.begin(world));
     _ = halo.begin(world);
-    _ = halo.begin(world);
+}
+
+#[shmem::test(pes = 1)]
+#[should_panic(
+    expected = "ends with edges that were not sent: edge 1 to PE 0; send each edge of a flight, and then call `finish` on it"
+)]
+fn a_flight_is_not_dropped_before_its_edges_are_sent(world: &mut World) {
+    mistake(world, |mut flight| flight.send(WEST, &[1, 2, 3]));
+}
+
+#[shmem::test(pes = 1)]
+#[should_panic(
+    expected = "3 cells came over edge 1, and the region [0..2, 1..3] takes 4: give one of as many as this PE's `Edge::new` says"
+)]
+fn ghosts_go_to_a_region_of_as_many_cells(world: &mut World) {
+    mistake(world, |mut flight| {
+        flight.send(WEST, &[1, 2, 3]);
+        flight.send(EAST, &[1, 2, 3]);
+        flight.finish().unpack(EAST, &mut [0; 9], [3, 3], [0..2, 1..3]);
+    });
+}
+
+#[shmem::test(pes = 1)]
+#[should_panic(expected = "edge 0 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 4")]
+fn a_region_has_all_cells_of_an_edge(world: &mut World) {
+    mistake(world, |mut flight| flight.send_region(WEST, &[0; 9], [3, 3], [0..2, 1..3]));
 }
 
 #[shmem::test(pes = 1)]

@@ -6,6 +6,8 @@ use shmem::strided::Shaped;
 use shmem::thread::Private;
 use shmem::{PlainData, zeroed};
 
+use crate::dice::Dice;
+
 const ROWS: usize = 12;
 const COLUMNS: usize = 20;
 
@@ -31,6 +33,10 @@ static CELLS: [Cell; ROWS];
 static GRID: [[Cell; 4]; ROWS];
 #[symmetric]
 static ONE: Cell;
+#[symmetric]
+static CUBE: [[[f32; 5]; 4]; 6];
+#[symmetric]
+static LINE: [f32; 30];
 #[symmetric]
 static PADDED: padded![f32; ROWS; 1024];
 
@@ -284,6 +290,178 @@ fn slices(world: &mut World) {
     assert_eq!(found, [0, 2, 4].map(|i| source[i]));
 }
 
+/// The cube that `fill_cube` makes.
+fn cube_of(pe: usize) -> [[[f32; 5]; 4]; 6] {
+    std::array::from_fn(|i| std::array::from_fn(|j| std::array::from_fn(|k| value(pe, (i * 4 + j) * 5 + k))))
+}
+
+fn fill_cube(world: &World) {
+    for (i, plane) in cube_of(world.my_pe()).iter().enumerate() {
+        for (j, row) in plane.iter().enumerate() {
+            CUBE.here(world).index(i).index(j).index(..).copy_from(row);
+        }
+    }
+}
+
+/// A line of the run, of the compiler, and of neither: it takes what the region has, in row-major order.
+#[shmem::test(pes = 2)]
+fn regions_are_packed(world: &mut World) {
+    let other = world.ring_neighbours().1;
+    fill_cube(world);
+    let heap = world.alloc(zeroed::<[f32; 5]>(6)).unwrap();
+    world.barrier_all();
+    let theirs = cube_of(other.number());
+    let face: Vec<f32> =
+        (1..5).flat_map(|i| (1..4).map(move |k| (i, k))).map(|(i, k)| theirs[i][2][k]).collect();
+    let mut vector = vec![0.0; 12];
+    strided!(world, vector[..] = CUBE@other[1..5, 2, 1..4]);
+    assert_eq!(vector, face);
+    let mut array = [0.0; 12];
+    strided!(world, array[..] = CUBE@other[1..5, 2, 1..4]);
+    assert_eq!(array[..], face);
+    let mut part = [0.0; 20];
+    strided!(world, part[3..15] = CUBE@other[1..5, 2, 1..4]);
+    assert_eq!((part[2], &part[3..15], part[15]), (0.0, &face[..], 0.0));
+    let (start, end) = (5, 17);
+    let mut part = vec![0.0; 20];
+    strided!(world, part[dyn start..end] = CUBE@other[1..5, 2, 1..4]);
+    assert_eq!((part[4], &part[5..17], part[17]), (0.0, &face[..], 0.0));
+    // At distances, in blocks, and whole.
+    let mut apart = vec![0.0; 3 * 2 * 4];
+    strided!(world, apart[..] = CUBE@other[..; 2, ..; 3, ..4; 2; 2]);
+    let expected = [0, 2, 4].into_iter().flat_map(|i| [0, 3].map(|j| (i, j)));
+    assert_eq!(apart, expected.flat_map(|(i, j)| theirs[i][j][..4].to_vec()).collect::<Vec<_>>());
+    let mut whole = vec![0.0; 120];
+    strided!(world, whole[..] = CUBE@other[..]);
+    assert_eq!(whole, theirs.as_flattened().as_flattened());
+    // From this PE's copy into a line of the other one.
+    strided!(world, LINE@other[8..20] = CUBE[1..5, 2, 1..4]);
+    world.barrier_all();
+    let mut line = vec![0.0_f32; 30];
+    line[8..20].copy_from_slice(&face);
+    assert_eq!(contents(world, &LINE)[..], line);
+    // Rows of which only the run knows the number, opposite lines of which it does not, and of which it does.
+    strided!(world, heap@other[..] = LINE[..]);
+    world.barrier_all();
+    let (mut known, mut unknown, mut rows) = ([0.0_f32; 30], vec![0.0_f32; 30], vec![0.0_f32; 10]);
+    strided!(world, known[..] = heap@other[..]);
+    strided!(world, unknown[..] = heap@other[..]);
+    strided!(world, rows[..] = heap@other[2..4, ..]);
+    assert_eq!((&known[..], &unknown[..], &rows[..]), (&line[..], &line[..], &line[10..20]));
+    let mut column = vec![0.0_f32; 6];
+    strided!(world, column[..] = heap@other[.., 3]);
+    assert_eq!(column, [3, 8, 13, 18, 23, 28].map(|i| line[i]));
+    world.barrier_all();
+}
+
+/// Back into the region from which they were packed, of which the rest stays as it was.
+#[shmem::test(pes = 2)]
+fn regions_are_unpacked(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let sent = |pe: usize, i: usize| value(pe, 5000 + i);
+    let line: Vec<f32> = (0..12).map(|i| sent(me, i)).collect();
+    fill_cube(world);
+    world.barrier_all();
+    strided!(world, CUBE@other[1..5, 2, 1..4] = line[..]);
+    strided!(world, LINE@other[..12] = line[..]);
+    world.barrier_all();
+    let mut expected = cube_of(me);
+    (0..12).for_each(|i| expected[1 + i / 3][2][1 + i % 3] = sent(other.number(), i));
+    assert_eq!(*contents(world, &CUBE), expected);
+    let mut here = [[0.0; 4]; 5];
+    strided!(world, here[1..4, ..] = LINE@(world.me())[..12]);
+    assert_eq!(here.as_flattened()[4..16], (0..12).map(|i| sent(other.number(), i)).collect::<Vec<_>>());
+    let mut cells = [Cell::zeroed(); 3];
+    strided!(world, cells[..].{x, y} = LINE@other[..6]);
+    assert!((0..3).all(|i| (cells[i].x, cells[i].y) == (sent(me, 2 * i), sent(me, 2 * i + 1))));
+    let mut grid = [[Cell::zeroed(); 2]; 3];
+    strided!(world, grid[.., ..].{x, y} = LINE@other[..12]);
+    let at = |i: usize, j: usize| (sent(me, 4 * i + 2 * j), sent(me, 4 * i + 2 * j + 1));
+    assert!((0..3).all(|i| (0..2).all(|j| (grid[i][j].x, grid[i][j].y) == at(i, j))));
+}
+
+/// Regions that only the run knows, packed by a get and unpacked by a put, as loops over elements do it.
+#[shmem::test(pes = 2)]
+fn random_regions_are_packed_and_unpacked(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let mut dice = Dice(44);
+    for _ in 0..150 {
+        let mut range = |len: u64| {
+            let first = dice.below(len);
+            let end = first + dice.below(len - first) + 1;
+            (first as usize, end as usize, dice.below(3) as usize + 1)
+        };
+        let [a, b, c] = [6, 4, 5].map(&mut range);
+        let along = |(first, end, step): (usize, usize, usize)| (first..end).step_by(step);
+        let indices: Vec<[usize; 3]> =
+            along(a).flat_map(|i| along(b).flat_map(move |j| along(c).map(move |k| [i, j, k]))).collect();
+        fill_cube(world);
+        world.barrier_all();
+        let mut line = vec![0.0; indices.len()];
+        strided!(world, line[..] = CUBE@other[dyn a.0..a.1; dyn a.2, dyn b.0..b.1; dyn b.2, dyn c.0..c.1; dyn c.2]);
+        let theirs = cube_of(other.number());
+        assert_eq!(line, indices.iter().map(|[i, j, k]| theirs[*i][*j][*k]).collect::<Vec<_>>());
+        world.barrier_all();
+        line.iter_mut().for_each(|x| *x = -*x);
+        strided!(world, CUBE@other[dyn a.0..a.1; dyn a.2, dyn b.0..b.1; dyn b.2, dyn c.0..c.1; dyn c.2] = line[..]);
+        world.barrier_all();
+        let mut expected = cube_of(me);
+        for [i, j, k] in indices {
+            expected[i][j][k] = -expected[i][j][k];
+        }
+        assert_eq!(*contents(world, &CUBE), expected);
+        world.barrier_all();
+    }
+}
+
+/// Between two places of this PE's own memory, in a phase and outside.
+#[shmem::test(pes = 1)]
+fn regions_of_own_memory(world: &mut World) {
+    let cube = cube_of(0);
+    let mut dice = Dice(45);
+    for _ in 0..200 {
+        let mut range = |len: u64| {
+            let first = dice.below(len);
+            (first as usize, (first + dice.below(len - first) + 1) as usize, dice.below(3) as usize + 1)
+        };
+        let (a, c) = (range(6), range(5));
+        let j = dice.below(4) as usize;
+        let indices: Vec<[usize; 2]> =
+            (a.0..a.1).step_by(a.2).flat_map(|i| (c.0..c.1).step_by(c.2).map(move |k| [i, k])).collect();
+        let mut packed = vec![0.0_f32; indices.len()];
+        strided!(packed[..] = cube[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2]);
+        assert!(indices.iter().zip(&packed).all(|([i, k], x)| *x == cube[*i][j][*k]));
+        let mut into = vec![[[0.0_f32; 5]; 4]; 6];
+        strided!(into[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2] = packed[..]);
+        let mut expected = vec![[[0.0; 5]; 4]; 6];
+        indices.iter().for_each(|[i, k]| expected[*i][j][*k] = cube[*i][j][*k]);
+        assert_eq!(into, expected);
+        // With constants, an index of the run, and lengths of the run.
+        let mut plane = [[0.0_f32; 5]; 6];
+        strided!(plane[..] = cube[.., dyn j, ..]);
+        assert!((0..6).all(|i| plane[i] == cube[i][j]));
+        let mut all = vec![0.0_f32; 120];
+        strided!(all[..] = into[..]);
+        assert_eq!(all, expected.as_flattened().as_flattened());
+    }
+    fill(world, &FIELD, 0);
+    world.local(&FIELD, |field| {
+        let mut column = [0.0; ROWS];
+        strided!(algorithm = 2; column[..] = field[.., 3]);
+        assert_eq!(column, std::array::from_fn(|i| value(0, i * COLUMNS + 3)));
+        strided!(field[4..6, 2..8] = column[..]);
+        assert_eq!((field[5][2], field[5][8]), (column[6], value(0, 5 * COLUMNS + 8)));
+        let cells = [Cell { x: 1.0, y: 2.0, ..Cell::zeroed() }; 2];
+        strided!((&mut field[0])[4..8] = cells[..].{x, y});
+        assert_eq!(field[0][4..8], [1.0, 2.0, 1.0, 2.0]);
+    });
+    let short = refusal(|| {
+        let mut packed = vec![0.0_f32; 11];
+        strided!(packed[..] = cube[0..4, 0, 0..3]);
+    });
+    assert_eq!(short, "the destination is 11 elements, the source 4 x 3, which are 12");
+}
+
 fn refusal(call: impl FnOnce()) -> String {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_err();
     panic
@@ -315,6 +493,11 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     assert_eq!(end, format!("`ROW` has 20 elements in dimension 0, but the region ends at {last}"));
     let end = refusal(|| strided!(world, ROW@me[0..5] = (source[..5])[0..=usize::MAX]));
     assert_eq!(end, format!("`source[..5]` has 5 elements in dimension 0, but the region ends at {last}"));
+    let mut line = [0.0_f32; 11];
+    let packed = refusal(|| strided!(world, (&mut line[..])[..] = CUBE@me[1..5, 2, 1..4]));
+    assert_eq!(packed, "the destination is 11 elements, the source 4 x 3, which are 12");
+    let unpacked = refusal(|| strided!(world, FIELD@me[0..2, 0..3] = (line[..5])[..]));
+    assert_eq!(unpacked, "the destination is 2 x 3 elements, the source 5; those of the destination are 6");
     let blocks = refusal(|| strided!(world, ROW@me[0..6] = (source[..9])[..; 4; 2]));
     assert_eq!(blocks, "the last block starts at 8 and has 2 elements, but the region ends at 9");
     let mut into = [0.0; COLUMNS];

@@ -1,8 +1,9 @@
 //! Arrays in chunks: made, filled, reached from other PEs, dropped and freed, in every storage.
 
-use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
+use shmem::array::{ArrayHere, ArrayOn, Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 use shmem::partition::NewPartition;
 use shmem::prelude::*;
+use shmem::{Here, On};
 use shmem_core::data::PlainData;
 
 use crate::dice::Dice;
@@ -431,6 +432,111 @@ fn indices_of_a_range_count_from_its_start(world: &mut World) {
         let beyond = std::panic::catch_unwind(|| range.index([35]));
         assert!(beyond.is_err(), "the range ends before element 60");
     }
+}
+
+/// What is written to a part of an array, here or on another PE, is written to the same elements of a model.
+struct Parts<'w> {
+    world: &'w World,
+    dice: Dice,
+    next: u64,
+}
+
+impl Parts<'_> {
+    fn below(&mut self, n: usize) -> usize {
+        self.dice.below(n as u64) as usize
+    }
+
+    fn range(&mut self, len: usize) -> std::ops::Range<usize> {
+        let first = self.below(len + 1);
+        first..first + self.below(len - first + 1)
+    }
+
+    /// Reads and writes a part, of which these are the elements in the model.
+    fn part<const D: usize>(
+        &mut self,
+        there: ArrayOn<'_, u64, D>,
+        here: ArrayHere<'_, u64, D>,
+        model: &mut [u64],
+    ) {
+        assert_eq!((there.shape(), there.len()), (here.shape(), model.len()));
+        assert_eq!((here.len(), here.is_empty()), (model.len(), model.is_empty()));
+        let (mut one, mut other) = (vec![0; model.len()], vec![0; model.len()]);
+        self.world.get(&mut one[..], there);
+        here.copy_to(&mut other);
+        assert_eq!((&one[..], &other[..]), (&*model, &*model));
+        self.next += 1;
+        let new: Vec<u64> = (0..model.len() as u64).map(|i| self.next * 1_000_000 + i).collect();
+        match self.below(3) {
+            0 => self.world.put(there, &new[..]),
+            1 => here.copy_from(&new),
+            _ => {
+                here.fill(self.next);
+                return model.fill(self.next);
+            }
+        }
+        model.copy_from_slice(&new);
+    }
+
+    fn element(&mut self, there: On<'_, u64>, here: Here<'_, u64>, model: &mut u64) {
+        assert_eq!((self.world.g(there), here.load()), (*model, *model));
+        self.next += 1;
+        *model = self.next;
+        if self.below(2) == 0 { self.world.p(there, self.next) } else { here.store(self.next) }
+    }
+}
+
+/// Elements, rows, planes and ranges of them are what they are in row-major order, in every storage.
+#[shmem::test(pes = 1)]
+fn parts_of_arrays_are_those_of_a_model(world: &mut World) {
+    let me = world.me();
+    let mut parts = Parts { world, dice: Dice(71), next: 0 };
+    for kind in StorageKind::ALL.into_iter().cycle().take(4 * 6) {
+        let (n, m, l) = (parts.below(9) + 1, parts.below(9) + 1, parts.below(9) + 1);
+        let chunks = parts.below(n.max(m).max(l)) + 1;
+        let line = world.array([n * 5]).storage_kind(kind).chunks(chunks).from_fn(|[i]| i as u64).unwrap();
+        let plane = world.array([n, m]).storage_kind(kind).chunks(chunks.min(n.max(m)));
+        let plane = plane.from_fn(|[i, j]| (i * m + j) as u64).unwrap();
+        let cube = world.array([n, m, l]).storage_kind(kind).chunks(chunks);
+        let cube = cube.from_fn(|[i, j, k]| ((i * m + j) * l + k) as u64).unwrap();
+        let model = |len: usize| (0..len as u64).collect::<Vec<_>>();
+        let (mut a, mut b, mut c) = (model(n * 5), model(n * m), model(n * m * l));
+        for _ in 0..12 {
+            let (i, j, k) = (parts.below(n), parts.below(m), parts.below(l));
+            let (there, here) = (line.on(me), line.here(world));
+            parts.part(there, here, &mut a);
+            let range = parts.range(n * 5);
+            let inside = parts.range(range.len());
+            let both = range.start + inside.start..range.start + inside.end;
+            let range = (there.index(range.clone()), here.index(range));
+            parts.part(range.0.index(inside.clone()), range.1.index(inside), &mut a[both]);
+            parts.element(there.index(i), here.index(i), &mut a[i]);
+
+            let (there, here) = (plane.on(me), plane.here(world));
+            parts.part(there.index(i), here.index(i), &mut b[i * m..(i + 1) * m]);
+            let rows = parts.range(n);
+            let of = |rows: &std::ops::Range<usize>, row: usize| rows.start * row..rows.end * row;
+            parts.part(there.index(rows.clone()), here.index(rows.clone()), &mut b[of(&rows, m)]);
+            parts.element(there.index([i, j]), here.index([i, j]), &mut b[i * m + j]);
+            parts.element(there.index(i..).index([0, j]), here.index(i).index(j), &mut b[i * m + j]);
+
+            let (there, here) = (cube.on(me), cube.here(world));
+            parts.part(there.index(i), here.index(i), &mut c[i * m * l..(i + 1) * m * l]);
+            parts.part(there.index(i).index(j), here.index(i).index(j), &mut c[(i * m + j) * l..][..l]);
+            parts.part(there.index(rows.clone()), here.index(rows.clone()), &mut c[of(&rows, m * l)]);
+            let at = (i * m + j) * l + k;
+            parts.element(there.index([i, j, k]), here.index(i).index([j, k]), &mut c[at]);
+            for beyond in [[n, j, k], [i, m, k], [i, j, l]] {
+                assert!(std::panic::catch_unwind(|| there.index(beyond)).is_err());
+            }
+            assert!(std::panic::catch_unwind(|| there.index(n)).is_err());
+            assert!(std::panic::catch_unwind(|| there.index(i).index(m)).is_err());
+            assert!(std::panic::catch_unwind(|| there.index(..=n)).is_err());
+        }
+    }
+    let slice = world.array([3, 4]).storage(Single).filled(7_u8).unwrap();
+    slice.slice_here(world).index(4..8).fill(9);
+    assert_eq!(world.g(slice.slice_on(me).index(7)), 9);
+    assert_eq!(world.g(slice.on(me).index([2, 0])), 7);
 }
 
 #[derive(Clone, Copy, Symmetric)]

@@ -100,5 +100,13 @@ fn abandon<T: PlainData>(halo: &mut Halo<T>, world: &World<Multiple>, sent: &[Ve
     for (edge, bytes) in sent.iter().enumerate() {
         flight.send(edge, &items::<T>(bytes));
     }
-    if forget { std::mem::forget(flight) } else { drop(flight) }
+    if forget {
+        return std::mem::forget(flight);
+    }
+    // A panic gives it up; otherwise it would be finished.
+    let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+        let _given_up = flight;
+        std::panic::resume_unwind(Box::new(()));
+    }));
+    assert!(unwound.is_err());
 }

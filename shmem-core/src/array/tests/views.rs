@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::model::{Model, all, config, frozen, kinds, number, opened};
-use crate::array::{Chosen, Cyclic, Indices, Multi, Single, Storage, StorageKind};
+use crate::array::{Chosen, Contiguous, Cyclic, Indices, Multi, Separate, Single, Storage, StorageKind};
 
 /// Everything that can be read, each way.
 fn reads<const D: usize, S: Storage>(
@@ -51,6 +51,27 @@ fn reads<const D: usize, S: Storage>(
     if let Some(slice) = view.try_as_slice() {
         prop_assert!(slice.iter().copied().eq(0..len as u32));
     }
+    Ok(())
+}
+
+/// Rows, where the storage is one range.
+fn rows<const D: usize, S: Contiguous>(shape: [usize; D], kind: StorageKind) -> Result<(), TestCaseError> {
+    let mut model = Model::<D, S>::numbered(shape, 3, kind, 1);
+    let row = model.array.len() / shape[0];
+    let numbers = |i: usize| (i * row) as u32..((i + 1) * row) as u32;
+    let mut view = opened!(model);
+    for (i, found) in view.rows_mut().enumerate() {
+        prop_assert!(found.iter().copied().eq(numbers(i)));
+        found.reverse();
+    }
+    for i in 0..shape[0] {
+        prop_assert!(view.row(i).iter().copied().eq(numbers(i).rev()));
+        view.row_mut(i).reverse();
+    }
+    prop_assert!(view.rows().flatten().copied().eq(0..view.len() as u32));
+    prop_assert!(view.view().rows().enumerate().all(|(i, found)| found == view.row(i)));
+    prop_assert_eq!(view.rows().len(), shape[0]);
+    prop_assert!(model.is_whole());
     Ok(())
 }
 
@@ -123,6 +144,9 @@ proptest! {
         reads::<3, Cyclic>(three, chunks, StorageKind::Cyclic { block: 4096 }, gap)?;
         reads::<1, Multi>([one], chunks, StorageKind::Multi, gap)?;
         reads::<3, Multi>(three, chunks, StorageKind::Multi, gap)?;
+        rows::<1, Single>([one], StorageKind::Single)?;
+        rows::<2, Separate>(two, StorageKind::Separate)?;
+        rows::<3, Cyclic>(three, StorageKind::Cyclic { block: 4096 })?;
         writes::<2, Single>(two, chunks, StorageKind::Single, gap)?;
         writes::<1, Multi>([one], chunks, StorageKind::Multi, gap)?;
         writes::<2, Multi>(two, chunks, StorageKind::Multi, gap)?;
@@ -212,6 +236,11 @@ fn what_is_beyond_the_end_is_refused() {
         opened!(model)[[1, 3]] = 0;
     });
     assert_eq!(plane, "index [1, 3] is beyond the end: the array has the shape [2, 3]");
+    let row = message(|| {
+        let model = Model::<2, Single>::numbered([2, 3], 2, StorageKind::Single, 0);
+        let _ = frozen!(model).row(2);
+    });
+    assert_eq!(row, "row 2 is beyond the end: the array has 2 (0..2)");
     let chunk = message(|| {
         let model = Model::<2, Multi>::numbered([4, 3], 2, StorageKind::Multi, 0);
         let _ = frozen!(model).chunk(1)[[1, 2]];

@@ -6,6 +6,7 @@
 //! which is moved as the same plan would, but without putting it together first.
 
 mod blocks;
+pub mod copied;
 mod elements;
 mod lend;
 mod object;
@@ -19,7 +20,7 @@ mod token;
 pub mod written;
 
 pub use elements::SameElements;
-pub use object::{Destination, Object, Own, Remote, Source};
+pub use object::{Destination, Local, LocalMut, Object, Own, Remote, Source};
 pub use region::{Region, Side};
 pub use routines::Strided;
 
@@ -27,11 +28,34 @@ use core::panic::Location;
 
 use bytemuck::Pod;
 
+use crate::data::PlainData;
 use crate::endpoint::Endpoint;
+use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::strided::{Advice, Level, Method, Plan, execute, execute_blocks, execute_dyn};
+use crate::strided::{Advice, Level, Method, PartOfSlice, Plan, execute, execute_blocks, execute_dyn};
 use crate::transport;
+
+/// Writes a part of `from`, one element behind the other, to a place.
+///
+/// # Panics
+///
+/// If the place has other than as many elements, or `part` is that of a slice of another length.
+#[inline]
+#[track_caller]
+pub(crate) fn put_part<T: PlainData>(
+    endpoint: &Endpoint,
+    to: On<'_, [T]>,
+    from: &[T],
+    part: &PartOfSlice<T>,
+) {
+    assert_eq!(to.len(), part.elements());
+    let (start, plan) = part.pack(from);
+    let to = transport::Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
+    // SAFETY: the blocks lie in `from`, which is borrowed (`pack`); one behind the other they are the elements of the place,
+    // which every PE has.
+    unsafe { put_planned::<()>(endpoint, to, start, &plan, Family::StridedPut, Location::caller()) };
+}
 
 /// Writes the blocks of `plan`, made of elements `E`, from `from` to `to`. A constant plan folds.
 ///

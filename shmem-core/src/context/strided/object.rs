@@ -110,6 +110,37 @@ pub unsafe trait Destination: Object {
     fn place(&self, endpoint: &Endpoint) -> Option<usize>;
 }
 
+/// Memory of this PE alone, which needs no PE and no token to be read.
+///
+/// # Safety
+///
+/// `first` must be the start of the object, readable for as long as the reference lives. It must lie in one piece.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory of this PE alone, so it is copied through the world",
+    label = "neither an array nor a slice",
+    note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, row[..] = GRID@(world.me())[.., 0])`"
+)]
+pub unsafe trait Local: Object {
+    /// The first byte.
+    fn first(&self) -> *const u8;
+}
+
+/// Memory of this PE alone that can be changed.
+///
+/// # Safety
+///
+/// `first_mut` must be the start of the object, writable for as long as the reference lives, and memory that no other value
+/// lends meanwhile. It must lie in one piece.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory of this PE alone, so it is copied through the world",
+    label = "neither an array nor a slice that can be changed",
+    note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, GRID@(world.me())[.., 0] = row[..])`"
+)]
+pub unsafe trait LocalMut: Object {
+    /// The first byte.
+    fn first_mut(&mut self) -> *mut u8;
+}
+
 /// The dimensions of a value or of a slice.
 macro_rules! dimensions {
     ([$item:ty]) => {
@@ -276,6 +307,22 @@ macro_rules! private {
                 None
             }
         }
+
+        // SAFETY: the first item of what the reference lends; items lie one behind the other.
+        unsafe impl<$($parameters)*> Local for $memory {
+            #[inline(always)]
+            fn first(&self) -> *const u8 {
+                self.as_ptr().cast()
+            }
+        }
+
+        // SAFETY: the first item of what the reference lends exclusively; items lie one behind the other.
+        unsafe impl<$($parameters)*> LocalMut for $memory {
+            #[inline(always)]
+            fn first_mut(&mut self) -> *mut u8 {
+                self.as_mut_ptr().cast()
+            }
+        }
     };
 }
 private!([T: Shaped, const N: usize] [T; N], [[T; N]]);
@@ -325,6 +372,14 @@ macro_rules! lenders {
                 (**self).place(endpoint)
             }
         }
+
+        // SAFETY: the object that is lent, for as long as the reference to the lender lives.
+        unsafe impl<O: Local + ?Sized> Local for $lender {
+            #[inline(always)]
+            fn first(&self) -> *const u8 {
+                (**self).first()
+            }
+        }
     )*};
 }
 lenders!(&O &mut O Box<O>);
@@ -342,6 +397,14 @@ macro_rules! exclusive_lenders {
             #[inline(always)]
             fn place(&self, endpoint: &Endpoint) -> Option<usize> {
                 (**self).place(endpoint)
+            }
+        }
+
+        // SAFETY: the object that is lent, exclusively.
+        unsafe impl<O: LocalMut + ?Sized> LocalMut for $lender {
+            #[inline(always)]
+            fn first_mut(&mut self) -> *mut u8 {
+                (**self).first_mut()
             }
         }
     )*};

@@ -303,20 +303,20 @@ pub fn get_dyn<'b, D, S, To, From, ToField, FromField>(
 /// Whether the elements of both sides are of one type. If that is a number, what is moved is made of such numbers: they
 /// have no fields.
 #[inline(always)]
-fn is_same<To: 'static, From: 'static>() -> bool {
+pub(super) fn is_same<To: 'static, From: 'static>() -> bool {
     TypeId::of::<To>() == TypeId::of::<From>()
 }
 
 /// What the compiler computes of a transfer.
 #[derive(Debug)]
-struct Computed {
+pub(super) struct Computed {
     to: Layout,
     from: Layout,
-    plan: Plan,
+    pub(super) plan: Plan,
     /// What the program could do to make it faster.
     advice: Option<Advice>,
     /// Neither side knows how much there is before the program runs.
-    is_open: bool,
+    pub(super) is_open: bool,
     /// Blocks along the outermost axis of the destination, if only the source says how many.
     to_count: usize,
     /// The same of the source.
@@ -329,11 +329,11 @@ struct Computed {
 /// only the run knows.
 #[derive(Debug)]
 pub struct Constant<D: ?Sized, S: ?Sized, const N: usize, const M: usize> {
-    to: Region<'static>,
-    from: Region<'static>,
+    pub(super) to: Region<'static>,
+    pub(super) from: Region<'static>,
     /// How it is carried out, if that is fixed.
-    algorithm: Option<Algorithm>,
-    computed: Computed,
+    pub(super) algorithm: Option<Algorithm>,
+    pub(super) computed: Computed,
     of: PhantomData<(*const D, *const S)>,
 }
 
@@ -362,7 +362,13 @@ impl<D: ?Sized, S: ?Sized, const N: usize, const M: usize> Constant<D, S, N, M> 
     /// if nothing is to be moved.
     #[inline(always)]
     #[track_caller]
-    fn offsets(&self, to: &D, from: &S, further: (usize, usize), is_one: bool) -> Option<(usize, usize)>
+    pub(super) fn offsets(
+        &self,
+        to: &D,
+        from: &S,
+        further: (usize, usize),
+        is_one: bool,
+    ) -> Option<(usize, usize)>
     where
         D: Object,
         S: Object,
@@ -427,7 +433,7 @@ impl Computed {
 /// The plan for two regions, checked against their objects; nothing if nothing is to be moved.
 #[inline]
 #[track_caller]
-fn planned<D: Object + ?Sized, S: Object + ?Sized>(
+pub(super) fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     to: (&Region<'_>, &D),
     from: (&Region<'_>, &S),
     further: (usize, usize),

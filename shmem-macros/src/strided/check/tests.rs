@@ -31,8 +31,10 @@ fn accepted(body: TokenStream) -> Transfer {
 
 #[test]
 fn the_remote_side_gives_the_direction() {
-    assert!(accepted(quote!(world, A@pe[..] = b[..])).is_put);
-    assert!(!accepted(quote!(world, b[..] = A@pe[..])).is_put);
+    assert!(matches!(accepted(quote!(world, A@pe[..] = b[..])).way, Way::Put { .. }));
+    assert!(matches!(accepted(quote!(world, b[..] = A@pe[..])).way, Way::Get { .. }));
+    assert!(matches!(accepted(quote!(a[..] = b[..])).way, Way::Copy));
+    assert!(matches!(accepted(quote!(algorithm = 2; a[..] = b[..])).way, Way::Copy));
 }
 
 #[test]
@@ -176,6 +178,13 @@ fn mistakes_are_named_once() {
     let table = [
         (quote!(world, A@pe[..] = B@pe[..]), "both sides name a PE"),
         (quote!(world, a[..] = b[..]), "neither side names a PE"),
+        (quote!(A@pe[..] = b[..]), "the first argument is missing"),
+        (quote!(b[..] = A@pe[..]), "the first argument is missing"),
+        (quote!(algorithm = 2; b[..] = A@pe[..]), "the first argument is missing"),
+        (quote!(world, A[..]@pe = b[..]), "the PE stands between the object and its region"),
+        (quote!(world, A@world.me()[..] = b[..]), "a PE that is more than a name stands in parentheses"),
+        (quote!(world, A@pes[0][..] = b[..]), "a PE that is more than a name stands in parentheses"),
+        (quote!(world, A.on(pe)[..] = b[..]), "an object that is more than a name stands in parentheses"),
         (quote!(world, A@pe[..] b[..]), "expected `=`"),
         (quote!(world, A@pe[..] = b[..] c), "expected the end of the transfer"),
         (quote!(world, A@pe[] = b[..]), "empty region"),

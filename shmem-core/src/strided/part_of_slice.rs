@@ -1,0 +1,151 @@
+//! Regions of slices whose dimensions the caller knows.
+//!
+//! A slice of cells is, to its program, a grid of some shape: `strided!` takes shapes from types, and a `Vec` has none.
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use super::advice::Advice;
+use super::execute::execute_dyn;
+use super::layout::Layout;
+use super::plan::Plan;
+use super::region::{Axis, Part, lower};
+use super::settings::settings;
+use super::shape::{MAX_DIMS, Shape};
+use crate::data::PlainData;
+
+/// A region of a slice that is an array of `D` dimensions, in row-major order.
+pub(crate) struct PartOfSlice<T> {
+    layout: Layout,
+    /// Elements of the slice.
+    cells: usize,
+    /// Elements of the region.
+    elements: usize,
+    _elements: PhantomData<fn() -> T>,
+}
+
+impl<T: PlainData> PartOfSlice<T> {
+    /// The region of `cells` elements of type `T`, which are an array of this `shape`.
+    ///
+    /// # Panics
+    ///
+    /// If the shape has other than as many elements, or the region does not lie in it.
+    #[track_caller]
+    pub(crate) fn new<const D: usize>(cells: usize, shape: [usize; D], region: &[Range<usize>; D]) -> Self {
+        const { assert!(1 <= D && D <= MAX_DIMS, "a region has 1 to 6 dimensions") }
+        let number = |lens: [usize; D]| {
+            // Where one is 0, the others may be any number.
+            if lens.contains(&0) {
+                Some(0)
+            } else {
+                lens.iter().try_fold(1_usize, |all, len| all.checked_mul(*len))
+            }
+        };
+        assert!(
+            number(shape) == Some(cells),
+            "the slice has {cells} elements, and the shape {shape:?} has another number of them"
+        );
+        let mut dims = Shape::element(size_of::<T>());
+        let mut stride = size_of::<T>();
+        for &len in shape.iter().rev() {
+            dims = dims.array(len, stride);
+            stride = stride.saturating_mul(len);
+        }
+        let axes = region.each_ref().map(|range| Axis::range(range.start, range.end));
+        let layout = lower("slice", &dims, align_of::<T>(), &axes, Part::whole(size_of::<T>()));
+        // No more than the slice has.
+        let elements = number(region.each_ref().map(|range| range.len())).unwrap_or(cells);
+        Self { layout, cells, elements, _elements: PhantomData }
+    }
+
+    /// How many elements it takes.
+    pub(crate) fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// Where the elements start in `slice`, and what puts them one behind the other.
+    ///
+    /// # Panics
+    ///
+    /// If the slice has other than the elements that were told.
+    #[track_caller]
+    pub(crate) fn pack(&self, slice: &[T]) -> (*const u8, Plan) {
+        assert_eq!(slice.len(), self.cells);
+        let plan = Self::plan(&self.line(), &self.layout);
+        (slice.as_ptr().cast::<u8>().wrapping_add(self.layout.offset()), plan)
+    }
+
+    /// Writes `packed`, as many elements as the region takes, to those of `slice`.
+    ///
+    /// # Panics
+    ///
+    /// If either slice has other than the elements that were told.
+    #[track_caller]
+    pub(crate) fn unpack(&self, packed: &[T], slice: &mut [T]) {
+        assert_eq!((packed.len(), slice.len()), (self.elements, self.cells));
+        let plan = Self::plan(&self.layout, &self.line());
+        let to = slice.as_mut_ptr().cast::<u8>().wrapping_add(self.layout.offset());
+        // SAFETY: `new` found the region in an array of as many elements as the slice has, which is borrowed exclusively;
+        // each element has one index there, so that no two blocks overlap. `packed` has as many elements as the
+        // plan reads from its start on. Both are aligned for `T`, which is what the plan takes for granted.
+        unsafe { execute_dyn(&plan, to, packed.as_ptr().cast()) };
+    }
+
+    fn line(&self) -> Layout {
+        Layout::line(self.elements, self.layout.block_bytes(), self.layout.align)
+    }
+
+    #[track_caller]
+    fn plan(to: &Layout, from: &Layout) -> Plan {
+        let settings = settings();
+        let plan = Plan::new(to, from, settings.algorithm, &settings.thresholds);
+        if let Some(advice) = Advice::of(plan.pattern()) {
+            advice.give();
+        }
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(shape: [usize; 2], region: [Range<usize>; 2]) -> String {
+        let made = std::panic::catch_unwind(|| _ = PartOfSlice::<u64>::new(12, shape, &region));
+        *made.unwrap_err().downcast::<String>().unwrap()
+    }
+
+    #[test]
+    fn a_region_lies_in_the_shape_and_the_shape_in_the_slice() {
+        assert_eq!(PartOfSlice::<u64>::new(12, [3, 4], &[1..3, 0..4]).elements(), 8);
+        assert_eq!(
+            refusal([3, 5], [0..1, 0..1]),
+            "the slice has 12 elements, and the shape [3, 5] has another number of them"
+        );
+        assert_eq!(
+            refusal([usize::MAX, 2], [0..1, 0..1]),
+            format!(
+                "the slice has 12 elements, and the shape [{}, 2] has another number of them",
+                usize::MAX
+            )
+        );
+        assert_eq!(
+            refusal([3, 4], [0..4, 0..1]),
+            "`slice` has 3 elements in dimension 0, but the region ends at 4"
+        );
+        assert_eq!(
+            refusal([3, 4], [0..1, Range { start: 3, end: 2 }]),
+            "the region starts at 3 and ends at 2"
+        );
+    }
+
+    #[test]
+    fn of_nothing_there_may_be_any_number() {
+        let none = PartOfSlice::<u64>::new(0, [usize::MAX, 0, 5], &[0..usize::MAX, 0..0, 2..5]);
+        none.unpack(&[], &mut []);
+        let bytes = PartOfSlice::<[u64; 0]>::new(usize::MAX, [usize::MAX, 1], &[3..usize::MAX, 0..1]);
+        assert_eq!(bytes.elements(), usize::MAX - 3);
+        let all = vec![[0; 0]; usize::MAX];
+        assert_eq!(bytes.pack(&all).1.pattern().bytes(), 0);
+    }
+}
