@@ -72,8 +72,8 @@ macro_rules! bounds {
 /// the others have happened on return.
 ///
 /// ```
-/// use shmem_core::context::{Amo, Stores};
-/// use shmem_core::object::{Atomic, On};
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{Amo, Atomic, On, Stores};
 ///
 /// /// Takes a sample in: all samples' sum, and the least of them.
 /// fn take_in(world: &impl Stores, sum: On<'_, Atomic<f64>>, least: On<'_, Atomic<f64>>, sample: f64) {

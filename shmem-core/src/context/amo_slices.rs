@@ -17,8 +17,8 @@ type Value<'a, P> = <<P as AtomicWords<'a>>::Word as AtomicWord>::Value;
 /// exchange for each word. To another node one operation goes for each, none of which waits for the one before.
 ///
 /// ```
-/// use shmem_core::context::{AmoSlices, Stores};
-/// use shmem_core::object::{Atomic, On};
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{AmoSlices, Atomic, On, Stores};
 ///
 /// /// Takes a histogram over, and begins a new one.
 /// fn take(world: &impl Stores, bins: On<'_, [Atomic<u64>]>) -> Vec<u64> {

@@ -56,8 +56,8 @@ pub trait Words<'a>: Copy {
     /// Those that are left out are left out here, too.
     ///
     /// ```
-    /// use shmem_core::context::{Initiator, Words};
-    /// use shmem_core::object::{Atomic, SymBox};
+    /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+    /// use shmem::{Atomic, Initiator, SymBox, Words};
     ///
     /// fn largest(world: &impl Initiator, counts: &SymBox<[Atomic<u64>]>) -> Option<u64> {
     ///     counts.here(world).values().into_iter().max()

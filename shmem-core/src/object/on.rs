@@ -114,8 +114,8 @@ impl<'a, T: SymmetricData> On<'a, T> {
     /// declared by itself.
     ///
     /// ```
-    /// use shmem_core::context::{Amo, Rma, Stores};
-    /// use shmem_core::object::{Atomic, On};
+    /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+    /// use shmem::{Amo, Atomic, On, Rma, Stores};
     ///
     /// /// Puts an item behind those that are there. (An array of words is one object, too.)
     /// fn push(world: &impl Stores, counts: On<'_, [Atomic<u64>; 2]>, rows: On<'_, [[u64; 64]; 2]>, item: u64) {

@@ -49,7 +49,8 @@ impl<T: AmoValue> Atomic<T> {
     /// The values of an array of words, where nobody else can see them.
     ///
     /// ```
-    /// use shmem_core::object::Atomic;
+    /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+    /// use shmem::Atomic;
     ///
     /// /// What `World::local` opens: every count becomes half of it.
     /// fn halve(counts: &mut [Atomic<u64>]) {

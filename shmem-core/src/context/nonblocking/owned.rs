@@ -93,8 +93,8 @@ unsafe impl<T: PlainData> Buffer for Box<[T]> {
 /// while a transfer is under way. A poll does not give up after `SHMEM_TIMEOUT`; [`wait`](Self::wait) does.
 ///
 /// ```
-/// use shmem_core::context::{NonBlocking, Stores};
-/// use shmem_core::object::On;
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{NonBlocking, On, Stores};
 ///
 /// /// Brings a row of another PE, changes it, and takes it back.
 /// async fn double(world: &impl Stores, row: On<'_, [f64]>) {
