@@ -26,6 +26,7 @@ documents! {
     contexts = "../../docs/guide/src/contexts.md";
     launching = "../../docs/guide/src/launching.md";
     observing = "../../docs/guide/src/observing.md";
+    handing_over = "../../docs/guide/src/handing-over.md";
     libraries = "../../docs/guide/src/libraries.md";
     testing = "../../docs/guide/src/testing.md";
     glossary = "../../docs/guide/src/glossary.md";
