@@ -37,6 +37,7 @@ const PLACES: &[Place] = &[
         suggestions: &[
             "GRID.here(world).index(i).load()",
             "GRID.here(world).index(i).store(x)",
+            "strided!(world, GRID@pe[..] = row[..])",
             "strided!(world, algorithm = 2; GRID@pe[..] = row[..])",
             "world.get(&mut row, GRID.on(pe).index(1..4))",
             "world.local((&A, &B), |(a, b)| ..)",
@@ -176,6 +177,18 @@ const PLACES: &[Place] = &[
         program: "fn written(array: &NumaArray<f64, 2>, pe: Pe, i: usize, j: usize) { let place = array.on(pe).index($); }",
         suggestions: &["[i, j]"],
     },
+    Place {
+        program: "fn written(world: &World, n: usize, m: usize) -> Result<()> { $.zeroed::<f64>()?; Ok(()) }",
+        suggestions: &["world.array([n, m]).storage(shmem::array::Single)"],
+    },
+    Place {
+        program: "
+            #[symmetric]
+            static COUNTS: [Atomic<u64>; N];
+
+            fn written(world: &World, pe: Pe, numbers: &[u64]) { world.set_all($, numbers); }",
+        suggestions: &["COUNTS.on(pe)", "COUNTS.on(pe).index(4..8)"],
+    },
     Place { program: "fn written<const D: usize>(place: $) {}", suggestions: &["[usize; D]"] },
     Place {
         program: "fn written(world: &World) { let edge: fn(Pe, usize, usize) -> Edge = $; }",
@@ -197,6 +210,10 @@ const PLACES: &[Place] = &[
     Place {
         program: "$ #[derive(Clone, Copy)] #[repr(C)] struct Written { first: u64 }",
         suggestions: &["#[derive(Symmetric)]"],
+    },
+    Place {
+        program: "#[derive(Symmetric)] #[repr(C)] $ struct Written { first: Atomic<u64> }",
+        suggestions: &["#[shmem(words)]"],
     },
     Place {
         program: "#[derive(Clone, Copy, Symmetric)] $ struct Written { first: u64 }",
@@ -233,6 +250,7 @@ const PLACES: &[Place] = &[
 
 /// What is no code that compiles anywhere: parts that the program has to fill in, and paths that only it knows.
 const INCOMPLETE: &[&str] = &[
+    "(self.row())[..]",
     "crate = my::shmem",
     "padded![..]",
     "partition = ..",

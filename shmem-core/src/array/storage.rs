@@ -61,7 +61,7 @@ pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
 /// A storage whose elements are one range, in row-major order.
 #[diagnostic::on_unimplemented(
     message = "an array with storage `{Self}` may lie in several pieces, so it is no slice as a whole",
-    note = "name a storage that is one range when the array is made, as in `world.array([n, m]).storage(Single)`: `Single`, `Separate` or `Cyclic`",
+    note = "name a storage that is one range when the array is made, as in `world.array([n, m]).storage(shmem::array::Single)`: `Single`, `Separate` or `Cyclic`",
     note = "or iterate over `runs()` or `chunks()`, whose pieces are slices"
 )]
 pub trait Contiguous: Storage {}
