@@ -1,7 +1,8 @@
 #!/bin/bash
 # README's two commands, read from README, as somebody runs them who has just found this: an ordinary user in a fresh
 # home, in a clean clone of what is committed, with few descriptors, little memory that may be locked and a small /dev/shm,
-# as in a container. Nothing runs on behind them, and nothing is left in the clone.
+# as in a container, where nothing that tests can use besides Rust is installed: what other steps have installed is hidden.
+# Nothing runs on behind them, and nothing is left in the clone.
 #
 # Needs root, to be somebody else; says so where it is not, and runs them here.
 #
@@ -73,10 +74,30 @@ chown -R "$name:" "$home"
 # A place of its own for mounts, where there may be one.
 room="as in the system"
 inside=(env)
-if unshare --mount mount -t tmpfs -o size=64m tmpfs /dev/shm 2>/dev/null; then
-    room=64M
+bare() { # COMMAND...
+    local hidden file
+    hidden=$place/hidden$$
+    mkdir "$hidden"
+    mount -t tmpfs tmpfs "$hidden"
+    mkdir "$hidden/over" "$hidden/work"
+    # Of the files that are there, as far as they lie in /usr: a file that an overlay has as a device 0:0 is not there.
+    for file in $(dpkg -L libfabric1 libfabric-dev libpmix2 libpmix-dev openmpi-bin libopenmpi-dev libopenmpi3 2>/dev/null); do
+        if [[ $file == /usr/* ]] && ! [[ $file == /usr/share/* ]] && [ ! -d "$file" ]; then
+            mkdir -p "$hidden/over${file%/*}"
+            [ -e "$hidden/over$file" ] || mknod "$hidden/over$file" c 0 0
+        fi
+    done
+    [ ! -d "$hidden/over/usr" ] ||
+        mount -t overlay overlay -o "lowerdir=/usr,upperdir=$hidden/over/usr,workdir=$hidden/work" /usr
+    mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm
+    exec "$@"
+}
+export -f bare
+export place
+if unshare --mount bash -e -c 'bare true' 2>/dev/null; then
+    room="64M, nothing but Rust"
     # shellcheck disable=SC2016
-    inside=(unshare --mount bash -c 'mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm && exec "$@"' bash)
+    inside=(unshare --mount bash -e -c 'bare "$@"' bash)
 fi
 export -f as
 export name home toolchain
