@@ -5,7 +5,7 @@
 //! message.
 
 use crate::data::{Contents, Movable, PlainData, zeroed_items};
-use crate::endpoint::Endpoint;
+use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
 
 /// What a PE gives to a collective that changes it, such as a sum or a broadcast, with `R` as the result of the call.
@@ -30,17 +30,17 @@ pub trait Contribution<R>: Sized {
     /// What it consists of.
     type Item: PlainData;
 
-    /// Where it lies, if that is symmetric memory.
+    /// Where it lies, if that is symmetric memory. Asked, as `change` is, by whoever has a token: an endpoint is none.
     #[doc(hidden)]
     #[track_caller]
-    fn place(&self, _: &Endpoint) -> Option<Extent> {
+    fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
     }
 
     /// Lets the collective change the items.
     #[doc(hidden)]
     #[track_caller]
-    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [Self::Item])) -> R;
+    fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [Self::Item])) -> R;
 }
 
 #[diagnostic::do_not_recommend]
@@ -48,7 +48,7 @@ impl<T: PlainData> Contribution<T> for T {
     type Item = T;
 
     #[inline(always)]
-    fn change(mut self, _: &Endpoint, collective: impl FnOnce(&mut [T])) -> T {
+    fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> T {
         collective(self.items_mut());
         self
     }
@@ -59,7 +59,7 @@ impl<T: PlainData> Contribution<Self> for Vec<T> {
     type Item = T;
 
     #[inline]
-    fn change(mut self, _: &Endpoint, collective: impl FnOnce(&mut [T])) -> Self {
+    fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
         collective(&mut self);
         self
     }
@@ -70,7 +70,7 @@ impl<T: PlainData> Contribution<Self> for Box<[T]> {
     type Item = T;
 
     #[inline]
-    fn change(mut self, _: &Endpoint, collective: impl FnOnce(&mut [T])) -> Self {
+    fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
         collective(&mut self);
         self
     }
@@ -81,7 +81,7 @@ impl<M: Movable + ?Sized> Contribution<()> for &mut M {
     type Item = M::Item;
 
     #[inline(always)]
-    fn change(self, _: &Endpoint, collective: impl FnOnce(&mut [M::Item])) {
+    fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [M::Item])) {
         collective(self.items_mut());
     }
 }
@@ -90,12 +90,12 @@ impl<M: Movable + ?Sized> Contribution<()> for &mut M {
 impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for Here<'_, C> {
     type Item = C::Item;
 
-    fn place(&self, _: &Endpoint) -> Option<Extent> {
+    fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         Some(self.extent())
     }
 
     #[track_caller]
-    fn change(self, _: &Endpoint, collective: impl FnOnce(&mut [C::Item])) {
+    fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [C::Item])) {
         let mut items = zeroed_items(self.len());
         self.read_items(&mut items);
         collective(&mut items);
@@ -107,13 +107,13 @@ impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for Here<'_, C> {
 impl<T: PlainData> Contribution<()> for &Symmetric<T> {
     type Item = T;
 
-    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
-        Some(self.here_through(endpoint).extent())
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Some(self.here(token).extent())
     }
 
     #[track_caller]
-    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [T])) {
-        self.here_through(endpoint).change(endpoint, collective);
+    fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) {
+        self.here(token).change(token, collective);
     }
 }
 
@@ -121,12 +121,12 @@ impl<T: PlainData> Contribution<()> for &Symmetric<T> {
 impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for &SymBox<C> {
     type Item = C::Item;
 
-    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
-        Some(self.here_through(endpoint).extent())
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Some(self.here(token).extent())
     }
 
     #[track_caller]
-    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [C::Item])) {
-        self.here_through(endpoint).change(endpoint, collective);
+    fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [C::Item])) {
+        self.here(token).change(token, collective);
     }
 }

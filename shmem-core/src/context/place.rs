@@ -109,7 +109,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
                 // SAFETY: the caller's promise, for one item.
                 let value = unsafe { shared::read(source) };
                 // SAFETY: the place is an aligned `Item` on every PE.
-                unsafe { shm::store(to.cast::<T::Item>(), value) };
+                unsafe { shm::store(to.cast::<T::Item>(), value, self.is_named()) };
             } else {
                 // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable (caller).
                 unsafe { shm::put(to, source.cast(), bytes) };
@@ -121,7 +121,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
                 let value = unsafe { shared::read(source) };
                 // SAFETY: the place is an aligned `Item` on every PE.
                 return unsafe {
-                    p_slow(endpoint, self.pe(), self.segment(), self.offset(), value, family, location)
+                    p_slow(endpoint, self.pe(), self.tagged_segment(), self.offset(), value, family, location)
                 };
             }
             // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable for as long as the family

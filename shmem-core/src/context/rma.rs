@@ -73,12 +73,20 @@ pub trait Rma: Initiator {
         let endpoint = self.endpoint();
         if let Some(to) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place is an aligned `T` on every PE.
-            unsafe { shm::store(to.cast::<T>(), value) };
+            unsafe { shm::store(to.cast::<T>(), value, place.is_named()) };
         } else {
             let location = Location::caller();
             // SAFETY: the place is an aligned `T` on every PE.
             unsafe {
-                p_slow(endpoint, place.pe(), place.segment(), place.offset(), value, Family::P, location)
+                p_slow(
+                    endpoint,
+                    place.pe(),
+                    place.tagged_segment(),
+                    place.offset(),
+                    value,
+                    Family::P,
+                    location,
+                )
             };
         }
     }
@@ -92,11 +100,11 @@ pub trait Rma: Initiator {
         let endpoint = self.endpoint();
         if let Some(from) = endpoint.address(place.pe(), place.offset()) {
             // SAFETY: the place is an aligned `T` on every PE.
-            unsafe { shm::load(from.cast::<T>()) }
+            unsafe { shm::load(from.cast::<T>(), place.is_named()) }
         } else {
             let location = Location::caller();
             // SAFETY: the place is an aligned `T` on every PE.
-            unsafe { g_slow(endpoint, place.pe(), place.segment(), place.offset(), location) }
+            unsafe { g_slow(endpoint, place.pe(), place.tagged_segment(), place.offset(), location) }
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::transport::{SignalOp, Width, shm};
 ///
 /// # Safety
 ///
-/// The place must be an aligned `T` on every PE.
+/// The place must be an aligned `T` on every PE, and `segment` tell of it (`On::tagged_segment`).
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn p_slow<T: PlainData>(
@@ -29,10 +29,11 @@ pub(super) unsafe fn p_slow<T: PlainData>(
     location: &'static Location<'static>,
 ) {
     let from = core::ptr::from_ref(&value).cast::<u8>();
+    let (segment, is_named) = On::<T>::untagged(segment);
     let call = Call::new(family, location).at(pe, segment, offset, size_of::<T>());
     endpoint.tell(call, || match endpoint.mapped(pe, offset) {
         // SAFETY: the caller's promise.
-        Some(to) => unsafe { shm::store(to.cast::<T>(), value) },
+        Some(to) => unsafe { shm::store(to.cast::<T>(), value, is_named) },
         // SAFETY: the place has so many bytes on every PE (caller), and so has `value`; a `p` is over when it returns.
         None => unsafe { send(endpoint, pe, segment, offset, from, size_of::<T>(), Family::P) },
     });
@@ -50,11 +51,12 @@ pub(super) unsafe fn g_slow<T: PlainData>(
     offset: usize,
     location: &'static Location<'static>,
 ) -> T {
+    let (segment, is_named) = On::<T>::untagged(segment);
     let call = Call::new(Family::G, location).at(pe, segment, offset, size_of::<T>());
     endpoint.tell(call, || {
         if let Some(from) = endpoint.mapped(pe, offset) {
             // SAFETY: the caller's promise.
-            return unsafe { shm::load(from.cast::<T>()) };
+            return unsafe { shm::load(from.cast::<T>(), is_named) };
         }
         let mut value = T::zeroed();
         // SAFETY: the place has so many bytes on every PE (caller), and so has `value`; a `g` is over when it returns.

@@ -227,3 +227,28 @@ fn an_observer_is_told_of_every_operation_and_it_is_carried_out() {
                     wait_until:4 0+512, test:4 0+512, fence:0, quiet:0";
     assert_eq!(told, expected);
 }
+
+#[test]
+fn an_endpoint_that_is_shut_again_and_again_is_shut() {
+    let mut endpoint = pair().endpoint.shut();
+    for _ in 0..512 {
+        assert!(endpoint.is_shut());
+        endpoint = endpoint.shut();
+    }
+}
+
+/// A field may be named as numbers of another size than others know there, whose accesses may not meet as atomic ones.
+#[test]
+fn what_a_closure_has_named_is_no_number() {
+    let pair = pair();
+    let row = boxed::<[[u32; 2]]>(0, 4);
+    let (on, here) = (row.on(pe(0)).index(3), row.here(&pair).index(3));
+    assert!(!on.is_named() && on.field(|pair| pair).is_named());
+    let byte = on.field(|pair| bytemuck::bytes_of(pair)).index(5);
+    assert!(byte.is_named() && byte.segment() == on.segment());
+    pair.p(byte, 0xab);
+    assert_eq!((pair.g(byte), pair.g(on)), (0xab, [0, 0xab00]));
+    let byte = here.field(|pair| bytemuck::bytes_of(pair)).index(0);
+    byte.store(0xcd);
+    assert_eq!((byte.load(), here.load()), (0xcd, [0xcd, 0xab00]));
+}

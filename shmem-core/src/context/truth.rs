@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::contribution::Contribution;
 use crate::data::SymmetricData;
-use crate::endpoint::Endpoint;
+use crate::endpoint::Initiator;
 
 /// What a `bool` is on its way between PEs: 1 or 0. Every other byte is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,8 @@ unsafe impl SymmetricData for Truth {}
 impl Contribution<Self> for bool {
     type Item = Truth;
 
-    fn change(mut self, endpoint: &Endpoint, collective: impl FnOnce(&mut [Truth])) -> Self {
-        (&mut self).change(endpoint, collective);
+    fn change(mut self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [Truth])) -> Self {
+        (&mut self).change(token, collective);
         self
     }
 }
@@ -56,7 +56,7 @@ impl Contribution<Self> for bool {
 impl Contribution<()> for &mut bool {
     type Item = Truth;
 
-    fn change(self, _: &Endpoint, collective: impl FnOnce(&mut [Truth])) {
+    fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [Truth])) {
         let mut truth = [Truth(u8::from(*self))];
         collective(&mut truth);
         *self = truth[0].is_true();

@@ -94,8 +94,9 @@ impl Endpoint {
     #[must_use]
     pub fn shut(&self) -> Self {
         Self {
-            base: self.base.wrapping_add(POISON),
-            mine: self.mine.wrapping_add(POISON),
+            // Set, and not added: shut twice it is shut.
+            base: self.base.map_addr(|base| base | POISON),
+            mine: self.mine.map_addr(|mine| mine | POISON),
             far: None,
             segments: Arc::clone(&self.segments),
             waiting: Arc::clone(&self.waiting),

@@ -8,13 +8,11 @@
 use core::marker::PhantomData;
 use core::panic::Location;
 
-use bytemuck::Zeroable;
-
 use super::extent::Extent;
 use super::index::PlaceIndex;
 use super::part::Part;
 use super::{On, SymAddr, SymBox, Symmetric};
-use crate::data::{Contents, PlainData, SymmetricData};
+use crate::data::{Contents, PlainData, SymmetricData, zeroed_items};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
 use crate::transport::shm;
@@ -23,6 +21,8 @@ use crate::transport::shm;
 pub struct Here<'a, T: Contents + ?Sized> {
     start: *mut T::Item,
     len: usize,
+    /// As [`On::is_named`].
+    is_named: bool,
     token: &'a Endpoint,
     _object: PhantomData<&'a ()>,
 }
@@ -39,13 +39,7 @@ impl<T: SymmetricData> Symmetric<T> {
     /// The calling PE's own copy.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
-        self.here_through(token.endpoint())
-    }
-
-    /// As [`here`](Self::here), through the stream of a token.
-    #[inline(always)]
-    pub(crate) fn here_through<'a>(&'a self, endpoint: &'a Endpoint) -> Here<'a, T> {
-        Here::new(endpoint, self.position().offset(), 1)
+        Here::new(token.endpoint(), self.position().offset(), 1)
     }
 }
 
@@ -53,26 +47,20 @@ impl<T: Contents + ?Sized> SymBox<T> {
     /// The calling PE's own copy.
     #[inline(always)]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
-        self.here_through(token.endpoint())
-    }
-
-    /// As [`here`](Self::here), through the stream of a token.
-    #[inline(always)]
-    pub(crate) fn here_through<'a>(&'a self, endpoint: &'a Endpoint) -> Here<'a, T> {
-        Here::new(endpoint, self.offset(), self.item_count())
+        Here::new(token.endpoint(), self.offset(), self.item_count())
     }
 }
 
 impl<'a, T: Contents + ?Sized> Here<'a, T> {
     #[inline(always)]
     fn new(token: &'a Endpoint, offset: usize, len: usize) -> Self {
-        Self { start: token.mine(offset).cast(), len, token, _object: PhantomData }
+        Self { start: token.mine(offset).cast(), len, is_named: false, token, _object: PhantomData }
     }
 
     /// What lies in a place on the calling PE.
     #[inline(always)]
     pub(crate) fn of(place: On<'a, T>, token: &'a Endpoint) -> Self {
-        Self::new(token, place.offset(), place.len())
+        Self { is_named: place.is_named(), ..Self::new(token, place.offset(), place.len()) }
     }
 
     /// A part: an element by number, or a slice by range.
@@ -85,7 +73,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     pub fn index<I: PlaceIndex<T>>(self, index: I) -> Here<'a, I::Output> {
         let (first, len) = index.locate(self.len);
         let start = self.start.cast::<<I::Output as Contents>::Item>().wrapping_add(first);
-        Here { start, len, token: self.token, _object: PhantomData }
+        Here { start, len, is_named: self.is_named, token: self.token, _object: PhantomData }
     }
 
     /// Number of items: 1 for a value, the length of a slice.
@@ -159,7 +147,7 @@ impl<'a, T: SymmetricData> Here<'a, T> {
         let part = Part::of(name);
         let start = self.start.cast::<u8>().wrapping_add(part.offset);
         part.require_alignment::<T, F>(start.addr());
-        Here { start: start.cast(), len: part.len, token: self.token, _object: PhantomData }
+        Here { start: start.cast(), len: part.len, is_named: true, token: self.token, _object: PhantomData }
     }
 }
 
@@ -172,8 +160,9 @@ impl<T: PlainData> Here<'_, T> {
         if cfg!(debug_assertions) {
             self.tell(Family::HereLoad, Location::caller(), || ());
         }
-        // SAFETY: `start` is an aligned `T` in the mapped arena of the token.
-        unsafe { shm::load(self.start) }
+        // SAFETY: `start` is an aligned `T` in the mapped arena of the token, accessed elsewhere as a number of another size
+        // only if it is named.
+        unsafe { shm::load(self.start, self.is_named) }
     }
 
     /// Writes the value.
@@ -183,8 +172,9 @@ impl<T: PlainData> Here<'_, T> {
         if cfg!(debug_assertions) {
             self.tell(Family::HereStore, Location::caller(), || ());
         }
-        // SAFETY: `start` is an aligned `T` in the mapped arena of the token.
-        unsafe { shm::store(self.start, value) }
+        // SAFETY: `start` is an aligned `T` in the mapped arena of the token, accessed elsewhere as a number of another size
+        // only if it is named.
+        unsafe { shm::store(self.start, value, self.is_named) }
     }
 }
 
@@ -202,7 +192,7 @@ impl<T: PlainData> Here<'_, [T]> {
     /// Copies the contents out, as a `Vec`: `TABLE.here(world).index(..8).to_vec()`.
     #[track_caller]
     pub fn to_vec(self) -> Vec<T> {
-        let mut to = vec![Zeroable::zeroed(); self.len];
+        let mut to = zeroed_items(self.len);
         self.copy_to(&mut to);
         to
     }
@@ -224,8 +214,9 @@ impl<T: PlainData> Here<'_, [T]> {
         let written = if size_of::<T>() == 0 { 0 } else { self.len };
         self.tell(Family::HereStore, Location::caller(), || {
             for i in 0..written {
-                // SAFETY: an aligned `T` of this place, in the mapped arena of the token.
-                unsafe { shm::store(self.start.wrapping_add(i), value) };
+                // SAFETY: an aligned `T` of this place, in the mapped arena of the token, accessed elsewhere as a number
+                // of another size only if the place is named.
+                unsafe { shm::store(self.start.wrapping_add(i), value, self.is_named) };
             }
         });
     }

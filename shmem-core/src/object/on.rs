@@ -21,11 +21,15 @@ use crate::pe::Pe;
 /// Bounds are checked when the place is made; with constant indices the check disappears.
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
+    /// With [`NAMED`].
     segment: u32,
     offset: usize,
     len: usize,
     _object: PhantomData<Borrowed<'a, T>>,
 }
+
+/// Beside the segment: a closure has named the part, and may have given it another type than it was declared with.
+const NAMED: u32 = 1 << 31;
 
 /// Borrows the handle, and neither owns nor shares a `T`.
 type Borrowed<'a, T> = (&'a (), fn() -> *const T);
@@ -58,7 +62,26 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// Index of the segment.
     #[inline(always)]
     pub fn segment(&self) -> u32 {
+        self.segment & !NAMED
+    }
+
+    /// Whether a number here may be a part of what is accessed as a number of another size elsewhere: then its access may be
+    /// no atomic one (`shared`).
+    #[inline(always)]
+    pub(crate) fn is_named(&self) -> bool {
+        self.segment & NAMED != 0
+    }
+
+    /// [`segment`](Self::segment) and [`is_named`](Self::is_named) in one word, for who is given no whole place.
+    #[inline(always)]
+    pub(crate) fn tagged_segment(&self) -> u32 {
         self.segment
+    }
+
+    /// What is in such a word.
+    #[inline(always)]
+    pub(crate) fn untagged(segment: u32) -> (u32, bool) {
+        (segment & !NAMED, segment & NAMED != 0)
     }
 
     /// Bytes from the start of the PE's slot.
@@ -135,7 +158,7 @@ impl<'a, T: SymmetricData> On<'a, T> {
         part.require_alignment::<T, F>(offset);
         // SAFETY: as many items lie inside a value of `T`, and so inside this place on every PE, aligned, as was just
         // required; of their type every bit pattern is a value. What `new` was promised of the place holds of them.
-        unsafe { On::new(self.pe, self.segment, offset, part.len) }
+        unsafe { On::new(self.pe, self.segment | NAMED, offset, part.len) }
     }
 }
 

@@ -3,8 +3,9 @@
 //!
 //! Neither type has interior mutability: nobody ever holds a reference to a word that another PE
 //! may change. All access goes through places and tokens; inside `World::local`, where the word is
-//! exclusively ours, [`value`](Atomic::value) and [`value_mut`](Atomic::value_mut) are ordinary, and
-//! [`values`](Atomic::values) and [`values_mut`](Atomic::values_mut) those of a whole array.
+//! exclusively ours, [`value`](Atomic::value), [`value_mut`](Atomic::value_mut) and, of a whole array,
+//! [`values_mut`](Atomic::values_mut) are ordinary. From a shared reference to a word there is no reference to its value: by
+//! that, [`field`](super::On::field) would name a word as plain data.
 
 use bytemuck::Pod;
 
@@ -40,12 +41,6 @@ impl<T: AmoValue> Atomic<T> {
         &mut self.0
     }
 
-    /// The values of an array of words, where nobody else can change them.
-    pub fn values(words: &[Self]) -> &[T] {
-        // SAFETY: `Atomic<T>` is transparent over `T`: as many values lie where the words lie, borrowed as those are.
-        unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
-    }
-
     /// The values of an array of words, where nobody else can see them.
     ///
     /// ```
@@ -78,12 +73,6 @@ impl Signal {
     /// The value, where nobody else can see it.
     pub fn value_mut(&mut self) -> &mut u64 {
         &mut self.0
-    }
-
-    /// The values of an array of words, where nobody else can change them.
-    pub fn values(words: &[Self]) -> &[u64] {
-        // SAFETY: `Signal` is transparent over `u64`: as many values lie where the words lie, borrowed as those are.
-        unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
     }
 
     /// The values of an array of words, where nobody else can see them.

@@ -5,10 +5,41 @@
 //! no reference to the memory exists while it can be reached from here (`shmem-rt/src/phase.rs`). All types
 //! concerned accept every bit pattern, so the worst outcome of a race is a mixed value, never an invalid one.
 
+use bytemuck::Pod;
+
 use super::atomic::{AtomicOp, Width, apply};
 use crate::shared;
-pub(crate) use crate::shared::{load, store};
 use crate::sync::Doorbell;
+
+/// Reads a value: a number by an atomic access of its size, unless it `is_named`.
+///
+/// # Safety
+///
+/// As [`shared::load`]; and if it is a number that others access as one of another size, it must be named.
+#[inline(always)]
+pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
+    if is_named {
+        // SAFETY: aligned and readable (caller).
+        return unsafe { shared::read(from) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { shared::load(from) }
+}
+
+/// Writes a value: a number by an atomic access of its size, unless it `is_named`.
+///
+/// # Safety
+///
+/// As [`shared::store`]; and if it is a number that others access as one of another size, it must be named.
+#[inline(always)]
+pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
+    if is_named {
+        // SAFETY: writable (caller), and what is `Pod` has no padding.
+        return unsafe { shared::write(to, value) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { shared::store(to, value) };
+}
 
 /// Asks for the line of `to`, to be written soon. The lines of several places then come at the same time,
 /// where stores would wait for one after the other. Any address will do: nothing is accessed.

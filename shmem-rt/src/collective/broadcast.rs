@@ -45,9 +45,9 @@ impl Team {
         let rank = self
             .rank_of(root)
             .unwrap_or_else(|| panic!("the root of a broadcast, PE {root}, is not a member of the team"));
-        let subject = Subject::of::<X::Item>(self, data.place(endpoint));
+        let subject = Subject::of::<X::Item>(self, data.place(token));
         let collective = self.enter(endpoint, Some(location));
-        data.change(endpoint, |data| {
+        data.change(token, |data| {
             let bytes = size_of_val(data);
             let purpose = Purpose {
                 operation: Operation::of(Family::Broadcast),

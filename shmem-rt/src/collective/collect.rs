@@ -39,9 +39,9 @@ impl Team {
         I: PlainData,
     {
         let (endpoint, members, location) = (token.endpoint(), self.size(), Location::caller());
-        let subject = Subject::of::<I>(self, mine.place(endpoint));
+        let subject = Subject::of::<I>(self, mine.place(token));
         let collective = self.enter(endpoint, Some(location));
-        let unfit = mine.read(endpoint, |mine| {
+        let unfit = mine.read(token, |mine| {
             let items = mine.len();
             if items.checked_mul(members) != Some(all.len()) {
                 return Some(items);
@@ -81,9 +81,9 @@ impl Team {
         I: PlainData,
     {
         let (endpoint, location) = (token.endpoint(), Location::caller());
-        let subject = Subject::of::<I>(self, mine.place(endpoint));
+        let subject = Subject::of::<I>(self, mine.place(token));
         let collective = self.enter(endpoint, Some(location));
-        mine.read(endpoint, |mine| {
+        mine.read(token, |mine| {
             let purpose = Purpose {
                 operation: Operation::of(Family::Collect),
                 opens: false,

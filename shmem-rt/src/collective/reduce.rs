@@ -74,11 +74,11 @@ macro_rules! reductions {
             where
                 X: $operands<R>,
             {
-                let subject = Subject::of::<X::Item>(self, data.place(token.endpoint()));
+                let subject = Subject::of::<X::Item>(self, data.place(token));
                 let collective = self.enter(token.endpoint(), Some(subject.location()));
                 let op = <<X::Item as $reducible>::$number>::$op;
                 let family = Family::$family;
-                data.change(token.endpoint(), |data| collective.reduce(family, Extent::All, &subject, data, op))
+                data.change(token, |data| collective.reduce(family, Extent::All, &subject, data, op))
             }
         )*}
     };
@@ -126,11 +126,11 @@ macro_rules! scans {
             where
                 X: Operands<R>,
             {
-                let subject = Subject::of::<X::Item>(self, data.place(token.endpoint()));
+                let subject = Subject::of::<X::Item>(self, data.place(token));
                 let collective = self.enter(token.endpoint(), Some(subject.location()));
                 let op = <<X::Item as Reducible>::Number>::added;
                 let family = Family::$family;
-                data.change(token.endpoint(), |data| collective.reduce(family, $extent, &subject, data, op))
+                data.change(token, |data| collective.reduce(family, $extent, &subject, data, op))
             }
         )*}
     };

@@ -111,26 +111,26 @@ impl<T: Contents<Item: PlainData> + ?Sized> Contribution<()> for &TeamBox<T> {
     type Item = T::Item;
 
     #[track_caller]
-    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
-        Contribution::place(&self.of_the_caller(endpoint), endpoint)
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Contribution::place(&self.of_the_caller(token.endpoint()), token)
     }
 
     #[track_caller]
-    fn change(self, endpoint: &Endpoint, collective: impl FnOnce(&mut [T::Item])) {
-        self.of_the_caller(endpoint).change(endpoint, collective);
+    fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T::Item])) {
+        self.of_the_caller(token.endpoint()).change(token, collective);
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Contents<Item: PlainData> + ?Sized> Collected<T::Item> for TeamBox<T> {
     #[track_caller]
-    fn place(&self, endpoint: &Endpoint) -> Option<Extent> {
-        Collected::place(self.of_the_caller(endpoint), endpoint)
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Collected::place(self.of_the_caller(token.endpoint()), token)
     }
 
     #[track_caller]
-    fn read<R>(&self, endpoint: &Endpoint, collective: impl FnOnce(&[T::Item]) -> R) -> R {
-        self.of_the_caller(endpoint).read(endpoint, collective)
+    fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T::Item]) -> R) -> R {
+        self.of_the_caller(token.endpoint()).read(token, collective)
     }
 }
 
