@@ -47,6 +47,7 @@ pub trait Contribution<R>: Sized {
 impl<T: PlainData> Contribution<T> for T {
     type Item = T;
 
+    #[doc(hidden)]
     #[inline(always)]
     fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> T {
         collective(self.items_mut());

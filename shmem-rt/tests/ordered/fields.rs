@@ -47,7 +47,9 @@ fn a_queue_in_a_struct(world: &mut World) {
         world.put_signal(place, &item, queue.field(|queue| &queue.arrived), SignalOp::Add(1));
         world.add(queue.field(|queue| &queue.energy), 0.25);
     }
-    world.p(queue.field(|queue| &queue.kind), 7);
+    if world.my_pe() == 1 {
+        world.p(queue.field(|queue| &queue.kind), 7);
+    }
     world.barrier_all();
     let sent = each as usize * world.n_pes();
     if world.my_pe() == 0 {
