@@ -1,6 +1,7 @@
 //! The calling PE's own copy of an array, outside phases: by value.
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use super::handle::NumaArray;
 use super::place::ArrayOn;
@@ -10,10 +11,11 @@ use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{Here, On};
 
 /// The calling PE's own copy of an array or of a part of it, as [`Here`] is of other objects: other PEs may write it at any
-/// time, so there is no reference to it.
+/// time, so there is no reference to it. It stays in the thread of its token.
 pub struct ArrayHere<'a, T, const D: usize> {
     place: ArrayOn<'a, T, D>,
     token: &'a Endpoint,
+    _thread: PhantomData<*const ()>,
 }
 
 impl<T, const D: usize> Clone for ArrayHere<'_, T, D> {
@@ -29,7 +31,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     #[inline]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> ArrayHere<'a, T, D> {
         let token = token.endpoint();
-        ArrayHere { place: self.on(token.me()), token }
+        ArrayHere { place: self.on(token.me()), token, _thread: PhantomData }
     }
 }
 
@@ -53,7 +55,7 @@ impl<'a, T: SymmetricData, const D: usize> ArrayHere<'a, T, D> {
 
     /// Another part of the array.
     pub(super) fn with<const R: usize>(self, place: ArrayOn<'a, T, R>) -> ArrayHere<'a, T, R> {
-        ArrayHere { place, token: self.token }
+        ArrayHere { place, token: self.token, _thread: PhantomData }
     }
 
     /// Another part of the array, which is one range.

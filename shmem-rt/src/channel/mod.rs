@@ -263,7 +263,13 @@ impl<T: PlainData> Channel<T> {
     }
 
     /// Whether no message has come that was not taken.
+    ///
+    /// # Panics
+    ///
+    /// If the channel was made by another PE.
+    #[track_caller]
     pub fn is_empty(&self, token: &(impl Initiator + ?Sized)) -> bool {
+        self.check(token);
         !(0..self.pes.len()).any(|from| self.arrived(token, from) > self.incoming[from].taken)
     }
 
@@ -324,10 +330,11 @@ impl<T: PlainData> Channel<T> {
         let slot = ring.slot(outgoing.sent);
         let count = messages.len().min(outgoing.room(ring)).min(ring.slots - slot);
         let first = self.me.number() * ring.slots + slot;
-        outgoing.sent += count as u64;
+        let sent = outgoing.sent + count as u64;
         let place = self.slots.on(to).index(first..first + count);
         let signal = self.signals.on(to).index(first);
-        token.put_signal(place, &messages[..count], signal, SignalOp::Set(outgoing.sent));
+        token.put_signal(place, &messages[..count], signal, SignalOp::Set(sent));
+        outgoing.sent = sent;
         self.termination.sent(count);
         count
     }
