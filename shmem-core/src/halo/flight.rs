@@ -166,9 +166,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         region: [Range<usize>; D],
     ) {
         let (token, turn) = (Through(self.token.__endpoint()), self.turn);
-        if self.halo.link(edge).is_none() {
-            return;
-        }
+        // Also of a border: a program with one PE has no others.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         let Some(link) = self.claim(edge, part.elements()) else { return };
         // SAFETY: `T` is the type of the halo, which is borrowed by the flight.

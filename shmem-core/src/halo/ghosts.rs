@@ -66,11 +66,12 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         shape: [usize; D],
         region: [Range<usize>; D],
     ) {
+        // Also of a border: a program with one PE has no others.
+        let part = PartOfSlice::new(cells.len(), shape, &region);
         if self.halo.link(edge).is_none() {
             return;
         }
         let came = self.edge(edge);
-        let part = PartOfSlice::new(cells.len(), shape, &region);
         let (expected, taken) = (came.len(), part.elements());
         let plural = if expected == 1 { "cell came" } else { "cells came" };
         assert!(

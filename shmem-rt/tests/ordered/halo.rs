@@ -622,10 +622,10 @@ fn borders_take_cells_and_give_none(world: &mut World) {
     let mut alone = world.halo::<f32>(&[Edge::BORDER]).unwrap();
     let mut flight = alone.begin(world);
     flight.send_strided(0, &[], 0);
-    flight.send_region(0, &[], [3, 1], [0..5, 0..1]);
+    flight.send_region(0, &[0.0; 3], [3, 1], [0..2, 0..1]);
     assert!(flight.is_ready());
     let ghosts = flight.finish();
-    ghosts.unpack(0, &mut [], [3, 1], [0..5, 0..1]);
+    ghosts.unpack(0, &mut [0.0; 3], [3, 1], [0..2, 0..1]);
     assert!(ghosts[0].is_empty());
 }
 
@@ -741,4 +741,20 @@ fn objects_and_halos_live_side_by_side(world: &mut World) {
         assert!(first.iter().all(|cell| *cell == 1) && heap.iter().all(|cell| *cell == 9));
     });
     world.reclaim();
+}
+
+/// A program that runs as one PE has borders only, and its regions are looked at all the same.
+#[shmem::test(pes = 1)]
+#[should_panic(expected = "the region ends at 5")]
+fn a_region_that_a_border_is_sent_lies_in_its_shape(world: &mut World) {
+    let mut halo = world.halo::<f64>(&[Edge::BORDER]).unwrap();
+    halo.begin(world).send_region(0, &[0.0; 64], [4; 3], [1..3, 1..3, 4..5]);
+}
+
+/// As above, of the cells that come.
+#[shmem::test(pes = 1)]
+#[should_panic(expected = "the region ends at 10")]
+fn a_region_that_a_border_fills_lies_in_its_shape(world: &mut World) {
+    let mut halo = world.halo::<f64>(&[Edge::BORDER]).unwrap();
+    halo.begin(world).finish().unpack(0, &mut [0.0; 64], [4; 3], [1..3, 1..3, 9..10]);
 }
