@@ -21,14 +21,16 @@ use crate::pe::Pe;
 /// Bounds are checked when the place is made; with constant indices the check disappears.
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
-    /// With [`NAMED`].
     segment: u32,
+    /// A closure has named the part, and may have given it another type than it was declared with. Apart from the segment,
+    /// which statics learn at the start: this the compiler knows.
+    is_named: bool,
     offset: usize,
     len: usize,
     _object: PhantomData<Borrowed<'a, T>>,
 }
 
-/// Beside the segment: a closure has named the part, and may have given it another type than it was declared with.
+/// Beside a segment: [`On::is_named`].
 const NAMED: u32 = 1 << 31;
 
 /// Borrows the handle, and neither owns nor shares a `T`.
@@ -50,7 +52,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     #[doc(hidden)]
     #[inline(always)]
     pub const unsafe fn new(pe: Pe, segment: u32, offset: usize, len: usize) -> Self {
-        Self { pe, segment, offset, len, _object: PhantomData }
+        Self { pe, segment, is_named: false, offset, len, _object: PhantomData }
     }
 
     /// The PE.
@@ -62,20 +64,20 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// Index of the segment.
     #[inline(always)]
     pub fn segment(&self) -> u32 {
-        self.segment & !NAMED
+        self.segment
     }
 
     /// Whether a number here may be a part of what is accessed as a number of another size elsewhere: then its access may be
     /// no atomic one (`shared`).
     #[inline(always)]
     pub(crate) fn is_named(&self) -> bool {
-        self.segment & NAMED != 0
+        self.is_named
     }
 
     /// [`segment`](Self::segment) and [`is_named`](Self::is_named) in one word, for who is given no whole place.
     #[inline(always)]
     pub(crate) fn tagged_segment(&self) -> u32 {
-        self.segment
+        if self.is_named { self.segment | NAMED } else { self.segment }
     }
 
     /// What is in such a word.
@@ -115,7 +117,8 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         let offset = self.offset + first * size_of::<<I::Output as Contents>::Item>();
         // SAFETY: `locate` returned a range inside the `len` items of this place, so the part is
         // inside what `new` was promised, and a multiple of the item's size from its start.
-        unsafe { On::new(self.pe, self.segment, offset, len) }
+        let part = unsafe { On::new(self.pe, self.segment, offset, len) };
+        On { is_named: self.is_named, ..part }
     }
 
     /// The place as a pointer of this process, if the PE is on this node (`shmem_ptr`).
@@ -158,7 +161,8 @@ impl<'a, T: SymmetricData> On<'a, T> {
         part.require_alignment::<T, F>(offset);
         // SAFETY: as many items lie inside a value of `T`, and so inside this place on every PE, aligned, as was just
         // required; of their type every bit pattern is a value. What `new` was promised of the place holds of them.
-        unsafe { On::new(self.pe, self.segment | NAMED, offset, part.len) }
+        let part = unsafe { On::new(self.pe, self.segment, offset, part.len) };
+        On { is_named: true, ..part }
     }
 }
 
