@@ -8,7 +8,7 @@
 use bytemuck::Pod;
 
 use super::atomic::{AtomicOp, Width, apply};
-use crate::shared;
+use crate::shared::{self, Piece};
 use crate::sync::Doorbell;
 
 /// Reads a value: a number by an atomic access of its size, unless it `is_named`.
@@ -34,8 +34,15 @@ pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
 #[inline(always)]
 pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
     if is_named {
-        // SAFETY: writable (caller), and what is `Pod` has no padding.
-        return unsafe { shared::write(to, value) };
+        // In a register: by way of memory, a later read of this value would wait for it.
+        return match size_of::<T>() {
+            // SAFETY: writable for the size of a `T` (caller).
+            8 => unsafe { u64::store(bytemuck::cast(value), to.cast()) },
+            // SAFETY: writable for the size of a `T` (caller).
+            4 => unsafe { u32::store(bytemuck::cast(value), to.cast()) },
+            // SAFETY: writable (caller), and what is `Pod` has no padding.
+            _ => unsafe { shared::write(to, value) },
+        };
     }
     // SAFETY: the caller's promise.
     unsafe { shared::store(to, value) };
