@@ -25,3 +25,5 @@ tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
 }
 tests --lib --test bindings --test demands -- --nocapture
 tests --test cases --test jobs -- --nocapture network contexts:: pmix::
+# What of `network` no other step runs; it chooses interfaces by itself.
+(unset SHMEM_OFI_INTERFACE && tests --test network -- --nocapture descriptors:: fabric:: nodes::)
