@@ -35,7 +35,7 @@ echo "-- strangers: $(($(date +%s) - before)) s"
 # Every PE as if alone on its host: blocks of bytes, each of which is split and packed in some way.
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
-    array_strided:: arrays:: channel:: context:: futures:: halo:: keys:: long_blocks:: nonblocking:: queue:: regions:: rma:: \
+    array_strided:: arrays:: channel:: context:: futures:: halo:: keys:: long_blocks:: long_signals:: nonblocking:: queue:: regions:: rma:: \
     strided:: sync::
 for provider in sockets 'udp;ofi_rxd'; do
     SHMEM_OFI_PROVIDER=$provider part "$provider" rma:: signal::
@@ -45,4 +45,4 @@ SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma:: si
 # Of two PEs on each host, one is reached through memory: words, their order, and what members do together.
 export SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm between hosts of two PEs' \
-    basic:: domain:: heap:: linearizability:: litmus:: lock:: nodes:: phase:: segments:: team::
+    basic:: collectives:: domain:: heap:: linearizability:: litmus:: lock:: long_signals:: nodes:: phase:: segments:: team::

@@ -31,6 +31,9 @@ done <<'TABLE'
 doorbell-no-fence doorbell_wakes_its_owner
 doorbell-late-announcement doorbell_wakes_its_owner
 doorbell-late-epoch doorbell_wakes_its_owner
+doorbell-no-fence-behind-store doorbell_behind_a_store_wakes_its_owner
+doorbell-late-announcement doorbell_behind_a_store_wakes_its_owner
+doorbell-no-fence-behind-store doorbell_is_heard_of_a_store_and_an_update
 doorbell-late-announcement doorbell_is_heard_from_two_ringers
 doorbell-late-epoch doorbell_wakes_two_waiters_of_one_pe
 barrier-late-reset barrier_holds_two_pes_for_two_generations
@@ -44,6 +47,9 @@ exchange-one-message exchanges_may_overtake_each_other_on_the_way
 exchange-signal-first exchanges_may_overtake_each_other_on_the_way
 lines-relaxed lines_bring_contributions_through_five_meetings
 lines-taken-early lines_bring_contributions_through_five_meetings
+ring-filled-relaxed a_ring_brings_chunks_to_two_readers
+ring-taken-relaxed a_ring_brings_chunks_to_two_readers
+ring-written-early a_ring_brings_chunks_to_two_readers
 released-two-steps released_numbers_arrive_once
 TABLE
 exit "$failed"

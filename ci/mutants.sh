@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs tests that watch over atomicity, order and completion with a fault planted in the library: a test that
+# Runs tests that watch over atomicity, order, completion and collectives with a fault planted in the library: a test that
 # passes with its fault switched on proves nothing. One build serves all runs; faults are chosen by MUTANT, and
 # exist in this build only. What the hardware orders by itself is broken on the loopback transport alone.
 set -eu
@@ -35,6 +35,7 @@ while read -r mutant transport name; do
 done <<'TABLE'
 add-in-two-steps shm histories::linearizability::atomic_operations_are_linearizable
 add-in-two-steps loopback numbers::f64::nothing_is_lost
+add-in-two-steps shm histories::litmus::a_signal_is_set_while_somebody_adds_to_it
 add-in-two-steps loopback histories::linearizability::atomic_operations_are_linearizable
 target-adds-in-two-steps loopback histories::linearizability::atomic_operations_of_two_nodes_on_one_word_are_linearizable
 quiet-forgotten loopback histories::litmus::put_quiet_get_on_both_sides
@@ -49,9 +50,16 @@ fence-forgotten loopback histories::litmus::put_fence_put_with_signal
 fence-forgotten loopback histories::litmus::put_fence_put_with_signal_in_a_scope
 signal-first shm basic::signal::whoever_sees_the_signal_sees_the_data
 signal-first loopback basic::signal::whoever_sees_the_signal_sees_the_data
+signal-first loopback long_signals::many_are_under_way
 signal-first loopback channel::every_message_comes_once_and_in_order_among_three
 signal-first shm histories::litmus::put_fence_put_with_signal
 signal-first loopback histories::litmus::put_fence_put_with_signal_in_a_scope
+left-to-right shm direct::sums_are_those_of_the_tree_however_they_are_made
+left-to-right loopback direct::sums_are_those_of_the_tree_however_they_are_made
+next-root shm collectives::histories_of_3
+overlap-not-seen shm direct::an_object_may_be_source_and_destination
+direct-without-leave shm direct::what_was_given_may_be_changed_at_once
+nan-unsettled shm direct::a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit
 scope-without-quiet loopback histories::litmus::scope_flag_across_contexts
 scope-without-quiet loopback nonblocking::what_a_scope_starts_is_complete_behind_it
 scope-without-quiet loopback nonblocking::a_scope_that_panics_is_complete

@@ -45,8 +45,8 @@ if [ "${1-}" = --whole ]; then
     exit 0
 fi
 
-under "$verbs" long_blocks:: rma:: segments:: under_way::
-under "$efa" long_blocks:: rma:: signal::
+under "$verbs" long_blocks:: long_signals:: rma:: segments:: under_way::
+under "$efa" long_blocks:: long_signals:: rma:: signal::
 # Lists of pieces, and an atomic of each kind.
 for demands in "$cxi" "$psm3"; do
     under "$demands" rma:: lock::increments_under_a_lock structures
@@ -57,4 +57,5 @@ done
 # What no provider's together have, where one demand does not hide another.
 under mr_prov_key,mr_endpoint,inject=0 rma::
 under max_msg=512,cq=4,eagain=3 nonblocking::
+under max_msg=4096,cq=4,eagain=3 long_signals::
 under endpoints=3 threads::

@@ -51,8 +51,8 @@ impl Buckets {
     fn send(&mut self, world: &World, keys: &[u32]) {
         let parts = deal(keys, world.n_pes(), &mut self.dealt);
         // Each begins with itself, lest they all wait for the first.
-        let (before, behind) = world.pes().as_slice().split_at(world.my_pe());
-        for &pe in behind.iter().chain(before) {
+        let (pes, me) = (world.pes().iter(), world.my_pe());
+        for pe in pes.clone().skip(me).chain(pes.take(me)) {
             let keys = &self.dealt[parts[pe.number()].clone()];
             let first = world.fetch_add(TAKEN.on(pe), keys.len());
             world.put(self.bucket.on(pe).index(first..first + keys.len()), keys);

@@ -2,8 +2,9 @@
  * mapping; a message is a `memcpy` or one store, and its completion (`quiet`) a full fence, as it is in OpenSHMEM,
  * whose puts have arrived for everybody when it returns.
  *
- * Collectives meet once, and then read what the other one contributes where it lies. So a contribution may not
- * be changed before the next meeting: for that there are two, used in turn.
+ * Collectives meet once, and then read what the other one contributes where it lies, which is where the program has
+ * written it: one copy. So a contribution may not be changed before the next meeting: for that there are two,
+ * used in turn.
  *
  *     cc -O2 floor.c -o floor
  *     echo "put/8 put 8 1000 5" | ./floor 0 1 */

@@ -32,12 +32,14 @@
 //! columns      text in columns, for tables and reports
 //! root         where `proc` and `sys` are
 //! ranges       lists of numbers: `0-3,8`
+//! alike        one value for each of many, most of which have the same
 //! text         short texts of fixed size, for records that others read
 //! primitive    atomics, and what loom puts in their place
 //! loader       libraries of C, found when the program runs
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
 
+pub mod alike;
 pub mod array;
 pub mod columns;
 pub mod context;

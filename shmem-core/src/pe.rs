@@ -37,6 +37,7 @@ mod sealed {
 /// [`number`](Pe::number) and come back through `World::pe`. Where PEs are threads of one process, each has slots of its
 /// own, and a PE carries whose they are: operations of another one refuse it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub struct Pe {
     number: u32,
     slot: u32,
@@ -123,6 +124,13 @@ impl Pe {
     pub const fn on_node(self) -> Option<usize> {
         let slot = self.slot & Self::SLOT;
         if slot == Self::SLOT { None } else { Some(slot as usize) }
+    }
+
+    /// The bytes of PEs, of which each two have different ones.
+    pub(crate) const fn bytes_of(pes: &[Self]) -> &[u8] {
+        // SAFETY: two words of 32 bits each, with nothing between them and no padding (`repr(C)`): as many bytes as the slice
+        // has, all of them written, which live as long as it does.
+        unsafe { core::slice::from_raw_parts(pes.as_ptr().cast(), size_of_val(pes)) }
     }
 
     /// Whether its slot is that of `near`, which is on this node; marks do not count.

@@ -188,6 +188,16 @@ impl Segments {
         (inside <= length && bytes <= length - inside).then_some(u32::from(index))
     }
 
+    /// The segment that holds all of `bytes` bytes at `offset`, whichever that is. For who knows that there is an object,
+    /// and takes the time of a lock.
+    pub fn holding(&self, offset: usize, bytes: usize) -> Option<u32> {
+        let holds = |(_, segment): &&(u32, Segment)| {
+            let inside = offset.checked_sub(segment.start);
+            inside.is_some_and(|inside| inside <= segment.bytes && bytes <= segment.bytes - inside)
+        };
+        self.lock().iter().find(holds).map(|(index, _)| *index)
+    }
+
     /// Whether raw addresses find it.
     fn is_found(&self, segment: &Segment) -> bool {
         u32::from(self.table[segment.start >> self.shift].load(Ordering::Relaxed)) != SYSTEM
@@ -342,6 +352,11 @@ mod tests {
             assert_eq!(s.find(offset, bytes), None);
         }
         assert!(s.list().contains(&(FIRST_LATER, segment)));
+        assert_eq!(s.holding((16 << 20) + 8, 4088), Some(FIRST_LATER));
+        assert_eq!(s.holding((16 << 20) + 9, 4088), None, "ends behind it");
+        assert_eq!((s.holding(2 << 20, 3 << 20), s.holding(5 << 20, 1)), (Some(1), None));
+        assert_eq!(s.holding(0, 8), Some(SYSTEM));
+        assert_eq!(s.holding((2 << 20) + 8, usize::MAX), None);
         let miss = s.miss("putmem", 16 << 20, 16 << 20, 8).to_string();
         assert!(miss.contains("not symmetric memory of this PE that a raw address reaches"), "{miss}");
         assert!(

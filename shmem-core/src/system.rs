@@ -4,7 +4,9 @@
 //! offset 0   Doorbell            rung by whoever changes a word of this PE
 //!        +   PeRecord            who this PE is and what it is doing, for peers and the launcher
 //!        +   TeamArea x MAX      each team's barrier words, and room for contributions
-//! 8M         memory of teams     what members of a team allocate together
+//!        +   Window              what comes in chunks, of collectives of much data
+//!        +   FlightArea x MAX    what comes of collectives that go on beside the program
+//! 32M        memory of teams     what members of a team allocate together
 //! ```
 //!
 //! It is the first segment of every slot, and memory that no handle and no raw address can name.
@@ -13,11 +15,11 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::shared;
-use crate::sync::{Doorbell, MeetingLines, NodeBarrier, Statement};
+use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RING_SLOTS, RingWords, Statement};
 use crate::text::Text;
 
 /// Bytes reserved for the system area; only what is touched costs memory. The memory of teams lies behind it.
-pub const SYSTEM_BYTES: usize = 8 << 20;
+pub const SYSTEM_BYTES: usize = 32 << 20;
 
 /// Most teams alive at once, the world included.
 pub const MAX_TEAMS: usize = 64;
@@ -25,9 +27,32 @@ pub const MAX_TEAMS: usize = 64;
 /// Bytes that one PE contributes to one step of a collective.
 pub const SCRATCH_BYTES: usize = 16 << 10;
 
-/// Bytes that the contributions to one step of a collective take together, where a node has to be brought
-/// those of others.
-pub const MIRROR_BYTES: usize = 32 << 10;
+/// Bytes that come to a node for one step of a collective, its own contributions besides where they are brought as they are.
+pub const MIRROR_BYTES: usize = 64 << 10;
+
+/// Bytes that whoever acts for a node puts together before it sends them, and what it makes of all that has come.
+pub const DESK_BYTES: usize = 64 << 10;
+
+/// Bytes of a PE's window.
+pub const WINDOW_BYTES: usize = 1 << 20;
+
+/// Most slots that a window is divided into.
+pub const MOST_SLOTS: usize = 16;
+
+/// Words in which a PE is told what it may send to others.
+pub const MOST_TOLD: usize = 1024;
+
+/// Most collectives that a team has under way beside the program.
+pub const MOST_FLIGHTS: usize = 4;
+
+/// Bytes of the slots of such a collective.
+pub const FLIGHT_BYTES: usize = 32 << 10;
+
+/// The same of all PEs.
+pub const WORLD_FLIGHT_BYTES: usize = 256 << 10;
+
+/// Bytes of the largest chunk of a ring.
+pub const CHUNK_BYTES: usize = 32 << 10;
 
 /// Rounds of a dissemination barrier: enough for 2^24 nodes.
 pub const ROUNDS: usize = 24;
@@ -41,9 +66,16 @@ pub struct SystemArea {
     pub record: PeRecord,
     /// Words of the teams, by the team's index.
     pub teams: [TeamArea; MAX_TEAMS],
+    /// Where data comes in chunks, in collectives of all PEs.
+    pub window: Window,
+    /// Words of collectives that go on beside the program, by the team's index and in turn.
+    pub flights: [[FlightArea; MOST_FLIGHTS]; MAX_TEAMS],
+    /// Slots of those of all PEs.
+    pub world_flights: [Room<WORLD_FLIGHT_BYTES>; MOST_FLIGHTS],
 }
 
 const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
+const _: () = assert!(RING_SLOTS as usize * CHUNK_BYTES <= 2 * MIRROR_BYTES);
 
 /// One team's words on one PE.
 #[repr(C, align(128))]
@@ -57,6 +89,10 @@ pub struct TeamArea {
     pub rounds: [[AtomicU64; ROUNDS]; 2],
     /// What the rounds must show when all agree; for whoever acts for the node.
     pub expected: [[AtomicU64; ROUNDS]; 2],
+    /// What has come straight from other nodes, on a node's first member, and what that must be: as for the rounds.
+    pub straight: [AtomicU64; 2],
+    /// See `straight`.
+    pub expected_straight: [AtomicU64; 2],
     /// What this PE has come for, where all members have to know. Two, used in turn, as `scratch`.
     pub stated: [Statement; 2],
     /// What other nodes have come for, on a node's first member: it arrives with the word of each round.
@@ -65,8 +101,14 @@ pub struct TeamArea {
     /// behind the last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
     /// What has come to this node for a step of a collective, on the node's first member. Two, used in turn:
-    /// as `scratch`.
+    /// as `scratch`. Where the whole team is on one node nothing comes, and they are room for the chunks that this PE has for
+    /// the others.
     pub mirror: [Room<MIRROR_BYTES>; 2],
+    /// Where whoever acts for this node works, on the node's first member. It does so while all members are in a meeting,
+    /// and they read there before they come to the next one: so one is enough.
+    pub desk: Room<DESK_BYTES>,
+    /// How far this PE is in the chunks of all members' rings.
+    pub ring: RingWords,
 }
 
 impl TeamArea {
@@ -74,7 +116,57 @@ impl TeamArea {
     /// shown and stated is numbered as what the new one will show and state.
     pub fn clear(&self) {
         self.lines.clear();
+        self.ring.clear();
         self.stated.iter().chain(self.brought.as_flattened()).for_each(Statement::clear);
+    }
+}
+
+/// Where chunks come from other PEs: bytes that are divided into slots, and words that count
+/// what has come and what may be sent. Nothing of it outlives a collective.
+#[repr(C, align(4096))]
+pub struct Window {
+    /// How many chunks have come to each slot.
+    pub come: [AtomicU64; MOST_SLOTS],
+    /// How many chunks this PE may send besides those that have a slot from the start, by what they are sent along.
+    pub told: [AtomicU64; MOST_TOLD],
+    /// The slots.
+    pub room: Room<WINDOW_BYTES>,
+}
+
+impl Window {
+    /// Begins to count anew, so many words of what may be sent, before anybody can send for the collective that is to come.
+    pub fn clear(&self, told: usize) {
+        self.come.iter().chain(&self.told[..told]).for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+}
+
+/// A collective that goes on beside the program, on one PE.
+#[repr(C, align(128))]
+pub struct FlightArea {
+    /// What members have started that come to this one in the rounds of their meeting. Two sets, used in turn: who starts the
+    /// next one here may do so before this PE does.
+    pub met: [[AtomicU64; ROUNDS]; 2],
+    /// As in a [`Window`].
+    pub come: [AtomicU64; MOST_SLOTS],
+    /// As in a [`Window`].
+    pub told: [AtomicU64; MOST_TOLD],
+    /// What this PE has started, for messages.
+    pub record: PeRecord,
+    /// The slots, of all teams but that of all PEs.
+    pub room: Room<FLIGHT_BYTES>,
+}
+
+impl FlightArea {
+    /// Forgets the team that these were the words of, before another one begins to count.
+    pub fn clear(&self) {
+        self.met.as_flattened().iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    /// Begins to count anew, so many words of what may be sent, and to listen for what will be started here next but as many
+    /// as there are at a time: in the other set than `set`.
+    pub fn begin(&self, set: usize, told: usize) {
+        let words = self.met[1 - set].iter().chain(&self.come).chain(&self.told[..told]);
+        words.for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 

@@ -146,6 +146,11 @@ fn messages_allocate_nothing() {
         unsafe {
             engine.put_signal(&end, channel, remote(0), source.as_ptr(), 64, remote(128), SignalOp::Add(1))
         };
+        if engine.has_borrowed(&end, 1) {
+            engine.signal_behind(&end, channel, remote(144), SignalOp::Add(1), |slot, bytes, write| {
+                end.try_write(1, slot, bytes, write)
+            });
+        }
         // SAFETY: both sides hold all blocks until the channel is quiet.
         unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(0), &back) };
         // SAFETY: both sides hold all blocks until the channel is quiet.

@@ -10,7 +10,9 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::thread;
 use shmem_core::heap::Released;
-use shmem_core::sync::{Arrival, Doorbell, MeetingLines, NodeBarrier, Shown, Turn, Turns};
+use shmem_core::sync::{
+    Arrival, Doorbell, MeetingLines, NodeBarrier, RING_SLOTS, RingWords, Shown, Turn, Turns,
+};
 
 /// Runs a model with at most this many preemptions in one interleaving: two find nearly all
 /// faults, and three threads are beyond reach without a bound.
@@ -58,6 +60,51 @@ fn doorbell_wakes_its_owner() {
         });
         wait(&shared.0, &shared.1, 1);
         ringer.join().unwrap();
+    });
+}
+
+#[test]
+fn doorbell_behind_a_store_wakes_its_owner() {
+    loom::model(|| {
+        let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
+        let ringer = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.1.store(1, Ordering::Release);
+                shared.0.ring_behind_store();
+            }
+        });
+        wait(&shared.0, &shared.1, 1);
+        ringer.join().unwrap();
+    });
+}
+
+/// One stores, one updates, each a word of its own: the waiter needs both. (Of one word loom does not know that a store
+/// behind an update stays behind it.)
+#[test]
+fn doorbell_is_heard_of_a_store_and_an_update() {
+    bounded(3, || {
+        let shared = Arc::new((Doorbell::default(), [(); 2].map(|()| AtomicU32::new(0))));
+        let setter = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.1[0].store(1, Ordering::Release);
+                shared.0.ring_behind_store();
+            }
+        });
+        let adder = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.1[1].fetch_add(1, Ordering::AcqRel);
+                shared.0.ring();
+            }
+        });
+        let done = || shared.1.iter().all(|word| word.load(Ordering::Acquire) == 1);
+        while !done() {
+            shared.0.sleep(None, done);
+        }
+        setter.join().unwrap();
+        adder.join().unwrap();
     });
 }
 
@@ -338,5 +385,56 @@ fn released_numbers_arrive_once() {
         seen.extend(released.take());
         seen.sort_unstable();
         assert_eq!(seen, [1, 2]);
+    });
+}
+
+/// One PE's ring of a model.
+struct Ring {
+    words: RingWords,
+    slots: [UnsafeCell<u64>; RING_SLOTS as usize],
+    bell: Doorbell,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        let slots = [(); RING_SLOTS as usize].map(|()| UnsafeCell::new(0));
+        Self { words: RingWords::default(), slots, bell: Doorbell::default() }
+    }
+}
+
+/// Waits on the bell of a PE.
+fn until(rings: &[Ring; 3], me: usize, done: &dyn Fn() -> bool) {
+    while !done() {
+        rings[me].bell.sleep(None, done);
+    }
+}
+
+/// One PE fills more chunks than there are slots, and two others take them.
+#[test]
+fn a_ring_brings_chunks_to_two_readers() {
+    const CHUNKS: u64 = RING_SLOTS + 1;
+    bounded(2, || {
+        let rings = Arc::new([(); 3].map(|()| Ring::default()));
+        let readers = [1, 2].map(|me| {
+            let rings = Arc::clone(&rings);
+            thread::spawn(move || {
+                for chunk in 0..CHUNKS {
+                    until(&rings, me, &|| rings[0].words.has(chunk));
+                    // SAFETY: loom ends the model if another thread writes the cell now.
+                    let found = rings[0].slots[RingWords::slot(chunk)].with(|slot| unsafe { *slot });
+                    assert_eq!(found, 100 + chunk);
+                    rings[me].words.take(chunk);
+                    rings[0].bell.ring();
+                }
+            })
+        });
+        for chunk in 0..CHUNKS {
+            until(&rings, 0, &|| rings[1..].iter().all(|ring| ring.words.is_free(chunk)));
+            // SAFETY: loom ends the model if another thread uses the cell now.
+            rings[0].slots[RingWords::slot(chunk)].with_mut(|slot| unsafe { *slot = 100 + chunk });
+            rings[0].words.fill(chunk);
+            rings[1..].iter().for_each(|ring| ring.bell.ring());
+        }
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
     });
 }

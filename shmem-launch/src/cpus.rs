@@ -6,6 +6,7 @@ use std::io;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use shmem_core::alike::Alike;
 use shmem_core::ranges;
 
 use crate::codec::Message;
@@ -32,7 +33,7 @@ pub fn bind(cpus: &[usize]) -> io::Result<()> {
 }
 
 /// The CPUs that a PE may run on, as it tells the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cpus {
     /// The machine; empty: not known.
     machine: String,
@@ -50,18 +51,19 @@ impl Cpus {
         Self { machine: machine.trim().to_owned(), list: allowed().unwrap_or_default() }
     }
 
-    /// How many there are for the PEs of the calling one's node, of which there are `on_node`, by what `all` PEs
+    /// How many there are for the PEs of the calling one's node, of which there are `on_node`, by what all PEs
     /// tell. Several nodes may be on one machine (containers, or a job that is told so): then they have its CPUs
     /// together. Which machine it is decides about nothing else: only the launcher says who shares memory. None, if the
     /// calling PE is not among those that tell.
-    pub fn of_the_node(all: &[Self], me: usize, on_node: usize) -> usize {
+    pub fn of_the_node(all: &Alike<Self>, me: usize, on_node: usize) -> usize {
         let Some(Self { machine, list }) = all.get(me) else { return 0 };
         if machine.is_empty() {
             return list.len();
         }
-        let there: Vec<_> = all.iter().filter(|other| other.machine == *machine).collect();
-        let together: BTreeSet<_> = there.iter().flat_map(|other| &other.list).collect();
-        together.len().saturating_mul(on_node) / there.len()
+        let is_there = |other: &&Self| other.machine == *machine;
+        let together: BTreeSet<_> =
+            all.values().iter().filter(is_there).flat_map(|other| &other.list).collect();
+        together.len().saturating_mul(on_node) / all.iter().filter(is_there).count()
     }
 }
 
@@ -85,7 +87,7 @@ mod tests {
             let (machine, list) = said.split_once(' ').unwrap();
             Cpus { machine: machine.to_owned(), list: ranges::parse(list).unwrap() }
         };
-        let said = |each: &[&str]| each.iter().copied().map(of).collect::<Vec<_>>();
+        let said = |each: &[&str]| each.iter().copied().map(of).collect::<Alike<_>>();
         assert_eq!(Cpus::of_the_node(&said(&["a 0", "a 1"]), 0, 2), 2);
         assert_eq!(Cpus::of_the_node(&said(&["a 0-1", "a 0-1,10", "a "]), 2, 3), 3);
         // Four PEs of two nodes on a machine of two CPUs, and one elsewhere.
@@ -93,7 +95,7 @@ mod tests {
         assert_eq!((Cpus::of_the_node(&apart, 0, 2), Cpus::of_the_node(&apart, 1, 1)), (1, 8));
         assert_eq!(Cpus::of_the_node(&said(&[" 0-1", " 0-3"]), 0, 1), 2, "who knows its machine?");
         assert_eq!(
-            (Cpus::of_the_node(&[], 0, 0), Cpus::of_the_node(&apart, 5, 1)),
+            (Cpus::of_the_node(&said(&[]), 0, 0), Cpus::of_the_node(&apart, 5, 1)),
             (0, 0),
             "it tells nothing"
         );

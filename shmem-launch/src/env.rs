@@ -9,6 +9,7 @@
 //! OpenSHMEM (`environment_variables.tex`) names four variables, and their older names with `SMA_`.
 
 mod choice;
+mod collective;
 mod error;
 mod fabric;
 mod given;
@@ -17,6 +18,7 @@ mod settings;
 mod variable;
 
 pub use choice::{BarrierChoice, CheckChoice, TransportChoice};
+pub use collective::{CollectiveFamily, CollectiveWay, CollectiveWays, WaysFault};
 pub use error::EnvError;
 pub use given::process;
 pub use row::{Row, rows};

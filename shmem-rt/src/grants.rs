@@ -1,6 +1,7 @@
 //! What the PEs were given for their partitions, and where they want it from, as each tells the others.
 
 use serde::{Deserialize, Serialize};
+use shmem_core::alike::Alike;
 use shmem_core::memory::{Placement, Spread};
 use shmem_core::partition::{FileGrant, Grant, Kind, Pages};
 use shmem_launch::codec::{self, Message};
@@ -76,6 +77,15 @@ pub(crate) fn decode_placements(bytes: &[u8]) -> Option<Vec<Placement>> {
         Some(Placement { kind: Kind::from_number(kind), nodes, spread, downgrade: None })
     };
     all.into_iter().map(placement).collect()
+}
+
+/// What each PE was granted of each partition, by what it was granted of all of them, which are so many.
+///
+/// # Panics
+///
+/// If a PE was granted fewer.
+pub(crate) fn by_partition(partitions: usize, pes: &Alike<Vec<Grant>>) -> Vec<Alike<Grant>> {
+    (0..partitions).map(|at| pes.map(|granted| granted[at].clone())).collect()
 }
 
 fn number(kind: Option<Kind>) -> u32 {

@@ -125,7 +125,7 @@ impl<L: ThreadLevel> World<L> {
             return Err(HeapError::Alignment { align: plan.align }.into());
         }
         let memory = memory_of(job, &agreed, &plan, location)?;
-        let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes[number]);
+        let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes()[number]);
         // SAFETY: all PEs are in this call for cells of this size and alignment (`Agreed`, 1), and have made the same
         // plan from the tables that each has told in it (`Agreed`, 2). The segment was made in this call, on all of them,
         // with room for that plan (`segments::make` compares its bytes); it is hidden, fresh, thus zeroed, and starts on a

@@ -56,7 +56,7 @@ impl<L: ThreadLevel> World<L> {
     /// The heap of the partition at a position in the table.
     fn heap_at(&self, partitions: &Partitions, index: usize) -> Heap<'_, L> {
         let spec = &partitions.table().specs()[index];
-        let page_bytes = partitions.grants()[self.my_pe()][index].pgsize;
+        let page_bytes = partitions.granted(index, self.my_pe()).pgsize;
         Heap { world: self, segment: partitions.segments()[index], id: spec.id, name: spec.name, page_bytes }
     }
 
@@ -203,7 +203,7 @@ impl<L: ThreadLevel> World<L> {
         segments::renew_pages(self.job(), &block, || {
             let partitions = self.job().memory.partitions.read();
             let at = partitions.segments().iter().position(|index| *index == segment);
-            at.is_some_and(|at| partitions.grants()[self.my_pe()][at].populated)
+            at.is_some_and(|at| partitions.granted(at, self.my_pe()).populated)
         });
     }
 }
@@ -380,7 +380,7 @@ impl Agreed<'_> {
             let mine = team.job.memory.ledger.lock().dropped_bytes(segment);
             let all = self.tell([mine as u64]);
             let most = (0..all.len()).rev().max_by_key(|rank| all[*rank][0]).unwrap_or_default();
-            let (pe, bytes) = (team.members()[most].number(), all[most][0] as usize);
+            let (pe, bytes) = (team.member(most).number(), all[most][0] as usize);
             *dropped = (bytes > 0).then_some(Dropped { pe, bytes });
         }
         error

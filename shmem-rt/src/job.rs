@@ -2,12 +2,14 @@
 //! handle on its way to be reclaimed.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::context::Resource;
+use shmem_core::alike::Alike;
+use shmem_core::context::{Far, Resource};
 use shmem_core::exclusion::{Mutex, RwLock};
-use shmem_core::heap::{Ledger, Released};
+use shmem_core::heap::{Allocation, Ledger, Released};
 use shmem_core::memory::{Arena, Machine};
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
@@ -18,6 +20,7 @@ use shmem_core::transport::{CountedTransport, Transport};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::Settings;
 
+use crate::members::Members;
 use crate::observe::Observers;
 use crate::state::holdings::Holdings;
 use crate::state::indexes::Indexes;
@@ -45,14 +48,14 @@ pub(crate) struct Job {
 
 /// Which PEs there are, and where the calling one runs.
 pub(crate) struct Site {
-    /// Shared with the team of all PEs and with grids.
-    pub(crate) pes: Arc<[Pe]>,
+    /// All PEs, shared with the team of them and with grids.
+    pub(crate) everyone: Arc<Members>,
     /// This PE's slot in the arena.
     pub(crate) slot: usize,
     /// CPUs of this node for each of its PEs.
     pub(crate) cpus_per_pe: usize,
     /// The CPUs of each PE on this host; empty: not known.
-    pub(crate) cpus: Vec<Vec<usize>>,
+    pub(crate) cpus: Alike<Vec<usize>>,
     /// The nodes of this machine, once somebody has asked: later than the start, because a program may bind itself
     /// to CPUs first.
     pub(crate) topology: OnceLock<Topology>,
@@ -71,7 +74,9 @@ pub(crate) struct Contexts {
 pub(crate) struct Teams {
     /// Which ones this PE is in.
     pub(crate) indexes: Mutex<Indexes>,
-    /// Which parts of its memory of teams are free.
+    /// Where its memory of teams lies in its slot: asked at each collective on a symmetric object, so without a lock.
+    pub(crate) area: Range<usize>,
+    /// Which parts of that are free.
     pub(crate) room: Mutex<Room>,
 }
 
@@ -85,6 +90,9 @@ pub(crate) struct Network {
     pub(crate) fabric: Option<String>,
     /// The way to PEs on other nodes, if there are any.
     pub(crate) far: Option<Arc<dyn Transport>>,
+    /// A stream of operations of the runtime's own there. What it sends is no part of what the program has started, so
+    /// no quiet of the program waits for it.
+    pub(crate) own: Option<Far>,
     /// The same, if what goes there is counted.
     pub(crate) counted: Option<Arc<CountedTransport>>,
 }
@@ -104,6 +112,14 @@ pub(crate) struct Memory {
     pub(crate) arena: Arc<Arena>,
 }
 
+/// An object in words.
+struct Named {
+    whole: Extent,
+    name: String,
+    /// Whether that is what it is called, and not what it is.
+    is_called: bool,
+}
+
 impl Job {
     /// Ends the job on all PEs, with a message of this one.
     pub(crate) fn abort(&self, code: i32, message: &str) -> ! {
@@ -119,23 +135,59 @@ impl Job {
         self.network.resource.quiet_all();
     }
 
-    /// What lies at an extent: the name of a static, that it is a part of one, what a team has allocated and where, or the
-    /// number of a heap object.
+    /// Completes what the runtime itself has sent to other nodes.
+    pub(crate) fn quiet_own(&self) {
+        if let Some(far) = &self.network.own {
+            far.transport.quiet(far.channel);
+        }
+    }
+
+    /// What lies at an extent: the name of a static, what a team has allocated and where, or the number of an allocation; of
+    /// what is no object the size.
     pub(crate) fn name_of(&self, extent: Extent) -> String {
         let statics = &self.memory.statics;
-        if let Some((_, name)) = statics.iter().find(|(there, _)| *there == extent) {
-            return name.clone();
+        match self.object_around(extent) {
+            Some(Named { whole, name, .. }) if whole == extent => name,
+            Some(Named { name, .. }) => format!("a part of {name}"),
+            None => match statics.iter().find(|(there, _)| there.overlaps(extent)) {
+                Some((_, name)) => format!("a part of {name}"),
+                None => format!("{} at offset {:#x}", show_size(extent.bytes as u64), extent.offset),
+            },
         }
-        if let Some((_, name)) = statics.iter().find(|(there, _)| there.overlaps(extent)) {
-            return format!("a part of {name}");
+    }
+
+    /// As [`name_of`](Self::name_of), of a part with its elements, of so many bytes each: `TABLE[4..8]`.
+    pub(crate) fn name_of_part(&self, extent: Extent, element: usize) -> String {
+        let object = self.object_around(extent).filter(|object| object.whole != extent && element > 0);
+        let Some(Named { whole, name, is_called }) = object else { return self.name_of(extent) };
+        let at = extent.offset - whole.offset;
+        if !at.is_multiple_of(element) {
+            return format!("bytes {at}..{} of {name}", at + extent.bytes);
         }
-        if let Some(name) = self.teams.room.lock().name_of(extent.offset) {
-            return name.to_owned();
+        let (first, count) = (at / element, extent.bytes / element);
+        let part = if count == 1 { format!("[{first}]") } else { format!("[{first}..{}]", first + count) };
+        if is_called { name + &part } else { format!("{part} of {name}") }
+    }
+
+    /// The object that an extent is, or lies in.
+    fn object_around(&self, extent: Extent) -> Option<Named> {
+        let holds = |whole: &Extent| {
+            whole.offset <= extent.offset && extent.offset + extent.bytes <= whole.offset + whole.bytes
+        };
+        if let Some((whole, name)) = self.memory.statics.iter().find(|(whole, _)| holds(whole)) {
+            return Some(Named { whole: *whole, name: name.clone(), is_called: true });
         }
-        match self.memory.ledger.lock().find(extent.offset) {
-            Some(allocation) => format!("heap object #{}", allocation.id),
-            None => format!("{} at offset {:#x}", show_size(extent.bytes as u64), extent.offset),
+        let of_team = |(offset, bytes, name): (usize, usize, &str)| {
+            let whole = Extent { offset, bytes };
+            holds(&whole).then(|| Named { whole, name: name.to_owned(), is_called: false })
+        };
+        if let Some(named) = self.teams.room.lock().name_before(extent.offset).and_then(of_team) {
+            return Some(named);
         }
+        let ledger = self.memory.ledger.lock();
+        let Allocation { offset, bytes, id, .. } = *ledger.find(extent.offset)?;
+        let whole = Extent { offset, bytes };
+        holds(&whole).then(|| Named { whole, name: format!("heap object #{id}"), is_called: true })
     }
 
     /// Whether nothing has been said about this call yet.
@@ -145,6 +197,12 @@ impl Job {
 }
 
 impl Site {
+    /// All PEs, in the order of their numbers.
+    #[inline]
+    pub(crate) fn pes(&self) -> &[Pe] {
+        self.everyone.directory().pes()
+    }
+
     pub(crate) fn topology(&self) -> &Topology {
         self.topology.get_or_init(|| Machine::default().topology())
     }

@@ -19,6 +19,7 @@
 // team                                                             what the members of a team do by themselves
 // phase, context                                                   references, and further streams of operations
 // lock, reach, grid, observing, rayon, ndarray                     small views of a world
+// scale                                                            what collectives cost, by formula
 // collective                                                       what members do together
 // world                                                            the token
 // group                                                            who meets, and for what
@@ -33,6 +34,7 @@
 // report                                                           what the runtime says on its own
 // panics                                                           how the panic of a PE is told
 // pes                                                              PEs in an order
+// members                                                          who is in a job and in a team
 // grants, held, initial, nearness, process, thread, version, waiting  ground
 // ```
 
@@ -58,6 +60,7 @@ mod initial;
 mod job;
 mod lock;
 mod loopback;
+mod members;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod nearness;
@@ -74,6 +77,8 @@ mod queue;
 mod rayon;
 mod reach;
 mod report;
+#[doc(hidden)]
+pub mod scale;
 mod scoped;
 mod segments;
 mod setup;
@@ -89,7 +94,7 @@ mod waiting;
 mod world;
 
 pub use channel::Channel;
-pub use collective::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
+pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Operands, Reducible, Started};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
 pub use error::{ContextError, Error, Result, TeamError};
@@ -100,14 +105,14 @@ pub use heap::Heap;
 pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use partitions::PartitionReport;
-pub use pes::Pes;
+pub use pes::{Pes, PesIter};
 pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, AmoSlices, AtomicWords, Buffer, Collected, Condition, Contribution, Initiator, NonBlocking, Order,
-    Pending, Place, PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Stores, Strided, WaitSet, Words,
-    eq, ge, gt, le, lt, ne,
+    Amo, AmoSlices, AtomicWords, Buffer, Collected, Condition, Contribution, Destination, Initiator,
+    NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Source,
+    Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
@@ -163,8 +168,8 @@ pub mod bootstrap {
 pub mod env {
     #[doc(inline)]
     pub use shmem_launch::env::{
-        BarrierChoice, CheckChoice, EnvError, Row, Settings, TransportChoice, VARIABLES, ValueKind, Variable,
-        process, rows, unknown,
+        BarrierChoice, CheckChoice, CollectiveFamily, CollectiveWay, CollectiveWays, EnvError, Row, Settings,
+        TransportChoice, VARIABLES, ValueKind, Variable, WaysFault, process, rows, unknown,
     };
 }
 
@@ -176,7 +181,7 @@ pub mod mapping {
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
     pub use shmem_core::context::strided::{
-        Destination, Local, LocalMut, Object, Remote, SameElements, Source,
+        Local, LocalMut, Object, Readable, Remote, SameElements, Writable,
     };
     pub use shmem_core::strided::{
         Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,

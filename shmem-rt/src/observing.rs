@@ -18,7 +18,7 @@ impl<L: ThreadLevel> World<L> {
     /// included; none, if nobody counts (`SHMEM_STATS`).
     pub fn traffic(&self) -> Option<Vec<Traffic>> {
         let Job { network, site, settings, .. } = &**self.job();
-        let nothing = || settings.stats.then(|| vec![Traffic::default(); site.pes.len()]);
+        let nothing = || settings.stats.then(|| vec![Traffic::default(); site.pes().len()]);
         network.counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
     }
 

@@ -5,6 +5,7 @@
 
 use std::panic::Location;
 
+use shmem_core::alike::Alike;
 use shmem_core::context::Initiator as _;
 use shmem_core::heap::{Allocation, Allocator, statics};
 use shmem_core::memory::Request;
@@ -57,7 +58,7 @@ impl<L: ThreadLevel> World<L> {
         specs
             .map(|(index, spec)| PartitionReport {
                 spec: spec.clone(),
-                grants: partitions.grants().iter().map(|grants| grants[index].clone()).collect(),
+                grants: partitions.grants()[index].iter().cloned().collect(),
             })
             .collect()
     }
@@ -131,7 +132,8 @@ impl<L: ThreadLevel> World<L> {
             .map_err(Error::from);
         let grant = |own: Own<'_>| Ok(grants::encode(std::slice::from_ref(own.grant)));
         let made = segments::make(job, &agreed, wanted, grant)?;
-        let granted: Option<Vec<Grant>> = made.said.iter().map(|said| grants::decode(said)?.pop()).collect();
+        let granted: Option<Alike<Grant>> =
+            made.said.iter().map(|said| grants::decode(said)?.pop()).collect();
         let granted = granted.unwrap_or_else(|| job.abort(1, "a PE's grant is garbled"));
 
         let (start, size) = (made.offset, spec.size as usize);
@@ -139,8 +141,7 @@ impl<L: ThreadLevel> World<L> {
         let heap = Allocator::new(spec.id, spec.name, start + colour..start + size);
         job.memory.ledger.lock().add_heap(made.index, heap);
         if self.my_pe() == 0 {
-            let each: Vec<_> = granted.iter().map(|grant| vec![grant.clone()]).collect();
-            for warning in downgrades(std::slice::from_ref(&spec), &each) {
+            for warning in downgrades(std::slice::from_ref(&spec), std::slice::from_ref(&granted)) {
                 say(&format!("shmem: warning: {warning}"));
             }
         }

@@ -1,16 +1,18 @@
 //! PEs in an order.
 
 use std::fmt;
-use std::iter::Copied;
-use std::ops::Index;
-use std::slice;
+use std::iter::FusedIterator;
+use std::ops::{Index, Range};
 
 use shmem_core::pe::Pe;
 
+use crate::members::Members;
+
 /// PEs in an order: those of a job by their numbers, those of a team by their ranks.
 ///
-/// It is a view, as a slice is, and lends the list that the job or the team keeps anyway (8 bytes for each PE): taking one
-/// costs nothing, whatever the number of PEs.
+/// It is a view, as a slice is: taking one costs nothing, whatever the number of PEs. A team whose ranks follow a stride
+/// keeps no list of its members, so there is no slice to be had; [`get`](Self::get), an index and [`iter`](Self::iter) find
+/// them.
 ///
 /// ```
 /// use shmem::prelude::*;
@@ -28,33 +30,39 @@ use shmem_core::pe::Pe;
 ///     assert_eq!(world.fetch(GREETINGS.on(last)), world.pes().len() as u64);
 /// }
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Pes<'a>(&'a [Pe]);
+#[derive(Clone, Copy)]
+pub struct Pes<'a>(&'a Members);
 
 impl<'a> Pes<'a> {
-    /// Some PEs, in the order of the slice.
-    pub const fn new(pes: &'a [Pe]) -> Self {
-        Self(pes)
+    /// The members of a team, in the order of their ranks.
+    pub(crate) const fn new(members: &'a Members) -> Self {
+        Self(members)
     }
 
     /// How many there are.
-    pub const fn len(self) -> usize {
-        self.0.len()
+    pub fn len(self) -> usize {
+        self.0.size()
     }
 
     /// Whether there are none. A job and a team have at least one.
-    pub const fn is_empty(self) -> bool {
-        self.0.is_empty()
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The PE with an index, if there is one.
+    ///
+    /// ```
+    /// fn third(world: &shmem::World) -> Option<shmem::Pe> {
+    ///     world.pes().get(2)
+    /// }
+    /// ```
+    pub fn get(self, index: usize) -> Option<Pe> {
+        self.0.get(index).copied()
     }
 
     /// One after the other.
-    pub fn iter(self) -> Copied<slice::Iter<'a, Pe>> {
-        self.0.iter().copied()
-    }
-
-    /// The same as a slice.
-    pub const fn as_slice(self) -> &'a [Pe] {
-        self.0
+    pub fn iter(self) -> PesIter<'a> {
+        PesIter { pes: self.0, left: 0..self.len() }
     }
 }
 
@@ -70,7 +78,7 @@ impl Index<usize> for Pes<'_> {
     fn index(&self, index: usize) -> &Pe {
         match self.0.get(index) {
             Some(pe) => pe,
-            None => refuse(index, self.0.len()),
+            None => refuse(index, self.len()),
         }
     }
 }
@@ -90,7 +98,7 @@ fn refuse(index: usize, count: usize) -> ! {
 
 impl<'a> IntoIterator for Pes<'a> {
     type Item = Pe;
-    type IntoIter = Copied<slice::Iter<'a, Pe>>;
+    type IntoIter = PesIter<'a>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -99,15 +107,72 @@ impl<'a> IntoIterator for Pes<'a> {
 
 impl<'a> IntoIterator for &Pes<'a> {
     type Item = Pe;
-    type IntoIter = Copied<slice::Iter<'a, Pe>>;
+    type IntoIter = PesIter<'a>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
+/// Whether they are the same PEs in the same order.
+impl PartialEq for Pes<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Pes<'_> {}
+
 impl fmt::Debug for Pes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// PEs one after the other, from both ends: what [`Pes::iter`] gives.
+///
+/// ```
+/// fn others(world: &shmem::World) -> impl Iterator<Item = shmem::Pe> {
+///     let pes: shmem::PesIter<'_> = world.pes().iter();
+///     pes.rev().filter(|pe| *pe != world.me())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct PesIter<'a> {
+    pes: &'a Members,
+    left: Range<usize>,
+}
+
+impl Iterator for PesIter<'_> {
+    type Item = Pe;
+
+    #[inline]
+    fn next(&mut self) -> Option<Pe> {
+        self.left.next().map(|index| self.pes.member(index))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Pe> {
+        self.left.nth(n).map(|index| self.pes.member(index))
+    }
+}
+
+impl DoubleEndedIterator for PesIter<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Pe> {
+        self.left.next_back().map(|index| self.pes.member(index))
+    }
+}
+
+impl ExactSizeIterator for PesIter<'_> {}
+
+impl FusedIterator for PesIter<'_> {}
+
+impl fmt::Debug for PesIter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
     }
 }

@@ -66,6 +66,7 @@ impl Setup {
             format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
             format!("memory of teams: {}", show_size(self.settings.team_size)),
             format!("barrier of a node: {}", self.settings.barrier.name()),
+            format!("ways of collectives: {}", self.settings.collective_ways),
             format!("address space for later segments: {}", show_size(self.settings.later_size)),
             format!("asked to observe: {}", Observers::asked(&self.settings)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),

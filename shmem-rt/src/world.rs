@@ -33,6 +33,7 @@ use crate::thread::{Single, ThreadLevel};
 /// | order and complete | [`fence`](crate::Order::fence), [`quiet`](crate::Order::quiet), [`quiet_pe`](crate::Order::quiet_pe) |
 /// | meet | [`barrier_all`](Self::barrier_all), [`sync_all`](Self::sync_all) |
 /// | do something together | [`sum`](Self::sum), [`prod`](Self::prod), [`min`](Self::min), [`max`](Self::max), [`sum_inscan`](Self::sum_inscan), [`sum_exscan`](Self::sum_exscan), [`broadcast`](Self::broadcast), [`collect`](Self::collect), [`fcollect`](Self::fcollect), [`alltoall`](Self::alltoall), [`alltoalls`](Self::alltoalls) |
+/// | go on beside what all do | [`start_sum`](Self::start_sum), [`start_prod`](Self::start_prod), [`start_min`](Self::start_min), [`start_max`](Self::start_max), [`start_and`](Self::start_and), [`start_or`](Self::start_or), [`start_xor`](Self::start_xor), [`start_broadcast`](Self::start_broadcast), [`start_fcollect`](Self::start_fcollect), [`start_alltoall`](Self::start_alltoall), [`start_barrier`](Self::start_barrier) |
 /// | do it with some of the PEs | [`team`](Self::team), [`node_team`](Self::node_team), and what a [`Team`] splits into |
 /// | have references | [`local`](Self::local), [`frozen`](Self::frozen), [`local_with_halos`](Self::local_with_halos) |
 /// | exchange edges with neighbours | [`halo`](Self::halo) |
@@ -126,7 +127,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_n_pes`.
     pub fn n_pes(&self) -> usize {
-        self.inner.job.site.pes.len()
+        self.inner.job.site.pes().len()
     }
 
     /// The PE with a number. Where the program has checked the number, `world.pes()[number]` needs no `?`.
@@ -136,18 +137,18 @@ impl<L: ThreadLevel> World<L> {
     /// [`Error::NoSuchPe`] if the number is not below [`n_pes`](Self::n_pes).
     #[inline]
     pub fn pe(&self, number: usize) -> Result<Pe> {
-        let pes = &self.inner.job.site.pes;
+        let pes = self.inner.job.site.pes();
         pes.get(number).copied().ok_or(Error::NoSuchPe { number, count: pes.len() })
     }
 
     /// All PEs, in the order of their numbers: `for pe in world.pes()`, `world.pes()[3]`, `world.pes().len()`.
     pub fn pes(&self) -> Pes<'_> {
-        Pes::new(&self.inner.job.site.pes)
+        self.inner.team.pes()
     }
 
     /// The PEs before and behind this one in a ring.
     pub fn ring_neighbours(&self) -> (Pe, Pe) {
-        let pes = &self.inner.job.site.pes;
+        let pes = self.inner.job.site.pes();
         let (me, last) = (self.my_pe(), pes.len() - 1);
         let west = pes[if me == 0 { last } else { me - 1 }];
         let east = pes[if me == last { 0 } else { me + 1 }];

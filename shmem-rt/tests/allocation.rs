@@ -1,4 +1,5 @@
-//! No operation allocates, also not those that go on after they return.
+//! No operation allocates, also not those that go on after they return; nor does a collective, on one node, besides the list that
+//! is its result, and what a PE that sleeps says of itself.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,7 +12,11 @@ struct Counted;
 thread_local! {
     /// Of this thread: the one that runs tests allocates when it likes.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static LONG: Cell<usize> = const { Cell::new(0) };
 }
+
+/// Bytes of the longest text in which a PE that sleeps says what it waits for. It may sleep in any collective; its data are longer.
+const TEXT: usize = 256;
 
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
@@ -20,6 +25,7 @@ static ALLOCATOR: Counted = Counted;
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        LONG.set(LONG.get() + usize::from(layout.size() > TEXT));
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
@@ -79,4 +85,90 @@ fn operations_do_not_allocate(world: &mut World) {
     let after = ALLOCATIONS.get();
     assert_eq!((after - before, buffer.len()), (0, 64));
     world.barrier_all();
+}
+
+const PES: usize = 3;
+/// Elements of each PE: of little data, of more than is brought at once, and of what is moved in pieces.
+const LENGTHS: [usize; 5] = [1, 20, 100, 3000, 20_000];
+const MOST: usize = LENGTHS[4] * PES;
+
+#[symmetric]
+static GIVEN: [u64; MOST];
+#[symmetric]
+static TAKEN: [u64; MOST];
+
+/// An item that is no number.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Wide([u64; 7]);
+
+/// Every collective once, on objects and on memory of the program, with so many elements of each member. `made` is told what
+/// each has allocated.
+fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut dyn FnMut(&str, usize)) {
+    let (team, root) = (world.team(), world.pes()[1]);
+    let (given, all_given) = (GIVEN.here(world).index(..len), GIVEN.here(world).index(..len * PES));
+    let (taken, all_taken) = (TAKEN.here(world).index(..len), TAKEN.here(world).index(..len * PES));
+    let [source, into] = lists;
+    let (source, into) = (&source[..len * PES], &mut into[..len * PES]);
+    let widen = |a: Wide, b: Wide| Wide(std::array::from_fn(|k| a.0[k].wrapping_add(b.0[k])));
+    macro_rules! each {
+        ($($call:ident($($argument:expr),*);)*) => {$(
+            let before = LONG.get();
+            let result = team.$call(world, $($argument),*);
+            made(stringify!($call($($argument),*)), LONG.get() - before);
+            _ = result;
+        )*};
+    }
+    each! {
+        barrier();
+        sync();
+        broadcast(given, root);
+        broadcast(&mut into[..len], root);
+        sum(1.5);
+        sum((1, 0.5));
+        sum(given);
+        sum(&mut into[..len]);
+        min(given);
+        and(given);
+        and(true);
+        sum_inscan(given);
+        sum_exscan(given);
+        sum_exscan(&mut into[..len]);
+        fcollect(&given, all_taken);
+        fcollect(&source[..len], &mut *into);
+        collect_into(&given, all_taken);
+        collect_into(&source[..len], &mut *into);
+        alltoall(&all_given, all_taken);
+        alltoall(source, &mut *into);
+        alltoalls(&all_given, 2, all_taken, 3, len / 3);
+        alltoalls(source, 3, &mut *into, 2, len / 3);
+        sum_to(given, root);
+        sum_to(&mut into[..len], root);
+        xor_to(given, root);
+        reduce_to(given, root, u64::wrapping_mul);
+        fcollect_to(&given, all_taken, root);
+        fcollect_to(&source[..len], &mut *into, root);
+        scatter_from(&all_given, taken, root);
+        scatter_from(source, &mut into[..len], root);
+        sum_scatter(&all_given, taken);
+        sum_scatter(source, &mut into[..len]);
+        reduce_scatter(&all_given, taken, u64::wrapping_mul);
+        reduce(Wide([1; 7]), widen);
+        reduce(&mut into[..len], u64::wrapping_mul);
+        reduce_inscan(&mut into[..len], u64::wrapping_mul);
+        reduce_exscan(Wide([2; 7]), widen);
+        min_at(&given);
+        max_at(source);
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn collectives_do_not_allocate(world: &mut World) {
+    let mut lists = [vec![1; MOST], vec![2; MOST]];
+    for len in LENGTHS {
+        collectives(world, len, &mut lists, &mut |_, _| ());
+        collectives(world, len, &mut lists, &mut |call, allocations| {
+            assert_eq!(allocations, 0, "`{call}` of {len} elements");
+        });
+    }
 }

@@ -95,6 +95,90 @@ fn a_reader_that_stops_is_no_fault() {
     assert_eq!((output.status.code(), texts(&output).1), (Some(0), String::new()));
 }
 
+/// What is said of a plan, by words of its lines.
+fn plan(arguments: &[&str], environment: &[(&str, &str)]) -> Vec<Vec<String>> {
+    let all = [&["plan", "--collective"], arguments].concat();
+    let output = info(&all, environment).output().unwrap();
+    let (text, error) = texts(&output);
+    assert!(output.status.success(), "{error}");
+    text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+}
+
+/// The lines of ways: which one is taken, and of each its name, rounds, messages and bytes.
+fn ways(lines: &[Vec<String>]) -> Vec<(bool, String, [u64; 3])> {
+    let of = |line: &Vec<String>| {
+        let taken = line[0] == "taken";
+        // The last two words are a time and its unit.
+        let number = |back: usize| line[line.len() - 2 - back].parse().unwrap();
+        (taken, line[usize::from(taken)].clone(), [number(3), number(2), number(1)])
+    };
+    lines[2..lines.len() - 1].iter().map(of).collect()
+}
+
+#[test]
+fn the_plan_of_a_collective() {
+    let large = ["sum", "--bytes", "1M", "--pes", "64", "--per-node", "2"];
+    let lines = plan(&large, &[]);
+    let title = "a sum of floating point, 1M of each PE: 64 PEs, 2 on each of 32 nodes";
+    assert_eq!(lines[0].join(" "), title);
+    let found = ways(&lines);
+    // What docs/scale.md says of this job.
+    assert_eq!((&found[1].1[..], found[1].2[0], found[1].2[1]), ("windows", 11, 7_232));
+    assert_eq!(
+        found.iter().map(|(taken, way, _)| (*taken, &way[..])).collect::<Vec<_>>(),
+        [(false, "meetings"), (true, "windows")]
+    );
+    let asked = ways(&plan(&large, &[("SHMEM_COLLECTIVE_ALGORITHM", "reduce:meetings")]));
+    assert!(asked[0].0 && !asked[1].0, "{asked:?}");
+
+    let barrier = plan(&["barrier", "--pes", "100000", "--per-node", "100"], &[]);
+    assert_eq!(ways(&barrier), [(true, "meetings".to_owned(), [10, 10_000, 80_000])]);
+    assert!(barrier[2].join(" ").contains("1 x 10 rounds"), "{barrier:?}");
+
+    // Half of there and back, and 12 bytes of each node at 80 or 175 ps.
+    for (provider, time) in [("verbs;ofi_rxm", "1.1"), ("tcp;ofi_rxm", "6.0")] {
+        let lines =
+            plan(&["broadcast", "--pes", "2", "--provider", provider], &[("SHMEM_STRIDED_TABLE", "none")]);
+        assert!(lines[2].ends_with(&[time.into(), "us".into()]), "{lines:?}");
+    }
+
+    let near = plan(&["fcollect", "--bytes", "1M", "--pes", "4", "--per-node", "4", "--symmetric"], &[]);
+    let near: Vec<_> = near.iter().map(|line| line.join(" ")).collect();
+    assert_eq!(near[0], "an fcollect, 1M of each PE, in symmetric objects: 4 PEs on one node");
+    let starts = ["meetings a piece", "rings chunks", "taken direct from where"];
+    assert!(near[2..5].iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{near:?}");
+    assert!(near[2..5].iter().all(|line| line.ends_with(" - - - -")), "{near:?}");
+}
+
+#[test]
+fn a_plan_that_cannot_be_made_says_why() {
+    for (arguments, expected) in [
+        (&["sum", "--pes", "0"][..], "shmem-info: --pes 0: plans are made for 1 to 262144 PEs\n"),
+        (
+            &["sum", "--pes", "10", "--per-node", "4"],
+            "shmem-info: --pes 10 --per-node 4: nodes have equally many PEs in a plan; give a number of PEs that is a \
+             multiple of those on a node\n",
+        ),
+        (
+            &["fcollect", "--pes", "1024", "--bytes", "5G"],
+            "shmem-info: --bytes 5G: among 1024 PEs, one has more than 16G then, up to which plans are made; give fewer\n",
+        ),
+    ] {
+        let output = info(&[&["plan", "--collective"], arguments].concat(), &[]).output().unwrap();
+        assert_eq!((output.status.code(), texts(&output).1.as_str()), (Some(1), expected));
+    }
+    for usage in [
+        &["plan"][..],
+        &["plan", "--collective", "sum"],
+        &["plan", "--pes", "4"],
+        &["plan", "--collective", "sums", "--pes", "4"],
+        &["plan", "--collective", "sum", "--pes", "4", "--block", "8"],
+        &["plan", "--collective", "sum", "--pes", "4", "--bytes", "8X"],
+    ] {
+        assert_eq!(info(usage, &[]).output().unwrap().status.code(), Some(2), "{usage:?}");
+    }
+}
+
 #[test]
 fn the_plan_of_a_transfer() {
     let column = ["plan", "--block", "24", "--count", "1000", "--to", "8192", "--from", "24"];

@@ -51,6 +51,18 @@ const PLACES: &[Place] = &[
     },
     Place {
         program: "
+            #[derive(Clone, Copy, Symmetric)]
+            #[repr(C)]
+            struct Bounds(f64, f64);
+
+            fn written(world: &World, x: Bounds) {
+                let join = |a: Bounds, b: Bounds| Bounds(a.0.min(b.0), a.1.max(b.1));
+                $;
+            }",
+        suggestions: &["world.reduce(x, join)"],
+    },
+    Place {
+        program: "
             fn written(world: &mut World) -> Result<()> {
                 let (n, x) = (4, 2.0);
                 let scratch = world.alloc($)?;

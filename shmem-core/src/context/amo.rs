@@ -7,7 +7,7 @@ use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::transport::{AtomicOp, Width, shm};
+use crate::transport::{AtomicOp, SignalOp, Width, shm};
 
 /// The bit operations, each with the form that gives what was there before.
 macro_rules! bits {
@@ -137,7 +137,7 @@ pub trait Amo: Initiator {
     where
         Self: Stores,
     {
-        update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Set(value), Family::SignalSet);
+        update_signal(self.endpoint(), signal, SignalOp::Set(value));
     }
 
     /// Adds to a signal.
@@ -149,7 +149,7 @@ pub trait Amo: Initiator {
     where
         Self: Stores,
     {
-        update_bits(self.endpoint(), signal, Width::W8, AtomicOp::Add(value), Family::SignalAdd);
+        update_signal(self.endpoint(), signal, SignalOp::Add(value));
     }
 
     /// Reads a signal.
@@ -274,7 +274,7 @@ fn fetching_bits<W: SymmetricData>(
 
 #[inline(always)]
 #[track_caller]
-pub(super) fn update_bits<W: SymmetricData>(
+fn update_bits<W: SymmetricData>(
     endpoint: &Endpoint,
     word: On<'_, W>,
     width: Width,
@@ -291,6 +291,29 @@ pub(super) fn update_bits<W: SymmetricData>(
             update_slow(endpoint, pe, segment, offset, width, code, a, b, family, location);
         }
     }
+}
+
+/// Changes a signal, behind data that is there.
+#[inline(always)]
+#[track_caller]
+pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
+    if let Some(slot) = signal.pe().slot() {
+        return signal_on_node(endpoint.start_of(slot), signal.offset(), op);
+    }
+    let family = match op {
+        SignalOp::Set(_) => Family::SignalSet,
+        SignalOp::Add(_) => Family::SignalAdd,
+    };
+    update_bits(endpoint, signal, Width::W8, op.into(), family);
+}
+
+/// `slot` is the start of the slot of a PE on this node.
+#[inline(always)]
+pub(super) fn signal_on_node(slot: *mut u8, offset: usize, op: SignalOp) {
+    // SAFETY: `slot` is the start of a slot that a `Pe` carries.
+    let bell = unsafe { Endpoint::bell_at(slot) };
+    // SAFETY: callers pass the offset of a signal, which is an aligned word of 8 bytes in every slot.
+    unsafe { shm::signal(slot.wrapping_add(offset), op, bell) };
 }
 
 /// As [`fetching`], with a result that is written later.
@@ -409,7 +432,7 @@ slow! {
 
 /// `slot` is the start of the slot of a PE on this node.
 #[inline(always)]
-pub(super) fn on_node(slot: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
+fn on_node(slot: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
     // SAFETY: `slot` is the start of a slot that a `Pe` carries.
     let bell = unsafe { Endpoint::bell_at(slot) };
     // SAFETY: callers pass the offset of an aligned word of that width in every slot.

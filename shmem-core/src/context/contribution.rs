@@ -4,7 +4,8 @@
 //! say that it fits is found, also for a number whose type nobody has said yet, and who gives something else reads one
 //! message.
 
-use crate::data::{Contents, Movable, PlainData, zeroed_items};
+use super::items::Items;
+use crate::data::{Contents, Movable, PlainData};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
 
@@ -14,19 +15,25 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
 /// |---|---|---|
 /// | `&mut x`: a value, an array, a slice, a `Vec`, a `Box` of a slice | that, in place | `()` |
 /// | `x`: a value, an array, a `Vec`, a `Box` of a slice | nothing | the value, of the same type |
+/// | `(x, y)`, also of three and four values of any types | nothing | a tuple of the same types |
 /// | `&OBJECT`: a symmetric static, `SymBox`, or object of a team; a part of one, `OBJECT.here(world).index(1..4)` | the calling PE's own copy | `()` |
 ///
-/// All PEs give the same of these, of the same length; symmetric objects are the same object. An object is read and written as by
-/// `here`: through memory of the program, so it takes room there for as long as the call. Its copies may
-/// be used by other PEs before the call begins on them and after the next barrier; what others write there meanwhile, and what
-/// they read, is either.
+/// All PEs give the same of these, of the same length; symmetric objects are the same object. Small objects go through memory
+/// of the program; of larger ones, on a node, PEs read and write each other's copies where they lie, without room for
+/// another one. Copies may be used by other PEs before the call begins on them and after the next barrier; what others
+/// write there meanwhile, and what they read, is either.
+///
+/// # Safety
+///
+/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
+/// have it, for as long as the reference lives: collectives read and write the copies of others there.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a collective that changes it",
     label = "neither a value, nor `&mut`, nor a symmetric object",
     note = "in place: `world.broadcast(&mut x, root)`; as a value, which comes back: `let x = world.broadcast(x, root)`",
     note = "that can be plain data, an array, a `Vec` or a `Box` of a slice; in place also a slice, `&mut values[..]`, and a symmetric object of plain data, `&OBJECT`"
 )]
-pub trait Contribution<R>: Sized {
+pub unsafe trait Contribution<R>: Sized {
     /// What it consists of.
     type Item: PlainData;
 
@@ -37,15 +44,36 @@ pub trait Contribution<R>: Sized {
         None
     }
 
-    /// Lets the collective change the items.
+    /// Lets a collective read the items, which are changed later.
+    #[doc(hidden)]
+    #[track_caller]
+    fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[Self::Item]) -> O) -> O;
+
+    /// The result of the call, of what was changed where it lies. Asked where there is such a place.
+    #[doc(hidden)]
+    fn changed(self) -> R;
+
+    /// Lets the collective change the items, in private memory.
     #[doc(hidden)]
     #[track_caller]
     fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [Self::Item])) -> R;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: PlainData> Contribution<T> for T {
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl<T: PlainData> Contribution<T> for T {
     type Item = T;
+
+    #[doc(hidden)]
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
+        collective(self.items())
+    }
+
+    #[doc(hidden)]
+    #[inline(always)]
+    fn changed(self) -> T {
+        self
+    }
 
     #[doc(hidden)]
     #[inline(always)]
@@ -56,8 +84,17 @@ impl<T: PlainData> Contribution<T> for T {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: PlainData> Contribution<Self> for Vec<T> {
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl<T: PlainData> Contribution<Self> for Vec<T> {
     type Item = T;
+
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
+        collective(self)
+    }
+
+    fn changed(self) -> Self {
+        self
+    }
 
     #[inline]
     fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
@@ -67,8 +104,17 @@ impl<T: PlainData> Contribution<Self> for Vec<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: PlainData> Contribution<Self> for Box<[T]> {
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl<T: PlainData> Contribution<Self> for Box<[T]> {
     type Item = T;
+
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
+        collective(self)
+    }
+
+    fn changed(self) -> Self {
+        self
+    }
 
     #[inline]
     fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
@@ -78,8 +124,15 @@ impl<T: PlainData> Contribution<Self> for Box<[T]> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<M: Movable + ?Sized> Contribution<()> for &mut M {
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl<M: Movable + ?Sized> Contribution<()> for &mut M {
     type Item = M::Item;
+
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[M::Item]) -> O) -> O {
+        collective((**self).items())
+    }
+
+    fn changed(self) {}
 
     #[inline(always)]
     fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [M::Item])) {
@@ -88,29 +141,46 @@ impl<M: Movable + ?Sized> Contribution<()> for &mut M {
 }
 
 #[diagnostic::do_not_recommend]
-impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for Here<'_, C> {
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for Here<'_, C> {
     type Item = C::Item;
 
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         Some(self.extent())
     }
 
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> O) -> O {
+        let mut items = Items::zeroed(self.len());
+        self.read_items(items.all());
+        collective(items.all())
+    }
+
+    fn changed(self) {}
+
     #[track_caller]
     fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [C::Item])) {
-        let mut items = zeroed_items(self.len());
-        self.read_items(&mut items);
-        collective(&mut items);
-        self.write_items(&items);
+        let mut items = Items::zeroed(self.len());
+        self.read_items(items.all());
+        collective(items.all());
+        self.write_items(items.all());
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: PlainData> Contribution<()> for &Symmetric<T> {
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<T: PlainData> Contribution<()> for &Symmetric<T> {
     type Item = T;
 
     fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
         Some(self.here(token).extent())
     }
+
+    #[track_caller]
+    fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
+        self.here(token).read(token, collective)
+    }
+
+    fn changed(self) {}
 
     #[track_caller]
     fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) {
@@ -119,12 +189,20 @@ impl<T: PlainData> Contribution<()> for &Symmetric<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for &SymBox<C> {
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for &SymBox<C> {
     type Item = C::Item;
 
     fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
         Some(self.here(token).extent())
     }
+
+    #[track_caller]
+    fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> O) -> O {
+        self.here(token).read(token, collective)
+    }
+
+    fn changed(self) {}
 
     #[track_caller]
     fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [C::Item])) {

@@ -7,9 +7,12 @@
 
 mod amo;
 mod amo_slices;
+mod both;
 mod collected;
 mod condition;
 mod contribution;
+mod items;
+mod list;
 pub mod mapping;
 mod matching;
 pub mod nonblocking;
@@ -28,9 +31,11 @@ mod wait_set;
 
 pub use amo::Amo;
 pub use amo_slices::{AmoSlices, AtomicWords};
+pub use both::Both;
 pub use collected::Collected;
 pub use condition::{Condition, eq, ge, gt, le, lt, ne};
 pub use contribution::Contribution;
+pub use list::{Destination, Source};
 pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
 pub use order::Order;
 pub use place::Place;

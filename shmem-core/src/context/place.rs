@@ -2,8 +2,9 @@
 
 use core::panic::Location;
 
+use super::amo::update_signal;
 use super::order::fence_through;
-use super::slow::{get_slow, p_slow, put_signal_slow, put_slow, update_signal};
+use super::slow::{get_slow, p_slow, put_signal_slow, put_slow};
 use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::Endpoint;
@@ -187,7 +188,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
             // SAFETY: the caller's promise.
             unsafe { self.put_from(endpoint, source, family) };
             if !mutant("signal-first") {
-                // A read-modify-write: it releases what stands before, and wakes who waits.
+                // It releases what stands before, and wakes who waits.
                 update_signal(endpoint, signal, op);
             }
         } else {

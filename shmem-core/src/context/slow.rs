@@ -3,13 +3,13 @@
 
 use core::panic::Location;
 
-use super::amo::{on_node, update_bits};
+use super::amo::signal_on_node;
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
-use crate::object::{On, Signal};
+use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::transport::{SignalOp, Width, shm};
+use crate::transport::{SignalOp, shm};
 
 /// Where a put cannot go straight to the arena: it is told to the observer, and goes there or through the
 /// transport. By value: a reference to `value` would keep it in memory on the way to the store, too.
@@ -141,7 +141,7 @@ pub(super) unsafe fn put_signal_slow(
         if let Some(slot) = endpoint.mapped(pe, 0) {
             // SAFETY: the caller's promise.
             unsafe { shm::put(slot.wrapping_add(offset), from, bytes) };
-            on_node(slot, signal_offset, Width::W8, op.into());
+            signal_on_node(slot, signal_offset, op);
             return;
         }
         let (far, channel) = (&endpoint.far().transport, endpoint.far().channel);
@@ -150,17 +150,6 @@ pub(super) unsafe fn put_signal_slow(
         // SAFETY: the caller's promise, for as long as the family says.
         unsafe { far.put_signal(channel, to, from, bytes, signal, op, family.until()) };
     });
-}
-
-/// Changes the signal behind data that is there.
-#[inline(always)]
-#[track_caller]
-pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
-    let family = match op {
-        SignalOp::Set(_) => Family::SignalSet,
-        SignalOp::Add(_) => Family::SignalAdd,
-    };
-    update_bits(endpoint, signal, Width::W8, op.into(), family);
 }
 
 /// # Safety

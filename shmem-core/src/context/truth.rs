@@ -43,8 +43,17 @@ unsafe impl Pod for Truth {}
 unsafe impl SymmetricData for Truth {}
 
 #[diagnostic::do_not_recommend]
-impl Contribution<Self> for bool {
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl Contribution<Self> for bool {
     type Item = Truth;
+
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[Truth]) -> O) -> O {
+        collective(&[Truth(u8::from(*self))])
+    }
+
+    fn changed(self) -> Self {
+        self
+    }
 
     fn change(mut self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [Truth])) -> Self {
         (&mut self).change(token, collective);
@@ -53,8 +62,15 @@ impl Contribution<Self> for bool {
 }
 
 #[diagnostic::do_not_recommend]
-impl Contribution<()> for &mut bool {
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl Contribution<()> for &mut bool {
     type Item = Truth;
+
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[Truth]) -> O) -> O {
+        collective(&[Truth(u8::from(**self))])
+    }
+
+    fn changed(self) {}
 
     fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [Truth])) {
         let mut truth = [Truth(u8::from(*self))];

@@ -8,12 +8,14 @@
 mod standstill;
 mod stores;
 mod waiting;
+mod work;
 
 use std::sync::Arc;
 
 pub use standstill::Watch;
 pub use stores::Stores;
 pub use waiting::{WaitReport, Waiting};
+pub use work::{Step, Work};
 
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;

@@ -4,7 +4,8 @@
 //! how often threads of all PEs have begun and ended to sleep, and raises a number. Whoever sleeps looks at what it
 //! waits for once more, behind the number, and answers: that it waits still, and whether its process is closed, that
 //! is, has no threads but those that sleep here, and nothing else that could act of its own. When all threads that
-//! sleep have answered, and nobody has begun or ended to sleep meanwhile, the question is asked a second time.
+//! sleep have answered, and nobody has begun or ended to sleep meanwhile, the question is asked a second time. Who goes on
+//! with a [work](super::Work) when it looks has not slept: it counts that as if it had, and answers at another look.
 //!
 //! That proves it. Behind the first round every process was closed at some time, and none of its threads has left
 //! its sleep since, so none can have become two: from the last of these times on nobody has done anything. In the
@@ -61,6 +62,13 @@ impl<'w> Vigil<'w> {
         Self { watch, answered: 0, asks: false, round: None }
     }
 
+    /// A thread that sleeps has done something, and goes on sleeping.
+    pub(super) fn turn(&self) {
+        let mine = self.watch.record(self.watch.me());
+        mine.end_sleep();
+        mine.begin_sleep();
+    }
+
     /// A thread that sleeps looks; `done` says whether its wait is over, `describe` what it waits for.
     pub(super) fn look(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         if self.ask() {
@@ -96,9 +104,9 @@ impl<'w> Vigil<'w> {
             return false;
         }
         // None of the numbers ever falls: the sum is the same only if all are.
-        let turns = (0..watch.pes()).map(|pe| watch.record(pe).sleeps()).fold(0, u64::wrapping_add);
+        let turns = || (0..watch.pes()).map(|pe| watch.record(pe).sleeps()).fold(0, u64::wrapping_add);
         let is_second = match self.round {
-            Some(round) if round.turns == turns && round.number == first.question() => {
+            Some(round) if round.turns == turns() && round.number == first.question() => {
                 // Whether all processes were closed; `None`: a thread has not answered yet.
                 let are_closed = running().try_fold(true, |all, pe| {
                     let record = watch.record(pe);
@@ -111,6 +119,8 @@ impl<'w> Vigil<'w> {
                         self.round = None;
                         return false;
                     }
+                    // Who sleeps may have gone on with a work before it has answered, and has counted a turn then.
+                    Some(true) if round.turns != turns() => false,
                     Some(true) if round.is_second => return true,
                     // Every process was closed at some time. What was done until then is seen from now on.
                     Some(true) => true,
@@ -118,7 +128,7 @@ impl<'w> Vigil<'w> {
             }
             _ => false,
         };
-        self.round = Some(Round { number: first.raise_question(), turns, is_second });
+        self.round = Some(Round { turns: turns(), number: first.raise_question(), is_second });
         false
     }
 }
@@ -255,6 +265,18 @@ mod tests {
             other.look(&mut || false, &|| ());
         }
         assert!(!looks(&seats, &mut [], 0));
+    }
+
+    #[test]
+    fn who_goes_on_with_a_work_begins_the_rounds_anew() {
+        let records = records(2);
+        let seats = seats(&records);
+        let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+        for _ in 0..9 {
+            vigils[1].turn();
+            assert!(!looks(&seats, &mut vigils, 1));
+        }
+        assert!(looks(&seats, &mut vigils, 3));
     }
 
     #[test]

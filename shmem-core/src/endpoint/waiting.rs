@@ -1,9 +1,12 @@
 //! How a PE waits: it spins, then sleeps, and says so when it takes long.
 
+use std::cell::Cell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Endpoint;
 use super::standstill::{LOOK, Vigil, Watch};
+use super::work::{LONGEST_SLEEP, Work, Works};
 use crate::sync::Patience;
 use crate::system::{Activity, monotonic_now};
 
@@ -23,6 +26,7 @@ pub struct Waiting {
     name: Box<dyn Fn(usize) -> String + Send + Sync>,
     report: Box<dyn Fn(&WaitReport) + Send + Sync>,
     watch: Option<Box<dyn Watch>>,
+    works: Works,
 }
 
 impl Waiting {
@@ -34,7 +38,8 @@ impl Waiting {
         name: impl Fn(usize) -> String + Send + Sync + 'static,
         report: impl Fn(&WaitReport) + Send + Sync + 'static,
     ) -> Self {
-        Self { patience, warn_after, name: Box::new(name), report: Box::new(report), watch: None }
+        let (name, report) = (Box::new(name), Box::new(report));
+        Self { patience, warn_after, name, report, watch: None, works: Works::default() }
     }
 
     /// The same, and threads that sleep look whether anybody is left who could wake them.
@@ -53,25 +58,60 @@ impl Waiting {
         (self.name)(offset)
     }
 
+    /// Goes on with a work whenever somebody waits, until it is over.
+    pub fn go_on_with(&self, work: Arc<dyn Work>) {
+        self.works.begin(work);
+    }
+
+    /// Whether there is a work that is not over.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        self.works.are_any()
+    }
+
+    /// Goes on with all works, without waiting.
+    pub fn go_on(&self, endpoint: &Endpoint) {
+        if let Some(far) = endpoint.far_if_any() {
+            far.transport.progress();
+        }
+        self.works.go_on();
+    }
+
     /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed;
     /// `activity` describes the wait; it is called when that is long enough to sleep, and for each report.
     #[inline]
     pub fn until(
         &self,
         endpoint: &Endpoint,
+        done: impl FnMut() -> bool,
+        sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
+        activity: impl Fn() -> Activity,
+    ) {
+        self.until_brought(0, endpoint, done, sleep, activity);
+    }
+
+    /// As [`until`](Self::until), where so many bytes of another node are on their way.
+    #[inline]
+    pub fn until_brought(
+        &self,
+        bytes: usize,
+        endpoint: &Endpoint,
         mut done: impl FnMut() -> bool,
         sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
         activity: impl Fn() -> Activity,
     ) {
-        let far = endpoint.far_if_any();
+        let (far, moved) = (endpoint.far_if_any(), Cell::new(false));
         let mut done = || {
             if let Some(far) = far {
                 far.transport.progress();
             }
+            if self.works.are_any() && self.works.go_on() {
+                moved.set(true);
+            }
             done()
         };
-        if !self.patience.spin_until(&mut done) {
-            self.sleep_until(endpoint, &mut done, sleep, &activity);
+        if !self.patience.for_bytes(bytes).spin_until(&mut done) {
+            self.sleep_until(endpoint, &mut done, &moved, sleep, &activity);
         }
     }
 
@@ -80,6 +120,7 @@ impl Waiting {
         &self,
         endpoint: &Endpoint,
         done: &mut dyn FnMut() -> bool,
+        moved: &Cell<bool>,
         mut sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
         activity: &dyn Fn() -> Activity,
     ) {
@@ -92,11 +133,15 @@ impl Waiting {
         let mut warn_after = self.warn_after;
         while !done() {
             let waited = start.elapsed();
-            if let Some(vigil) = &mut vigil
-                && waited >= looked + LOOK
-            {
-                looked = waited;
-                vigil.look(done, &|| record.describe(&activity()));
+            if let Some(vigil) = &mut vigil {
+                // Who has gone on with a work was not asleep.
+                if moved.take() {
+                    vigil.turn();
+                }
+                if waited >= looked + LOOK {
+                    looked = waited;
+                    vigil.look(&mut || done() || moved.get(), &|| record.describe(&activity()));
+                }
             }
             if let Some(limit) = warn_after
                 && waited >= limit
@@ -112,6 +157,9 @@ impl Waiting {
             if let Some(far) = endpoint.far_if_any() {
                 let limit = far.transport.sleeps();
                 timeout = Some(timeout.map_or(limit, |t| t.min(limit)));
+            }
+            if self.works.are_any() {
+                timeout = Some(timeout.map_or(LONGEST_SLEEP, |t| t.min(LONGEST_SLEEP)));
             }
             sleep(timeout, done);
         }

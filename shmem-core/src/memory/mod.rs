@@ -13,6 +13,8 @@
 //! map       system calls                numa    system calls for nodes
 //! sysfs     numbers in files            alignment what addresses are multiples of
 //! pmem      partitions in files, which survive the job
+//! sealed    what several processes read, and nobody changes
+//! pe_list   all PEs of the job, which a node may have together
 //! ```
 //!
 //! The order in which a PE comes to its memory: lay out ([`SlotLayout`]), reserve
@@ -32,12 +34,14 @@ mod machine;
 mod map;
 mod numa;
 mod pages;
+mod pe_list;
 mod placed;
 mod placement;
 mod pmem;
 mod provide;
 mod request;
 mod residence;
+mod sealed;
 mod size;
 mod sysfs;
 
@@ -51,7 +55,9 @@ pub use later::{LaterRange, LaterSegment};
 pub use layout::SlotLayout;
 pub use machine::{Limit, Machine};
 pub use pages::{Choice, PageSizes, Pool};
+pub use pe_list::PeList;
 pub use placement::{Placement, PlacementError, Spread, placement};
 pub use pmem::{Backing, Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
 pub use provide::Mine;
 pub use request::Request;
+pub use sealed::Sealed;

@@ -1,5 +1,7 @@
 //! Where an object lies.
 
+use crate::primitive::mutant;
+
 /// Bytes of one object in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -12,7 +14,8 @@ pub struct Extent {
 impl Extent {
     /// Whether two objects share a byte.
     pub fn overlaps(self, other: Self) -> bool {
-        self.offset < other.offset.saturating_add(other.bytes)
+        !mutant("overlap-not-seen")
+            && self.offset < other.offset.saturating_add(other.bytes)
             && other.offset < self.offset.saturating_add(self.bytes)
     }
 }

@@ -62,7 +62,7 @@ pub struct Wait<'a> {
 pub struct Meeting<'a> {
     /// Index of the team; another team may have had it before.
     pub team: usize,
-    /// Its members.
+    /// Those of its members that are on the node of the calling PE.
     pub members: &'a [Pe],
     /// Number of the meeting in the team, from 1.
     pub count: u64,

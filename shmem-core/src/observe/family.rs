@@ -33,6 +33,10 @@ pub enum Effect {
     Collective,
     /// Completes what all endpoints of the PE have issued, and meets the other PEs of a team.
     Barrier,
+    /// Starts to meet the other PEs of a team.
+    Start,
+    /// Waits until a meeting that was started is over.
+    Finish,
 }
 
 impl fmt::Display for Effect {
@@ -51,6 +55,8 @@ impl fmt::Display for Effect {
             Self::Release => "release",
             Self::Collective => "collective",
             Self::Barrier => "barrier",
+            Self::Start => "start",
+            Self::Finish => "finish",
         })
     }
 }
@@ -265,6 +271,14 @@ families! {
     Alltoall = "alltoall", Collective, false, "shmem_alltoall";
     /// Gives every PE its elements of everybody, at strides.
     Alltoalls = "alltoalls", Collective, false, "shmem_alltoalls";
+    /// Gives every PE its part of everybody, of any length.
+    Alltoallv = "alltoallv", Collective, false, "";
+    /// Puts together on one PE what all have, of any length.
+    CollectTo = "collect_to", Collective, false, "";
+    /// Puts together on one PE what all have, of one length.
+    FcollectTo = "fcollect_to", Collective, false, "";
+    /// Gives every PE its part of what one has.
+    ScatterFrom = "scatter_from", Collective, false, "";
     /// Sums.
     Sum = "sum", Collective, false, "shmem_sum_reduce";
     /// Least values.
@@ -283,6 +297,60 @@ families! {
     SumInscan = "sum_inscan", Collective, false, "shmem_sum_inscan";
     /// Sums before each PE.
     SumExscan = "sum_exscan", Collective, false, "shmem_sum_exscan";
+    /// Sums, for one PE.
+    SumTo = "sum_to", Collective, false, "";
+    /// Least values, for one PE.
+    MinTo = "min_to", Collective, false, "";
+    /// Largest values, for one PE.
+    MaxTo = "max_to", Collective, false, "";
+    /// Products, for one PE.
+    ProdTo = "prod_to", Collective, false, "";
+    /// Bitwise and, for one PE.
+    AndTo = "and_to", Collective, false, "";
+    /// Bitwise or, for one PE.
+    OrTo = "or_to", Collective, false, "";
+    /// Bitwise exclusive or, for one PE.
+    XorTo = "xor_to", Collective, false, "";
+    /// Sums, of which every PE gets a part.
+    SumScatter = "sum_scatter", Collective, false, "";
+    /// The least value, and where it is.
+    MinAt = "min_at", Collective, false, "";
+    /// The largest value, and where it is.
+    MaxAt = "max_at", Collective, false, "";
+    /// Combines by an operation of the program.
+    Reduce = "reduce", Collective, false, "";
+    /// The same for one PE.
+    ReduceTo = "reduce_to", Collective, false, "";
+    /// The same up to each PE.
+    ReduceInscan = "reduce_inscan", Collective, false, "";
+    /// The same before each PE.
+    ReduceExscan = "reduce_exscan", Collective, false, "";
+    /// The same, of which every PE gets a part.
+    ReduceScatter = "reduce_scatter", Collective, false, "";
+    /// Starts to meet, and goes on.
+    StartBarrier = "start_barrier", Start, true, "";
+    /// Starts to give every PE what one has, and goes on.
+    StartBroadcast = "start_broadcast", Start, true, "";
+    /// Starts to put together what all have, and goes on.
+    StartFcollect = "start_fcollect", Start, true, "";
+    /// Starts to give every PE its block of everybody, and goes on.
+    StartAlltoall = "start_alltoall", Start, true, "";
+    /// Starts to sum, and goes on.
+    StartSum = "start_sum", Start, true, "";
+    /// Starts to multiply, and goes on.
+    StartProd = "start_prod", Start, true, "";
+    /// Starts to find least values, and goes on.
+    StartMin = "start_min", Start, true, "";
+    /// Starts to find largest values, and goes on.
+    StartMax = "start_max", Start, true, "";
+    /// Starts a bitwise and, and goes on.
+    StartAnd = "start_and", Start, true, "";
+    /// Starts a bitwise or, and goes on.
+    StartOr = "start_or", Start, true, "";
+    /// Starts a bitwise exclusive or, and goes on.
+    StartXor = "start_xor", Start, true, "";
+    /// Waits for a collective that was started.
+    Started = "started", Finish, false, "";
     /// Opens objects exclusively.
     Local = "local", Barrier, false, "";
     /// Opens objects for reading.

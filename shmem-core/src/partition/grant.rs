@@ -3,7 +3,7 @@
 use shmem_grammar::Kind;
 
 /// What stands behind the pages of a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Pages {
     /// Base pages; the kernel may merge them when told that it may.
@@ -20,7 +20,7 @@ impl Pages {
 }
 
 /// What one PE's part of a partition was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// Bytes of the heap.
     pub size: u64,
@@ -42,7 +42,7 @@ pub struct Grant {
 }
 
 /// The file of one PE's part of a partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileGrant {
     /// Its path.
     pub path: String,

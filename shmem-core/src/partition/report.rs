@@ -7,6 +7,7 @@ use shmem_grammar::show_size;
 
 use super::grant::{Grant, Pages};
 use super::spec::{Origin, PartitionSpec};
+use crate::alike::Alike;
 use crate::columns::Columns;
 use crate::ranges;
 
@@ -32,34 +33,33 @@ const ASKED: usize = 6;
 const GIVEN: usize = HEADS.len() - ASKED - 1;
 
 /// The table of partitions, asked and given: a line for each partition, and for each group of PEs
-/// that was given something else. `grants` holds for each PE what it was given for each of `specs`.
+/// that was given something else. `grants` holds for each of `specs` what each PE was given.
 ///
 /// `NODES` says on which NUMA nodes the pages lie: `2` all on node 2, `0:512 2:16` with the pages of each.
 /// `-` stands for what nobody gave or asked for, and for pages that do not exist yet.
-pub fn report(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
+pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (index, spec) in specs.iter().enumerate() {
         let asked = asked(spec);
-        let given = grants.iter().map(|grants| grants.get(index).map(given));
-        let groups = groups(given);
+        let pes = grants.get(index).map_or(0, Alike::len);
+        let groups = groups(grants.get(index).into_iter().flat_map(Alike::iter).map(given));
         if groups.is_empty() {
             columns.push(row(asked.clone(), [(); GIVEN + 1].map(|()| "-".into())));
         }
-        for (number, (given, pes)) in groups.into_iter().enumerate() {
-            let given = given.unwrap_or_else(|| [(); GIVEN].map(|()| "-".into()));
+        for (number, (given, of)) in groups.into_iter().enumerate() {
             let asked = if number == 0 { asked.clone() } else { [const { String::new() }; ASKED] };
-            columns.push(row(asked, core::iter::once(show_pes(&pes, grants.len())).chain(given)));
+            columns.push(row(asked, core::iter::once(show_pes(&of, pes)).chain(given)));
         }
     }
     columns.to_string() + &files(specs, grants)
 }
 
 /// A line for each partition that lies in files, and for each group of PEs whose files are alike.
-fn files(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
+fn files(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut lines = String::new();
-    for (index, spec) in specs.iter().enumerate() {
-        let given = grants.iter().enumerate().map(|(pe, grants)| {
-            let file = grants.get(index)?.file.as_ref()?;
+    for (spec, grants) in specs.iter().zip(grants) {
+        let given = grants.iter().enumerate().map(|(pe, grant)| {
+            let file = grant.file.as_ref()?;
             let number = format!(".{pe}");
             let path =
                 file.path.strip_suffix(&number).map_or(file.path.clone(), |path| format!("{path}.<PE>"));
@@ -80,11 +80,14 @@ fn files(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> String {
 ///
 /// What a built-in partition misses that nobody uses (neither a static nor the environment) is no
 /// warning: it stands in the [report] only.
-pub fn downgrades(specs: &[PartitionSpec], grants: &[Vec<Grant>]) -> Vec<String> {
+pub fn downgrades(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> Vec<String> {
     let mut lines = Vec::new();
-    for (index, spec) in specs.iter().enumerate().filter(|(_, spec)| spec.origin != Origin::BuiltIn) {
+    for (spec, grants) in specs.iter().zip(grants).filter(|(spec, _)| spec.origin != Origin::BuiltIn) {
+        if grants.values().iter().all(|grant| grant.downgrades.is_empty()) {
+            continue;
+        }
         let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
-        for (pe, grant) in grants.iter().enumerate().filter_map(|(pe, all)| Some((pe, all.get(index)?))) {
+        for (pe, grant) in grants.iter().enumerate() {
             for reason in &grant.downgrades {
                 match reasons.iter_mut().find(|(known, _)| known == reason) {
                     Some((_, pes)) => pes.push(pe),

@@ -39,6 +39,25 @@ fn sides_may_overlap() {
     }
 }
 
+/// Sides of which one looks like the other by the low bits of its addresses, apart and over each other.
+#[test]
+fn long_sides_may_begin_anywhere_in_a_page() {
+    let room = 5 * 4096;
+    for length in [2047, 2048, 2049, 4096, 4200, 8191] {
+        for ahead in [0, 1, 31, 63, 64, 4095, 4096, 4097, 8191, 8192, 8193, 8192 + 63, 8192 + 64] {
+            for (to, from) in [(ahead, 0), (0, ahead)] {
+                let mut found = numbered(room);
+                let mut expected = found.clone();
+                expected.copy_within(from..from + length, to);
+                let start = found.as_mut_ptr();
+                // SAFETY: both sides lie in the vector.
+                unsafe { copy(start.wrapping_add(to), start.wrapping_add(from), length) };
+                assert!(found == expected, "{length} bytes to {to} from {from}");
+            }
+        }
+    }
+}
+
 #[test]
 fn zeroes_arrive_and_no_other_byte_is_touched() {
     for (start, length) in [(0, 0), (1, 1), (3, 4), (0, 8), (5, 30), (8, 64), (7, 200)] {

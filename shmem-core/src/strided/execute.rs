@@ -158,11 +158,37 @@ unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
         32 => unsafe { column::<32>(Level::ONCE, level, to, from) },
         // SAFETY: blocks of this size (caller).
         64 => unsafe { column::<64>(Level::ONCE, level, to, from) },
+        // SAFETY: the caller's promise.
+        _ => unsafe { few_of_any_size(to, from, block, level.count, level.to, level.from) },
+    }
+}
+
+/// As [`few`], for blocks of any size: what a size asks for is found out once.
+///
+/// # Safety
+///
+/// As [`execute_blocks`].
+#[inline(never)]
+unsafe fn few_of_any_size(
+    mut to: *mut u8,
+    mut from: *const u8,
+    block: usize,
+    count: usize,
+    to_stride: usize,
+    from_stride: usize,
+) {
+    match block {
+        17..=64 => {
+            let row = Level { count, to: to_stride, from: from_stride };
+            // SAFETY: the caller's promise; blocks are longer than 16 bytes and have at most 64.
+            unsafe { kernel::run_few(block, row, to, from) };
+        }
         _ => {
-            for i in 0..level.count {
-                let (to, from) = (to.wrapping_add(i * level.to), from.wrapping_add(i * level.from));
-                // SAFETY: block `i` of each side (caller).
+            for _ in 0..count {
+                // SAFETY: a block of each side (caller).
                 unsafe { shared::copy(to, from, block) };
+                to = to.wrapping_add(to_stride);
+                from = from.wrapping_add(from_stride);
             }
         }
     }

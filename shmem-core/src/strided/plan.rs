@@ -26,18 +26,8 @@ pub enum Method {
 
 impl Method {
     /// The ways of moving that statistics tell apart.
-    pub const WAYS: [&'static str; 10] = [
-        "copies",
-        "putmem",
-        "columns",
-        "rows",
-        "throttled",
-        "streamed",
-        "library",
-        "string",
-        "spans",
-        "shuffles",
-    ];
+    pub const WAYS: [&'static str; 8] =
+        ["copies", "putmem", "columns", "rows", "throttled", "streamed", "spans", "shuffles"];
 
     /// Which of the [`WAYS`](Self::WAYS) it is; none, if nothing is moved.
     pub const fn way(self) -> Option<usize> {
@@ -49,10 +39,8 @@ impl Method {
             Self::Kernel(Kernel::Rows) => 3,
             Self::Kernel(Kernel::Throttled(_)) => 4,
             Self::Kernel(Kernel::Stream) => 5,
-            Self::Kernel(Kernel::Library) => 6,
-            Self::Kernel(Kernel::StringMove) => 7,
-            Self::Kernel(Kernel::Span) => 8,
-            Self::Kernel(Kernel::Shuffle) => 9,
+            Self::Kernel(Kernel::Span) => 6,
+            Self::Kernel(Kernel::Shuffle) => 7,
         })
     }
 }

@@ -1,17 +1,16 @@
 //! Which kernel moves a pattern: a few comparisons with measured numbers.
 //!
-//! What decides is not the instructions but where the lines of both sides are. Six rules, tried in this
-//! order; everything else is rows:
+//! What decides is not the instructions but where the lines of both sides are. Five rules, tried in this
+//! order; everything else is rows, which leave long blocks to the C library:
 //!
 //! 1. What fills half of the last cache or more is streamed, if its blocks are whole lines or long: lines
 //!    that are written whole are not read first.
-//! 2. Blocks at a large power of two fall into few sets of the first cache, and more of them than a set has
-//!    ways throw each other out. They are throttled, the more the fewer the sets are.
-//! 3. Blocks on more pages than a TLB has entries wait for addresses, with lines under way that throw each
+//! 2. Blocks of at most a line, at a large power of two, fall into few sets of the first cache, and more of them
+//!    than a set has ways throw each other out. They are throttled, the more the fewer the sets are.
+//! 3. Such blocks on more pages than a TLB has entries wait for addresses, with lines under way that throw each
 //!    other out. They are throttled, too.
 //! 4. Small blocks that lie close together, at one distance on both sides, are a span.
 //! 5. Words between every second or third place and a dense side are shuffled.
-//! 6. Long blocks are left to the C library, or to the processor, where calibration finds that faster.
 //!
 //! What is *not* looked at: columns, as Algorithm 2 has them, win for no block of more than 16 bytes, and
 //! for shorter ones they are rows.
@@ -23,8 +22,6 @@ use super::pattern::{Level, Pattern};
 const LINE: usize = 64;
 /// Sets of a first-level cache of which each way is a page, as they are nearly everywhere.
 const SETS: usize = 64;
-/// Half a way of that cache.
-const HALF_WAY: usize = SETS * LINE / 2;
 /// Blocks for each set, from which on they throw each other out: more than there are ways.
 const CROWD: usize = 16;
 /// Most blocks that are throttled: beyond, their lines come from memory.
@@ -53,23 +50,12 @@ pub struct Thresholds {
     pub pages: usize,
     /// Bytes of a row from which on its blocks are a span, or are shuffled.
     pub dense: usize,
-    /// Bytes of a block from which on the C library copies it.
-    pub library: usize,
-    /// Bytes of a block from which on the processor's own copy instruction moves it.
-    pub string: usize,
 }
 
 impl Thresholds {
     /// What holds on most machines.
-    pub const DEFAULT: Self = Self {
-        last_level_cache: 16 << 20,
-        stream: 512,
-        throttle: 8,
-        pages: 3072,
-        dense: 2048,
-        library: 8192,
-        string: usize::MAX,
-    };
+    pub const DEFAULT: Self =
+        Self { last_level_cache: 16 << 20, stream: 512, throttle: 8, pages: 3072, dense: 2048 };
 
     /// All of them by name, as a table of a machine keeps them.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
@@ -79,8 +65,6 @@ impl Thresholds {
             ("throttle", self.throttle.into()),
             ("pages", self.pages as u64),
             ("dense", self.dense as u64),
-            ("library", self.library as u64),
-            ("string", self.string as u64),
         ]
         .into_iter()
     }
@@ -95,8 +79,6 @@ impl Thresholds {
             "throttle" => Self { throttle: value.try_into().ok()?, ..self },
             "pages" => Self { pages: bytes?, ..self },
             "dense" => Self { dense: bytes?, ..self },
-            "library" => Self { library: bytes?, ..self },
-            "string" => Self { string: bytes?, ..self },
             _ => return None,
         })
     }
@@ -118,7 +100,7 @@ pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds
 #[inline]
 const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Kernel {
     // Too few for any of the rules, and for the time to look at them.
-    if count < 2 * CROWD && block <= SHORT && block < thresholds.string {
+    if count < 2 * CROWD && block <= SHORT {
         return Kernel::Rows;
     }
     if block >= LINE && is_streamed(block, count, row, thresholds) {
@@ -140,13 +122,7 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
             return Kernel::Shuffle;
         }
     }
-    if block >= thresholds.string {
-        Kernel::StringMove
-    } else if block >= thresholds.library {
-        Kernel::Library
-    } else {
-        Kernel::Rows
-    }
+    Kernel::Rows
 }
 
 const fn is_streamed(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> bool {
@@ -168,21 +144,16 @@ const fn advance(block: usize, stride: usize) -> usize {
 const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
     // Most columns leave here: what falls into 8 sets is a multiple of 8 lines apart.
     let crowded = row.to.is_multiple_of(8 * LINE) || row.from.is_multiple_of(8 * LINE);
-    if !crowded && block <= LINE {
+    if !crowded || thresholds.throttle == 0 || block > LINE || row.count < 2 * CROWD || row.count > MOST {
         return None;
     }
-    if thresholds.throttle == 0 || block > 4 * LINE || row.count < 2 * CROWD || row.count > MOST {
-        return None;
-    }
-    let (to, from) = if block > LINE { (rounded(row.to), rounded(row.from)) } else { (row.to, row.from) };
-    let sets = if sets(to) < sets(from) { sets(to) } else { sets(from) };
-    let lines = block.div_ceil(LINE);
+    let sets = if sets(row.to) < sets(row.from) { sets(row.to) } else { sets(row.from) };
     // Where there are more sets, only short blocks are faster with a brake.
-    let few = sets * lines <= 4 || (sets <= 8 && block <= LINE / 2);
+    let few = sets <= 4 || (sets <= 8 && block <= LINE / 2);
     if !few || row.count < CROWD * sets {
         return None;
     }
-    let stores = 1 + thresholds.throttle as usize / sets + 2 * (lines - 1);
+    let stores = 1 + thresholds.throttle as usize / sets;
     Some(stores.saturating_sub(block.div_ceil(PIECE)) as u8)
 }
 
@@ -195,32 +166,19 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
     let nearer = if row.to < row.from { row.to } else { row.from };
     // From a dense source they arrive one by one anyway.
     if thresholds.throttle == 0
-        || block > 4 * LINE
+        || block > LINE
         || (row.to < PAGE / 2 && row.from < PAGE / 2)
         || row.from <= LINE
         || pages(row.to, count).saturating_add(pages(row.from, count)) < thresholds.pages
     {
         return None;
     }
-    Some(if nearer >= PAGE && block <= LINE { thresholds.throttle } else { thresholds.throttle.div_ceil(2) })
+    Some(if nearer >= PAGE { thresholds.throttle } else { thresholds.throttle.div_ceil(2) })
 }
 
 /// On how many pages `count` blocks at a distance lie.
 const fn pages(stride: usize, count: usize) -> usize {
     if stride >= PAGE { count } else { count.saturating_mul(stride) / PAGE }
-}
-
-/// A distance, or the large power of two that it nearly is a multiple of: several blocks of more than a line
-/// then fall into the same sets before the next ones are reached.
-const fn rounded(stride: usize) -> usize {
-    let beyond = stride % HALF_WAY;
-    if beyond <= LINE / 2 {
-        stride - beyond
-    } else if beyond >= HALF_WAY - LINE / 2 {
-        (stride - beyond).saturating_add(HALF_WAY)
-    } else {
-        stride
-    }
 }
 
 /// Into how many sets of the first-level cache blocks at a distance fall.
@@ -276,7 +234,7 @@ mod tests {
         assert_eq!(uneven(4, 1000, 4, 8), Kernel::Shuffle);
         assert_eq!(uneven(8, 1000, 24, 8), Kernel::Shuffle);
         assert_eq!(even(1024, 256, 1536), Kernel::Rows);
-        assert_eq!(even(16384, 10, 20480), Kernel::Library);
+        assert_eq!(even(16384, 10, 20480), Kernel::Rows);
         assert_eq!(even(1024, 64 << 10, 2048), Kernel::Stream);
     }
 
@@ -303,22 +261,21 @@ mod tests {
     }
 
     #[test]
-    fn longer_blocks_need_not_be_at_a_power_of_two_quite() {
-        let brake = |block, stride| even(block, 256, stride);
-        for stride in [8192, 8208, 8224, 8183, 4096 + 8] {
-            assert_eq!(brake(256, stride), Kernel::Throttled(0), "{stride}");
-            assert_eq!(brake(128, stride), Kernel::Throttled(3), "{stride}");
+    fn blocks_of_more_than_a_line_are_never_held_back() {
+        for stride in [2048, 4096, 8192, 8208, 16512] {
+            for block in [65, 128, 256, 320] {
+                assert_eq!(even(block, 256, stride), Kernel::Rows, "{block} {stride}");
+                assert_eq!(even(block, 4096, stride), Kernel::Rows, "{block} {stride}");
+            }
         }
-        assert_eq!(brake(64, 8208), Kernel::Rows);
-        assert_eq!(brake(256, 8256), Kernel::Rows);
-        assert_eq!(brake(320, 8192), Kernel::Rows);
+        assert_ne!(even(64, 256, 8192), Kernel::Rows);
+        assert_eq!(even(64, 256, 8208), Kernel::Rows);
     }
 
     #[test]
     fn blocks_on_more_pages_than_a_tlb_has_are_held_back() {
         assert_eq!(even(8, T.pages / 2, 8208), Kernel::Throttled(8));
         assert_eq!(even(8, T.pages / 2 - 1, 8208), Kernel::Rows);
-        assert_eq!(even(128, 4096, 16512), Kernel::Throttled(4));
         assert_eq!(uneven(8, 4096, 8, 8208), Kernel::Throttled(4), "packed");
         assert_eq!(uneven(8, 4096, 8208, 8), Kernel::Rows, "unpacked");
         assert_eq!(even(8, 1 << 14, 1040), Kernel::Rows, "several blocks on a page");
@@ -335,16 +292,12 @@ mod tests {
 
     #[test]
     fn a_rule_can_be_switched_off() {
-        let off = Thresholds { throttle: 0, dense: usize::MAX, library: usize::MAX, stream: usize::MAX, ..T };
-        for (block, count, stride) in
-            [(8, 1024, 8192), (8, 1000, 16), (16384, 10, 20480), (1000, 64 << 10, 2048)]
-        {
+        let off = Thresholds { throttle: 0, dense: usize::MAX, stream: usize::MAX, ..T };
+        for (block, count, stride) in [(8, 1024, 8192), (8, 1000, 16), (1000, 64 << 10, 2048)] {
             let pattern = Pattern::blocks(block, count, stride, stride);
             assert_ne!(choose(&pattern, &T), Kernel::Rows);
             assert_eq!(choose(&pattern, &off), Kernel::Rows);
         }
-        let on = Thresholds { string: 2048, ..T };
-        assert_eq!(choose(&Pattern::blocks(2048, 9, 3000, 3000), &on), Kernel::StringMove);
     }
 
     #[test]
@@ -363,15 +316,7 @@ mod tests {
     /// What a table of a machine keeps is what it gives back.
     #[test]
     fn every_threshold_has_a_name() {
-        let odd = Thresholds {
-            last_level_cache: 1,
-            stream: 2,
-            throttle: 3,
-            pages: 6,
-            dense: 4,
-            library: 5,
-            string: usize::MAX,
-        };
+        let odd = Thresholds { last_level_cache: 1, stream: 2, throttle: 3, pages: 6, dense: usize::MAX };
         let read = odd.fields().try_fold(T, |t, (name, value)| t.with(name, value));
         assert_eq!(read, Some(odd));
         assert_eq!(T.with("throttle", 256), None);

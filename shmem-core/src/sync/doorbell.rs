@@ -1,15 +1,26 @@
 //! The bell of one PE: rung by whoever changes a word the PE may be waiting for.
 //!
 //! The waiter announces itself, looks at its word again, and sleeps on the bell's epoch. The ringer
-//! has changed the word by a read-modify-write instruction, then looks for announced sleepers.
-//! Between the two read-modify-writes (word, announcement) there is one order: either the ringer
-//! sees the announcement, or the waiter sees the word. A plain store has no such order, which is why
-//! only words changed by read-modify-write can be waited for, or words behind whose store comes a full fence
-//! and another ring ([`Turn::settle`](super::Turn::settle)).
+//! has changed the word, then looks for announced sleepers. Either the ringer sees the announcement, or the waiter sees
+//! the word, because a full fence stands on each side between what is written and what is looked at:
+//!
+//! 1. The waiter's is behind its announcement, a read-modify-write.
+//! 2. The ringer's is part of the read-modify-write by which it changed the word ([`ring`](Doorbell::ring)), or comes
+//!    behind a plain store ([`ring_behind_store`](Doorbell::ring_behind_store)).
+//! 3. Full fences have one order. If the waiter's comes first, the ringer's look behind its own finds the announcement;
+//!    otherwise the waiter's look behind its own finds the word.
+//!
+//! A plain store alone has no such order: it may leave the processor after the look. So only words can be waited for
+//! that are changed in one of these two ways, or by a store behind which comes a fence later, and another ring
+//! ([`Turn::settle`](super::Turn::settle)).
+//!
+//! Which of the two is the faster way depends on what was written before. A read-modify-write asks for the line of its
+//! word when all stores before it have left the processor; lines of data and the line of a plain store behind them are
+//! on their way together, and whoever spins sees the word before the ringer's fence is over.
 
 use std::time::Duration;
 
-use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw, mutant};
+use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw, fence_after_store, mutant};
 
 /// The bell of one PE. All zeroes is a silent bell without sleepers.
 #[derive(Debug)]
@@ -27,6 +38,20 @@ impl Doorbell {
         if !mutant("doorbell-no-fence") && !mutant("exchange-unsettled") {
             fence_after_rmw();
         }
+        self.look();
+    }
+
+    /// To be called after a store with release ordering to a word that the bell's owner may wait for.
+    #[inline(always)]
+    pub fn ring_behind_store(&self) {
+        if !mutant("doorbell-no-fence-behind-store") {
+            fence_after_store();
+        }
+        self.look();
+    }
+
+    #[inline(always)]
+    fn look(&self) {
         if self.sleepers.load(Ordering::Relaxed) != 0 {
             self.wake();
         }

@@ -3,6 +3,7 @@
 //! * [`Doorbell`]: one per PE. Whoever changes a word that its owner may wait for rings it.
 //! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
 //! * [`MeetingLines`]: a checked meeting of few PEs, each of which looks at all others.
+//! * [`RingWords`]: chunks that one PE fills and others take, several on their way.
 //! * [`Statement`]: what a PE has come to a meeting for, word for word.
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
 //! * [`Patience`]: how long to spin before sleeping, by whether PEs outnumber cores.
@@ -15,6 +16,7 @@ mod doorbell;
 mod exchange;
 mod lines;
 mod patience;
+mod ring;
 mod statement;
 
 pub use barrier::{Arrival, NodeBarrier};
@@ -22,4 +24,5 @@ pub use doorbell::Doorbell;
 pub use exchange::{Turn, Turns};
 pub use lines::{LINE_BYTES, MeetingLines, Shown};
 pub use patience::Patience;
+pub use ring::{RING_SLOTS, RingWords};
 pub use statement::{STATEMENT_WORDS, Statement};

@@ -12,6 +12,9 @@ pub struct Patience {
 /// who waits longer than this is not waiting for a neighbour in the same loop.
 const SPIN: Duration = Duration::from_micros(50);
 
+/// What a byte may take from one node to another.
+const BYTE: Duration = Duration::from_nanos(1);
+
 /// Looks before each one at the clock, which takes as long as many a wait: some microseconds.
 const LOOKS: u32 = 256;
 
@@ -22,6 +25,17 @@ impl Patience {
     /// on: then nobody spins.
     pub fn for_node(pes: usize, cores: usize) -> Self {
         Self { spin: if pes > cores { Duration::ZERO } else { SPIN } }
+    }
+
+    /// That for who waits until so many bytes have come from another node, of which it is known that they are on their way: in
+    /// their time nothing else may change.
+    #[must_use]
+    pub fn for_bytes(self, bytes: usize) -> Self {
+        if self.spins() {
+            Self { spin: self.spin + BYTE * bytes.min(u32::MAX as usize) as u32 }
+        } else {
+            self
+        }
     }
 
     /// Whether it spins at all: there is a core for each PE.

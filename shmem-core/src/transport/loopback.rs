@@ -7,7 +7,8 @@
 //! network's own thread comes round. A program that forgets a fence or a quiet fails here soon.
 //! What may go on after it returns does so: a source is read, and a destination or a result written,
 //! when the parcel is delivered, by whoever delivers it. The signal behind a put becomes a parcel of its
-//! own when the data has arrived. Gets let nothing wait for them, whatever fences stand around.
+//! own when the data has arrived, piece by piece in any order where it is long. Gets let nothing wait for
+//! them, whatever fences stand around.
 //!
 //! Later segments have keys, a new one for each registration. What arrives with a key that its target
 //! has forgotten, or for memory that was never registered, ends the program: no PE may use a segment
@@ -31,6 +32,9 @@ mod network;
 mod parcel;
 
 pub use network::Network;
+
+/// Most bytes of the pieces of data before a signal.
+const SIGNALLED: usize = 16 << 10;
 
 impl Network {
     /// The transport of PE `me`.
@@ -95,20 +99,20 @@ impl Loopback {
         self.network.send(to.pe.number(), self.parcel(channel, to, errand));
     }
 
-    /// Sends data whose signal follows it; without data, the signal.
-    fn send_signal(&self, channel: Channel, to: Remote, data: Option<Errand>, signal: Remote, op: SignalOp) {
+    /// Sends data whose signal follows the last of its pieces, which come in any order; without data, the signal.
+    fn send_signal(&self, channel: Channel, mut data: Vec<(Remote, Errand)>, signal: Remote, op: SignalOp) {
         self.network.check();
         let update = Message::Update { offset: signal.offset, width: Width::W8, op: op.into() };
         let mut parcel = self.parcel(channel, signal, update.into());
-        if let Some(data) = data {
-            if mutant("signal-first") {
-                self.network.send(signal.pe.number(), parcel);
-                return self.send(channel, to, data);
-            }
-            let then = Some(Box::new(parcel));
-            parcel = Parcel { then, ..self.parcel(channel, to, data) };
+        if mutant("signal-first") {
+            self.network.send(signal.pe.number(), parcel);
+            return data.into_iter().for_each(|(to, errand)| self.send(channel, to, errand));
         }
-        self.network.send(to.pe.number(), parcel);
+        while !data.is_empty() {
+            let (to, errand) = data.swap_remove(self.network.roll() as usize % data.len());
+            parcel = Parcel { then: Some(Box::new(parcel)), ..self.parcel(channel, to, errand) };
+        }
+        self.network.send(signal.pe.number(), parcel);
     }
 
     /// Delivers all that a channel has sent to a PE.
@@ -215,9 +219,12 @@ unsafe impl Transport for Loopback {
         op: SignalOp,
         until: Until,
     ) {
-        // SAFETY: readable for `bytes` bytes, for as long as `until` says (caller).
-        let data = (bytes > 0).then(|| unsafe { put_errand(to, source, bytes, until) });
-        self.send_signal(channel, to, data, signal, op);
+        let piece = |from: usize| {
+            let (to, bytes) = (Remote { offset: to.offset + from, ..to }, SIGNALLED.min(bytes - from));
+            // SAFETY: readable for as many bytes, for as long as `until` says (caller).
+            (to, unsafe { put_errand(to, source.wrapping_add(from), bytes, until) })
+        };
+        self.send_signal(channel, (0..bytes).step_by(SIGNALLED).map(piece).collect(), signal, op);
     }
 
     unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {

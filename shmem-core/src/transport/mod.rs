@@ -188,7 +188,8 @@ pub unsafe trait Transport: Send + Sync {
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp);
 
     /// Writes bytes, then changes a signal of the same PE: whoever sees the change sees the bytes. Of no bytes, the
-    /// signal alone is changed.
+    /// signal alone is changed. Between the two nothing is waited for here: where the source may stay, this returns before the
+    /// bytes are anywhere, and the signals of several such puts come in any order.
     ///
     /// # Safety
     ///

@@ -5,9 +5,11 @@
 //! no reference to the memory exists while it can be reached from here (`shmem-rt/src/phase.rs`). All types
 //! concerned accept every bit pattern, so the worst outcome of a race is a mixed value, never an invalid one.
 
+use core::sync::atomic::{AtomicU64, Ordering};
+
 use bytemuck::Pod;
 
-use super::atomic::{AtomicOp, Width, apply};
+use super::atomic::{AtomicOp, SignalOp, Width, apply};
 use crate::shared::{self, Piece};
 use crate::sync::Doorbell;
 
@@ -108,4 +110,25 @@ pub(crate) unsafe fn atomic(word: *mut u8, width: Width, op: AtomicOp, bell: &Do
         bell.ring();
     }
     before
+}
+
+/// Changes a signal behind what was written before, and rings its owner's bell. Setting it is a plain store: atomic
+/// operations on the word come before or behind it as a whole, as they do of each other, and nobody asks what was there.
+/// It is visible when this returns, as theirs is.
+///
+/// # Safety
+///
+/// `word` must be an aligned word of 8 bytes in the arena, `bell` that of its owner.
+#[inline(always)]
+pub(crate) unsafe fn signal(word: *mut u8, op: SignalOp, bell: &Doorbell) {
+    match op {
+        SignalOp::Set(value) => {
+            // SAFETY: an aligned word in the arena (caller), where no reference but to atomics exists.
+            let word = unsafe { AtomicU64::from_ptr(word.cast()) };
+            word.store(value, Ordering::Release);
+            bell.ring_behind_store();
+        }
+        // SAFETY: the caller's promise.
+        SignalOp::Add(_) => _ = unsafe { atomic(word, Width::W8, op.into(), bell) },
+    }
 }

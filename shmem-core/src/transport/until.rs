@@ -6,5 +6,7 @@ pub enum Until {
     /// Until the operation returns.
     Return,
     /// Until a quiet of its channel, or of its channel and PE, that was called after the operation had returned.
+    /// Bytes of a source that are at the target are read no more: who knows that from what was made of them there may change
+    /// them before.
     Quiet,
 }

@@ -8,6 +8,7 @@ use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::{getpid, getuid};
+use shmem_core::alike::Alike;
 
 use super::launcher::Bootstrap;
 use super::steps::{self, Steps};
@@ -28,7 +29,7 @@ pub struct Local {
     steps: Steps,
     number: usize,
     /// The host of each PE.
-    hosts: Vec<u32>,
+    hosts: Alike<u32>,
     /// Kept open: when the launcher's end closes, the kernel kills this process.
     _lifeline: OwnedFd,
 }
@@ -82,6 +83,7 @@ impl Local {
         let number = pe as usize;
         let neighbours = (0..hosts.len()).filter(|other| hosts[*other] == hosts[number]).collect();
         let steps = Steps::new(channel, number, neighbours, SERVER);
+        let hosts = hosts.into_iter().collect();
         Ok(Some(Self { steps, number, hosts, _lifeline: lifeline }))
     }
 }
@@ -100,7 +102,7 @@ impl Bootstrap for Local {
     }
 
     fn hosts(&self) -> Vec<u32> {
-        self.hosts.clone()
+        self.hosts.iter().copied().collect()
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {

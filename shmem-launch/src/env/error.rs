@@ -3,6 +3,8 @@
 use shmem_core::array::ArrayError;
 use shmem_core::partition::SizeError;
 
+use super::collective::WaysFault;
+
 /// A variable has a value that it does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -44,6 +46,19 @@ pub enum EnvError {
         value: String,
         /// What is wrong.
         fault: ArrayError,
+    },
+    /// Not ways of collectives.
+    #[error(
+        "{variable}={value}: {fault}; {}; write for example {variable}=broadcast:windows,reduce:meetings, or unset it",
+        WaysFault::allowed()
+    )]
+    Ways {
+        /// The variable.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What is wrong.
+        fault: WaysFault,
     },
     /// Not one of the words allowed.
     #[error("{variable}={value}: not one of {allowed}; write one of them, or unset it")]

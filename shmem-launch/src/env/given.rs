@@ -6,6 +6,7 @@ use std::time::Duration;
 use shmem_core::array::StorageKind;
 use shmem_core::partition::parse_size;
 
+use super::collective::CollectiveWays;
 use super::error::EnvError;
 use super::variable::{VARIABLES, ValueKind, Variable};
 
@@ -97,6 +98,11 @@ impl Given {
             value: value.into(),
             fault,
         })
+    }
+
+    pub(super) fn ways(&self, variable: &Variable) -> Result<CollectiveWays, EnvError> {
+        let (name, value) = self.value(variable);
+        value.parse().map_err(|fault| EnvError::Ways { variable: name.into(), value: value.into(), fault })
     }
 
     pub(super) fn count(&self, variable: &Variable) -> Result<Option<usize>, EnvError> {

@@ -7,13 +7,14 @@ use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::strided::Algorithm;
 
 use super::choice::{BarrierChoice, CheckChoice, TransportChoice};
+use super::collective::CollectiveWays;
 use super::error::EnvError;
 use super::given::{Given, process};
 use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CHECK, CONTEXT_MAPPING, CONTEXT_SHARING, DEBUG, INFO,
-    LATER_SIZE, LIBFABRIC, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES, OFI_INTERFACE, OFI_PROVIDER,
-    STANDSTILL, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE, TEAM_SIZE, TEST_TIMEOUT, TIMEOUT,
-    TRACE, TRANSPORT, VERSION, WAIT_WARN,
+    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CHECK, COLLECTIVE_ALGORITHM, CONTEXT_MAPPING,
+    CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE, LIBFABRIC, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES,
+    OFI_INTERFACE, OFI_PROVIDER, STANDSTILL, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE,
+    TEAM_SIZE, TEST_TIMEOUT, TIMEOUT, TRACE, TRANSPORT, VERSION, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -55,6 +56,8 @@ pub struct Settings {
     pub libpmix: Option<String>,
     /// `SHMEM_BARRIER_ALGORITHM`.
     pub barrier: BarrierChoice,
+    /// `SHMEM_COLLECTIVE_ALGORITHM`.
+    pub collective_ways: CollectiveWays,
     /// `SHMEM_TEAM_SIZE`, in bytes.
     pub team_size: u64,
     /// `SHMEM_STRIDED_ALGORITHM`.
@@ -106,6 +109,7 @@ impl Settings {
             ofi_interface: given.text(&OFI_INTERFACE),
             libpmix: given.text(&LIBPMIX),
             barrier: given.choice(&BARRIER_ALGORITHM, &BarrierChoice::ALL, BarrierChoice::name)?,
+            collective_ways: given.ways(&COLLECTIVE_ALGORITHM)?,
             team_size: given.size(&TEAM_SIZE)?,
             strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,
             strided_table: given.text(&STRIDED_TABLE),

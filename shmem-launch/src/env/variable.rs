@@ -33,6 +33,8 @@ pub enum ValueKind {
     Name,
     /// The traits of a partition.
     Traits,
+    /// A way for each of some collectives.
+    Ways,
 }
 
 /// An environment variable.
@@ -107,6 +109,8 @@ variables! {
         "file of libpmix, with which PEs talk to mpirun, prterun or srun; not set: the system's libpmix.so.2";
     BARRIER_ALGORITHM = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
         "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
+    COLLECTIVE_ALGORITHM = "SHMEM_COLLECTIVE_ALGORITHM", None, ValueKind::Ways, "auto",
+        "how the data of collectives go, never what comes of them: auto (by lengths and where members are), or <family>:<way>[,<family>:<way>..] of broadcast, reduce, fcollect, alltoall and meetings (a piece with each), rings (chunks, on one node), direct (symmetric objects where they lie, on one node), windows (chunks, between all PEs of several nodes); where there is no such way, as with auto";
     TEAM_SIZE = "SHMEM_TEAM_SIZE", None, ValueKind::Size, "64M",
         "bytes on each PE for what teams allocate";
     STRIDED_ALGORITHM = "SHMEM_STRIDED_ALGORITHM", None, ValueKind::Choice(&Algorithm::NAMES), "auto",

@@ -50,6 +50,6 @@ impl<L: ThreadLevel> World<L> {
             job.memory.segments.list().into_iter().find(|(index, _)| *index == segment)?.1.partition;
         let partitions = job.memory.partitions.read();
         let at = partitions.table().position_of(partition).ok()?;
-        partitions.table().specs()[at].traits.kind.and(partitions.grants()[self.my_pe()][at].kind)
+        partitions.table().specs()[at].traits.kind.and(partitions.granted(at, self.my_pe()).kind)
     }
 }

@@ -181,10 +181,10 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
                 Home::Named(declaration) => partitions.table().position_of_name(declaration.name.as_str())?,
                 Home::Numbered(id) => partitions.table().position_of(id)?,
             };
-            let each = || partitions.grants().iter().map(|grants| &grants[at]);
-            let page = each().map(|grant| grant.pgsize).max().unwrap_or(0);
-            let huge = each().any(|grant| grant.pages != Pages::Base);
-            let grant = partitions.grants()[world.my_pe()][at].clone();
+            let each = partitions.grants()[at].values();
+            let page = each.iter().map(|grant| grant.pgsize).max().unwrap_or(0);
+            let huge = each.iter().any(|grant| grant.pages != Pages::Base);
+            let grant = partitions.granted(at, world.my_pe()).clone();
             (partitions.table().specs()[at].clone(), partitions.segments()[at], grant, page, huge)
         };
         let named = named.or(job.settings.array_storage);

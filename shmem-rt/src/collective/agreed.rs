@@ -19,7 +19,7 @@
 use bytemuck::Pod;
 use shmem_core::context::Endpoint;
 
-use super::passing::Passing;
+use super::passing::Stated;
 use crate::error::{Error, Result};
 use crate::group::{Collective, Purpose, Team};
 
@@ -44,14 +44,21 @@ impl Team {
     }
 }
 
+impl Collective<'_> {
+    /// Meets all members; ends the job unless all are in this very call, with the same arguments.
+    pub(super) fn state(&self, purpose: &Purpose<'_>) {
+        for part in 0..purpose.statements() {
+            let meeting = self.next_meeting();
+            let words = purpose.statement(part, meeting, self.began());
+            self.meet_passing(purpose, &mut Stated { words: &words, half: (meeting % 2) as usize });
+        }
+    }
+}
+
 impl Agreed<'_> {
     /// Meets all members; ends the job unless all are in this very call.
     pub(crate) fn again(&self) {
-        let Self { collective, purpose } = self;
-        for part in 0..purpose.statements() {
-            let words = purpose.statement(part, collective.next_meeting(), collective.began());
-            collective.meet_passing(purpose, Passing::Statement(&words));
-        }
+        self.collective.state(self.purpose);
     }
 
     /// What each member says, of any length, in the order of ranks.
@@ -98,7 +105,7 @@ impl Agreed<'_> {
         match mine {
             Err(error) if all.iter().all(|said| *said == all[failed]) => Err(error),
             _ => Err(Error::OnPe {
-                pe: self.collective.team.members()[failed].number(),
+                pe: self.collective.team.member(failed).number(),
                 reason: String::from_utf8_lossy(&all[failed][1..]).into_owned(),
             }),
         }

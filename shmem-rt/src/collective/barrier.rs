@@ -3,31 +3,35 @@
 //! On a node the members meet in one of two ways ([`Meeting`]): in lines, where each looks at all others
 //! ([`MeetingLines`](shmem_core::sync::MeetingLines)), or in the words of the node's first member, which count
 //! them ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). With several nodes they count, and the last one to
-//! come acts for the node: in round k of a dissemination it tells the node 2^k further on and waits for the
-//! node 2^k before it; after log2(nodes) rounds all nodes are there, and it lets its node go. Every step
+//! come acts for the node: in each [round](super::census) it tells one node further on and waits for the one
+//! as far before it; after log2(nodes) rounds all nodes are there, and it lets its node go. What each node has for each
+//! goes straight to all of them instead, and is waited for together ([`Parts`](super::parts::Parts)). Every step
 //! carries the fingerprint of what the PE came for: a hash, and a mark for what opens an exclusive phase,
 //! which no hash can imitate. Between nodes it travels inside the counter: a word grows by
 //! `fingerprint * 2^16 + 1`, so one comparison with what it must be shows both arrival and purpose. Where members have to
 //! know what all have come for, they state it besides ([`agreed`](super::agreed)).
 //!
-//! How members meet depends on the team alone, not on what they do: whoever comes for something else comes
-//! to the same words, and is found there.
+//! How members of a node meet depends on the team alone, not on what they do: whoever comes for something else comes
+//! to the same words, and is found there. Between nodes, whoever waits for the word of a round looks whether something
+//! has come straight, which nobody sends at a meeting of rounds.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::context::{Endpoint, Far, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
-use shmem_core::sync::{Arrival, Shown};
-use shmem_core::system::{Activity, PeRecord, ROUNDS, SystemArea, TeamArea};
-use shmem_core::transport::{Remote, Until};
-use shmem_launch::text::numbers;
+use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
+use shmem_core::system::TeamArea;
+use shmem_core::transport::{Remote, SignalOp, Until};
 
-use super::passing::{Passing, Round};
-
+use super::census::Round;
+use super::disagreement::{RETURNED, Record, disagreement};
+use super::parts::Parts;
+use super::passing::{Load, Nothing, Passing};
+use super::rooms;
 use crate::group::{Collective, END, Meeting, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -35,14 +39,27 @@ use crate::world::World;
 /// How long the PE that finds a disagreement waits for the others to say where they are.
 const TESTIMONY: Duration = Duration::from_millis(500);
 
-/// Most places of PEs that are named; whoever is elsewhere is counted.
-const MOST_NAMED: usize = 4;
-
-/// Where a PE is whose program has returned.
-const RETURNED: &str = "returned from `main`";
-
-/// Most PEs of another node that are asked.
+/// Most PEs of other nodes that are asked.
 const MOST_ASKED: usize = 64;
+
+/// What nodes bring each other at a meeting, and how.
+pub(super) enum Between<'p> {
+    /// By the rounds of a census.
+    Rounds(&'p mut dyn Passing),
+    /// Straight from each to each.
+    Straight(&'p Parts<'p>),
+}
+
+/// Who has come for something else.
+#[derive(Clone, Copy)]
+enum Stranger {
+    /// A member on this node.
+    Here,
+    /// Members on a node.
+    On(usize),
+    /// Members on another node, nobody knows which.
+    Elsewhere,
+}
 
 impl Team {
     /// Waits until all members are here, and all they have done is visible to all.
@@ -103,34 +120,54 @@ impl<L: ThreadLevel> World<L> {
 impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
-        self.meet_passing(purpose, Passing::Nothing);
+        self.meet_bringing(purpose, Between::Rounds(&mut Nothing));
     }
 
     /// As [`meet`](Self::meet), and nodes bring each other what members have contributed.
-    pub(super) fn meet_passing(&self, purpose: &Purpose<'_>, passing: Passing<'_>) {
+    pub(super) fn meet_passing(&self, purpose: &Purpose<'_>, passing: &mut dyn Passing) {
+        self.meet_bringing(purpose, Between::Rounds(passing));
+    }
+
+    /// As [`meet`](Self::meet), and each node brings each other what there is for that one.
+    pub(super) fn meet_straight(&self, purpose: &Purpose<'_>, parts: &Parts<'_>) {
+        self.meet_bringing(purpose, Between::Straight(parts));
+    }
+
+    fn meet_bringing(&self, purpose: &Purpose<'_>, between: Between<'_>) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
             self.tell_purpose(purpose, count);
         }
-        if let Passing::Statement(words) = passing {
+        let statement = match &between {
+            Between::Rounds(passing) => passing.statement().copied(),
+            Between::Straight(_) => None,
+        };
+        if let Some(words) = &statement {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index()].stated[half(count)].write(words);
         }
-        let mark = purpose.fingerprint();
+        // Who has started another number of collectives is at another place of the program. The mark is that of `opens`
+        // still, in the low bits.
+        let mark = purpose.fingerprint() ^ (self.team.started() << 32) >> 16;
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
-            Meeting::Counter => self.meet_at_counter(purpose, mark, count, passing),
+            Meeting::Counter => self.meet_at_counter(purpose, mark, count, between),
         }
-        self.compare_on_the_node(purpose, count, passing);
+        self.compare_on_the_node(purpose, count, statement.as_ref());
     }
 
-    /// Ends the job unless all members of this node have stated what is passed on for it, if that is a statement.
-    fn compare_on_the_node(&self, purpose: &Purpose<'_>, count: u64, passing: Passing<'_>) {
-        let Passing::Statement(words) = passing else { return };
+    /// Ends the job unless all members of this node have stated the same, if anything is stated.
+    fn compare_on_the_node(
+        &self,
+        purpose: &Purpose<'_>,
+        count: u64,
+        statement: Option<&[u64; STATEMENT_WORDS]>,
+    ) {
+        let Some(words) = statement else { return };
         let Self { team, endpoint, .. } = *self;
         let stated = |pe: &Pe| &team.system_at(endpoint, *pe).teams[team.index()].stated[half(count)];
         if !team.neighbours().iter().all(|pe| stated(pe).says(words)) {
-            self.disagree(purpose, count, None);
+            self.disagree(purpose, count, Stranger::Here);
         }
     }
 
@@ -160,94 +197,167 @@ impl Collective<'_> {
         endpoint.waiting().until(
             endpoint,
             arrived,
-            |timeout, done| bell.sleep(timeout, done),
-            || purpose.activity(team.index(), count),
+            |timeout, done| {
+                self.refuse_strays(purpose, count);
+                bell.sleep(timeout, done);
+            },
+            || self.activity(purpose, count),
         );
         if differs {
-            self.disagree(purpose, count, None);
+            self.disagree(purpose, count, Stranger::Here);
         }
     }
 
-    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, passing: Passing<'_>) {
+    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, between: Between<'_>) {
         let Self { team, endpoint, .. } = *self;
         let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
             Arrival::Early(generation) => endpoint.waiting().until(
                 endpoint,
                 || area.node.is_open(generation),
-                |timeout, _| area.node.sleep(generation, timeout),
-                || purpose.activity(team.index(), count),
+                |timeout, _| {
+                    self.refuse_strays(purpose, count);
+                    area.node.sleep(generation, timeout);
+                },
+                || self.activity(purpose, count),
             ),
             Arrival::Last => {
-                if team.leaders().len() > 1 {
-                    self.disseminate(area, purpose, mark, count, passing);
+                let word = (mark << 16) | 1;
+                match between {
+                    _ if team.node_count() == 1 => {}
+                    Between::Rounds(passing) => self.go_round(area, purpose, word, count, passing, 0),
+                    Between::Straight(parts) => self.go_straight(area, purpose, word, count, parts),
                 }
                 area.node.open();
             }
-            Arrival::Mismatch => self.disagree(purpose, count, None),
+            Arrival::Mismatch => self.disagree(purpose, count, Stranger::Here),
         }
     }
 
-    /// The rounds between nodes, by the last one to arrive on this node.
-    fn disseminate(
+    /// The rounds between nodes, by the last one to arrive on this node. So many messages come straight besides.
+    fn go_round(
         &self,
         area: &TeamArea,
         purpose: &Purpose<'_>,
-        mark: u64,
+        word: u64,
         count: u64,
-        passing: Passing<'_>,
+        passing: &mut dyn Passing,
+        straight: u64,
     ) {
-        let Self { team, endpoint, .. } = *self;
-        let nodes = team.leaders().len();
-        let parity = half(count);
-        let step = (mark << 16) | 1;
+        let team = self.team;
+        let (nodes, set) = (team.node_count(), half(count));
         // Before the word for other nodes, which stands for all members of this one.
-        self.compare_on_the_node(purpose, count, passing);
-        let system = team.system_at(endpoint, team.leaders()[team.node()]);
-        // SAFETY: the rounds of a barrier, which all members come to: they write words of the system area alone.
-        let far = unsafe { endpoint.far_of_runtime() };
-        let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
-        passing.prepare(team, endpoint, far);
-        for round in 0..ROUNDS {
-            let distance = 1 << round;
-            if distance >= nodes {
-                break;
+        self.compare_on_the_node(purpose, count, passing.statement());
+        passing.prepare(self);
+        let known = area.expected_straight[set].load(Ordering::Relaxed);
+        let strayed = || straight == 0 && area.straight[set].load(Ordering::Relaxed) != known;
+        for round in Round::all(nodes) {
+            let Round { number, distance, .. } = round;
+            let to = team.leader((team.node() + distance) % nodes);
+            let load = passing.load(self, round);
+            self.send(to, load, rooms::word_of(team, set, number), word);
+            let before = area.expected[set][number].load(Ordering::Relaxed);
+            let expected = before.wrapping_add(word);
+            let arrived = &area.rounds[set][number];
+            self.wait_for_nodes(purpose, count, || arrived.load(Ordering::SeqCst) != before || strayed());
+            let shown = arrived.load(Ordering::Acquire);
+            if shown == before {
+                self.disagree(purpose, count, Stranger::Elsewhere);
             }
-            let to = team.leaders()[(team.node() + distance) % nodes];
-            passing.send(team, endpoint, far, Round { half: parity, number: round, distance, to }, step);
-            let before = area.expected[parity][round].load(Ordering::Relaxed);
-            let expected = before.wrapping_add(step);
-            let arrived = &area.rounds[parity][round];
-            endpoint.waiting().until(
-                endpoint,
-                || arrived.load(Ordering::SeqCst) != before,
-                |timeout, done| system.doorbell.sleep(timeout, done),
-                || purpose.activity(team.index(), count),
-            );
-            let differs = match passing {
-                Passing::Statement(words) => !area.brought[parity][round].says(words),
-                Passing::Nothing | Passing::Blocks(_) | Passing::Parts(_) => false,
-            };
-            if arrived.load(Ordering::Acquire) != expected || differs {
-                self.disagree(purpose, count, Some((team.node() + nodes - distance) % nodes));
+            let says = |words| area.brought[set][number].says(words);
+            if shown != expected || !passing.statement().is_none_or(says) {
+                self.disagree(purpose, count, Stranger::On((team.node() + nodes - distance) % nodes));
             }
-            area.expected[parity][round].store(expected, Ordering::Relaxed);
+            area.expected[set][number].store(expected, Ordering::Relaxed);
+            passing.unload(self, round);
         }
+        passing.finish(self);
+    }
+
+    /// A message from each node to each other that there is something for, by the last one to arrive on this node.
+    fn go_straight(&self, area: &TeamArea, purpose: &Purpose<'_>, word: u64, count: u64, parts: &Parts<'_>) {
+        let team = self.team;
+        let (nodes, set) = (team.node_count(), half(count));
+        let distances = parts.distances();
+        let messages = distances.len() as u64;
+        for distance in distances {
+            let to = team.leader((team.node() + distance) % nodes);
+            self.send(to, parts.load(self, distance), rooms::straight(team, set), word);
+        }
+        if messages + 1 < nodes as u64 {
+            // They do not come from all: so that is no meeting.
+            self.go_round(area, purpose, word, count, &mut Nothing, messages);
+        }
+        let expected = &area.expected_straight[set];
+        let all = expected.load(Ordering::Relaxed).wrapping_add(word.wrapping_mul(messages));
+        // The low bits count messages, unless there may be more of them than these can tell.
+        let counted = |shown: u64| shown as u16 == all as u16 && nodes <= usize::from(u16::MAX);
+        let arrived = &area.straight[set];
+        self.wait_for_nodes(purpose, count, || {
+            let shown = arrived.load(Ordering::SeqCst);
+            shown == all || counted(shown)
+        });
+        if arrived.load(Ordering::Acquire) != all {
+            self.disagree(purpose, count, Stranger::Elsewhere);
+        }
+        expected.store(all, Ordering::Relaxed);
+    }
+
+    /// Sends a word to another node's first member, and what goes with it.
+    fn send(&self, to: Pe, load: Load, word: usize, more: u64) {
+        let far = self.far();
+        let word = Remote { pe: to, segment: SYSTEM, offset: word };
+        let there = Remote { offset: load.to, ..word };
+        let (add, until) = (SignalOp::Add(more), Until::Return);
+        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. What is loaded is readable, and stays as
+        // it is until this returns; it goes to room of the runtime for as many bytes (`Load`).
+        unsafe {
+            far.transport.put_signal(far.channel, there, load.source, load.bytes, word, add, until);
+        }
+    }
+
+    /// Waits until what comes from other nodes is there.
+    fn wait_for_nodes(&self, purpose: &Purpose<'_>, count: u64, is_there: impl Fn() -> bool) {
+        let Self { team, endpoint, .. } = *self;
+        let system = team.system_at(endpoint, team.leader(team.node()));
+        endpoint.waiting().until(
+            endpoint,
+            is_there,
+            |timeout, done| {
+                self.refuse_strays(purpose, count);
+                system.doorbell.sleep(timeout, done);
+            },
+            || self.activity(purpose, count),
+        );
+    }
+
+    /// The runtime's own way to other nodes.
+    fn far(&self) -> &Far {
+        let far = self.team.job.network.own.as_ref();
+        far.unwrap_or_else(|| unreachable!("several nodes have a transport"))
     }
 
     /// Ends the job: the members have come for different things. They differ on this node, or it differs from another.
     #[cold]
-    pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Option<usize>) -> ! {
+    fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
-        let mine = purpose.activity(team.index(), count);
+        let mine = self.activity(purpose, count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);
-        let there = team.members().iter().zip(team.nodes()).filter(|(_, node)| Some(**node) == other);
+        let is_asked = |rank: usize| match other {
+            Stranger::Here => false,
+            Stranger::On(node) => team.node_of(rank) == node,
+            Stranger::Elsewhere => {
+                let node = team.node_of(rank);
+                node != team.node() && team.leader(node) == team.member(rank)
+            }
+        };
+        let there = (0..team.size()).filter(|rank| is_asked(*rank)).map(|rank| team.member(rank));
         let start = Instant::now();
         let mut places: Vec<(String, Vec<usize>)> = Vec::new();
-        for pe in team.neighbours().iter().chain(there.map(|(pe, _)| pe).take(MOST_ASKED)) {
+        for pe in team.neighbours().iter().copied().chain(there.take(MOST_ASKED)) {
             let place = loop {
-                match self.activity_of(*pe) {
+                match Record::Doing.of(&team.job, pe) {
                     Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
                     Some(activity) if activity.count != 0 => break activity.to_string(),
                     // One that has come for something else, and was not held up there.
@@ -263,86 +373,9 @@ impl Collective<'_> {
         }
         team.job.abort(1, &disagreement(places))
     }
-
-    /// What a member does, if that can be read whole.
-    fn activity_of(&self, pe: Pe) -> Option<Activity> {
-        let endpoint = self.endpoint;
-        // SAFETY: only the record is read.
-        if let Some(system) = unsafe { endpoint.system_of(pe) } {
-            return system.record.activity();
-        }
-        // SAFETY: a record is read, which changes nothing, on PEs that are ending.
-        let far = unsafe { endpoint.far_of_runtime() }?;
-        let read = || {
-            let mut record = core::mem::MaybeUninit::<PeRecord>::zeroed();
-            let offset = core::mem::offset_of!(SystemArea, record);
-            let (into, from) = (record.as_mut_ptr().cast(), Remote { pe, segment: SYSTEM, offset });
-            // SAFETY: `into` has room for a record, and there is one at that place of every PE.
-            unsafe { far.transport.get(far.channel, into, from, size_of::<PeRecord>(), Until::Return) };
-            // SAFETY: a record is words and texts, of which any bytes are a value (`PeRecord::activity`).
-            unsafe { record.assume_init() }.activity()
-        };
-        // It may be written while it is on its way.
-        let (first, second) = (read(), read());
-        first.filter(|_| first == second)
-    }
 }
 
 /// Which of two sets, used in turn, is that of a meeting.
 fn half(count: u64) -> usize {
     (count % 2) as usize
-}
-
-/// What members say of themselves: where they are, with the numbers of those who are there.
-fn disagreement(mut places: Vec<(String, Vec<usize>)>) -> String {
-    let left = places.split_off(places.len().min(MOST_NAMED));
-    let named: Vec<_> = places
-        .into_iter()
-        .map(|(place, mut pes)| {
-            pes.sort_unstable();
-            let verb = match (place == RETURNED, pes.len()) {
-                (false, 1) => "is",
-                (false, _) => "are",
-                (true, 1) => "has",
-                (true, _) => "have",
-            };
-            format!("{} {verb} {place}", numbers(&pes))
-        })
-        .collect();
-    let rest = match left.iter().map(|(_, pes)| pes.len()).sum() {
-        0 => String::new(),
-        1 => " and one more PE is elsewhere".to_owned(),
-        more => format!(" and {more} more PEs are elsewhere"),
-    };
-    format!(
-        "the PEs do not agree on what they do: {}{rest}; all PEs of a team must call the same collectives in the same \
-         order with the same arguments",
-        named.join(" while ")
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn those_who_say_the_same_are_named_together_and_many_are_counted() {
-        let rule =
-            "all PEs of a team must call the same collectives in the same order with the same arguments";
-        let place = |place: &str, pes: &[usize]| (place.to_owned(), pes.to_vec());
-        assert_eq!(
-            disagreement(vec![place("in `barrier` at a.rs:1", &[3, 0, 1, 2]), place(RETURNED, &[4])]),
-            format!(
-                "the PEs do not agree on what they do: PEs 0-3 are in `barrier` at a.rs:1 while PE 4 has returned from \
-                 `main`; {rule}"
-            )
-        );
-        let alone = |pe: usize| place(&format!("in `alloc({pe} bytes)` at a.rs:1"), &[pe]);
-        let said = disagreement((0..12).map(alone).collect());
-        assert!(said.ends_with(&format!(
-            "PE 3 is in `alloc(3 bytes)` at a.rs:1 and 8 more PEs are elsewhere; {rule}"
-        )));
-        let said = disagreement((0..5).map(alone).collect());
-        assert!(said.contains("a.rs:1 and one more PE is elsewhere; "), "{said}");
-    }
 }

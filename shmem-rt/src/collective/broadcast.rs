@@ -3,11 +3,17 @@
 use std::panic::Location;
 
 use shmem_core::context::{Contribution, Initiator};
+use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_launch::env::CollectiveWay as Way;
 
+use super::blocks::{Shares, room_of_one};
+use super::buffer::Buffer;
+use super::choice::Pattern;
+use super::direct::{Direct, tell};
+use super::ring::Ring;
 use super::step::Step;
 use super::subject::Subject;
 use crate::group::{Collective, Operation, Purpose, Team};
@@ -47,16 +53,23 @@ impl Team {
             .unwrap_or_else(|| panic!("the root of a broadcast, PE {root}, is not a member of the team"));
         let subject = Subject::of::<X::Item>(self, data.place(token));
         let collective = self.enter(endpoint, Some(location));
+        if let Some(place) = subject.place()
+            && self.is_in_place(Pattern::Broadcast(place.bytes))
+        {
+            let collective = collective.moving(place.bytes);
+            with_purpose(&subject, root, place.bytes, |purpose| {
+                collective.spread_directly(purpose, place, rank);
+            });
+            drop(collective);
+            if rank != self.rank() {
+                tell(endpoint, Family::HereStore, location, place);
+            }
+            return data.changed();
+        }
         data.change(token, |data| {
-            let bytes = size_of_val(data);
-            let purpose = Purpose {
-                operation: Operation::of(Family::Broadcast),
-                opens: false,
-                arguments: &subject.arguments([root.number() as u64, bytes as u64]),
-                subject: &|| format!("{} from PE {root}", subject.name_or(|| show_size(bytes as u64))),
-                location: Some(location),
-            };
-            collective.moving(bytes).spread(&purpose, bytemuck::cast_slice_mut(data), rank);
+            let (bytes, data) = (size_of_val(data), bytemuck::cast_slice_mut(data));
+            let collective = collective.moving(bytes);
+            with_purpose(&subject, root, bytes, |purpose| collective.spread(purpose, data, rank));
         })
     }
 }
@@ -69,23 +82,80 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
+/// What members come for who broadcast so many bytes.
+#[inline]
+fn with_purpose(subject: &Subject<'_>, root: Pe, bytes: usize, broadcast: impl FnOnce(&Purpose<'_>)) {
+    broadcast(&Purpose {
+        operation: Operation::of(Family::Broadcast),
+        opens: false,
+        arguments: &subject.arguments([root.number() as u64, bytes as u64]),
+        subject: &|| format!("{} from PE {root}", subject.name_or(|| show_size(bytes as u64))),
+        location: Some(subject.location()),
+    });
+}
+
 impl Collective<'_> {
     /// Gives every member what the one with a rank has in `data`, as many bytes on all.
     fn spread(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
         let Self { team, endpoint, .. } = *self;
+        match self.way(purpose, Pattern::Broadcast(data.len())) {
+            Way::Windows => return self.stream_broadcast(purpose, Buffer::changed(data), rank),
+            Way::Rings => return self.spread_by_ring(purpose, data, rank),
+            Way::Direct | Way::Meetings => {}
+        }
         // At least one piece, so that empty data meets as well.
         let empty = data.is_empty().then(Default::default);
-        for piece in data.chunks_mut(SCRATCH_BYTES).chain(empty) {
+        for piece in data.chunks_mut(room_of_one(team)).chain(empty) {
             let mut step = Step::next(self, piece.len());
             if rank == team.rank() {
                 step.contribute(endpoint, 0, piece);
             }
-            step.meet(self, purpose, |from| if from == rank { piece.len() } else { 0 });
+            step.meet(self, purpose, || Shares::Of { rank, bytes: piece.len() });
             // The root writes the next piece while the others read this one.
             if rank != team.rank() {
                 step.read(self, rank, 0, piece);
             }
         }
+    }
+
+    /// As `spread`, in chunks: the root writes some while the others read those before.
+    fn spread_by_ring(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
+        let mut ring = Ring::new(self, purpose);
+        // The others begin when the first chunk is there.
+        let most = (data.len() / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK);
+        if rank == self.team.rank() {
+            for (k, chunk) in data.chunks(most).enumerate() {
+                let mut slot = ring.slot(k);
+                slot.write(0, chunk);
+                slot.show();
+                if k == 0 {
+                    self.meet(purpose);
+                }
+            }
+            return ring.take(data.len().div_ceil(most) - 1);
+        }
+        self.meet(purpose);
+        for (k, chunk) in data.chunks_mut(most).enumerate() {
+            ring.read_to(k, rank, 0, chunk);
+            ring.take(k);
+        }
+    }
+
+    /// As `spread`, of what lies at one place of all members.
+    fn spread_directly(&self, purpose: &Purpose<'_>, place: Extent, rank: usize) {
+        let is_root = rank == self.team.rank();
+        let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
+        if is_root {
+            tell(self.endpoint, Family::HereLoad, location, place);
+        }
+        if self.team.node_count() > 1 {
+            return self.stream_broadcast(purpose, Buffer::object(self.endpoint, place), rank);
+        }
+        let direct = Direct::meet(self, purpose);
+        if !is_root {
+            direct.on(rank, place).copy_to(direct.on(self.team.rank(), place));
+        }
+        direct.leave_source(rank);
     }
 
     /// What the first member says, of any length.

@@ -2,16 +2,16 @@
 
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::passing::room_of_each;
+use super::blocks::{Shares, room_of_each};
 use super::step::Step;
 
 use crate::group::{Collective, Purpose};
 
 /// Bytes that each member sends to other nodes at once, its length included.
-const SHORT: usize = 64;
+pub(super) const SHORT: usize = 64;
 
 /// Bytes of the length that goes before what is said.
-const LENGTH: usize = size_of::<u64>();
+pub(super) const LENGTH: usize = size_of::<u64>();
 
 impl Collective<'_> {
     /// What each member says, in the order of ranks. Lengths may differ; what is short takes one meeting, on one
@@ -19,7 +19,7 @@ impl Collective<'_> {
     pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
         let Self { team, endpoint, .. } = *self;
         let (most, members) = room_of_each(team);
-        let short = if team.leaders().len() == 1 { most } else { most.min(SHORT) };
+        let short = if team.node_count() == 1 { most } else { most.min(SHORT) };
         let mut framed = [&(said.len() as u64).to_le_bytes(), said].concat();
         let length = framed.len();
         framed.resize(length.max(short), 0);
@@ -37,7 +37,8 @@ impl Collective<'_> {
                     let bytes = left(lengths[team.rank()]);
                     step.contribute(endpoint, 0, &framed[sent.start.min(framed.len())..][..bytes]);
                 }
-                step.meet(self, purpose, |from| if ranks.contains(&from) { left(lengths[from]) } else { 0 });
+                let share = |from| if ranks.contains(&from) { left(lengths[from]) } else { 0 };
+                step.meet(self, purpose, || Shares::each(team, share));
                 for from in ranks {
                     let start = all[from].len();
                     all[from].resize(start + left(lengths[from]), 0);

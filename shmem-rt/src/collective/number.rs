@@ -1,13 +1,13 @@
 //! What can be reduced.
 
 use bytemuck::Pod;
-use shmem_core::context::{Contribution, Truth};
+use shmem_core::context::{Both, Contribution, Truth};
 use shmem_core::data::PlainData;
 
 /// What can be reduced: a number, or an array of what can be reduced, element by element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
-    note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays of them"
+    note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays of them; other plain data is combined by an operation of your own: `world.reduce(x, join)`"
 )]
 pub trait Reducible: PlainData + sealed::Sealed {
     /// What it is made of.
@@ -31,7 +31,7 @@ pub trait BitReducible: PlainData + sealed::Sealed {
     message = "`{Self}` cannot be reduced",
     label = "not what can be reduced",
     note = "in place: `world.sum(&mut x)`; as a value: `let y = world.sum(x)`; a symmetric object: `world.sum(&OBJECT)`",
-    note = "sum, prod, min, max and scans take the integers, f32 and f64, arrays of them, a `Vec` or a `Box` of a slice, and in place also a slice: `&mut values[..]`"
+    note = "sum, prod, min, max and scans take the integers, f32 and f64, arrays of them, tuples of two to four, a `Vec` or a `Box` of a slice, and in place also a slice: `&mut values[..]`"
 )]
 pub trait Operands<R>: Contribution<R, Item: Reducible> {}
 
@@ -61,10 +61,15 @@ impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 ///     (world.min(mine), world.max(mine))
 /// }
 /// ```
-// A power of two of bytes, at most 16, so that no piece of scratch ends inside one.
+// A power of two of bytes, at most 16, so that no piece of scratch ends inside one; or the only one of a contribution, of at most
+// 64 (`Both`).
 pub trait Number: Reducible<Number = Self> {
     /// What adding does not change.
     const ZERO: Self;
+
+    /// Whether sums and products are rounded: then they depend on their order.
+    #[doc(hidden)]
+    const ROUNDS: bool = false;
 
     /// The sum; integers wrap.
     fn added(self, other: Self) -> Self;
@@ -72,15 +77,26 @@ pub trait Number: Reducible<Number = Self> {
     /// The product; integers wrap.
     fn multiplied(self, other: Self) -> Self;
 
-    /// The smaller one; a NaN loses.
+    /// The smaller one: `-0.0` is smaller than `0.0`, and a NaN loses.
     fn lesser(self, other: Self) -> Self;
 
-    /// The larger one; a NaN loses.
+    /// The larger one: `-0.0` is smaller than `0.0`, and a NaN loses.
     fn greater(self, other: Self) -> Self;
+
+    /// The number as the result of a reduction: of all NaNs one, since which of them arithmetic makes is not said.
+    #[doc(hidden)]
+    #[must_use]
+    fn settled(self) -> Self {
+        self
+    }
 }
 
 /// What has bits that can be combined: an integer, or the [`Truth`] that a `bool` is.
 pub trait BitNumber: BitReducible<Bits = Self> {
+    /// As [`Number::ROUNDS`].
+    #[doc(hidden)]
+    const ROUNDS: bool = false;
+
     /// Bitwise and.
     fn anded(self, other: Self) -> Self;
 
@@ -89,6 +105,13 @@ pub trait BitNumber: BitReducible<Bits = Self> {
 
     /// Bitwise exclusive or.
     fn xored(self, other: Self) -> Self;
+
+    /// As [`Number::settled`]: bits are what they are.
+    #[doc(hidden)]
+    #[must_use]
+    fn settled(self) -> Self {
+        self
+    }
 }
 
 mod sealed {
@@ -129,8 +152,40 @@ impl BitNumber for Truth {
     }
 }
 
+impl<A: sealed::Sealed, B: sealed::Sealed> sealed::Sealed for Both<A, B> {}
+
+impl<A: Number, B: Number> Reducible for Both<A, B> {
+    type Number = Self;
+}
+
+/// A tuple is combined as each of its numbers is.
+impl<A: Number, B: Number> Number for Both<A, B> {
+    const ZERO: Self = Self::new(A::ZERO, B::ZERO);
+    const ROUNDS: bool = A::ROUNDS || B::ROUNDS;
+
+    fn added(self, other: Self) -> Self {
+        self.join(other, A::added, B::added)
+    }
+
+    fn multiplied(self, other: Self) -> Self {
+        self.join(other, A::multiplied, B::multiplied)
+    }
+
+    fn lesser(self, other: Self) -> Self {
+        self.join(other, A::lesser, B::lesser)
+    }
+
+    fn greater(self, other: Self) -> Self {
+        self.join(other, A::greater, B::greater)
+    }
+
+    fn settled(self) -> Self {
+        self.each(A::settled, B::settled)
+    }
+}
+
 macro_rules! numbers {
-    ($($t:ident: $zero:literal, $added:path, $multiplied:path, $lesser:path, $greater:path;)*) => {$(
+    ($rounds:literal; $($t:ident: $zero:literal, $added:path, $multiplied:path, $lesser:path, $greater:path, $settled:path;)*) => {$(
         impl sealed::Sealed for $t {}
         impl Reducible for $t {
             type Number = $t;
@@ -138,6 +193,7 @@ macro_rules! numbers {
 
         impl Number for $t {
             const ZERO: Self = $zero;
+            const ROUNDS: bool = $rounds;
 
             #[inline(always)]
             fn added(self, other: Self) -> Self {
@@ -158,12 +214,17 @@ macro_rules! numbers {
             fn greater(self, other: Self) -> Self {
                 $greater(self, other)
             }
+
+            #[inline(always)]
+            fn settled(self) -> Self {
+                $settled(self)
+            }
         }
     )*};
 }
 macro_rules! integers {
     ($($t:ident)*) => {
-        numbers! { $($t: 0, $t::wrapping_add, $t::wrapping_mul, Ord::min, Ord::max;)* }
+        numbers! { false; $($t: 0, $t::wrapping_add, $t::wrapping_mul, Ord::min, Ord::max, core::convert::identity;)* }
 
         $(impl BitReducible for $t {
             type Bits = $t;
@@ -188,7 +249,85 @@ macro_rules! integers {
     };
 }
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
-numbers! {
-    f32: 0.0, core::ops::Add::add, core::ops::Mul::mul, f32::min, f32::max;
-    f64: 0.0, core::ops::Add::add, core::ops::Mul::mul, f64::min, f64::max;
+macro_rules! floats {
+    ($($float:ident)*) => {$(
+        /// What the operations of a floating type give, to the bit, in any order: smaller and larger go by the number and,
+        /// of zeroes, by the sign. Compared as numbers and by their bits, and not by one key: so loops become vectors.
+        mod $float {
+            #[inline(always)]
+            pub(super) fn lesser(a: $float, b: $float) -> $float {
+                if a == b {
+                    // The same bits, but for zeroes, of which the one with the sign is smaller.
+                    return $float::from_bits(a.to_bits() | b.to_bits());
+                }
+                if a < b || b.is_nan() { a } else { b }
+            }
+
+            #[inline(always)]
+            pub(super) fn greater(a: $float, b: $float) -> $float {
+                if a == b {
+                    return $float::from_bits(a.to_bits() & b.to_bits());
+                }
+                if a > b || b.is_nan() { a } else { b }
+            }
+
+            #[inline(always)]
+            pub(super) fn settled(number: $float) -> $float {
+                if number.is_nan() { $float::NAN } else { number }
+            }
+        }
+
+        numbers! {
+            true;
+            $float: 0.0, core::ops::Add::add, core::ops::Mul::mul, $float::lesser, $float::greater, $float::settled;
+        }
+    )*};
+}
+floats!(f32 f64);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whole numbers in the order of floating ones, zeroes by their sign.
+    fn key(number: f64) -> i64 {
+        let bits = number.to_bits().cast_signed();
+        bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+    }
+
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            4 => any::<f64>(),
+            2 => (-2_i32..3).prop_map(f64::from),
+            2 => prop_oneof![Just(-0.0), Just(0.0), Just(f64::INFINITY), Just(f64::NEG_INFINITY)],
+            1 => any::<u64>().prop_map(|bits| f64::from_bits(bits | 0x7ff8 << 48)),
+        ]
+    }
+
+    proptest! {
+        /// In any order, and however they are put together.
+        #[test]
+        fn extremes_are_those_of_whole_numbers(
+            numbers in proptest::collection::vec(number(), 1..9), at: proptest::sample::Index,
+        ) {
+            let (left, right) = numbers.split_at(at.index(numbers.len()));
+            let of = |op: fn(f64, f64) -> f64| {
+                let halves = [right, left].into_iter().filter_map(|half| half.iter().copied().reduce(op));
+                halves.reduce(op).unwrap().settled().to_bits()
+            };
+            let real = numbers.iter().copied().filter(|number| !number.is_nan());
+            let least = real.clone().min_by_key(|number| key(*number)).unwrap_or(f64::NAN);
+            let most = real.max_by_key(|number| key(*number)).unwrap_or(f64::NAN);
+            prop_assert_eq!(of(f64::lesser), least.to_bits());
+            prop_assert_eq!(of(f64::greater), most.to_bits());
+        }
+
+        #[test]
+        fn a_float_of_32_bits_is_as_one_of_64(a: f32, b: f32) {
+            prop_assert_eq!(f64::from(a.lesser(b)), f64::from(a).lesser(f64::from(b)));
+            prop_assert_eq!(f64::from(a.greater(b)), f64::from(a).greater(f64::from(b)));
+        }
+    }
 }

@@ -1,19 +1,27 @@
 //! Reductions and scans.
 //!
-//! A contribution is combined with those of lower ranks first, whatever the algorithm and whoever comes
-//! first: results depend on the team and the data alone.
+//! What the result is, is said by a [tree](super::tree) over ranks, whatever the algorithm and whoever comes first: it
+//! depends on the number of members and the data alone. Between nodes it is made by [far](super::far_reduction) ones.
 
 use bytemuck::Pod;
-use shmem_core::context::Initiator;
+use shmem_core::context::{Contribution, Initiator};
 use shmem_core::data::PlainData;
+use shmem_core::object::Extent as Place;
 use shmem_core::observe::Family;
+use shmem_core::sync::LINE_BYTES;
 use shmem_core::system::SCRATCH_BYTES;
+use shmem_launch::env::CollectiveWay as Way;
 
-use super::algorithm::{Algorithm, slice_bytes};
+use super::buffer::Buffer;
+use super::choice::{Pattern, Shape};
+use super::direct::{Direct, tell};
 use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
-use super::passing::{GRAIN, room_of_each};
+use super::partials::Partials;
+use super::passing::GRAIN;
+use super::ring::Ring;
 use super::step::Step;
-use super::subject::Subject;
+use super::subject::{Subject, word_of};
+use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -45,7 +53,7 @@ macro_rules! reductions {
         impl Team {$(
             $(#[$doc])*
             ///
-            /// Each element becomes the result over all members, combined in the order of ranks, on all of them. `data`
+            /// Each element becomes the result over all members, the same bits on all of them. `data`
             /// has the same length on all members: `&mut x` is changed in place, a value `x` comes back as the result, and of
             /// a symmetric object `&OBJECT` the own copy is changed ([`Contribution`](crate::Contribution)).
             ///
@@ -74,11 +82,10 @@ macro_rules! reductions {
             where
                 X: $operands<R>,
             {
-                let subject = Subject::of::<X::Item>(self, data.place(token));
-                let collective = self.enter(token.endpoint(), Some(subject.location()));
-                let op = <<X::Item as $reducible>::$number>::$op;
-                let family = Family::$family;
-                data.change(token, |data| collective.reduce(family, Extent::All, &subject, data, op))
+                type Number<I> = <I as $reducible>::$number;
+                let (op, settled) = (Number::<X::Item>::$op, Number::<X::Item>::settled);
+                let op = Operator { op, settled, rounds: Number::<X::Item>::ROUNDS };
+                self.reduction(token, Family::$family, Extent::All, data, op)
             }
         )*}
     };
@@ -114,7 +121,7 @@ macro_rules! scans {
         impl Team {$(
             $(#[$doc])*
             ///
-            /// Sums are made in the order of ranks. `data` is as in [`sum`](Self::sum).
+            /// Sums are made by the tree over the ranks that they are of. `data` is as in [`sum`](Self::sum).
             ///
             /// # Panics
             ///
@@ -126,11 +133,10 @@ macro_rules! scans {
             where
                 X: Operands<R>,
             {
-                let subject = Subject::of::<X::Item>(self, data.place(token));
-                let collective = self.enter(token.endpoint(), Some(subject.location()));
-                let op = <<X::Item as Reducible>::Number>::added;
-                let family = Family::$family;
-                data.change(token, |data| collective.reduce(family, $extent, &subject, data, op))
+                type Number<I> = <I as Reducible>::Number;
+                let (op, settled) = (Number::<X::Item>::added, Number::<X::Item>::settled);
+                let op = Operator { op, settled, rounds: Number::<X::Item>::ROUNDS };
+                self.reduction(token, Family::$family, $extent, data, op)
             }
         )*}
     };
@@ -144,7 +150,7 @@ scans! {
 
 /// Whose contributions a member combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+pub(super) enum Extent {
     /// Those of all members.
     All,
     /// Those of lower ranks, and its own.
@@ -153,125 +159,320 @@ enum Extent {
     Before,
 }
 
-/// The name of a type of numbers as a word: as many bytes as they have, other types are folded otherwise.
-fn word_of(name: &str) -> u64 {
-    name.bytes().fold(0, |word, byte| word << 8 | u64::from(byte))
+impl Extent {
+    /// How many they are, from the lowest rank on.
+    pub(super) fn members(self, team: &Team) -> usize {
+        self.members_up_to(team.rank(), team.size())
+    }
+
+    /// How many they are for one rank of so many.
+    fn members_up_to(self, rank: usize, members: usize) -> usize {
+        match self {
+            Self::All => members,
+            Self::UpTo => rank + 1,
+            Self::Before => rank,
+        }
+    }
+}
+
+/// Room for the operands of a tile of a direct reduction, and its result.
+const OPERANDS: usize = 8 << 10;
+
+/// Bytes of a line of the cache, which slices do not share.
+const LINE: usize = 64;
+
+// A tile of a direct reduction has a line, or more.
+const _: () = assert!(Shape::MOST_DIRECT == OPERANDS / LINE - 1);
+
+/// Whether numbers can be combined in any order: all but sums and products of those that round.
+fn is_exact(rounds: bool, family: Family) -> bool {
+    !(rounds && matches!(family, Family::Sum | Family::Prod | Family::SumInscan | Family::SumExscan))
+}
+
+/// How two numbers become one, and what the last of them is as a result.
+#[derive(Clone, Copy)]
+struct Operator<O, S> {
+    op: O,
+    settled: S,
+    rounds: bool,
+}
+
+impl Team {
+    /// What the reductions and scans have in common.
+    #[inline]
+    #[track_caller]
+    fn reduction<X: Contribution<R>, R, N: Pod>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        family: Family,
+        extent: Extent,
+        data: X,
+        op: Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
+    ) -> R {
+        let subject = Subject::of::<X::Item>(self, data.place(token));
+        let collective = self.enter(token.endpoint(), Some(subject.location()));
+        // Scans go through windows nowhere.
+        let is_here = extent == Extent::All || self.node_count() == 1;
+        if let Some(place) = subject.place()
+            && is_here
+            && self.is_in_place(Pattern::Reduction(place.bytes))
+        {
+            let collective = collective.moving(place.bytes);
+            with_purpose::<N>(&subject, family, place.bytes, |purpose| {
+                collective.reduce_directly(purpose, extent, place, &op);
+            });
+            drop(collective);
+            tell(token.endpoint(), Family::HereStore, subject.location(), place);
+            return data.changed();
+        }
+        data.change(token, |data| {
+            let collective = collective.moving(size_of_val(data));
+            with_purpose::<N>(&subject, family, size_of_val(data), |purpose| {
+                collective.reduce(purpose, extent, data, &op);
+            });
+        })
+    }
+}
+
+/// What members come for who reduce so many bytes.
+#[inline]
+fn with_purpose<N>(subject: &Subject<'_>, family: Family, bytes: usize, reduce: impl FnOnce(&Purpose<'_>)) {
+    let name = core::any::type_name::<N>();
+    reduce(&Purpose {
+        operation: Operation::of(family),
+        opens: false,
+        arguments: &subject.arguments([bytes as u64, word_of(name)]),
+        subject: &|| subject.name_or(|| format!("{} x {name}", bytes / size_of::<N>())),
+        location: Some(subject.location()),
+    });
 }
 
 impl Collective<'_> {
-    /// Combines `data` of the members in `extent` by `op`, in the order of ranks.
+    /// Combines `data` of the members in `extent`.
     fn reduce<I: PlainData, N: Pod>(
-        self,
-        family: Family,
+        &self,
+        purpose: &Purpose<'_>,
         extent: Extent,
-        subject: &Subject<'_>,
         data: &mut [I],
-        op: impl Fn(N, N) -> N,
+        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) {
-        let (bytes, name) = (size_of_val(data), core::any::type_name::<N>());
-        let purpose = Purpose {
-            operation: Operation::of(family),
-            opens: false,
-            arguments: &subject.arguments([bytes as u64, word_of(name)]),
-            subject: &|| subject.name_or(|| format!("{} x {name}", bytes / size_of::<N>())),
-            location: Some(subject.location()),
+        let (team, bytes) = (self.team, size_of_val(data));
+        let numbers: &mut [N] = bytemuck::cast_slice_mut(data);
+        let way = match extent {
+            Extent::All => self.way(purpose, Pattern::Reduction(bytes)),
+            Extent::UpTo | Extent::Before => Way::Meetings,
         };
-        let collective = self.moving(bytes);
-        let team = collective.team;
-        let members = match extent {
-            Extent::All => team.size(),
-            Extent::UpTo => team.rank() + 1,
-            Extent::Before => team.rank(),
-        };
-        let data = bytemuck::cast_slice_mut(data);
-        match Algorithm::of_reduction(team.size(), team.leaders().len(), bytes) {
-            Algorithm::Sliced if extent == Extent::All => collective.reduce_sliced(&purpose, data, op),
-            _ => collective.reduce_flat(&purpose, data, members, op),
+        match way {
+            Way::Rings => return self.reduce_sliced(purpose, numbers, op),
+            Way::Windows => {
+                let data = Buffer::changed(bytemuck::cast_slice_mut(numbers));
+                return self.stream_reduction(purpose, data, &op.op, &op.settled);
+            }
+            Way::Direct | Way::Meetings if team.node_count() == 1 => {
+                return self.reduce_flat(purpose, numbers, extent.members(team), op);
+            }
+            Way::Direct | Way::Meetings => {
+                let exact = is_exact(op.rounds, purpose.operation.family());
+                self.reduce_between_nodes(purpose, extent, numbers, exact, &op.op);
+            }
         }
+        numbers.iter_mut().for_each(|number| *number = (op.settled)(*number));
     }
 
-    /// Combines the numbers in `data` of all members, for a purpose of the caller's.
+    /// Combines the numbers in `data` of all members, for a purpose of the caller's, by an operation that is exact.
     pub(crate) fn reduce_for<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
-        self.reduce_flat(purpose, data, self.team.size(), op);
+        // They may lie anywhere.
+        let mut numbers = vec![N::zeroed(); data.len() / size_of::<N>()];
+        bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(data);
+        if self.team.node_count() > 1 {
+            self.reduce_between_nodes(purpose, Extent::All, &mut numbers, true, &op);
+        } else {
+            let op = Operator { op, settled: |number| number, rounds: false };
+            self.reduce_flat(purpose, &mut numbers, self.team.size(), &op);
+        }
+        data.copy_from_slice(bytemuck::cast_slice(&numbers));
     }
 
-    /// Every member combines what the first `members` have contributed. Of no member it is zero.
+    /// Every member combines what the first `members` have contributed, on one node. Of no member it is zero.
     fn reduce_flat<N: Pod>(
         &self,
         purpose: &Purpose<'_>,
-        data: &mut [u8],
+        data: &mut [N],
         members: usize,
-        op: impl Fn(N, N) -> N,
+        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) {
-        let Self { team, endpoint, .. } = *self;
-        let (most, at_once) = room_of_each(team);
-        // At least one piece, so that empty data meets as well.
+        let Operator { op, settled, .. } = op;
+        // A line is aligned for words. At least one piece, so that empty data meets as well.
+        let least = if align_of::<N>() > align_of::<u64>() { SCRATCH_BYTES } else { 0 };
         let empty = data.is_empty().then(Default::default);
-        for piece in data.chunks_mut(most).chain(empty) {
-            // The own numbers, where those of others are combined before they are contributed.
-            let mine = (team.size() > at_once).then(|| piece.to_vec());
-            for first in (0..team.size()).step_by(at_once) {
-                let ranks = first..(first + at_once).min(team.size());
-                let mut step = Step::next(self, piece.len());
-                if ranks.contains(&team.rank()) {
-                    step.contribute(endpoint, 0, mine.as_deref().unwrap_or(piece));
-                }
-                step.meet(self, purpose, |from| if ranks.contains(&from) { piece.len() } else { 0 });
-                let wanted = ranks.start..ranks.end.min(members);
-                if first == 0 && !wanted.is_empty() {
-                    step.read(self, 0, 0, piece);
-                }
-                wanted.filter(|rank| *rank > 0).for_each(|rank| step.combine(self, rank, 0, piece, &op));
-            }
+        for piece in data.chunks_mut(SCRATCH_BYTES / size_of::<N>()).chain(empty) {
+            let step = Step::next(self, size_of_val(piece).max(least));
+            step.contribute(self.endpoint, 0, bytemuck::cast_slice(piece));
+            self.meet(purpose);
             if members == 0 {
                 // Zero of all numbers.
-                piece.fill(0);
+                piece.fill(N::zeroed());
+            } else if members <= 2 {
+                // Nothing lies half made.
+                step.fold(self, members, piece, &mut [], op);
+            } else if size_of_val(piece) <= LINE_BYTES && size_of::<N>().is_power_of_two() {
+                step.fold(self, members, piece, bytemuck::cast_slice_mut(&mut [0_u128; 16]), op);
+            } else {
+                step.fold(self, members, piece, Partials::new().of(), op);
+            }
+            piece.iter_mut().for_each(|number| *number = settled(*number));
+        }
+    }
+
+    /// Every member combines a slice of each piece, on one node. Of a piece it brings the others their slices, combines its
+    /// own, and brings them the result; meanwhile the next piece is on its way. Chunks are contributions to a piece and
+    /// results of one in turn, as [`Chunks`] numbers them.
+    fn reduce_sliced<N: Pod>(
+        &self,
+        purpose: &Purpose<'_>,
+        data: &mut [N],
+        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
+    ) {
+        let (members, rank) = (self.team.size(), self.team.rank());
+        let mut ring = Ring::new(self, purpose);
+        let mut partials = Partials::new();
+        // Some pieces, so that there is something to do while a chunk is waited for.
+        let wanted = (size_of_val(data) / members / 4).next_multiple_of(GRAIN).clamp(4 << 10, 16 << 10);
+        // Slices are whole grains, also those of items that a grain is no multiple of.
+        let grain = GRAIN / size_of::<N>().min(GRAIN);
+        let slice = wanted.min(Shape::of(self.team).room_of_chunk()) / size_of::<N>() / grain * grain;
+        let chunks = Chunks { pieces: data.len().div_ceil(slice * members) };
+        let len = data.len();
+        let slice_of = |piece: usize, rank: usize| {
+            let start = piece * slice * members;
+            let end = (start + slice * members).min(len);
+            // Whole grains, so that slices begin aligned in chunks.
+            let each = (end - start).div_ceil(members).next_multiple_of(grain);
+            (start + rank * each).min(end)..(start + (rank + 1) * each).min(end)
+        };
+        // Where the slice for a rank lies in a chunk of another one.
+        let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice * size_of::<N>();
+        let contribute = |ring: &Ring<'_>, data: &[N], piece: usize| {
+            let mut slot = ring.slot(chunks.contribution(piece));
+            for to in (0..members).filter(|to| *to != rank) {
+                slot.write(place(rank, to), bytemuck::cast_slice(&data[slice_of(piece, to)]));
+            }
+            slot.show();
+        };
+        contribute(&ring, data, 0);
+        self.meet(purpose);
+        for piece in 0..=chunks.pieces {
+            if piece + 1 < chunks.pieces {
+                contribute(&ring, data, piece + 1);
+            }
+            if piece < chunks.pieces {
+                let own = slice_of(piece, rank);
+                let bytes = own.len() * size_of::<N>();
+                let mut slot = ring.slot(chunks.result(piece));
+                let result: &mut [N] = bytemuck::cast_slice_mut(slot.room(0, bytes));
+                let operand = |of: usize| -> &[N] {
+                    if of == rank {
+                        return &data[own.clone()];
+                    }
+                    bytemuck::cast_slice(ring.read(chunks.contribution(piece), of, place(of, rank), bytes))
+                };
+                tree::fold(members, operand, result, partials.of(), &op.op);
+                result.iter_mut().for_each(|number| *number = (op.settled)(*number));
+                data[own].copy_from_slice(result);
+                slot.show_unheard();
+                ring.take(chunks.contribution(piece));
+                ring.ring_others();
+            }
+            if let Some(before) = piece.checked_sub(1) {
+                for distance in 1..members {
+                    // Each begins with another one, so that not all read the same.
+                    let of = (rank + distance) % members;
+                    let into: &mut [u8] = bytemuck::cast_slice_mut(&mut data[slice_of(before, of)]);
+                    ring.read_to(chunks.result(before), of, 0, into);
+                }
+                ring.take(chunks.result(before));
             }
         }
     }
 
-    /// Every member combines a slice of each piece, on one node. A piece is contributed, and its slices are combined, in
-    /// one step; in the next one the slices are read, and the next piece is contributed.
-    fn reduce_sliced<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
-        let Self { team, endpoint, .. } = *self;
-        let (members, rank) = (team.size(), team.rank());
-        let most = slice_bytes(members);
-        let piece = most * members;
-        let pieces = data.len().div_ceil(piece);
-        let slice_of = |piece: usize, rank: usize| {
-            let start = rank * piece.div_ceil(members).next_multiple_of(GRAIN);
-            start.min(piece)..(start + piece.div_ceil(members).next_multiple_of(GRAIN)).min(piece)
-        };
-        let mut combined = vec![0; most];
-        let mut before: Option<core::ops::Range<usize>> = None;
-        for k in 0..=pieces {
-            let now = (k < pieces).then(|| k * piece..((k + 1) * piece).min(data.len()));
-            let step = Step::next(self, SCRATCH_BYTES);
-            if let Some(now) = &now {
-                step.contribute(endpoint, 0, &data[now.clone()]);
+    /// Every member combines a slice of what lies at one place of all members, and writes to each of them what that is to have.
+    fn reduce_directly<N: Pod>(
+        &self,
+        purpose: &Purpose<'_>,
+        extent: Extent,
+        place: Place,
+        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
+    ) {
+        let (members, rank) = (self.team.size(), self.team.rank());
+        let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
+        tell(self.endpoint, Family::HereLoad, location, place);
+        if self.team.node_count() > 1 {
+            let data = Buffer::object(self.endpoint, place);
+            return self.stream_reduction(purpose, data, &op.op, &op.settled);
+        }
+        let direct = Direct::meet(self, purpose);
+        let each = place.bytes.div_ceil(members).next_multiple_of(LINE);
+        let slice = (rank * each).min(place.bytes)..((rank + 1) * each).min(place.bytes);
+        // The operands of a tile, and its result, stay in the first cache.
+        let mut room = [0_u128; OPERANDS / size_of::<u128>()];
+        let mut partials = Partials::new();
+        let tile = OPERANDS / (members + 1) / GRAIN * GRAIN;
+        let (operands, result) = bytemuck::cast_slice_mut::<u128, u8>(&mut room).split_at_mut(members * tile);
+        for at in slice.clone().step_by(tile) {
+            let bytes = tile.min(slice.end - at);
+            for (of, operand) in operands.chunks_exact_mut(tile).enumerate() {
+                direct.on(of, place).part(at, bytes).read(&mut operand[..bytes]);
             }
-            if let Some(before) = &before {
-                step.contribute(endpoint, piece, &combined[..slice_of(before.len(), rank).len()]);
-            }
-            self.meet(purpose);
-            if let Some(before) = before {
-                let done = &mut data[before];
-                for turn in 0..members {
-                    // Each begins with another one, so that not all read the same.
-                    let from = (rank + turn) % members;
-                    let slice = slice_of(done.len(), from);
-                    step.read(self, from, piece, &mut done[slice]);
+            let result: &mut [N] = bytemuck::cast_slice_mut(&mut result[..bytes]);
+            let operand = |of: usize| bytemuck::cast_slice(&operands[of * tile..][..bytes]);
+            for distance in 0..members {
+                let to = (rank + distance) % members;
+                // The result of a reduction is the same for all.
+                if extent != Extent::All || distance == 0 {
+                    match extent.members_up_to(to, members) {
+                        0 => result.fill(N::zeroed()),
+                        ranks => tree::fold(ranks, operand, result, partials.of(), &op.op),
+                    }
+                    result.iter_mut().for_each(|number| *number = (op.settled)(*number));
                 }
+                direct.on(to, place).part(at, bytes).write(bytemuck::cast_slice(result));
             }
-            if let Some(now) = &now {
-                let slice = slice_of(now.len(), rank);
-                let combined = &mut combined[..slice.len()];
-                step.read(self, 0, slice.start, combined);
-                for rank in 1..members {
-                    step.combine(self, rank, slice.start, combined, &op);
-                }
+        }
+        direct.leave();
+    }
+}
+
+/// In which chunks of a series contributions to pieces, and results of pieces, travel: in turn, and a contribution goes
+/// before the result of the piece before, so that it is on its way while that is combined.
+#[derive(Clone, Copy)]
+struct Chunks {
+    pieces: usize,
+}
+
+impl Chunks {
+    fn contribution(self, piece: usize) -> usize {
+        (2 * piece).saturating_sub(1)
+    }
+
+    fn result(self, piece: usize) -> usize {
+        (2 * piece + 2).min(2 * self.pieces - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_one_thing_and_each_comes_in_its_turn() {
+        for pieces in 1..9 {
+            let chunks = Chunks { pieces };
+            let mut order = vec![chunks.contribution(0)];
+            for piece in 0..pieces {
+                order.extend((piece + 1 < pieces).then(|| chunks.contribution(piece + 1)));
+                order.push(chunks.result(piece));
             }
-            before = now;
+            assert!(order.iter().copied().eq(0..2 * pieces), "{pieces} pieces: {order:?}");
         }
     }
 }

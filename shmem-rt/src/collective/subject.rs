@@ -2,21 +2,24 @@
 
 use std::panic::Location;
 
+use shmem_core::fingerprint::fingerprint_of_words;
 use shmem_core::object::Extent;
 
-use crate::group::Team;
+use crate::group::{Team, words_of};
 
 /// What a collective is about, for its arguments and for messages, and the call that says so.
 pub(super) struct Subject<'t> {
     team: &'t Team,
     kind: &'static str,
+    /// Bytes of an item.
+    item: usize,
     location: &'static Location<'static>,
     place: Option<Extent>,
 }
 
 /// Arguments of a collective: with a symmetric object where that lies, so that all members come for the same.
 pub(super) struct Arguments {
-    words: [u64; 4],
+    words: [u64; 5],
     len: usize,
 }
 
@@ -29,10 +32,18 @@ impl<'t> Subject<'t> {
     #[inline]
     #[track_caller]
     pub(super) fn of<I>(team: &'t Team, place: Option<Extent>) -> Self {
-        let subject = Self { team, kind: core::any::type_name::<I>(), location: Location::caller(), place };
+        let subject = Self {
+            team,
+            kind: core::any::type_name::<I>(),
+            item: size_of::<I>(),
+            location: Location::caller(),
+            place,
+        };
         if let Some(place) = place
-            && team.job.teams.room.lock().contains(place.offset)
-            && !team.uses().has_object_at(place.offset)
+            // What has no bytes belongs to nobody.
+            && place.bytes > 0
+            && team.job.teams.area.contains(&place.offset)
+            && !team.uses().has_object_at(place)
         {
             refuse_stranger(team, place);
         }
@@ -45,10 +56,16 @@ impl<'t> Subject<'t> {
         self.location
     }
 
+    /// Where the object lies, if it is one.
+    #[inline]
+    pub(super) fn place(&self) -> Option<Extent> {
+        self.place
+    }
+
     /// The arguments of a collective about it, besides others.
     #[inline]
     pub(super) fn arguments<const N: usize>(&self, others: [u64; N]) -> Arguments {
-        let mut words = [0; 4];
+        let mut words = [0; 5];
         words[..N].copy_from_slice(&others);
         let mut len = N;
         if let Some(place) = self.place {
@@ -58,15 +75,30 @@ impl<'t> Subject<'t> {
         Arguments { words, len }
     }
 
+    /// Where the object lies, as an argument of a collective about two.
+    pub(super) fn offset(&self) -> u64 {
+        self.place.map_or(u64::MAX, |place| place.offset as u64)
+    }
+
     /// So many items, in words.
     pub(super) fn show(&self, items: usize) -> String {
         self.name_or(|| format!("{items} x {}", self.kind))
     }
 
-    /// The name of the object, or else what `private` says.
+    /// The name of the object, with the part that is given of it, or else what `private` says.
     pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
-        self.place.map_or_else(private, |place| self.team.job.name_of(place))
+        self.place.map_or_else(private, |place| self.team.job.name_of_part(place, self.item))
     }
+}
+
+/// The name of a type as an argument: other names are almost always other words.
+pub(super) fn word_of(name: &str) -> u64 {
+    fingerprint_of_words(words_of(name))
+}
+
+/// Where a collective writes, as an argument: private memory may be anywhere.
+pub(super) fn word_of_place(place: Option<Extent>) -> u64 {
+    place.map_or(0, |place| place.offset as u64 + 1)
 }
 
 #[cold]

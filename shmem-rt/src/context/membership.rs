@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use shmem_core::pe::Pe;
 
+use crate::members::Members;
 use crate::pes::Pes;
 use crate::state::uses::ContextClaim;
 
 /// What a context knows of its team, which counts it for as long as it lives.
 pub(super) struct OfTeam {
-    members: Arc<[Pe]>,
+    members: Arc<Members>,
     rank: usize,
     _claim: ContextClaim,
 }
 
 impl OfTeam {
-    pub(super) fn new(members: Arc<[Pe]>, rank: usize, claim: ContextClaim) -> Self {
+    pub(super) fn new(members: Arc<Members>, rank: usize, claim: ContextClaim) -> Self {
         Self { members, rank, _claim: claim }
     }
 
@@ -27,18 +28,18 @@ impl OfTeam {
 /// The team of a context: its PEs by their ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextTeam<'c> {
-    members: &'c [Pe],
+    pes: Pes<'c>,
     rank: usize,
 }
 
 impl<'c> ContextTeam<'c> {
-    pub(super) fn new(members: &'c [Pe], rank: usize) -> Self {
-        Self { members, rank }
+    pub(super) fn new(members: &'c Members, rank: usize) -> Self {
+        Self { pes: Pes::new(members), rank }
     }
 
     /// Number of members.
     pub fn size(self) -> usize {
-        self.members.len()
+        self.pes.len()
     }
 
     /// The calling PE's rank.
@@ -48,11 +49,11 @@ impl<'c> ContextTeam<'c> {
 
     /// The member with a rank.
     pub fn pe(self, rank: usize) -> Option<Pe> {
-        self.members.get(rank).copied()
+        self.pes.get(rank)
     }
 
     /// The members, in the order of their ranks.
     pub fn pes(self) -> Pes<'c> {
-        Pes::new(self.members)
+        self.pes
     }
 }

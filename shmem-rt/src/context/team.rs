@@ -49,7 +49,7 @@ impl<K: ContextKind> Context<K> {
     pub fn team(&self) -> ContextTeam<'_> {
         match &self.team {
             Some(team) => team.team(),
-            None => ContextTeam::new(&self.job.site.pes, self.job.bootstrap.number()),
+            None => ContextTeam::new(&self.job.site.everyone, self.job.bootstrap.number()),
         }
     }
 }

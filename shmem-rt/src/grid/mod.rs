@@ -14,6 +14,7 @@ use shmem_core::pe::Pe;
 use self::shape::Shape;
 use crate::error::{Error, Result};
 use crate::group::Team;
+use crate::members::Members;
 use crate::pes::Pes;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -58,7 +59,7 @@ use crate::world::World;
 pub struct PeGrid<const D: usize> {
     shape: Shape<D>,
     /// By rank.
-    pes: Arc<[Pe]>,
+    members: Arc<Members>,
     /// The calling PE's.
     rank: usize,
 }
@@ -103,7 +104,7 @@ impl Team {
 
 impl<const D: usize> PeGrid<D> {
     fn new(team: &Team, shape: Shape<D>) -> Self {
-        Self { shape, pes: Arc::clone(team.members()), rank: team.rank() }
+        Self { shape, members: Arc::clone(team.members()), rank: team.rank() }
     }
 
     /// The grid with the ends of some dimensions joined: there, the first and the last PE are neighbours, and one alone
@@ -130,7 +131,7 @@ impl<const D: usize> PeGrid<D> {
 
     /// The PEs, in the order of their ranks.
     pub fn pes(&self) -> Pes<'_> {
-        Pes::new(&self.pes)
+        Pes::new(&self.members)
     }
 
     /// The PE at some coordinates.
@@ -140,7 +141,7 @@ impl<const D: usize> PeGrid<D> {
     /// If a coordinate is not below the length, in a periodic dimension as well.
     #[track_caller]
     pub fn pe(&self, coordinates: [usize; D]) -> Pe {
-        self.pes[self.rank_of(coordinates)]
+        self.members.member(self.rank_of(coordinates))
     }
 
     /// The rank of the PE at some coordinates.
@@ -163,7 +164,7 @@ impl<const D: usize> PeGrid<D> {
     /// If there is no such rank.
     #[track_caller]
     pub fn coordinates_of(&self, rank: usize) -> [usize; D] {
-        let count = self.pes.len();
+        let count = self.members.size();
         assert!(
             rank < count,
             "no PE has rank {rank}: the grid has {count} ({}), counted from 0",
@@ -189,7 +190,7 @@ impl<const D: usize> PeGrid<D> {
     /// The PE so many steps away in all dimensions at once: `displaced([-1, 1])` is a neighbour across a corner. `None`
     /// beyond the ends of a dimension, unless that is periodic.
     pub fn displaced(&self, steps: [isize; D]) -> Option<Pe> {
-        self.shape.displaced(self.coordinates(), steps).map(|rank| self.pes[rank])
+        self.shape.displaced(self.coordinates(), steps).map(|rank| self.members.member(rank))
     }
 
     /// The edges of a PE's block for [`World::halo`]: edge `2 * d` leads to the neighbour before it in dimension `d`, edge

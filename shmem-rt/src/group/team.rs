@@ -7,21 +7,26 @@
 //! what its members meet in and pass contributions through is the team's own. [`indexes`](crate::state::indexes) says
 //! which ones are free.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::mem::offset_of;
+use std::ops::Range;
 use std::panic::Location;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::object::SymAddr;
 use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
-use shmem_core::system::{SystemArea, TeamArea};
+use shmem_core::system::{Activity, SystemArea, TeamArea};
+use shmem_core::text::Text;
 
 use super::meeting::Meeting;
 use super::purpose::Purpose;
 use crate::error::Result;
 use crate::job::Job;
+use crate::members::Members;
 use crate::pes::Pes;
 use crate::state::config::TeamConfig;
 use crate::state::indexes::{NODE, WORLD};
@@ -35,17 +40,11 @@ use crate::state::uses::{ContextClaim, Uses};
 pub struct Team {
     pub(crate) job: Arc<Job>,
     index: usize,
-    /// Shared with grids, and that of all PEs with the job.
-    members: Arc<[Pe]>,
-    /// The host of each member.
-    hosts: Vec<u32>,
+    /// Shared with grids, contexts and objects, and those of the world with the job.
+    members: Arc<Members>,
     rank: usize,
-    /// The first member of each node.
-    leaders: Vec<Pe>,
-    /// Which of them is ours.
+    /// Which of the nodes is ours.
     node: usize,
-    /// Which of them is that of each member.
-    nodes: Vec<usize>,
     /// Members on our node.
     neighbours: Vec<Pe>,
     meeting: Meeting,
@@ -55,64 +54,52 @@ pub struct Team {
     entered: AtomicPtr<Location<'static>>,
     /// Which thread that is, written by itself; 0 if none is, or it has not said so yet.
     thread: AtomicUsize,
+    /// Collectives that were started to go on beside the program, so far.
+    started: AtomicU64,
+    /// What collectives have worked out about the team.
+    worked_out: OnceLock<Box<dyn Any + Send + Sync>>,
+    /// Whether its members have windows.
+    window: OnceLock<bool>,
     uses: Arc<Uses>,
 }
 
 impl Team {
-    /// The team of all PEs, and that of the calling PE's node. `hosts` is the host of each PE, by number.
-    pub(crate) fn first(job: &Arc<Job>, endpoint: &Endpoint, hosts: &[u32]) -> (Self, Self) {
-        let here = hosts[endpoint.me().number()];
-        let near: Arc<[Pe]> =
-            job.site.pes.iter().zip(hosts).filter(|(_, host)| **host == here).map(|(pe, _)| *pe).collect();
-        let team = |index, members: Arc<[Pe]>, hosts: Vec<u32>| {
-            let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), members.iter().map(|pe| pe.number()));
-            Self::new(Arc::clone(job), endpoint, index, members, hosts, uses)
+    /// The team of all PEs, and that of the calling PE's node.
+    pub(crate) fn first(job: &Arc<Job>, endpoint: &Endpoint) -> (Self, Self) {
+        let all = &job.site.everyone;
+        let here = all.node_of(endpoint.me().number());
+        let near = Members::of(all, (0..all.size()).filter(|number| all.node_of(*number) == here));
+        let team = |index, members: Arc<Members>| {
+            let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), members);
+            Self::new(Arc::clone(job), endpoint, index, uses)
         };
-        let near_hosts = vec![here; near.len()];
-        (team(WORLD, Arc::clone(&job.site.pes), hosts.to_vec()), team(NODE, near, near_hosts))
+        (team(WORLD, Arc::clone(all)), team(NODE, Arc::new(near)))
     }
 
-    /// A team of `members`, which are on `hosts`, in the order of ranks. The calling PE is one of them.
-    pub(crate) fn new(
-        job: Arc<Job>,
-        endpoint: &Endpoint,
-        index: usize,
-        members: Arc<[Pe]>,
-        hosts: Vec<u32>,
-        uses: Arc<Uses>,
-    ) -> Self {
-        let me = endpoint.me();
-        let rank = members.iter().position(|pe| *pe == me);
+    /// The team of the members that these uses are of. The calling PE is one of them.
+    pub(crate) fn new(job: Arc<Job>, endpoint: &Endpoint, index: usize, uses: Arc<Uses>) -> Self {
+        let members = Arc::clone(uses.members());
+        let rank = members.rank_of(endpoint.me().number());
         let rank = rank.unwrap_or_else(|| unreachable!("who makes a team is a member"));
-        let mut seen: Vec<u32> = Vec::new();
-        let (mut leaders, mut nodes) = (Vec::new(), Vec::new());
-        for (pe, host) in members.iter().zip(&hosts) {
-            let node = seen.iter().position(|known| known == host).unwrap_or_else(|| {
-                seen.push(*host);
-                leaders.push(*pe);
-                leaders.len() - 1
-            });
-            nodes.push(node);
-        }
-        let node = nodes[rank];
-        let near = members.iter().zip(&hosts).filter(|(_, host)| **host == hosts[rank]);
-        let neighbours: Vec<Pe> = near.map(|(pe, _)| *pe).collect();
+        let node = members.node_of(rank);
+        let near = (0..members.size()).filter(|rank| members.node_of(*rank) == node);
+        let neighbours: Vec<Pe> = near.map(|rank| members.member(rank)).collect();
         let spins = endpoint.waiting().spins();
-        let meeting = Meeting::choose(job.settings.barrier, members.len(), leaders.len(), spins);
+        let meeting = Meeting::choose(job.settings.barrier, members.size(), members.node_count(), spins);
         Self {
             job,
             index,
             members,
-            hosts,
             rank,
-            leaders,
             node,
-            nodes,
             neighbours,
             meeting,
             count: AtomicU64::new(0),
             entered: AtomicPtr::default(),
             thread: AtomicUsize::new(0),
+            started: AtomicU64::new(0),
+            worked_out: OnceLock::new(),
+            window: if index == WORLD { OnceLock::from(true) } else { OnceLock::new() },
             uses,
         }
     }
@@ -121,7 +108,7 @@ impl Team {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_n_pes`.
     pub fn size(&self) -> usize {
-        self.members.len()
+        self.members.size()
     }
 
     /// The calling PE's rank.
@@ -138,7 +125,9 @@ impl Team {
 
     /// The rank of a PE, if it is a member.
     pub fn rank_of(&self, pe: Pe) -> Option<usize> {
-        self.members.iter().position(|member| *member == pe)
+        let rank = self.members.rank_of(pe.number())?;
+        // Where PEs are threads of one process, it may be one as another PE has it.
+        (self.members.member(rank) == pe).then_some(rank)
     }
 
     /// The rank in another team of the member with a rank in this one, if it is in both.
@@ -195,12 +184,7 @@ impl Team {
         self.index
     }
 
-    /// The host of each member, by rank.
-    pub(crate) fn hosts(&self) -> &[u32] {
-        &self.hosts
-    }
-
-    pub(crate) fn members(&self) -> &Arc<[Pe]> {
+    pub(crate) fn members(&self) -> &Arc<Members> {
         &self.members
     }
 
@@ -209,17 +193,57 @@ impl Team {
         &self.uses
     }
 
-    pub(crate) fn leaders(&self) -> &[Pe] {
-        &self.leaders
+    /// How many nodes have members.
+    pub(crate) fn node_count(&self) -> usize {
+        self.members.node_count()
     }
 
+    /// Which of the nodes is ours.
     pub(crate) fn node(&self) -> usize {
         self.node
     }
 
-    /// Which of the nodes each member is on, by rank.
-    pub(crate) fn nodes(&self) -> &[usize] {
-        &self.nodes
+    /// Which of the nodes the member with a rank is on.
+    pub(crate) fn node_of(&self, rank: usize) -> usize {
+        self.members.node_of(rank)
+    }
+
+    /// The first member of a node, in the order of ranks.
+    pub(crate) fn leader(&self, node: usize) -> Pe {
+        self.members.member(self.members.first_of(node))
+    }
+
+    /// The member with a rank.
+    pub(crate) fn member(&self, rank: usize) -> Pe {
+        self.members.member(rank)
+    }
+
+    /// What the collectives of a team have to know about it and work out once, which is always of one type.
+    pub(crate) fn worked_out<T: Any + Send + Sync>(&self, work_out: impl FnOnce() -> T) -> &T {
+        let known = self.worked_out.get_or_init(|| Box::new(work_out()));
+        known.downcast_ref().unwrap_or_else(|| unreachable!("all ask for the same type"))
+    }
+
+    /// Whether its members have windows, once they have looked for room.
+    pub(crate) fn has_windows(&self) -> Option<bool> {
+        self.window.get().copied()
+    }
+
+    /// Keeps whether its members have windows, and what they have taken for them.
+    pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
+        // Nobody else does so meanwhile: this is part of a collective.
+        let _ = self.window.set(range.is_some());
+        range.into_iter().for_each(|range| self.uses.keep_window(range));
+    }
+
+    /// Where the window of each member lies, from the start of its slot.
+    pub(crate) fn window(&self) -> usize {
+        self.uses.window().map_or(offset_of!(SystemArea, window), |range| range.start)
+    }
+
+    /// How many collectives of it have been started to go on beside the program.
+    pub(crate) fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
     }
 
     pub(crate) fn meeting(&self) -> Meeting {
@@ -228,7 +252,7 @@ impl Team {
 
     /// The words of this team on its node: those of the node's first member.
     pub(crate) fn area<'e>(&self, endpoint: &'e Endpoint) -> &'e TeamArea {
-        &self.system_at(endpoint, self.leaders[self.node]).teams[self.index]
+        &self.system_at(endpoint, self.neighbours[0]).teams[self.index]
     }
 
     /// The system area of a member on this node.
@@ -250,7 +274,7 @@ impl Team {
         endpoint: &'c Endpoint,
         location: Option<&'static Location<'static>>,
     ) -> Collective<'c> {
-        assert!(endpoint.me() == self.members[self.rank], "this is a team of another PE");
+        assert!(endpoint.me() == self.members.member(self.rank), "this is a team of another PE");
         refuse_in_phase(endpoint);
         let here = location.unwrap_or(const { Location::caller() });
         let (null, call) = (core::ptr::null_mut(), core::ptr::from_ref(here).cast_mut());
@@ -348,7 +372,7 @@ impl Collective<'_> {
     }
 
     fn call(&self, observed: &Observed) -> Call<'_> {
-        let meeting = Met { team: self.team.index(), members: &self.team.members, count: observed.count };
+        let meeting = Met { team: self.team.index(), members: &self.team.neighbours, count: observed.count };
         Call {
             endpoint: self.endpoint.number(),
             bytes: self.bytes,
@@ -361,6 +385,24 @@ impl Collective<'_> {
     pub(crate) fn moving(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
+    }
+
+    /// Counts a collective that is started to go on beside the program: the number of it, from 1.
+    pub(crate) fn start(&self) -> u64 {
+        let number = self.team.started() + 1;
+        self.team.started.store(number, Ordering::Relaxed);
+        number
+    }
+
+    /// What this PE does at a meeting, for messages.
+    pub(crate) fn activity(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
+        let mut activity = purpose.activity(self.team.index, count);
+        if let started @ 1.. = self.team.started() {
+            let subject = activity.subject.to_string();
+            let comma = if subject.is_empty() { "" } else { ", " };
+            activity.subject = Text::head(&format!("{subject}{comma}behind {started} that were started"));
+        }
+        activity
     }
 
     /// The number of its first meeting.
@@ -404,6 +446,6 @@ impl Drop for Team {
 
 impl std::fmt::Debug for Team {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Team #{} ({} PEs, rank {})", self.index, self.members.len(), self.rank)
+        write!(f, "Team #{} ({} PEs, rank {})", self.index, self.size(), self.rank)
     }
 }

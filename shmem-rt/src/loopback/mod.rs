@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use shmem_core::memory::{Arena, Machine, Mine};
+use shmem_core::memory::{Arena, Machine, Mine, PeList};
 use shmem_core::pe::Pe;
 use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
@@ -30,10 +30,12 @@ use shmem_launch::say::say;
 use self::nodes::Nodes;
 use self::threads::{Shared, Threads};
 use crate::error::{Error, Result};
+use crate::grants::by_partition;
+use crate::members::Directory;
 use crate::persistent;
 use crate::setup::Setup;
 use crate::standstill::Neighbours;
-use crate::start::{Members, assemble};
+use crate::start::{JobPes, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -69,7 +71,8 @@ pub(crate) fn run<L: ThreadLevel>(
             arena.attach(nodes.slot(other), descriptors.map_err(lost)?, &theirs.pieces)?;
         }
     }
-    let grants: Vec<_> = memory.into_iter().map(|mine| mine.grants).collect();
+    let grants = memory.into_iter().map(|mine| mine.grants).collect();
+    let grants = by_partition(first.table.specs().len(), &grants);
     let bytes = first.layout.bytes();
     let places = arenas.iter().enumerate().map(|(pe, arena)| arena.start_of(nodes.slot(pe)));
     // SAFETY: `create_with` has mapped each slot, and the arenas live as long as the threads below.
@@ -114,8 +117,9 @@ pub(crate) fn run<L: ThreadLevel>(
                         unsafe { pe.seen_by(me as u32) }
                     })
                     .collect();
-                let cpus = vec![Vec::new(); nodes.neighbours(me).count()];
-                let members = Members { pes: numbers, hosts: &hosts, cores, cpus, files, fabric: None };
+                let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
+                let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
+                let members = JobPes { directory, cores, cpus, files, fabric: None };
                 let mut world = assemble::<L>(setup, bootstrap, arena, members, grants, Some(transport));
                 program(&mut world);
             };

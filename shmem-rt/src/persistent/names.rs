@@ -161,7 +161,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     pub fn file(&self) -> Option<FileGrant> {
         let partitions = self.world().job().memory.partitions.read();
         let at = partitions.segments().iter().position(|&segment| segment == self.segment())?;
-        partitions.grants()[self.world().my_pe()][at].file.clone()
+        partitions.granted(at, self.world().my_pe()).file.clone()
     }
 
     fn shelf<'s>(&self, shelves: &'s mut MutexGuard<'_, Vec<Shelf>>) -> Result<&'s mut Shelf> {

@@ -187,7 +187,7 @@ fn make_in(
         .share(&descriptors)
         .unwrap_or_else(|error| job.abort(1, &Error::Launcher(error.to_string()).to_string()));
     let mut mapped = vec![job.site.slot];
-    let neighbours = job.site.pes.iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
+    let neighbours = job.site.pes().iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
     let attach = |((number, slot), descriptors): ((usize, usize), _)| {
         if slot == job.site.slot {
             return Ok(());
@@ -198,7 +198,7 @@ fn make_in(
     };
     let attached = neighbours.zip(shared).try_for_each(attach);
     if let Some(transport) = &job.network.far {
-        for (pe, told) in job.site.pes.iter().zip(&told).filter(|(pe, _)| pe.on_node().is_none()) {
+        for (pe, told) in job.site.pes().iter().zip(&told).filter(|(pe, _)| pe.on_node().is_none()) {
             // SAFETY: what `register` gave on that PE for this segment: it has told it in this agreed collective
             // (`Agreed`, 2), for as many bytes at the same offset (`make`). Those who use the segment come
             // behind the agreement below.
@@ -268,7 +268,7 @@ pub(crate) unsafe fn remove(job: &Job, index: u32) {
     // SAFETY: all PEs have given it up, and were quiet before they met (caller).
     unsafe { forget(job, index) };
     // SAFETY: all PEs have given it up, and were quiet before they met (caller); no address or handle leads there.
-    unsafe { unmap(job, place.offset, job.site.pes.iter().filter_map(|pe| pe.on_node())) };
+    unsafe { unmap(job, place.offset, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
     later.range.release(place);
 }
 

@@ -5,6 +5,7 @@
 //! the words of the runtime lie in memory. That finds mistakes before anything is made. The setup itself is
 //! compared byte for byte when there is memory to do it in, before the program has its world ([`compare`]).
 
+use shmem_core::alike::Alike;
 use shmem_core::context::Endpoint;
 use shmem_core::fingerprint::fingerprint;
 use shmem_core::observe::Family;
@@ -48,7 +49,7 @@ pub(crate) fn compare(team: &Team, endpoint: &Endpoint, mine: &[u8]) -> Result<(
     let purpose = Purpose { operation, opens: false, arguments: &[], subject: &String::new, location: None };
     let agreed = team.agree_on(endpoint, &purpose);
     let theirs = agreed.said_by_first(mine);
-    let (me, first) = (endpoint.me().number(), team.members()[0].number());
+    let (me, first) = (endpoint.me().number(), team.member(0).number());
     let same = if theirs == mine { Ok(()) } else { Err(setups_differ(me, mine, first, &theirs)) };
     agreed.settle(same.map(|()| Vec::new())).map(drop)
 }
@@ -72,7 +73,7 @@ fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
 }
 
 /// What a PE tells the others, once it has its memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PeMemory {
     /// Of which file parts its slot consists.
     pub(crate) pieces: Vec<u8>,
@@ -83,22 +84,32 @@ pub(crate) struct PeMemory {
 }
 
 impl PeMemory {
-    /// What each PE tells, in the order of their numbers.
+    /// What each PE tells. All have as many partitions as this one was granted.
     ///
     /// # Errors
     ///
     /// If the launcher is lost, or what a PE tells is garbled.
-    pub(crate) fn exchange(pieces: &[u8], granted: &[Grant], bootstrap: &dyn Bootstrap) -> Result<Vec<Self>> {
+    pub(crate) fn exchange(
+        pieces: &[u8],
+        granted: &[Grant],
+        bootstrap: &dyn Bootstrap,
+    ) -> Result<Alike<Self>> {
         let mine = (pieces, Cpus::here(), grants::encode(granted));
         let all = bootstrap.exchange("told", &codec::encode(&mine));
-        let all = all.map_err(|error| Error::Launcher(error.to_string()))?;
-        let garbled = |pe: usize| Error::Launcher(format!("what PE {pe} tells of its memory is garbled"));
-        all.iter().enumerate().map(|(pe, told)| Self::decode(told).ok_or_else(|| garbled(pe))).collect()
+        let all: Alike<Vec<u8>> =
+            all.map_err(|error| Error::Launcher(error.to_string()))?.into_iter().collect();
+        let told = all.map(|told| Self::decode(told, granted.len()));
+        match told.iter().position(Option::is_none) {
+            None => Ok(told.map(|told| told.clone().unwrap_or_else(|| unreachable!("none is missing")))),
+            Some(pe) => Err(Error::Launcher(format!("what PE {pe} tells of its memory is garbled"))),
+        }
     }
 
-    fn decode(told: &[u8]) -> Option<Self> {
+    /// What a PE with so many partitions tells.
+    fn decode(told: &[u8], partitions: usize) -> Option<Self> {
         let (pieces, cpus, granted) = codec::decode::<(Vec<u8>, Cpus, Vec<u8>)>(told).ok()?;
-        Some(Self { pieces, cpus, grants: grants::decode(&granted)? })
+        let grants = grants::decode(&granted).filter(|grants| grants.len() == partitions)?;
+        Some(Self { pieces, cpus, grants })
     }
 }
 
@@ -134,9 +145,10 @@ mod tests {
     #[test]
     fn what_is_garbled_is_refused() {
         let told = codec::encode(&(b"pieces".to_vec(), Cpus::here(), grants::encode(&[])));
-        assert_eq!(PeMemory::decode(&told).unwrap().pieces, b"pieces");
+        assert_eq!(PeMemory::decode(&told, 0).unwrap().pieces, b"pieces");
+        assert!(PeMemory::decode(&told, 1).is_none());
         for end in 0..told.len() {
-            assert!(PeMemory::decode(&told[..end]).is_none(), "{end}");
+            assert!(PeMemory::decode(&told[..end], 0).is_none(), "{end}");
         }
     }
 }

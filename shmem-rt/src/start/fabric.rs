@@ -6,15 +6,15 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-use shmem_core::memory::SlotLayout;
+use shmem_core::memory::{Sealed, SlotLayout};
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::transport::Transport as _;
-use shmem_core::transport::ofi::{Ofi, Options, Secret};
+use shmem_core::transport::ofi::{Ofi, Options, Secret, Whereabouts};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::env::{Settings, TransportChoice};
@@ -90,7 +90,8 @@ pub(crate) fn join(
 ) -> Result<String> {
     let lost = |error: io::Error| Error::Launcher(error.to_string());
     let refused = |error| Error::Fabric(Box::new(error));
-    let mut said = vec![ofi.address().map_err(refused)?];
+    let own = ofi.address().map_err(refused)?;
+    let mut said = vec![own.clone()];
     let segments = layout.segments().list();
     let begun = Instant::now();
     for (index, segment) in &segments {
@@ -107,26 +108,65 @@ pub(crate) fn join(
         begun.elapsed().as_secs_f64() * 1e3
     );
     let said = bootstrap.exchange("fabric", &codec::encode(&said)).map_err(lost)?;
-    let mut addresses = Vec::new();
+    let each = ofi.address_in(pes[bootstrap.number()], &own, &own).map_err(refused)?.len();
+    let mut addresses = vec![0; pes.len() * each];
     for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
         let garbled = || Error::Launcher(format!("what PE {pe} says of its fabric is garbled"));
         let mut said: Vec<Vec<u8>> = codec::decode(said).map_err(|_| garbled())?;
         if said.len() != segments.len() + 1 {
             return Err(garbled());
         }
-        addresses.push((*pe, said.remove(0)));
+        let address = said.remove(0);
+        let address = ofi.address_in(*pe, &address, &own).map_err(refused)?;
+        addresses[pe.number() * each..][..each].copy_from_slice(address);
         for ((index, _), key) in segments.iter().zip(&said) {
             // SAFETY: what `register` gave on that PE; nobody has a token yet.
             unsafe { ofi.learn(*index, *pe, key) };
         }
     }
-    ofi.connect(&addresses).map_err(refused)?;
+    let all = Whereabouts::new(of_the_node(addresses, bootstrap, pes)?, each);
+    // SAFETY: `address_in` has found each, here or, where they are shared, with the same result as here.
+    unsafe { ofi.connect(all) }.map_err(refused)?;
     // Nobody sends to a PE that does not know yet whom it would answer: udp;ofi_rxd does not survive that.
     bootstrap.fence().map_err(lost)?;
     if try_atomics(ofi, bootstrap, pes, place)? {
         ofi.trust_atomics();
     }
     Ok(registered)
+}
+
+/// Bytes that all PEs of a node have come to, in memory that they share, if they are several: who is not the first gives up its
+/// own for those of the first, which must be the same.
+///
+/// # Errors
+///
+/// If the launcher is lost, or what the first PE of this node shares is something else.
+fn of_the_node(
+    own: Vec<u8>,
+    bootstrap: &dyn Bootstrap,
+    pes: &[Pe],
+) -> Result<Box<dyn AsRef<[u8]> + Send + Sync>> {
+    let lost = |error: io::Error| Error::Launcher(error.to_string());
+    let near = || pes.iter().filter(|pe| pe.on_node().is_some());
+    let (is_alone, first) = (near().nth(1).is_none(), near().next().map_or(0, |pe| pe.number()));
+    let made =
+        (!is_alone && first == bootstrap.number()).then(|| Sealed::make(&own)).transpose().map_err(lost)?;
+    let given: Vec<_> = made.iter().map(AsFd::as_fd).collect();
+    let mut shared = bootstrap.share(&given).map_err(lost)?;
+    if is_alone {
+        return Ok(Box::new(own));
+    }
+    let other = |why: String| {
+        Error::Launcher(format!(
+            "the addresses that PE {first} has put together for its node are not theirs: {why}"
+        ))
+    };
+    let memory = shared.first_mut().and_then(Vec::pop).ok_or_else(|| other("it shares none".to_owned()))?;
+    let memory = Sealed::open(memory, own.len()).map_err(|why| other(why.to_string()))?;
+    match memory.as_ref() == own {
+        true => Ok(Box::new(memory)),
+        false => Err(other("they differ".to_owned())),
+    }
 }
 
 /// Whether the provider's atomics may be used: tried by the first PE of each host on that of the next one.

@@ -9,6 +9,7 @@ use shmem_core::system::Stage;
 use shmem_core::transport::Traffic;
 use shmem_launch::say::say;
 
+use crate::collective::land_all;
 use crate::group::{END, Operation, Team};
 use crate::job::Job;
 use crate::persistent;
@@ -24,6 +25,7 @@ impl<L: ThreadLevel> Drop for World<L> {
             return;
         }
         job.quiet_all();
+        land_all(endpoint);
         take_leave(self);
         part(self.team(), endpoint);
         if let Some(observers) = &job.observers {
@@ -75,6 +77,7 @@ fn finish(job: &Job, endpoint: &Endpoint) {
     if let Some(transport) = &job.network.far {
         // What the last barrier has sent is acknowledged before anybody's end of a connection closes.
         job.quiet_all();
+        job.quiet_own();
         // If the launcher is gone, so is the job.
         let _ = job.bootstrap.fence();
         // SAFETY: all PEs have come to the last barrier and have been quiet since, and the world, from which

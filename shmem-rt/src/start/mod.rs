@@ -18,13 +18,15 @@ mod introduction;
 mod leave;
 
 use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
+use shmem_core::alike::Alike;
 use shmem_core::context::mapping::Level;
-use shmem_core::context::{Endpoints, Resource, WaitReport, Waiting, Watch};
+use shmem_core::context::{Endpoints, Far, Resource, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
-use shmem_core::memory::{Arena, Backing, Machine};
+use shmem_core::memory::{Arena, Backing, Machine, PeList};
 use shmem_core::object::Extent;
 use shmem_core::observe::Observer;
 use shmem_core::partition::{Grant, PartitionSpec, Policy};
@@ -32,7 +34,7 @@ use shmem_core::pe::Pe;
 use shmem_core::strided::advice;
 use shmem_core::sync::Patience;
 use shmem_core::system::Stage;
-use shmem_core::transport::{CountedTransport, Transport};
+use shmem_core::transport::{CountedTransport, Lane, Tracking, Transport};
 use shmem_launch::bootstrap::{self, Bootstrap};
 use shmem_launch::cpus::Cpus;
 use shmem_launch::env::Settings;
@@ -42,9 +44,10 @@ use self::agreement::{PeMemory, agree};
 use self::introduction::introduce;
 use crate::calibration;
 use crate::error::{Error, Result};
-use crate::grants;
+use crate::grants::{self, by_partition};
 use crate::group::Team;
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
+use crate::members::{Directory, Members};
 use crate::observe::{NodePes, Observers};
 use crate::persistent;
 use crate::report;
@@ -73,7 +76,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let me = bootstrap.number();
     agree(&setup.describe(), bootstrap.as_ref())?;
 
-    let hosts = bootstrap.hosts();
+    let (hosts, is_observed) = (bootstrap.hosts(), Observers::are_wanted(&setup.settings));
     let mut slots = 0;
     let pes: Vec<Pe> = hosts
         .iter()
@@ -83,7 +86,12 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
             slots += u32::from(*host == hosts[me]);
             // SAFETY: the launcher says that PE `number` exists, and on our host PEs take the slots
             // of the arena in the order of their numbers.
-            unsafe { Pe::new(number as u32, slot) }
+            let pe = unsafe { Pe::new(number as u32, slot) };
+            match is_observed {
+                // SAFETY: all PEs of the job, or none, as all have agreed, and none was given out.
+                true => unsafe { pe.observed() },
+                false => pe,
+            }
         })
         .collect();
     let my_slot = pes[me].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
@@ -94,27 +102,42 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     bootstrap.fence().map_err(lost)?;
     let mine = arena.create_with(my_slot, &files)?;
     setup.place_statics(arena.start_of(my_slot), &files);
-    let descriptors: Vec<_> = mine.descriptors.iter().map(std::os::fd::AsFd::as_fd).collect();
-    let shared = bootstrap.share(&descriptors).map_err(lost)?;
+    // The first PE of a node gives the list of all PEs with its memory, for all of the node.
+    let list = (slots > 1 && my_slot == 0).then(|| PeList::share(&pes)).transpose().map_err(lost)?;
+    let descriptors: Vec<_> = mine.descriptors.iter().chain(&list).map(AsFd::as_fd).collect();
+    let mut shared = bootstrap.share(&descriptors).map_err(lost)?;
+    drop(list);
+    let list = if slots > 1 { shared.first_mut().and_then(Vec::pop) } else { None };
     let told = PeMemory::exchange(&mine.pieces, &mine.grants, bootstrap.as_ref())?;
-    let on_node = pes.iter().zip(&told).filter_map(|(pe, told)| Some((pe.on_node()?, told)));
+    let on_node = pes.iter().zip(told.iter()).filter_map(|(pe, told)| Some((pe.on_node()?, told)));
     for ((slot, told), shared) in on_node.clone().zip(shared) {
         if slot != my_slot {
             arena.attach(slot, shared, &told.pieces)?;
         }
     }
     // Each PE may be bound to a core of its own: together they have more than each sees.
-    let cpus: Vec<_> = on_node.map(|(_, told)| told.cpus.list.clone()).collect();
-    let all: Vec<_> = told.iter().map(|told| told.cpus.clone()).collect();
-    let cores = Cpus::of_the_node(&all, me, slots as usize);
+    let cpus = on_node.map(|(_, told)| told.cpus.list.clone()).collect();
+    let cores = Cpus::of_the_node(&told.map(|told| told.cpus.clone()), me, slots as usize);
     let spins = Patience::for_node(slots as usize, cores).spins();
     let ofi = fabric::open(&setup.settings, bootstrap, spins)?;
     let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &setup.layout, arena.start_of(my_slot));
     let fabric = ofi.as_ref().map(join).transpose()?;
     let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
-    let members = Members { pes, hosts: &hosts, cores, cpus, files, fabric };
-    let grants = told.into_iter().map(|told| told.grants).collect();
+    let directory = Arc::new(Directory::new(list_of_the_node(pes, list)?, &hosts));
+    let members = JobPes { directory, cores, cpus, files, fabric };
+    let grants = by_partition(setup.table.specs().len(), &told.map(|told| told.grants.clone()));
     Ok(assemble(setup, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
+}
+
+/// All PEs, in memory that those of the node share, if there are several: in place of the own list, which must be the same.
+fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
+    let Some(shared) = shared else { return Ok(PeList::new(own)) };
+    PeList::in_place_of(&own, shared).map_err(|why| {
+        let first = own.iter().find(|pe| pe.on_node().is_some()).map_or(0, |pe| pe.number());
+        Error::Launcher(format!(
+            "the list of all PEs that PE {first} has made for its node is not theirs: {why}"
+        ))
+    })
 }
 
 /// Reserves the addresses of the node's PEs. Where memory must be of a kind, it is checked that the nodes
@@ -136,14 +159,12 @@ fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -
 }
 
 /// The PEs of a job, by their numbers.
-pub(crate) struct Members<'a> {
-    pub(crate) pes: Vec<Pe>,
-    /// The host of each.
-    pub(crate) hosts: &'a [u32],
+pub(crate) struct JobPes {
+    pub(crate) directory: Arc<Directory>,
     /// Cores that those on this host may run on.
     pub(crate) cores: usize,
     /// The CPUs of each on this host; empty: not known.
-    pub(crate) cpus: Vec<Vec<usize>>,
+    pub(crate) cpus: Alike<Vec<usize>>,
     /// What the partitions of this one lie in that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, Backing>,
     /// What reaches other hosts, in words.
@@ -155,20 +176,15 @@ pub(crate) fn assemble<L: ThreadLevel>(
     setup: Setup,
     bootstrap: Arc<dyn Bootstrap>,
     arena: Arc<Arena>,
-    members: Members<'_>,
-    grants: Vec<Vec<Grant>>,
+    members: JobPes,
+    grants: Vec<Alike<Grant>>,
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
     let mut described = setup.describe().into_bytes();
     let Setup { settings, table, statics, layout, .. } = setup;
-    let Members { pes, hosts, cores, cpus, files, fabric } = members;
+    let JobPes { directory, cores, cpus, files, fabric } = members;
     let number = bootstrap.number();
-    let pes: Arc<[Pe]> = match Observers::are_wanted(&settings) {
-        // SAFETY: all of them, and none was given out.
-        true => pes.into_iter().map(|pe| unsafe { pe.observed() }).collect(),
-        false => pes.into(),
-    };
-    let me = pes[number];
+    let (pes, me) = (directory.pes(), directory.pes()[number]);
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let mine = arena.start_of(slot);
     let (base, stride) = (arena.base(), arena.stride());
@@ -243,6 +259,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
+    let own = transport.as_ref().map(|transport| {
+        let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events };
+        let channel = transport.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
+        Far { transport: Arc::clone(transport), channel }
+    });
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
@@ -260,9 +281,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
         threads: Mutex::new(Threads::new(settings.max_num_threads)),
         holdings: Mutex::new(holdings),
     };
-    let site = Site { pes, slot, cpus_per_pe, cpus, topology: OnceLock::new(), most_homes: OnceLock::new() };
-    let network =
-        Network { resource: Box::new(resource), transport: transport_name, fabric, far: transport, counted };
+    let everyone = Arc::new(Members::all(directory));
+    let site =
+        Site { everyone, slot, cpus_per_pe, cpus, topology: OnceLock::new(), most_homes: OnceLock::new() };
+    let resource = Box::new(resource);
+    let network = Network { resource, transport: transport_name, fabric, far: transport, own, counted };
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, grants)),
         statics: names,
@@ -273,7 +296,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
         later: Mutex::new(Later::new(&layout)),
         arena,
     };
-    let teams = Teams { indexes: Mutex::new(Indexes::new()), room: Mutex::new(Room::new(layout.teams())) };
+    let teams = Teams {
+        indexes: Mutex::new(Indexes::new()),
+        area: layout.teams(),
+        room: Mutex::new(Room::new(layout.teams())),
+    };
     let job = Job {
         bootstrap,
         settings,
@@ -286,7 +313,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         memory,
     };
     let job = Arc::new(job);
-    let (team, node) = Team::first(&job, &endpoint, hosts);
+    let (team, node) = Team::first(&job, &endpoint);
     if let Err(error) = agreement::compare(&team, &endpoint, &described) {
         job.abort(1, &error.to_string());
     }

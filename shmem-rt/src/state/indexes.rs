@@ -28,11 +28,7 @@ enum Entry {
     Free,
     /// The world, and the node's team.
     Permanent,
-    Made {
-        /// Numbers of the members.
-        members: Vec<usize>,
-        uses: Arc<Uses>,
-    },
+    Made(Arc<Uses>),
 }
 
 /// A set of indexes.
@@ -56,7 +52,7 @@ impl Indexes {
 
     /// Those of teams of which this PE has nothing left.
     pub(crate) fn dropped(&self) -> Set {
-        self.set(|entry| matches!(entry, Entry::Made { uses, .. } if uses.is_dropped()))
+        self.set(|entry| matches!(entry, Entry::Made(uses) if uses.is_dropped()))
     }
 
     /// Frees those of which no member has anything left: `dropped` says what a PE has dropped, if it is
@@ -64,8 +60,8 @@ impl Indexes {
     pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
         let mut gone = Vec::new();
         for (index, entry) in self.entries.iter_mut().enumerate() {
-            let Entry::Made { members, uses } = entry else { continue };
-            if members.iter().all(|pe| dropped(*pe).is_some_and(|set| set >> index & 1 == 1)) {
+            let Entry::Made(uses) = entry else { continue };
+            if uses.members().iter().all(|pe| dropped(pe.number()).is_some_and(|set| set >> index & 1 == 1)) {
                 gone.push(Arc::clone(uses));
                 *entry = Entry::Free;
             }
@@ -74,10 +70,10 @@ impl Indexes {
     }
 
     /// Takes an index for a team, if it is still free.
-    pub(crate) fn take(&mut self, index: usize, members: Vec<usize>, uses: &Arc<Uses>) -> bool {
+    pub(crate) fn take(&mut self, index: usize, uses: &Arc<Uses>) -> bool {
         let free = matches!(self.entries[index], Entry::Free);
         if free {
-            self.entries[index] = Entry::Made { members, uses: Arc::clone(uses) };
+            self.entries[index] = Entry::Made(Arc::clone(uses));
         }
         free
     }
@@ -96,15 +92,16 @@ impl Indexes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::members::Members;
     use crate::state::config::TeamConfig;
 
     #[test]
     fn an_index_is_free_when_all_members_have_dropped_the_team() {
         let mut here = Indexes::new();
         assert_eq!(here.free(), !0b11);
-        let uses = Uses::new(TeamConfig::default(), [0, 3]);
-        assert!(here.take(5, vec![0, 3], &uses));
-        assert!(!here.take(5, vec![0, 1], &uses), "it is taken");
+        let uses = Uses::new(TeamConfig::default(), Members::of_one_node(4, [0, 3]));
+        assert!(here.take(5, &uses));
+        assert!(!here.take(5, &uses), "it is taken");
         assert_eq!((here.free(), here.dropped()), (!0b10_0011, 0));
 
         uses.drop_handle();

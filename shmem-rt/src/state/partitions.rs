@@ -1,5 +1,6 @@
 //! Which partitions there are.
 
+use shmem_core::alike::Alike;
 use shmem_core::partition::{Grant, PartitionSpec, Table};
 
 /// The partitions there are, in the order of their IDs.
@@ -7,13 +8,13 @@ pub(crate) struct Partitions {
     table: Table,
     /// The segment of each.
     segments: Vec<u32>,
-    /// What was granted: per PE, per partition.
-    grants: Vec<Vec<Grant>>,
+    /// What each PE was granted of each.
+    grants: Vec<Alike<Grant>>,
 }
 
 impl Partitions {
     /// Those from the start.
-    pub(crate) fn new(table: Table, grants: Vec<Vec<Grant>>) -> Self {
+    pub(crate) fn new(table: Table, grants: Vec<Alike<Grant>>) -> Self {
         let segments = (1..=table.specs().len() as u32).collect();
         Self { table, segments, grants }
     }
@@ -27,23 +28,25 @@ impl Partitions {
         &self.segments
     }
 
-    pub(crate) fn grants(&self) -> &[Vec<Grant>] {
+    /// What each PE was granted, in the order of the table.
+    pub(crate) fn grants(&self) -> &[Alike<Grant>] {
         &self.grants
     }
 
-    pub(crate) fn insert(&mut self, spec: PartitionSpec, segment: u32, grants: Vec<Grant>) {
+    /// What a PE was granted of the partition at a position in the table.
+    pub(crate) fn granted(&self, at: usize, pe: usize) -> &Grant {
+        self.grants[at].get(pe).unwrap_or_else(|| unreachable!("every PE has a part of every partition"))
+    }
+
+    pub(crate) fn insert(&mut self, spec: PartitionSpec, segment: u32, grants: Alike<Grant>) {
         let at = self.table.insert(spec);
         self.segments.insert(at, segment);
-        for (all, grant) in self.grants.iter_mut().zip(grants) {
-            all.insert(at, grant);
-        }
+        self.grants.insert(at, grants);
     }
 
     pub(crate) fn remove(&mut self, at: usize) {
         self.table.remove(at);
         self.segments.remove(at);
-        for all in &mut self.grants {
-            all.remove(at);
-        }
+        self.grants.remove(at);
     }
 }

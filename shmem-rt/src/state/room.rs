@@ -14,8 +14,8 @@ pub(crate) struct Room {
     /// The end of each, by its start. No two touch.
     free: BTreeMap<usize, usize>,
     area: Range<usize>,
-    /// What lies in those that are taken, in words, by their starts.
-    names: BTreeMap<usize, String>,
+    /// What lies in those that are taken, its bytes and in words, by their starts.
+    names: BTreeMap<usize, (usize, String)>,
 }
 
 impl Room {
@@ -30,24 +30,20 @@ impl Room {
         self.area.len()
     }
 
-    /// Whether a byte of the slot belongs to it.
-    pub(crate) fn contains(&self, offset: usize) -> bool {
-        self.area.contains(&offset)
-    }
-
     /// Bytes that are free.
     pub(crate) fn free_bytes(&self) -> usize {
         self.free.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// Says what lies at the start of a range that was taken.
-    pub(crate) fn name(&mut self, start: usize, what: String) {
-        self.names.insert(start, what);
+    /// Says what lies at the start of a range that was taken: so many bytes.
+    pub(crate) fn name(&mut self, start: usize, bytes: usize, what: String) {
+        self.names.insert(start, (bytes, what));
     }
 
-    /// What lies in the range that starts there, in words.
-    pub(crate) fn name_of(&self, start: usize) -> Option<&str> {
-        self.names.get(&start).map(String::as_str)
+    /// What begins last at or before a byte: where, how many bytes it has, and what it is in words.
+    pub(crate) fn name_before(&self, offset: usize) -> Option<(usize, usize, &str)> {
+        let (start, (bytes, what)) = self.names.range(..=offset).next_back()?;
+        Some((*start, *bytes, what))
     }
 
     /// Takes the first aligned range at or behind `from`.
@@ -147,11 +143,13 @@ mod tests {
     fn a_range_has_a_name_until_it_is_given_back() {
         let mut room = Room::new(AREA);
         let range = room.propose(0, 8, 64).unwrap();
-        room.name(range.start, "8 x u8".into());
-        assert_eq!(room.name_of(range.start), Some("8 x u8"));
         let start = range.start;
+        room.name(start, 7, "7 x u8".into());
+        assert_eq!(room.name_before(start), Some((start, 7, "7 x u8")));
+        assert_eq!(room.name_before(start + 5), Some((start, 7, "7 x u8")));
+        assert_eq!(room.name_before(start - 1), None);
         room.give(range);
-        assert_eq!(room.name_of(start), None);
+        assert_eq!(room.name_before(start), None);
     }
 
     #[test]

@@ -1,27 +1,33 @@
-//! What there is of a team on one PE: its handle, contexts made of it, objects allocated by it.
+//! What there is of a team on one PE: its handle, contexts made of it, objects allocated by it, collectives that it has
+//! started.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Released;
+use shmem_core::object::Extent;
 
 use super::config::TeamConfig;
 use crate::error::TeamError;
+use crate::members::Members;
 
 /// What there is of a team on this PE. A team's index is free again when all members have nothing of it.
 #[derive(Debug)]
 pub(crate) struct Uses {
     config: TeamConfig,
-    /// A bit for each PE of the job.
-    members: Box<[u64]>,
+    members: Arc<Members>,
     handle: AtomicBool,
     contexts: AtomicUsize,
+    /// A bit for each place of a collective that goes on beside the program: whether it is taken.
+    flights: AtomicUsize,
     /// Numbers of objects whose handles this PE has dropped.
     released: Arc<Released>,
     objects: Mutex<Objects>,
+    /// Where the window of each member lies, if they have taken room for it.
+    window: OnceLock<Range<usize>>,
 }
 
 /// The objects of a team, numbered alike on all members.
@@ -35,21 +41,17 @@ struct Objects {
 }
 
 impl Uses {
-    /// Those of a team of the PEs `members` that has just been made: its handle.
-    pub(crate) fn new(config: TeamConfig, members: impl IntoIterator<Item = usize>) -> Arc<Self> {
-        let mut set = Vec::new();
-        for pe in members {
-            let (word, bit) = (pe / 64, pe % 64);
-            set.resize(set.len().max(word + 1), 0);
-            set[word] |= 1 << bit;
-        }
+    /// Those of a team of these members that has just been made: its handle.
+    pub(crate) fn new(config: TeamConfig, members: Arc<Members>) -> Arc<Self> {
         Arc::new(Self {
             config,
-            members: set.into(),
+            members,
             handle: AtomicBool::new(true),
             contexts: AtomicUsize::new(0),
+            flights: AtomicUsize::new(0),
             released: Arc::default(),
             objects: Mutex::default(),
+            window: OnceLock::new(),
         })
     }
 
@@ -57,10 +59,16 @@ impl Uses {
         self.config
     }
 
+    /// Who is in the team.
+    #[inline]
+    pub(crate) fn members(&self) -> &Arc<Members> {
+        &self.members
+    }
+
     /// Whether the PE with a number is a member.
     #[inline]
     pub(crate) fn has_member(&self, pe: usize) -> bool {
-        self.members.get(pe / 64).is_some_and(|word| word >> (pe % 64) & 1 == 1)
+        self.members.rank_of(pe).is_some()
     }
 
     /// The handle is gone.
@@ -70,12 +78,30 @@ impl Uses {
 
     /// Whether nothing is left of it here.
     pub(crate) fn is_dropped(&self) -> bool {
-        !self.handle.load(Ordering::Acquire) && self.contexts() == 0 && self.objects() == 0
+        let is_used = self.contexts() > 0 || !self.has_landed() || self.objects() > 0;
+        !self.handle.load(Ordering::Acquire) && !is_used
     }
 
     /// Contexts alive.
     pub(crate) fn contexts(&self) -> usize {
         self.contexts.load(Ordering::Acquire)
+    }
+
+    /// Whether no collective goes on beside the program at one of the places that there are for them.
+    pub(crate) fn is_free(&self, place: usize) -> bool {
+        self.flights.load(Ordering::Acquire) >> place & 1 == 0
+    }
+
+    /// Whether no collective goes on beside the program.
+    pub(crate) fn has_landed(&self) -> bool {
+        self.flights.load(Ordering::Acquire) == 0
+    }
+
+    /// Takes the place of a collective that goes on beside the program, for as long as the result lives.
+    pub(crate) fn claim_flight(self: &Arc<Self>, place: usize) -> FlightClaim {
+        let before = self.flights.fetch_or(1 << place, Ordering::AcqRel);
+        assert!(before >> place & 1 == 0, "place {place} is taken");
+        FlightClaim { uses: Arc::clone(self), place }
     }
 
     /// Objects alive.
@@ -112,9 +138,21 @@ impl Uses {
         id
     }
 
-    /// Whether a byte of the slot belongs to one of its objects.
-    pub(crate) fn has_object_at(&self, offset: usize) -> bool {
-        self.lock().ranges.values().any(|range| range.contains(&offset))
+    /// Keeps what all members have taken for their windows, as long as there is anything of the team.
+    pub(crate) fn keep_window(&self, range: Range<usize>) {
+        let kept = self.window.set(range);
+        assert!(kept.is_ok(), "members take windows once");
+    }
+
+    /// What all members have taken for their windows.
+    pub(crate) fn window(&self) -> Option<&Range<usize>> {
+        self.window.get()
+    }
+
+    /// Whether bytes of the slot belong to one of its objects.
+    pub(crate) fn has_object_at(&self, Extent { offset, bytes }: Extent) -> bool {
+        let is_inside = |range: &Range<usize>| range.start <= offset && offset + bytes <= range.end;
+        self.lock().ranges.values().any(is_inside)
     }
 
     /// A bit for each object, in the order of their numbers: whether its handle is gone here.
@@ -159,20 +197,33 @@ impl Drop for ContextClaim {
     }
 }
 
+/// The place of a collective of a team that goes on beside the program: taken until it is over.
+#[derive(Debug)]
+pub(crate) struct FlightClaim {
+    uses: Arc<Uses>,
+    place: usize,
+}
+
+impl Drop for FlightClaim {
+    fn drop(&mut self) {
+        self.uses.flights.fetch_and(!(1 << self.place), Ordering::Release);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn members_are_known_by_their_numbers() {
-        let uses = Uses::new(TeamConfig::default(), [3, 64, 200]);
+        let uses = Uses::new(TeamConfig::default(), Members::of_one_node(300, [3, 64, 200]));
         let members: Vec<usize> = (0..1000).filter(|pe| uses.has_member(*pe)).collect();
         assert_eq!(members, [3, 64, 200]);
     }
 
     #[test]
     fn a_team_is_dropped_with_the_last_that_is_left_of_it() {
-        let uses = Uses::new(TeamConfig::with_contexts(1), [0]);
+        let uses = Uses::new(TeamConfig::with_contexts(1), Members::of_one_node(1, [0]));
         let claim = uses.claim_context().unwrap();
         assert_eq!(uses.claim_context().unwrap_err(), TeamError::Contexts { limit: 1 });
         let object = uses.insert_object(64..128);
@@ -180,13 +231,18 @@ mod tests {
         assert!(!uses.is_dropped());
         drop(claim);
         assert!(!uses.is_dropped());
+        let (flight, other) = (uses.claim_flight(0), uses.claim_flight(3));
+        drop(other);
+        assert!(!uses.is_free(0) && uses.is_free(3));
         uses.released().push(object);
+        assert!(!uses.is_dropped());
+        drop(flight);
         assert!(uses.is_dropped());
     }
 
     #[test]
     fn objects_are_taken_out_by_what_all_have_dropped() {
-        let uses = Uses::new(TeamConfig::default(), [0]);
+        let uses = Uses::new(TeamConfig::default(), Members::of_one_node(1, [0]));
         let ids: Vec<u64> = (0..70).map(|k| uses.insert_object(k * 64..k * 64 + 1)).collect();
         uses.released().push(ids[3]);
         uses.released().push(ids[69]);

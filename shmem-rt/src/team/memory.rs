@@ -15,7 +15,7 @@ use shmem_core::partition::show_size;
 use shmem_core::segment::SYSTEM;
 
 use super::TeamBox;
-use crate::collective::{Agreed, Number};
+use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
 use crate::group::{Operation, Purpose, Team};
 use crate::initial::Initial;
@@ -72,7 +72,7 @@ impl Team {
         let offset = range.start;
         let kind = core::any::type_name::<<I::Contents as Contents>::Item>();
         let name = format!("{len} x {kind}, allocated by a team at {}:{}", location.file(), location.line());
-        self.job.teams.room.lock().name(offset, name);
+        self.job.teams.room.lock().name(offset, bytes, name);
         let id = self.uses().insert_object(range);
         // SAFETY: `offset` starts a block of `len` items in this PE's slot: on a multiple of `align` from its start,
         // which is a multiple of `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the
@@ -104,35 +104,19 @@ impl Agreed<'_> {
 
     /// The first place that all members have free, taken on each.
     fn place(&self, bytes: usize, align: usize) -> Result<std::ops::Range<usize>> {
-        const NOWHERE: u64 = u64::MAX;
-        let team = self.collective.team;
-        let job = &team.job;
-        let mut mine = job.teams.room.lock().propose(0, bytes, align);
-        loop {
-            let proposal = mine.as_ref().map_or(NOWHERE, |range| range.start as u64);
-            // The highest, and what is the lowest with its bits turned.
-            let mut ends = [proposal, !proposal];
-            self.reduce(bytemuck::cast_slice_mut(&mut ends), u64::greater);
-            let (highest, lowest) = (ends[0], !ends[1]);
-            match mine.take() {
-                Some(range) if highest == lowest => return Ok(range),
-                Some(range) if range.start as u64 == highest => mine = Some(range),
-                other => other.into_iter().for_each(|range| job.teams.room.lock().give(range)),
-            }
-            if highest == NOWHERE {
-                let free = self.tell([job.teams.room.lock().free_bytes() as u64]);
-                let fullest = (0..free.len()).min_by_key(|rank| free[*rank]).unwrap_or_default();
-                return Err(TeamError::NoRoom {
-                    bytes,
-                    pe: team.members()[fullest].number(),
-                    free: free[fullest][0] as usize,
-                    size: job.teams.room.lock().bytes(),
-                }
-                .into());
-            }
-            if mine.is_none() {
-                mine = job.teams.room.lock().propose(highest as usize, bytes, align);
-            }
+        if let Some(range) = self.collective.place(self.purpose, bytes, align) {
+            return Ok(range);
         }
+        let team = self.collective.team;
+        let room = &team.job.teams.room;
+        let free = self.tell([room.lock().free_bytes() as u64]);
+        let fullest = (0..free.len()).min_by_key(|rank| free[*rank]).unwrap_or_default();
+        Err(TeamError::NoRoom {
+            bytes,
+            pe: team.member(fullest).number(),
+            free: free[fullest][0] as usize,
+            size: room.lock().bytes(),
+        }
+        .into())
     }
 }

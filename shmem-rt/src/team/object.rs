@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use shmem_core::context::{Collected, Contribution, Endpoint, Initiator};
+use shmem_core::context::{Collected, Contribution, Destination, Endpoint, Initiator, Source};
 use shmem_core::data::{Contents, PlainData, SymmetricData};
 use shmem_core::object::{Extent, Here, On, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
@@ -107,7 +107,8 @@ impl<T: SymmetricData> TeamBox<[T]> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Contents<Item: PlainData> + ?Sized> Contribution<()> for &TeamBox<T> {
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<T: Contents<Item: PlainData> + ?Sized> Contribution<()> for &TeamBox<T> {
     type Item = T::Item;
 
     #[track_caller]
@@ -116,13 +117,21 @@ impl<T: Contents<Item: PlainData> + ?Sized> Contribution<()> for &TeamBox<T> {
     }
 
     #[track_caller]
+    fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T::Item]) -> O) -> O {
+        Contribution::read(&self.of_the_caller(token.endpoint()), token, collective)
+    }
+
+    fn changed(self) {}
+
+    #[track_caller]
     fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T::Item])) {
         self.of_the_caller(token.endpoint()).change(token, collective);
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Contents<Item: PlainData> + ?Sized> Collected<T::Item> for TeamBox<T> {
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<T: Contents<Item: PlainData> + ?Sized> Collected<T::Item> for TeamBox<T> {
     #[track_caller]
     fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
         Collected::place(self.of_the_caller(token.endpoint()), token)
@@ -131,6 +140,50 @@ impl<T: Contents<Item: PlainData> + ?Sized> Collected<T::Item> for TeamBox<T> {
     #[track_caller]
     fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T::Item]) -> R) -> R {
         self.of_the_caller(token.endpoint()).read(token, collective)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<I, T: Contents + ?Sized> Source<I> for TeamBox<T>
+where
+    SymBox<T>: Source<I>,
+{
+    #[track_caller]
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Source::place(self.of_the_caller(token.endpoint()), token)
+    }
+
+    #[track_caller]
+    fn items(&self, token: &(impl Initiator + ?Sized)) -> usize {
+        Source::items(self.of_the_caller(token.endpoint()), token)
+    }
+
+    #[track_caller]
+    fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[I]) -> R) -> R {
+        Source::read(self.of_the_caller(token.endpoint()), token, collective)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<'t, I, T: Contents + ?Sized> Destination<I> for &'t TeamBox<T>
+where
+    &'t SymBox<T>: Destination<I>,
+{
+    #[track_caller]
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Destination::place(&self.of_the_caller(token.endpoint()), token)
+    }
+
+    #[track_caller]
+    fn items(&self, token: &(impl Initiator + ?Sized)) -> usize {
+        Destination::items(&self.of_the_caller(token.endpoint()), token)
+    }
+
+    #[track_caller]
+    fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R {
+        self.of_the_caller(token.endpoint()).write(token, collective)
     }
 }
 

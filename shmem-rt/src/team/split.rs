@@ -17,11 +17,12 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 use shmem_core::observe::Family;
-use shmem_core::pe::Pe;
+use shmem_core::system::FlightArea;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
 use crate::group::{Operation, Purpose, Team};
+use crate::members::Members;
 use crate::state::config::TeamConfig;
 use crate::state::indexes::Set;
 use crate::state::uses::Uses;
@@ -171,13 +172,14 @@ impl Team {
             subject: &String::new,
             location: Some(Location::caller()),
         };
+        self.land(token.endpoint());
         let mine = [self.uses().contexts() as u64, self.uses().objects() as u64];
         let said = self.agree_on(token.endpoint(), &purpose).tell(mine);
         match said.iter().position(|said| *said != [0, 0]) {
             None => Ok(()),
             Some(rank) => {
                 let [contexts, objects] = said[rank].map(|n| n as usize);
-                Err(TeamError::InUse { pe: self.members()[rank].number(), contexts, objects }.into())
+                Err(TeamError::InUse { pe: self.member(rank).number(), contexts, objects }.into())
             }
         }
     }
@@ -204,23 +206,22 @@ impl Agreed<'_> {
                 }
             }
             let made = mine.map(|(index, group)| {
-                let members: Arc<[Pe]> = group.iter().map(|rank| team.members()[*rank]).collect();
-                let hosts: Vec<u32> = group.iter().map(|rank| team.hosts()[*rank]).collect();
-                let numbers: Vec<usize> = members.iter().map(|pe| pe.number()).collect();
-                let uses = Uses::new(*config, numbers.iter().copied());
-                let taken = team.job.teams.indexes.lock().take(index, numbers, &uses);
-                (index, (members, hosts), uses, taken)
+                let members = Members::of(team.members(), group.iter().copied());
+                let uses = Uses::new(*config, Arc::new(members));
+                let taken = team.job.teams.indexes.lock().take(index, &uses);
+                (index, uses, taken)
             });
             if let Some((index, .., true)) = &made {
                 // Nobody looks for a meeting of the new team yet, and of the old one nobody is left.
-                let mine = &team.system_at(endpoint, endpoint.me()).teams[*index];
-                mine.clear();
+                let mine = team.system_at(endpoint, endpoint.me());
+                mine.teams[*index].clear();
+                mine.flights[*index].iter().for_each(FlightArea::clear);
             }
             let failed = made.as_ref().is_some_and(|(.., taken)| !taken);
             if self.tell([u64::from(failed)]).iter().all(|failed| *failed == [0]) {
-                return Ok(made.map(|(index, (members, hosts), uses, _)| {
-                    Team::new(Arc::clone(&team.job), endpoint, index, members, hosts, uses)
-                }));
+                return Ok(
+                    made.map(|(index, uses, _)| Team::new(Arc::clone(&team.job), endpoint, index, uses))
+                );
             }
             if let Some((index, .., true)) = made {
                 team.job.teams.indexes.lock().give(index);
@@ -232,12 +233,13 @@ impl Agreed<'_> {
     fn reclaim(&self, dropped: &[[Set; 1]]) {
         let team = self.collective.team;
         let job = &team.job;
-        let rank_of = |number: usize| team.members().iter().position(|pe| pe.number() == number);
+        let rank_of = |number| team.members().rank_of(number);
         let gone = job.teams.indexes.lock().reclaim(|pe| rank_of(pe).map(|rank| dropped[rank][0]));
         for uses in gone {
             let all = vec![!0; uses.dropped_objects().len()];
             let ranges = uses.take_objects(&all);
-            ranges.into_iter().for_each(|range| job.teams.room.lock().give(range));
+            let ranges = ranges.into_iter().chain(uses.window().cloned());
+            ranges.for_each(|range| job.teams.room.lock().give(range));
         }
     }
 
@@ -248,7 +250,7 @@ impl Agreed<'_> {
             return Ok(set.trailing_zeros() as usize);
         }
         let fullest = group.iter().copied().min_by_key(|rank| free[*rank].count_ones()).unwrap_or_default();
-        let pe = self.collective.team.members()[fullest].number();
+        let pe = self.collective.team.member(fullest).number();
         Err(TeamError::Exhausted { pe, used: free[fullest].count_zeros() as usize })
     }
 }

@@ -18,8 +18,12 @@ use shmem_core::fingerprint::fingerprint_of_words;
 
 #[symmetric]
 static NEVER: Signal;
+#[symmetric]
+static TABLE: [u64; 16];
+#[symmetric]
+static OTHER: [u64; 16];
 
-const SCENARIO: &str = "AGREEMENT_SCENARIO";
+pub(crate) const SCENARIO: &str = "AGREEMENT_SCENARIO";
 
 /// What PEs can want differently of a partition that is equally large on all.
 const TRAITS: [&str; 5] = [
@@ -166,6 +170,39 @@ fn run(world: &mut World<Multiple>) {
                 world.sum(&mut value);
             }
         }
+        "alltoall" => {
+            let (source, mut into) = (vec![1_u8; world.n_pes()], vec![0; world.n_pes()]);
+            if me == 0 {
+                world.barrier_all();
+            } else {
+                world.alltoall(&source, &mut into);
+            }
+        }
+        "others to all" => {
+            let (source, mut into) = (vec![1_u8; world.n_pes()], vec![0; world.n_pes()]);
+            if me == 0 {
+                world.alltoall(&source, &mut into);
+            } else {
+                world.sum_exscan(1.0);
+            }
+        }
+        "parts" => {
+            let each = if me == 0 { 1 } else { 2 };
+            let (source, mut into) = (vec![1_u8; each * world.n_pes()], vec![0; each * world.n_pes()]);
+            world.alltoall(&source, &mut into);
+        }
+        "objects" => world.sum(if me == 0 { TABLE.here(world) } else { OTHER.here(world) }),
+        "parts of one" => world.sum(TABLE.here(world).index(if me == 0 { 4..8 } else { 8..12 })),
+        "parts of a team's" => {
+            let team = all(world).unwrap().unwrap();
+            let list = team.alloc(world, shmem::zeroed::<u32>(16)).unwrap();
+            team.broadcast(world, list.here(world).index(if me == 0 { 1..3 } else { 3..5 }), world.pes()[1]);
+        }
+        "parts of a heap's" => {
+            let list = world.alloc(shmem::zeroed::<u16>(16)).unwrap();
+            let of_zero = list.here(world).index(7);
+            world.max(if me == 0 { of_zero } else { list.here(world).index(9) });
+        }
         "threads" if me == 0 => {
             let meet = || {
                 let world = &*world;
@@ -208,16 +245,21 @@ fn scenario() {
 }
 
 /// How PEs meet: how many they are, how on the node, and where the nodes are.
-type Way = (usize, &'static str, Option<&'static str>);
+pub(crate) type Way = (usize, &'static str, Option<&'static str>);
 
-const WAYS: [Way; 4] =
+pub(crate) const WAYS: [Way; 4] =
     [(2, "lines", None), (3, "counter", None), (2, "auto", Some("*x1")), (4, "auto", Some("*x2"))];
 
 /// Runs a job that must fail, and gives all that it has said.
-fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
+fn fails(scenario: &str, way: Way) -> String {
+    fails_in("agreement::scenario", scenario, way)
+}
+
+/// The same of a scenario of another module.
+pub(crate) fn fails_in(program: &str, scenario: &str, (pes, barrier, hosts): Way) -> String {
     let processes = if hosts.is_some() { 1 } else { pes };
     let mut job = Launch::new(std::env::current_exe().unwrap(), processes)
-        .args(["--exact", "agreement::scenario", "--nocapture", "--test-threads=1"])
+        .args(["--exact", program, "--nocapture", "--test-threads=1"])
         .env(SCENARIO, scenario)
         .env("SHMEM_BARRIER_ALGORITHM", barrier)
         .capture_output()
@@ -241,7 +283,7 @@ fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
 }
 
 #[track_caller]
-fn assert_says(said: &str, parts: &[&str]) {
+pub(crate) fn assert_says(said: &str, parts: &[&str]) {
     for part in parts {
         assert!(said.contains(part), "`{part}` is missing in:\n{said}");
     }
@@ -298,6 +340,39 @@ fn both_sides_are_named_wherever_they_are() {
         assert_says(&said, &["PE 0 is in `max(1 x u32)` at", "in `sum(1 x u32)` at"]);
         let told = said.lines().find(|line| line.contains("do not agree on what they do")).unwrap();
         assert_eq!(told.matches("agreement.rs:").count(), 2, "{way:?}: {told}");
+    }
+}
+
+#[test]
+fn the_object_is_named_and_the_part_of_it() {
+    for way in WAYS {
+        assert_says(&fails("objects", way), &["PE 0 is in `sum(TABLE)` at", "in `sum(OTHER)` at"]);
+        assert_says(
+            &fails("parts of one", way),
+            &["PE 0 is in `sum(TABLE[4..8])` at", "in `sum(TABLE[8..12])` at"],
+        );
+        let of_team = fails("parts of a team's", way);
+        assert_says(
+            &of_team,
+            &["`broadcast([1..3] of 16 x u32, allocated by ", "`broadcast([3..5] of 16 x u32, "],
+        );
+        let of_heap = fails("parts of a heap's", way);
+        assert_says(&of_heap, &["PE 0 is in `max(heap object #1[7])` at", "in `max(heap object #1[9])` at"]);
+    }
+}
+
+/// Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
+#[test]
+fn who_exchanges_parts_and_who_meets_find_each_other() {
+    let ways = [(3, "auto", Some("*x1")), (5, "auto", Some("*x1"))];
+    for way in WAYS.into_iter().chain(ways) {
+        for (scenario, first, others) in [
+            ("alltoall", "PE 0 is in `barrier`", "in `alltoall(1 x u8)`"),
+            ("others to all", "PE 0 is in `alltoall(1 x u8)`", "in `sum_exscan(1 x f64)`"),
+            ("parts", "PE 0 is in `alltoall(1 x u8)`", "in `alltoall(2 x u8)`"),
+        ] {
+            assert_says(&fails(scenario, way), &["the PEs do not agree on what they do: ", first, others]);
+        }
     }
 }
 

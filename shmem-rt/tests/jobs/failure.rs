@@ -106,6 +106,18 @@ fn run(scenario: &str, world: &mut World) {
                 world.local(&GRID, |_| assert!(me != 0, "the body fails"));
             }));
         }
+        "panic inside an operation" => {
+            // The others have nothing to combine, and would wait for the next meeting for ever.
+            let first = world.pe(0).unwrap();
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                world.reduce_to([1_u64; 3], first, |_, _| panic!("the operation fails"))
+            }));
+            world.barrier_all();
+        }
+        "collective inside an operation" => _ = world.reduce(1_u64, |a, _| world.sum(a)),
+        "different operations" if me == 1 => _ = world.reduce(1_u64, u64::min),
+        "different operations" => _ = world.reduce(1_u64, u64::max),
+        "different roots" => _ = world.sum_to(1_u64, world.pe(me % 2).unwrap()),
         "caught panic in first elements" => {
             // Caught, PE 0 would make the array again while the others wait for it to have made it.
             for _ in 0..2 {
@@ -419,6 +431,39 @@ fn a_panic_in_the_first_elements_of_an_array_ends_the_job_even_when_caught() {
 }
 
 #[test]
+fn a_panic_inside_an_operation_ends_the_job_even_when_caught() {
+    let (outcome, said) = fails(job("panic inside an operation", 3));
+    assert_eq!(outcome.code, 101);
+    assert_says(
+        &said,
+        &[
+            "the operation fails",
+            "a panic inside the operation of `reduce_to(1 x [u64; 3] to PE 0)` at",
+            "failure.rs:",
+            "ends the job: other PEs are in the same collective",
+        ],
+    );
+    let (outcome, said) = fails(job("collective inside an operation", 2));
+    assert_eq!(outcome.code, 101);
+    assert_says(
+        &said,
+        &["no collective can begin inside another one", "a panic inside the operation of `reduce("],
+    );
+}
+
+#[test]
+fn operations_and_roots_are_compared() {
+    for (scenario, calls) in [
+        ("different operations", ["is in `reduce(1 x u64)` at", "are in `reduce(1 x u64)` at"]),
+        ("different roots", ["is in `sum_to(1 x u64 to PE 1)` at", "are in `sum_to(1 x u64 to PE 0)` at"]),
+    ] {
+        let (outcome, _) = fails(job(scenario, 3));
+        assert_says(&outcome.report, &["the PEs do not agree on what they do"]);
+        assert_says(&outcome.report, &calls);
+    }
+}
+
+#[test]
 fn a_panic_inside_local_ends_the_job_even_when_caught() {
     for (scenario, pe) in [("panic inside local", 1), ("caught panic inside local", 0)] {
         let (outcome, said) = fails(job(scenario, 3));
@@ -564,6 +609,11 @@ fn pes_with_different_environments_do_not_start() {
         ("storage", "SHMEM_ARRAY_STORAGE=multi", ["storage of arrays that name none", "multi", "by size"]),
         ("teams", "SHMEM_TEAM_SIZE=1M", ["memory of teams", "1M", "64M"]),
         ("barrier", "SHMEM_BARRIER_ALGORITHM=counter", ["barrier of a node", "counter", "auto"]),
+        (
+            "collectives",
+            "SHMEM_COLLECTIVE_ALGORITHM=reduce:meetings",
+            ["ways of collectives", "reduce:meetings", "auto"],
+        ),
     ] {
         let script = only_on_pe_1(setting, name);
         let program = std::env::current_exe().unwrap();

@@ -13,6 +13,7 @@ mod check;
 mod ends;
 mod environment;
 mod failure;
+mod flights;
 mod init;
 mod pmix;
 mod standstill;

@@ -333,3 +333,44 @@ fn vectors_boxes_and_arrays_are_moved_by_all_verbs(world: &mut World) {
     assert_eq!((&first, &*second, &third[..]), (&expected, &expected[..], &expected[..]));
     world.barrier_all();
 }
+
+#[shmem::test(pes = 4)]
+fn a_tuple_is_combined_as_each_of_its_numbers_is(world: &mut World) {
+    let (me, n) = (world.my_pe(), world.n_pes());
+    let term = |pe: usize| [1e16, 3.0, -1e16, -0.0][pe % 4];
+    let sum: f64 = world.sum(term(me));
+    for round in 0..20_u32 {
+        let (count, energy) = world.sum((round, term(me)));
+        assert_eq!((count, energy.to_bits()), (round * n as u32, sum.to_bits()));
+    }
+    assert_eq!(world.max((me as u8, -(me as i64), me as f32)), (n as u8 - 1, 0, n as f32 - 1.0));
+    let (least, none, seven, first) = world.min((me as u16 + 3, f64::NAN, 7_u128, me));
+    assert_eq!((least, none.to_bits(), seven, first), (3, f64::NAN.to_bits(), 7, 0));
+    let mut both = (me, 0.5);
+    world.sum_inscan(&mut both);
+    assert_eq!(both, (me * (me + 1) / 2, 0.5 * (me + 1) as f64));
+    assert_eq!(world.sum_exscan((1_u8, me as u64)), (me as u8, (me * me.saturating_sub(1) / 2) as u64));
+    let of_last = world.sum_to((1_u64, 2_i8, 3_u16, 0.25), world.pes()[n - 1]);
+    assert_eq!(of_last, (me == n - 1).then_some((4, 8, 12, 1.0)));
+    assert_eq!(world.broadcast((me, 2.5 * me as f64), world.pes()[2]), (2, 5.0));
+}
+
+/// What a pair goes as. Its bytes are no power of two.
+type Pair = <(u8, u16) as shmem::Contribution<(u8, u16)>>::Item;
+
+#[shmem::test(pes = 3)]
+fn lists_of_pairs_are_summed_pair_by_pair(world: &mut World) {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    for len in [1000, 20_000, 66_666] {
+        // So small that no sum has a carry.
+        let byte = |pe: usize, k: usize| ((k + pe) % 7) as u8;
+        let mine: Vec<u8> = (0..len * size_of::<Pair>()).map(|k| byte(me, k)).collect();
+        let sums = world.sum(bytemuck::cast_slice::<u8, Pair>(&mine).to_vec());
+        let sum = |k: usize| (0..pes).map(|pe| byte(pe, k)).sum::<u8>();
+        let sums: &[u8] = bytemuck::cast_slice(&sums);
+        assert!(
+            sums.len() == mine.len() && sums.iter().enumerate().all(|(k, x)| *x == sum(k)),
+            "{len} pairs"
+        );
+    }
+}

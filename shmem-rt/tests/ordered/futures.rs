@@ -24,7 +24,7 @@ impl Wake for Bell {
 }
 
 /// The least of executors; gives how often it has polled, too.
-fn block_on<F: Future>(future: F) -> (F::Output, usize) {
+pub(crate) fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let bell = Arc::new(Bell(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&bell));
     let (mut future, mut polls) = (pin!(future), 0);

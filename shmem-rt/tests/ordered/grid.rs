@@ -12,7 +12,7 @@ fn pes_are_a_list_by_number(world: &mut World) {
     let mut number = 0;
     for pe in pes {
         assert_eq!((pe, pe.number()), (world.pe(number).unwrap(), number));
-        assert_eq!((pes[number], pes.as_slice()[number]), (pe, pe));
+        assert_eq!((pes[number], pes.get(number)), (pe, Some(pe)));
         number += 1;
     }
     assert_eq!((number, pes[world.my_pe()]), (world.n_pes(), world.me()));

@@ -7,23 +7,32 @@ mod asleep;
 mod dice;
 #[path = "../asleep/pes.rs"]
 mod pes;
+#[path = "../together/mod.rs"]
+mod together;
 
 mod arrays_of_words;
 mod basic;
 mod channel;
+mod collectives;
 mod contribution;
 mod create_partition;
+mod direct;
 mod domain;
 mod fields;
+mod flights;
 mod futures;
 mod grid;
 mod halo;
 mod heap;
 mod lock;
+mod long_signals;
 mod numbers;
+mod operations;
 mod padded;
 mod queue;
 mod regions;
 mod segments;
 mod session;
+mod streams;
 mod sync;
+mod ways;

@@ -13,6 +13,7 @@ mod context;
 mod hints;
 mod histories;
 mod iput;
+mod long_signals;
 mod nonblocking;
 mod phase;
 mod reach;

@@ -104,6 +104,8 @@ fn call_everything(world: &mut World) {
     team.fcollect(world, &number, &mut vec![0; pes]);
     team.alltoall(world, &vec![1_u64; pes], &mut vec![0; pes]);
     team.alltoalls(world, &vec![1_u64; pes], 1, &mut vec![0; pes], 1, 1);
+    reduce_in_other_ways(world);
+    start_and_wait(world);
     drop(team.split_strided(world, 0, 1, pes, &TeamConfig::default()).unwrap());
     world.local(&FIELD, |field| field[0] = 0);
     world.frozen(&FIELD, |field| assert_eq!(field[0], 0));
@@ -149,6 +151,44 @@ fn call_nonblocking(world: &World, to: Pe) {
     });
 }
 
+/// What is waited for later.
+fn start_and_wait(world: &World) {
+    let pes = world.n_pes();
+    world.start_barrier().wait();
+    let _: u64 = world.start_broadcast(1, world.pe(0).unwrap()).wait();
+    let (mut all, each) = (vec![0; pes], vec![1_u64; pes]);
+    world.start_fcollect(&1_u64, &mut all).wait();
+    world.start_alltoall(&each, &mut all).wait();
+    let _: [u64; 4] = [
+        world.start_sum(1).wait(),
+        world.start_prod(1).wait(),
+        world.start_min(1).wait(),
+        world.start_max(1).wait(),
+    ];
+    let _: [u64; 3] = [world.start_and(1).wait(), world.start_or(1).wait(), world.start_xor(1).wait()];
+}
+
+/// For one PE, from one, in parts, and by an operation of the program.
+fn reduce_in_other_ways(world: &World) {
+    let (team, first, pes) = (world.team(), world.pe(0).unwrap(), world.n_pes());
+    let (each, keep) = (vec![1_u64; pes], |a: u64, _: u64| a);
+    for result in [world.sum_to(1_u64, first), world.prod_to(1, first), world.min_to(1, first)] {
+        assert_eq!(result.is_some(), world.my_pe() == 0);
+    }
+    let bits = [team.and_to(world, 1_u64, first), team.or_to(world, 1, first), team.xor_to(world, 1, first)];
+    assert_eq!(bits.map(|bits| bits.is_some()), [world.my_pe() == 0; 3]);
+    assert_eq!(world.max_to(1_u64, first), world.reduce_to(1_u64, first, keep));
+    assert_eq!(world.collect_to(&1_u64, first).is_some(), world.my_pe() == 0);
+    world.fcollect_to(&1_u64, &mut vec![0; pes], first);
+    assert_eq!(world.scatter_from(&each, 0, first), 1);
+    assert_eq!(world.alltoallv(&each, &vec![1; pes], &mut Vec::new()), vec![1; pes]);
+    assert_eq!(world.sum_scatter(&each, 0), pes as u64);
+    assert_eq!(world.reduce_scatter(&each, 0, keep), 1);
+    assert_eq!(world.min_at(&1_u64), world.max_at(&1_u64));
+    assert_eq!(world.reduce(1_u64, keep), world.reduce_inscan(1_u64, keep));
+    assert_eq!(world.reduce_exscan(1_u64, keep).is_some(), world.my_pe() > 0);
+}
+
 #[shmem::test(env("SHMEM_STATS" = "1"))]
 fn every_operation_of_the_table_is_counted(world: &mut World) {
     call_everything(world);
@@ -175,6 +215,13 @@ fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
     let _ = world.collect(&vec![1_u64; me]);
     world.alltoall(&vec![1_u32; 2 * pes], &mut vec![0; 2 * pes]);
     world.alltoalls(&vec![1_u64; 4 * pes], 2, &mut vec![0; 2 * pes], 1, 2);
+    let _ = world.sum_to([1_u64; 2], first);
+    let _ = world.reduce([1_u8; 9], |a, _| a);
+    let _ = world.collect_to(&vec![1_u64; me], first);
+    let _ = world.scatter_from(&vec![1_u16; pes], 0, first);
+    let _ = world.sum_scatter(&vec![1_u32; pes], 0);
+    let _ = world.alltoallv(&vec![1_u8; 2 * pes], &vec![2; pes], &mut Vec::new());
+    let _ = world.min_at(&[1_u32; 3][..]);
     world.barrier_all();
     let statistics = world.statistics().unwrap();
     let bytes = |family| statistics.of(family).bytes;
@@ -183,6 +230,11 @@ fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
     assert_eq!([bytes(Family::Broadcast), bytes(Family::Fcollect), bytes(Family::TeamBarrier)], [7, 6, 0]);
     assert_eq!(bytes(Family::Collect), 8 * me as u64);
     assert_eq!([Family::Alltoall, Family::Alltoalls].map(bytes), [8, 16].map(|of_each| of_each * pes as u64));
+    let new = [Family::SumTo, Family::Reduce, Family::CollectTo, Family::MinAt].map(bytes);
+    assert_eq!(new, [16, 9, 8 * me as u64, 12]);
+    let parts = [Family::ScatterFrom, Family::SumScatter, Family::Alltoallv].map(bytes);
+    let from_first = if me == 0 { 2 * pes as u64 } else { 0 };
+    assert_eq!(parts, [from_first, 4 * pes as u64, 2 * pes as u64]);
     // The own copy of an object is read, and written.
     assert_eq!([Family::HereLoad, Family::HereStore].map(bytes), [field; 2]);
 }

@@ -2,10 +2,10 @@
 
 use super::model::{ADDRESSES, Model, OBJECTS, OTHERS, STATICS, STORAGES};
 use super::step::{
-    Blocks, Edge, Element, Home, Op, Pes, Program, Slot, Split, Step, Storm, Stream, Together, Token, Update,
-    Way,
+    Blocks, Edge, Element, Home, Op, Pes, Program, Slot, Split, Step, Storm, Stream, Token, Update, Way,
 };
 use crate::dice::Dice;
+use crate::together::{Call, MOST};
 
 /// The steps of a program that are drawn for it; a few of them do not fit, and are left out.
 const STEPS: usize = 45;
@@ -187,17 +187,10 @@ impl Draw {
             11 => Step::Realloc { slot: self.object(), len: 1 + self.below(3000) },
             _ => Step::Together {
                 team: if self.one_in(2) { None } else { Some(self.below(OTHERS)) },
-                what: self.of(&[
-                    Together::Sum,
-                    Together::Max,
-                    Together::Broadcast,
-                    Together::Collect,
-                    Together::Alltoall,
-                    Together::Barrier,
-                    Together::Sync,
-                ]),
-                len: if self.one_in(8) { self.below(9000) } else { self.below(20) },
-                seed: self.seed(),
+                call: {
+                    let most = if self.one_in(8) { MOST } else { 200 };
+                    Call::draw(&mut self.dice, most)
+                },
             },
         }
     }

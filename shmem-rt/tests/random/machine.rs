@@ -13,10 +13,11 @@ use super::cells::Cells;
 use super::model::{self, Cell, Model, Reads, UNKNOWN};
 use super::opened::Opened;
 use super::step::{
-    Blocks, Element, Home, Op, Pes, Slot, Split, Step, Storage, Storm, Stream, Together, Token, Update, Way,
-    bytes, items, of,
+    Blocks, Element, Home, Op, Pes, Slot, Split, Step, Storage, Storm, Stream, Token, Update, Way, bytes,
+    items, of,
 };
 use super::transfer::{self, Line, Page, panics};
+use crate::together::{Call, Room, make};
 
 #[symmetric]
 pub(crate) static BYTES: [u8; 256];
@@ -100,6 +101,8 @@ pub(crate) struct Machine {
     model: Model,
     items: Vec<Option<Item>>,
     teams: Vec<Option<Team>>,
+    /// Of no bytes: who has an address of what was there before may still write to it.
+    room: Room,
     halos: Vec<Option<Cells>>,
     partitions: Vec<Option<u32>>,
     addresses: Vec<Option<usize>>,
@@ -169,6 +172,7 @@ impl Machine {
             model,
             items,
             teams: Vec::new(),
+            room: Room::new(world, 0),
             halos: Vec::new(),
             partitions: none(model::OTHERS),
             addresses: vec![None; model::ADDRESSES],
@@ -182,7 +186,7 @@ impl Machine {
 
     /// Gives everything back.
     fn end(self, world: &mut World<Multiple>) {
-        let Self { items, teams, halos, partitions, .. } = self;
+        let Self { items, teams, room, halos, partitions, .. } = self;
         world.barrier_all();
         for item in items.into_iter().flatten() {
             if let Item::Block(address) = item {
@@ -191,7 +195,7 @@ impl Machine {
                 drop(item);
             }
         }
-        drop((teams, halos));
+        drop((teams, room, halos));
         world.reclaim();
         for id in partitions.into_iter().flatten() {
             // What was forgotten in it stays.
@@ -278,7 +282,7 @@ impl Machine {
             Step::Epoch { streams } => self.epoch(world, streams),
             Step::Messages { slot, len, seed } => self.messages(world, *slot, *len, *seed),
             Step::Locked { threads, times } => self.locked(world, *threads, *times),
-            Step::Together { team, what, len, seed } => self.together(world, *team, *what, *len, *seed),
+            Step::Together { team, call } => self.together(world, *team, call),
             Step::Split { slot, parent, split } => self.split(world, *slot, *parent, split),
             Step::DropTeam { slot, pes } => {
                 if pes.has(self.me) {
@@ -810,7 +814,7 @@ impl Machine {
         world.barrier_all();
     }
 
-    fn together(&self, world: &World<Multiple>, team: Option<Slot>, what: Together, len: usize, seed: u64) {
+    fn together(&self, world: &World<Multiple>, team: Option<Slot>, call: &Call) {
         let (team, members) = match team {
             None => (world.team(), (0..self.model.pes).collect::<Vec<_>>()),
             Some(slot) => {
@@ -822,53 +826,7 @@ impl Machine {
             }
         };
         assert_eq!(team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), members);
-        let said = |pe: usize| -> Vec<u64> { items(&bytes(of(seed, pe), len * 8)) };
-        let mut mine = said(self.me);
-        let each = || members.iter().map(|pe| said(*pe));
-        let folded = |with: fn(u64, u64) -> u64| {
-            let both = |a: Vec<u64>, b: Vec<u64>| a.iter().zip(&b).map(|(a, b)| with(*a, *b)).collect();
-            each().reduce(both).unwrap_or_default()
-        };
-        let (found, expected) = match what {
-            Together::Sum => {
-                team.sum(world, &mut mine[..]);
-                (mine, folded(u64::wrapping_add))
-            }
-            Together::Max => {
-                team.max(world, &mut mine[..]);
-                (mine, folded(u64::max))
-            }
-            Together::Broadcast => {
-                let root = seed as usize % members.len();
-                team.broadcast(world, &mut mine[..], team.pe(root).expect("a rank of the team"));
-                (mine, said(members[root]))
-            }
-            Together::Collect => {
-                // As many as a PE likes.
-                let part = |pe: usize| said(pe)[..(len.min(pe * 3))].to_vec();
-                let found = team.collect(world, &part(self.me)[..]);
-                (found, members.iter().flat_map(|pe| part(*pe)).collect())
-            }
-            Together::Alltoall => {
-                let each = len / members.len();
-                let source = &mine[..each * members.len()];
-                let mut into = vec![0; source.len()];
-                team.alltoall(world, source, &mut into);
-                let rank = team.rank();
-                let expected =
-                    members.iter().flat_map(|pe| said(*pe)[rank * each..(rank + 1) * each].to_vec());
-                (into, expected.collect())
-            }
-            Together::Barrier => {
-                team.barrier(world);
-                return;
-            }
-            Together::Sync => {
-                team.sync(world);
-                return;
-            }
-        };
-        assert_eq!(found, expected, "{what:?} of {len} among {members:?}");
+        make(world, team, &members, &self.room, call);
     }
 
     fn split(&mut self, world: &World<Multiple>, slot: Slot, parent: Option<Slot>, split: &Split) {

@@ -18,6 +18,8 @@
 
 #[path = "../dice/mod.rs"]
 mod dice;
+#[path = "../together/mod.rs"]
+mod together;
 
 mod cells;
 mod directed;

@@ -3,6 +3,8 @@
 //! A step names the objects, teams and halos that it uses by slots. One that finds its slot empty, because the step
 //! that filled it was cut out, is left out on all PEs: so every part of a program is a program.
 
+use crate::together::Call;
+
 /// Where something is kept.
 pub(crate) type Slot = usize;
 
@@ -202,18 +204,6 @@ pub(crate) struct Storm {
     pub(crate) get: bool,
 }
 
-/// What all members call together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Together {
-    Sum,
-    Max,
-    Broadcast,
-    Collect,
-    Alltoall,
-    Barrier,
-    Sync,
-}
-
 /// An edge of a halo: the neighbour, its edge, and how many cells come from there.
 pub(crate) type Edge = Option<(usize, usize, usize)>;
 
@@ -277,9 +267,7 @@ pub(crate) enum Step {
     },
     Together {
         team: Option<Slot>,
-        what: Together,
-        len: usize,
-        seed: u64,
+        call: Call,
     },
     Split {
         slot: Slot,

@@ -6,6 +6,7 @@
 //! [`shmem::env`]. What a machine has is read below a [`Root`], so that tests can invent machines.
 
 mod binary;
+mod collective;
 mod environment;
 mod error;
 #[cfg(test)]
@@ -23,14 +24,15 @@ use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use shmem::env;
 use shmem_core::memory::Machine;
-use shmem_core::partition::Environment;
+use shmem_core::partition::{Environment, parse_size};
 use shmem_core::root::Root;
 use shmem_core::transport::ofi::Offer;
 
 use binary::Binary;
+use collective::{Family, Question};
 use error::InfoError;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
@@ -74,21 +76,63 @@ enum Command {
         /// The interface, or its address.
         interface: String,
     },
-    /// Shows how a strided transfer is carried out, by each algorithm.
+    /// Shows how a strided transfer is carried out, by each algorithm; or a collective, by each way that there is.
+    ///
+    /// A strided transfer is --block, --count and --to; a collective is --collective, --pes and what else is to be said of it.
     Plan {
         /// Bytes of a block.
-        #[arg(long)]
-        block: usize,
+        #[arg(long, required_unless_present = "collective")]
+        block: Option<usize>,
         /// Number of blocks.
-        #[arg(long)]
-        count: usize,
+        #[arg(long, required_unless_present = "collective")]
+        count: Option<usize>,
         /// Bytes from block to block at the destination.
-        #[arg(long)]
-        to: usize,
+        #[arg(long, required_unless_present = "collective")]
+        to: Option<usize>,
         /// Bytes from block to block at the source; not given: as at the destination.
         #[arg(long)]
         from: Option<usize>,
+        #[command(flatten)]
+        together: Together,
     },
+}
+
+/// A collective of a job, which may be of any size.
+#[derive(Args)]
+struct Together {
+    /// What PEs do together.
+    #[arg(long, requires = "pes", conflicts_with_all = ["block", "count", "to", "from"])]
+    collective: Option<Family>,
+    /// Number of PEs.
+    #[arg(long, requires = "collective")]
+    pes: Option<usize>,
+    /// PEs on each node.
+    #[arg(long, requires = "collective", default_value_t = 1)]
+    per_node: usize,
+    /// Bytes of each PE, of the root of a broadcast, and of each part of an alltoall: a number and at most one of K, M, G, T.
+    #[arg(long, requires = "collective", default_value = "8", value_parser = parse_size)]
+    bytes: u64,
+    /// Data lie in symmetric objects.
+    #[arg(long, requires = "collective")]
+    symmetric: bool,
+    /// Provider of libfabric between nodes, as `shmem-info transports` names it: by what is known of it, times are predicted.
+    #[arg(long, requires = "collective", default_value = "tcp;ofi_rxm")]
+    provider: String,
+}
+
+impl Together {
+    /// What is asked of a collective, if one is given.
+    fn question(&self) -> Option<Question> {
+        let (family, pes) = self.collective.zip(self.pes)?;
+        let Self { per_node, bytes, symmetric, .. } = *self;
+        Some(Question {
+            family,
+            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            pes,
+            per_node,
+            symmetric,
+        })
+    }
 }
 
 /// What a trial says that has worked.
@@ -161,9 +205,15 @@ impl Answer {
                 let binary = binary.map(|path| Binary::read(&path)).transpose()?;
                 self.partitions(&binary.unwrap_or_default())?;
             }
-            Some(Command::Plan { block, count, to, from }) => {
+            Some(Command::Plan { block, count, to, from, together }) => {
                 let settings = env::Settings::from_process().map_err(Box::new)?;
-                self.text += &plan::plans(block, count, to, from.unwrap_or(to), &settings)?;
+                self.text += &match (block.zip(count).zip(to), together.question()) {
+                    (_, Some(question)) => collective::plans(&question, &together.provider, &settings)?,
+                    (Some(((block, count), to)), None) => {
+                        plan::plans(block, count, to, from.unwrap_or(to), &settings)?
+                    }
+                    (None, None) => unreachable!("one of both is required"),
+                };
             }
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process().map_err(Box::new)?;

@@ -8,7 +8,7 @@ use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
 use shmem_core::system::SystemArea;
 use shmem_core::topology::Topology;
-use shmem_core::transport::ofi::{Ofi, OfiError, Options, Secret};
+use shmem_core::transport::ofi::{Ofi, OfiError, Options, Secret, Whereabouts};
 use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Until, Width};
 
 /// Tries a provider on an interface, as a PE that is alone: puts to itself, reads it back, and counts.
@@ -37,7 +37,10 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
     // SAFETY: what `register` gave just now.
     unsafe { ofi.learn(SYSTEM, me, &key) };
-    ofi.connect(&[(me, ofi.address().map_err(refused)?)]).map_err(refused)?;
+    let address = ofi.address().map_err(refused)?;
+    let each = address.len();
+    // SAFETY: the only address is that which the provider gave for this very PE.
+    unsafe { ofi.connect(Whereabouts::new(Box::new(address), each)) }.map_err(refused)?;
     ofi.trust_atomics();
     let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
     // Behind the words of the runtime.

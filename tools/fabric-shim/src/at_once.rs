@@ -12,6 +12,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use shmem_core::shared;
+
 /// How often it was switched: odd while it is on.
 static SWITCHED: AtomicU64 = AtomicU64::new(0);
 
@@ -44,8 +46,9 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
             if sink.len() < part.iov_len {
                 sink.resize(part.iov_len, 0);
             }
+            // By what takes as long at any address as at any other.
             // SAFETY: readable (caller), and no part of the sink, which only this function knows and which has as many bytes.
-            unsafe { sink.as_mut_ptr().copy_from_nonoverlapping(part.iov_base.cast(), part.iov_len) };
+            unsafe { shared::copy(sink.as_mut_ptr(), part.iov_base.cast(), part.iov_len) };
         }
         core::hint::black_box(sink);
     });

@@ -5,6 +5,7 @@
 //! cores, the kernel's futex and its processes.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -60,19 +61,83 @@ pub fn round_trips(line: &AtomicU64, first: bool, count: u64) {
         if first {
             line.store(there, Ordering::Release);
         }
-        let awaited = if first { there + 1 } else { there };
-        let mut looks = 0_u32;
-        while line.load(Ordering::Acquire) < awaited {
-            std::hint::spin_loop();
-            looks += 1;
-            // Only where the two share a core is the other so late.
-            if looks.is_multiple_of(1 << 14) {
-                std::thread::yield_now();
-            }
-        }
+        wait_for(line, if first { there + 1 } else { there });
         if !first {
             line.store(there + 1, Ordering::Release);
         }
+    }
+}
+
+/// Waits until a counter is at least so high.
+#[inline(always)]
+fn wait_for(counter: &AtomicU64, count: u64) {
+    let mut looks = 0_u32;
+    while counter.load(Ordering::Acquire) < count {
+        std::hint::spin_loop();
+        looks += 1;
+        // Only where the two share a core is the other so late.
+        if looks.is_multiple_of(1 << 14) {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// One end of a ping-pong of plain stores: data, and behind them a counter that the other end waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct End<'a> {
+    /// Where the data go, on the other PE.
+    to: *mut u8,
+    from: *const u8,
+    bytes: usize,
+    /// The counter of the other PE.
+    there: &'a AtomicU64,
+    /// That of this one.
+    here: &'a AtomicU64,
+}
+
+impl<'a> End<'a> {
+    /// # Safety
+    ///
+    /// For as long as the end is used, `to` must be writable and `from` readable for `bytes` bytes that do not overlap, and
+    /// of 8 bytes both aligned as a word is.
+    pub unsafe fn new(
+        to: *mut u8,
+        from: *const u8,
+        bytes: usize,
+        there: &'a AtomicU64,
+        here: &'a AtomicU64,
+    ) -> Self {
+        Self { to, from, bytes, there, here }
+    }
+
+    /// Sends data to the other PE, and waits for as many of its own, once for each number of `trips`, which rise; `first` on
+    /// one of the two. `read` is called whenever data have come.
+    #[inline(always)]
+    pub fn ping_pong(self, first: bool, trips: RangeInclusive<u64>, read: impl Fn()) {
+        for trip in trips {
+            if first {
+                self.send(trip);
+            }
+            wait_for(self.here, trip);
+            read();
+            if !first {
+                self.send(trip);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn send(self, trip: u64) {
+        if self.bytes == size_of::<u64>() {
+            // SAFETY: an aligned word is readable there (`new`).
+            let word = unsafe { self.from.cast::<u64>().read_volatile() };
+            // SAFETY: an aligned word is writable there (`new`).
+            unsafe { self.to.cast::<u64>().write_volatile(word) };
+        } else {
+            // SAFETY: valid for `bytes` bytes that do not overlap (`new`).
+            unsafe { memcpy(self.to, self.from, self.bytes) };
+        }
+        self.there.store(trip, Ordering::Release);
     }
 }
 
@@ -161,6 +226,37 @@ mod tests {
                 assert_eq!(line.load(Ordering::Relaxed), call * 20);
             }
         });
+    }
+
+    #[test]
+    fn data_are_there_when_their_counter_is() {
+        const TRIPS: u64 = 200;
+        for bytes in [8, 24] {
+            let counters = [const { AtomicU64::new(0) }; 2];
+            let places = [const { [const { AtomicU64::new(0) }; 3] }; 2];
+            let run = |me: usize| {
+                for trip in 1..=TRIPS {
+                    let source = [trip * 2 + me as u64; 3];
+                    let to = places[1 - me].as_ptr().cast_mut().cast();
+                    // SAFETY: three words on either side, of which at most as many are named.
+                    let end = unsafe {
+                        End::new(to, source.as_ptr().cast(), bytes, &counters[1 - me], &counters[me])
+                    };
+                    end.ping_pong(me == 0, trip..=trip, || {
+                        // The first end has sent one that the second has not answered; each waits for the other's.
+                        let seen = places[me].each_ref().map(|word| word.load(Ordering::Relaxed));
+                        assert!(
+                            seen[..bytes / 8].iter().all(|word| *word == trip * 2 + 1 - me as u64),
+                            "{seen:?}"
+                        );
+                    });
+                }
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(|| run(1));
+                run(0);
+            });
+        }
     }
 
     #[test]

@@ -231,6 +231,7 @@ mod tests {
             "signal",
             "atomic",
             "collective",
+            "micro",
             "alloc",
             "threads",
             "tracking",

@@ -6,6 +6,7 @@
 //! bounds are the case's [`Goal`] with an *allowance*, a factor:
 //!
 //! ```text
+//! 1.5    where C copies the same bytes between the same cores; 2 where it copies them once, and ours twice side by side
 //! 3      where both sides are the same few instructions, or the same memory
 //! 4      where a line travels between cores, which are near at times and far at times, threads are waited for, or
 //!        neighbours use the same memory

@@ -78,6 +78,15 @@ fn shmem_assembly_fetch(world: &World, pe: Pe) -> u64 {
     world.fetch(COUNTER.on(pe))
 }
 
+#[symmetric]
+static ARRIVED: Signal;
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn shmem_assembly_put_signal(world: &World, pe: Pe, value: &u64) {
+    world.put_signal(WORDS.on(pe).index(3), value, ARRIVED.on(pe), SignalOp::Set(42));
+}
+
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
@@ -253,6 +262,34 @@ fn an_update_on_this_node_is_its_instruction_and_a_look_at_the_bell() {
         );
         assert_at_most(MOST + bells * BELL, &path, &function);
     }
+}
+
+/// What a signal costs behind a put: its place and the store, the fence, the return of a put that was counted already taken
+/// off.
+const SIGNAL: usize = 4;
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
+)]
+fn a_signal_that_is_set_is_a_store_and_the_fence_behind_it() {
+    black_box(shmem_assembly_put_signal as fn(_, _, _));
+    if !is_checked() {
+        return;
+    }
+    let function = Function::of("shmem_assembly_put_signal");
+    let path = function.way_that_may_lock();
+    // A locked instruction on the signal would let its line come when all data have left, and not before.
+    let locks = |i: &&Instruction| i.name == "lock" || i.name.starts_with("xchg");
+    let locked: Vec<_> = path.iter().map(|i| &function.0[*i]).filter(locks).collect();
+    assert!(
+        matches!(locked[..], [fence] if fence.operands.contains("[rsp")),
+        "one instruction is locked, and that one is on the stack:\n{function}"
+    );
+    let branches = path.iter().filter(|i| function.0[**i].is_conditional()).count();
+    assert!(branches == 2 || !*IS_COUNTED, "it decides where the PE is, and whether it sleeps:\n{function}");
+    assert_at_most(MOST + SIGNAL + BELL, &path, &function);
 }
 
 #[test]

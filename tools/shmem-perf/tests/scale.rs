@@ -1,7 +1,10 @@
 //! How start-up and collectives grow: what is counted is what the formulas of docs/scale.md say.
 
+use shmem::TeamConfig;
+use shmem::env::{CollectiveWay, CollectiveWays};
 use shmem::prelude::*;
-use shmem_perf::scale::{Collective, Cost, Shape, Start};
+use shmem::scale::{Collective, Cost, Shape};
+use shmem_perf::scale::Start;
 
 /// Counts one collective, on all PEs together.
 fn counted(world: &mut World, collective: impl FnOnce(&World)) -> (u64, u64) {
@@ -17,7 +20,34 @@ fn counted(world: &mut World, collective: impl FnOnce(&World)) -> (u64, u64) {
     (all[0], all[1])
 }
 
-/// Every collective, of sizes that fit one step and that do not.
+/// Collectives of a few bytes and of more than one chunk, which are asked to take a way.
+fn as_the_formula_says_of(way: CollectiveWay, world: &mut World, per_node: usize) {
+    let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
+    let shape = Shape { nodes: pes / per_node, per_node };
+    let expect = |collective: Collective, (messages, bytes)| {
+        let is_there = collective.ways(shape, false).any(|there| there == way);
+        let taken = if is_there { way } else { collective.way(shape, CollectiveWays::default(), false) };
+        let cost = Cost::of_way(taken, collective, false, shape);
+        assert_eq!(
+            (messages, bytes),
+            (cost.messages, cost.bytes),
+            "{taken:?} of {collective:?} of {shape:?}"
+        );
+    };
+    for items in [1, 7, 300, 9001] {
+        let bytes = 8 * items;
+        let mut data = vec![1_u64; items];
+        expect(Collective::Broadcast(bytes), counted(world, |world| world.broadcast(&mut data[..], root)));
+        expect(Collective::ExactSum(bytes), counted(world, |world| world.sum(&mut data[..])));
+        assert_eq!(data[0], pes as u64);
+        let mut all = vec![0; items * pes];
+        expect(Collective::Fcollect(bytes), counted(world, |world| world.fcollect(&data[..], &mut all)));
+        let (source, mut into) = (vec![1_u64; items * pes], vec![0; items * pes]);
+        expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&source, &mut into)));
+    }
+}
+
+/// Every collective, of sizes that fit one step, that do not, and of which chunks wait for those before them.
 fn as_the_formula_says(world: &mut World, per_node: usize) {
     let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
     let shape = Shape { nodes: pes / per_node, per_node };
@@ -26,13 +56,26 @@ fn as_the_formula_says(world: &mut World, per_node: usize) {
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{collective:?} of {shape:?}");
     };
     expect(Collective::Barrier, counted(world, World::barrier_all));
-    for items in [1, 5, 300, 3000] {
+    for items in [300, 20_001, 400_003] {
+        if items > 300 && pes > 4 {
+            continue;
+        }
+        on_objects_as_the_formula_says(world, items, shape);
+    }
+    for items in [1, 5, 300, 3000, 20_001, 400_003] {
+        if items > 3000 && pes > 16 || items > 30_000 && pes > 4 {
+            continue;
+        }
         let bytes = 8 * items;
         let mut data = vec![1_u64; items];
         expect(Collective::Broadcast(bytes), counted(world, |world| world.broadcast(&mut data[..], root)));
         if items < 3000 || pes <= 16 {
-            expect(Collective::Sum(bytes), counted(world, |world| world.sum(&mut data[..])));
+            expect(Collective::ExactSum(bytes), counted(world, |world| world.sum(&mut data[..])));
             assert_eq!(data[0], pes as u64);
+            let mut numbers = vec![1.0; items];
+            expect(Collective::Sum(bytes), counted(world, |world| world.sum(&mut numbers[..])));
+            assert_eq!(numbers[0], pes as f64);
+            expect(Collective::Scan(bytes), counted(world, |world| world.sum_exscan(&mut data[..])));
             let mut all = vec![0; items * pes];
             expect(Collective::Fcollect(bytes), counted(world, |world| world.fcollect(&data[..], &mut all)));
         }
@@ -41,6 +84,30 @@ fn as_the_formula_says(world: &mut World, per_node: usize) {
             expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&source, &mut into)));
         }
     }
+}
+
+/// The same on symmetric objects.
+fn on_objects_as_the_formula_says(world: &mut World, items: usize, shape: Shape) {
+    let (pes, root, bytes) = (world.n_pes(), world.pe(0).unwrap(), 8 * items);
+    let expect = |collective, (messages, bytes)| {
+        let cost = Cost::on_objects(collective, shape);
+        assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{collective:?} on objects of {shape:?}");
+    };
+    let (from, to) = (world.alloc(shmem::zeroed(items * pes)), world.alloc(shmem::zeroed(items * pes)));
+    let (from, to): (SymBox<[u64]>, SymBox<[u64]>) = (from.unwrap(), to.unwrap());
+    let of_one = |world: &World, collective: &dyn Fn(&World, Here<'_, [u64]>)| {
+        collective(world, from.here(world).index(..items));
+    };
+    expect(
+        Collective::Broadcast(bytes),
+        counted(world, |world| of_one(world, &|world, one| world.broadcast(one, root))),
+    );
+    expect(Collective::ExactSum(bytes), counted(world, |world| of_one(world, &|world, one| world.sum(one))));
+    expect(
+        Collective::Fcollect(bytes),
+        counted(world, |world| of_one(world, &|world, one| world.fcollect(&one, &to))),
+    );
+    expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&from, &to)));
 }
 
 macro_rules! shapes {
@@ -56,11 +123,33 @@ shapes! {
     two_nodes_of_two: 4, "*x2", 2;
     three_nodes: 3, "*x1", 1;
     four_nodes_of_two: 8, "*x2", 2;
+    three_nodes_of_three: 9, "*x3", 3;
+    eleven_nodes: 11, "*x1", 1;
+    thirteen_nodes: 13, "*x1", 1;
     five_nodes_of_three: 15, "*x3", 3;
     sixteen_nodes: 16, "*x1", 1;
     eight_nodes_of_four: 32, "*x4", 4;
     thirty_two_nodes_of_two: 64, "*x2", 2;
     sixty_four_nodes: 64, "*x1", 1;
+}
+
+macro_rules! ways {
+    ($($name:ident: $pes:literal, $pattern:literal, $per_node:literal, $way:ident, $ways:literal;)*) => {$(
+        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $pattern, "SHMEM_STATS" = "1",
+            "SHMEM_COLLECTIVE_ALGORITHM" = $ways))]
+        fn $name(world: &mut World) {
+            as_the_formula_says_of(CollectiveWay::$way, world, $per_node);
+        }
+    )*};
+}
+ways! {
+    windows_of_two: 2, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
+    windows_of_six: 6, "*x2", 2, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
+    windows_of_eight: 8, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
+    windows_of_eleven: 11, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
+    windows_of_sixteen: 16, "*x4", 4, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
+    meetings_of_four: 4, "*x1", 1, Meetings, "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+    meetings_of_eight: 8, "*x2", 2, Meetings, "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
 }
 
 /// Times that PEs wait for each other before the program begins, whatever their number.
@@ -93,4 +182,30 @@ starts! {
     a_start_of_8: 8;
     a_start_of_16: 16;
     a_start_of_64: 64;
+}
+
+/// A team of all PEs, in the same order, sends what the world sends, once it has windows. They are given back with it:
+/// there is room for some at a time.
+fn teams_send_as_the_world_does(world: &mut World, per_node: usize) {
+    let shape = Shape { nodes: world.n_pes() / per_node, per_node };
+    for round in 0..6 {
+        let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+        let mut data = vec![1.0; 20_001];
+        let bytes = size_of_val(&data[..]);
+        team.sum(world, &mut data[..]);
+        let counted = counted(world, |world| team.sum(world, &mut data[..]));
+        let cost = Cost::of(Collective::Sum(bytes), shape);
+        assert_eq!(counted, (cost.messages, cost.bytes), "team {round} of {shape:?}");
+        team.destroy(world).unwrap();
+    }
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_STATS" = "1", "SHMEM_TEAM_SIZE" = "4M"))]
+fn teams_on_three_nodes(world: &mut World) {
+    teams_send_as_the_world_does(world, 1);
+}
+
+#[shmem::test(pes = 6, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2", "SHMEM_STATS" = "1", "SHMEM_TEAM_SIZE" = "4M"))]
+fn teams_on_three_nodes_of_two(world: &mut World) {
+    teams_send_as_the_world_does(world, 2);
 }

@@ -21,12 +21,18 @@ impl Blocks {
     #[inline(always)]
     #[track_caller]
     pub(super) fn check(self, to: Walk, from: Walk) {
+        // One by one: as an array they would be written to memory.
+        self.check_side(to);
+        self.check_side(from);
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn check_side(self, Walk { name, len, stride }: Walk) {
         let Self { unit, block, count } = self;
-        for Walk { name, len, stride } in [to, from] {
-            if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
-                // In pieces: as a whole it would be written to memory before the test.
-                refuse(unit, block, count, name, len, stride);
-            }
+        if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
+            // In pieces: as a whole it would be written to memory before the test.
+            refuse(unit, block, count, name, len, stride);
         }
     }
 

@@ -20,7 +20,7 @@ mod token;
 pub mod written;
 
 pub use elements::SameElements;
-pub use object::{Destination, Local, LocalMut, Object, Own, Remote, Source};
+pub use object::{Local, LocalMut, Object, Own, Readable, Remote, Writable};
 pub use region::{Region, Side};
 pub use routines::Strided;
 
@@ -111,10 +111,13 @@ pub(super) unsafe fn get_planned<E: Pod>(
 
 /// Writes blocks in one loop, as planned at run time. `align` is what addresses are multiples of.
 ///
+/// Always inlined: a call would take the place and the loop through memory, in parts that its first instructions read whole,
+/// and so wait for, which a few blocks feel.
+///
 /// # Safety
 ///
 /// As [`put_planned`], for `level.count` blocks of `block` bytes.
-#[inline]
+#[inline(always)]
 #[track_caller]
 unsafe fn put_blocks(
     endpoint: &Endpoint,
@@ -143,7 +146,7 @@ unsafe fn put_blocks(
 /// # Safety
 ///
 /// As [`put_blocks`], with the sides exchanged.
-#[inline]
+#[inline(always)]
 #[track_caller]
 unsafe fn get_blocks(
     endpoint: &Endpoint,

@@ -84,7 +84,7 @@ pub unsafe trait Remote: Object {
     label = "neither a symmetric object nor an array or a slice",
     note = "the source of a put is a symmetric object, or an array, a slice or a `Vec`"
 )]
-pub unsafe trait Source: Object {
+pub unsafe trait Readable: Object {
     /// The first byte.
     fn start(&self, endpoint: &Endpoint) -> *const u8;
 
@@ -102,7 +102,7 @@ pub unsafe trait Source: Object {
     label = "neither a symmetric object nor an array or a slice that can be changed",
     note = "the destination of a get is a symmetric object, or an array, a slice or a `Vec` that can be changed"
 )]
-pub unsafe trait Destination: Object {
+pub unsafe trait Writable: Object {
     /// The first byte.
     fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8;
 
@@ -209,7 +209,7 @@ macro_rules! symmetric {
         }
 
         // SAFETY: this PE's own copy, which lives as long as the handle.
-        unsafe impl<$($parameters)*> Source for $handle {
+        unsafe impl<$($parameters)*> Readable for $handle {
             #[inline(always)]
             fn start(&self, endpoint: &Endpoint) -> *const u8 {
                 endpoint.mine(self.place_on(endpoint.me()).1)
@@ -222,7 +222,7 @@ macro_rules! symmetric {
         }
 
         // SAFETY: this PE's own copy, which lives as long as the handle.
-        unsafe impl<$($parameters)*> Destination for $handle {
+        unsafe impl<$($parameters)*> Writable for $handle {
             #[inline(always)]
             fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
                 endpoint.mine(self.place_on(endpoint.me()).1)
@@ -283,7 +283,7 @@ macro_rules! private {
         }
 
         // SAFETY: the first item of what the reference lends.
-        unsafe impl<$($parameters)*> Source for $memory {
+        unsafe impl<$($parameters)*> Readable for $memory {
             #[inline(always)]
             fn start(&self, _: &Endpoint) -> *const u8 {
                 self.as_ptr().cast()
@@ -296,7 +296,7 @@ macro_rules! private {
         }
 
         // SAFETY: the first item of what the reference lends exclusively.
-        unsafe impl<$($parameters)*> Destination for $memory {
+        unsafe impl<$($parameters)*> Writable for $memory {
             #[inline(always)]
             fn start_mut(&mut self, _: &Endpoint) -> *mut u8 {
                 self.as_mut_ptr().cast()
@@ -361,7 +361,7 @@ macro_rules! lenders {
         }
 
         // SAFETY: the object that is lent, for as long as the reference to the lender lives.
-        unsafe impl<O: Source + ?Sized> Source for $lender {
+        unsafe impl<O: Readable + ?Sized> Readable for $lender {
             #[inline(always)]
             fn start(&self, endpoint: &Endpoint) -> *const u8 {
                 (**self).start(endpoint)
@@ -388,7 +388,7 @@ lenders!(&O &mut O Box<O>);
 macro_rules! exclusive_lenders {
     ($($lender:ty)*) => {$(
         // SAFETY: the object that is lent, exclusively.
-        unsafe impl<O: Destination + ?Sized> Destination for $lender {
+        unsafe impl<O: Writable + ?Sized> Writable for $lender {
             #[inline(always)]
             fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
                 (**self).start_mut(endpoint)
@@ -415,7 +415,7 @@ exclusive_lenders!(&mut O Box<O>);
 ///
 /// # Safety
 ///
-/// What [`start_mut`](Destination::start_mut) gives must stay writable, and nobody else's unless it is symmetric,
+/// What [`start_mut`](Writable::start_mut) gives must stay writable, and nobody else's unless it is symmetric,
 /// for any lifetime that the type outlives, whatever becomes of the value.
 pub unsafe trait Lent {}
 
@@ -450,7 +450,7 @@ unsafe impl<O: Remote + ?Sized> Object for Own<'_, O> {
 }
 
 // SAFETY: this PE's own copy, which lives as long as the handle.
-unsafe impl<O: Remote + ?Sized> Destination for Own<'_, O> {
+unsafe impl<O: Remote + ?Sized> Writable for Own<'_, O> {
     #[inline(always)]
     fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
         endpoint.mine(self.0.place_on(endpoint.me()).1)

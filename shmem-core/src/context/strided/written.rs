@@ -18,7 +18,7 @@ use core::marker::PhantomData;
 use core::panic::Location;
 
 use super::elements::SameElements;
-use super::object::{Destination, Lent, Object, Remote, Source};
+use super::object::{Lent, Object, Readable, Remote, Writable};
 use super::planned::Planned;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{get_planned, put_planned};
@@ -102,7 +102,7 @@ pub const fn remote<O: Remote + ?Sized>(region: Region<'static>) -> Checked<O> {
 ///
 /// If the region does not lie in the object.
 #[track_caller]
-pub const fn source<O: Source + ?Sized>(region: Region<'static>) -> Checked<O> {
+pub const fn source<O: Readable + ?Sized>(region: Region<'static>) -> Checked<O> {
     Checked::new(region)
 }
 
@@ -112,7 +112,7 @@ pub const fn source<O: Source + ?Sized>(region: Region<'static>) -> Checked<O> {
 ///
 /// If the region does not lie in the object.
 #[track_caller]
-pub const fn destination<O: Destination + ?Sized>(region: Region<'static>) -> Checked<O> {
+pub const fn destination<O: Writable + ?Sized>(region: Region<'static>) -> Checked<O> {
     Checked::new(region)
 }
 
@@ -139,7 +139,7 @@ pub fn put<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usiz
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
     D: Remote<Element = To> + ?Sized,
-    S: Source<Element = From> + ?Sized,
+    S: Readable<Element = From> + ?Sized,
     To: PlainData,
     From: 'static,
     FromField: SameElements<ToField>,
@@ -191,7 +191,7 @@ pub fn get<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usiz
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: Destination<Element = To> + Lent + 'b,
+    D: Writable<Element = To> + Lent + 'b,
     S: Remote<Element = From> + ?Sized,
     To: PlainData,
     From: 'static,
@@ -246,7 +246,7 @@ pub fn put_dyn<'b, D, S, To, From, ToField, FromField>(
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
     D: Remote<Element = To> + ?Sized,
-    S: Source<Element = From> + ?Sized,
+    S: Readable<Element = From> + ?Sized,
     To: PlainData,
     FromField: SameElements<ToField>,
 {
@@ -282,7 +282,7 @@ pub fn get_dyn<'b, D, S, To, From, ToField, FromField>(
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: Destination<Element = To> + Lent + 'b,
+    D: Writable<Element = To> + Lent + 'b,
     S: Remote<Element = From> + ?Sized,
     To: PlainData,
     FromField: SameElements<ToField>,

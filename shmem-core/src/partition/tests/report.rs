@@ -1,6 +1,7 @@
 use shmem_grammar::Kind;
 
 use super::environment::environment;
+use crate::alike::Alike;
 use crate::partition::{FileGrant, Grant, Pages, PartitionSpec, Table, downgrades, report};
 
 fn specs() -> Vec<PartitionSpec> {
@@ -38,6 +39,11 @@ fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
     }
 }
 
+/// What each PE was given, by partition.
+fn by_partition(pes: &[Vec<Grant>]) -> Vec<Alike<Grant>> {
+    (0..pes[0].len()).map(|at| pes.iter().map(|given| given[at].clone()).collect()).collect()
+}
+
 fn grants() -> Vec<Vec<Grant>> {
     (0..6)
         .map(|pe| {
@@ -62,7 +68,7 @@ ID  NAME     ASKED  PAGE  KIND       POLICY     PES    GIVEN  PAGE  PAGES       
                                                 3,5    256M   2M    transparent  NORMALMEM  0:120 2:8  yes
 3   normal   1.5G   -     NORMALMEM  PREFERRED  all    1.5G   4K    base         -          -          no
 ";
-    assert_eq!(report(&specs(), &grants()), expected);
+    assert_eq!(report(&specs(), &by_partition(&grants())), expected);
 }
 
 #[test]
@@ -79,7 +85,7 @@ ID  NAME     ASKED  PAGE  KIND       POLICY     PES  GIVEN  PAGE  PAGES  KIND  N
 #[test]
 fn each_downgrade_is_one_line_with_its_pes() {
     assert_eq!(
-        downgrades(&specs(), &grants()),
+        downgrades(&specs(), &by_partition(&grants())),
         [
             "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), all PEs: no FASTMEM",
             "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PEs 3,5: no pool",
@@ -89,7 +95,7 @@ fn each_downgrade_is_one_line_with_its_pes() {
     let mut one = grants();
     one[5][1].downgrades.clear();
     assert_eq!(
-        downgrades(&specs(), &one)[..2],
+        downgrades(&specs(), &by_partition(&one))[..2],
         [
             "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PEs 0-4: no FASTMEM",
             "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PE 3: no pool",
@@ -101,7 +107,7 @@ fn each_downgrade_is_one_line_with_its_pes() {
 fn what_nobody_uses_is_no_warning() {
     let table = Table::resolve(&[], &[], &environment(&[]).expect("nothing")).expect("built-in ones");
     let given = vec![base(1), huge(Pages::Base, &["no FASTMEM"]), base(1)];
-    assert!(downgrades(table.specs(), &[given]).is_empty());
+    assert!(downgrades(table.specs(), &by_partition(&[given])).is_empty());
 }
 
 #[test]
@@ -110,7 +116,7 @@ fn files_are_listed_below_the_table() {
         vec![base(1), Grant { file: Some(FileGrant { path: path.into(), generation }), ..base(2) }, base(3)]
     };
     let lines = |grants: &[Vec<Grant>]| {
-        let text = report(&specs(), grants);
+        let text = report(&specs(), &by_partition(grants));
         text.lines().filter(|line| line.contains("lies in")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(

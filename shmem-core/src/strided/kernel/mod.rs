@@ -13,7 +13,6 @@
 
 mod block;
 mod isa;
-mod library;
 mod rows;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod shuffle;
@@ -21,8 +20,6 @@ mod shuffle;
 mod span;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod stream;
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-mod string;
 mod throttled;
 mod vector;
 
@@ -34,17 +31,14 @@ pub use isa::Isa;
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// Row after row, by the widest loads and stores that fit a block.
+    /// Row after row, each block by a few of the widest loads and stores that fit it; a longer one by the C
+    /// library's copy.
     Rows,
     /// As `Rows`, slowed down by this many idle stores per block (twice as many where the machine makes two
     /// at a time): for distances that map to few sets of a cache, where faster code is slower.
     Throttled(u8),
     /// Stores that go round the caches, for what is larger than they are.
     Stream,
-    /// The C library's copy for every block: it knows the machine better where a block is long.
-    Library,
-    /// The processor's own copy instruction for every block.
-    StringMove,
     /// Small blocks at one small distance on both sides: whole vectors, of which only the blocks are
     /// stored.
     Span,
@@ -58,8 +52,6 @@ impl fmt::Display for Kernel {
             Self::Rows => f.write_str("rows"),
             Self::Throttled(touches) => write!(f, "rows throttled by {touches}"),
             Self::Stream => f.write_str("streamed rows"),
-            Self::Library => f.write_str("copies"),
-            Self::StringMove => f.write_str("string moves"),
             Self::Span => f.write_str("masked spans"),
             Self::Shuffle => f.write_str("shuffles"),
         }
@@ -92,6 +84,18 @@ pub unsafe fn run_row(kernel: Kernel, block: usize, row: Level, to: *mut u8, fro
     }
 }
 
+/// As [`run`], for a few blocks of 17 to 64 bytes in one loop: by instructions that every machine has, so that
+/// nothing is asked first.
+///
+/// # Safety
+///
+/// As [`run`]; blocks must have 17 to 64 bytes.
+#[inline(always)]
+pub(super) unsafe fn run_few(block: usize, row: Level, to: *mut u8, from: *const u8) {
+    // SAFETY: the caller's promises.
+    unsafe { rows::few(block, row, to, from) };
+}
+
 /// As [`run`], with instructions of `isa` only: to compare them.
 ///
 /// # Safety
@@ -114,14 +118,9 @@ pub unsafe fn run_with(
         Kernel::Rows => unsafe { rows::sweep(rows::Plain, isa, block, levels, to, from) },
         // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Throttled(touches) => unsafe { throttled::sweep(touches, isa, block, levels, to, from) },
-        // SAFETY: the caller's promises, for every kernel the same.
-        Kernel::Library => unsafe { library::sweep(block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
         // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Stream => unsafe { stream::sweep(isa, block, levels, to, from) },
-        #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-        // SAFETY: the caller's promises, for every kernel the same.
-        Kernel::StringMove => unsafe { string::sweep(isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
         // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Span => unsafe { span::sweep(isa, block, levels, to, from) },

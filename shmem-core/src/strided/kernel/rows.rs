@@ -1,9 +1,13 @@
 //! Rows of blocks: each block by the pieces of its class, both levels in one loop.
 //!
 //! The block's length chooses the loop once for the whole transfer. Up to 16 bytes the loops are the
-//! same on every machine; above, the widest vectors that a block fills are used.
+//! same on every machine; above, the widest vectors that a block fills are used, as long as four of them do,
+//! and eight of those that are wider than the C library's. Longer blocks are the C library's: a loop of pieces
+//! has never been a fifth faster there, and on some processors took half as long again.
 
-use super::block::{Block, Ends, Long, One, Quad, Three, Two};
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+use super::block::Eight;
+use super::block::{Block, Ends, Library, One, Quad, Three, Two};
 use super::vector::Sixteen;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use super::vector::Sixteen256;
@@ -43,6 +47,22 @@ pub(super) unsafe fn run_row(
     unsafe { sweep(Plain, Isa::best(), block, levels, to, from) };
 }
 
+/// Copies one row of a few blocks.
+///
+/// # Safety
+///
+/// As [`run`](super::run), for blocks of 17 to 64 bytes.
+#[inline(always)]
+pub(super) unsafe fn few(block: usize, row: Level, to: *mut u8, from: *const u8) {
+    if block <= 32 {
+        // SAFETY: the caller's promises; two pieces of 16 bytes fill a block of 17 to 32.
+        unsafe { one_by_one(Ends::<Sixteen>::of(block), row, to, from) };
+    } else {
+        // SAFETY: the caller's promises; four pieces of 16 bytes fill a block of 33 to 64.
+        unsafe { one_by_one(Quad::<Sixteen>::of(block), row, to, from) };
+    }
+}
+
 /// Each block as soon as the one before is under way.
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
@@ -77,12 +97,20 @@ unsafe fn row<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *cons
             left -= 4;
         }
     }
-    while left > 0 {
+    // SAFETY: the blocks that are left (caller).
+    unsafe { one_by_one(block, Level { count: left, ..level }, to, from) };
+}
+
+/// # Safety
+///
+/// As [`Sweep::sweep`], for the inner level alone.
+#[inline(always)]
+unsafe fn one_by_one<B: Block>(block: B, level: Level, mut to: *mut u8, mut from: *const u8) {
+    for _ in 0..level.count {
         // SAFETY: a block is left (caller).
         unsafe { block.copy(to, from) };
         to = to.wrapping_add(level.to);
         from = from.wrapping_add(level.from);
-        left -= 1;
     }
 }
 
@@ -151,8 +179,8 @@ unsafe fn everywhere<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *
     by_class! { sweep, block, levels, to, from:
         32 => Ends::<Sixteen>::of(block),
         33..=48 => Three::<Sixteen>::of(block),
-        49..64 => Quad::<Sixteen>::of(block),
-        _ => Long::<Sixteen>::of(block),
+        49..=64 => Quad::<Sixteen>::of(block),
+        _ => Library::of(block),
     }
 }
 
@@ -169,7 +197,7 @@ unsafe fn avx2<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8
         33..64 => Ends::<__m256i>::of(block),
         65..=96 => Three::<__m256i>::of(block),
         97..=128 => Quad::<__m256i>::of(block),
-        _ => Long::<__m256i>::of(block),
+        _ => Library::of(block),
     }
 }
 
@@ -187,6 +215,7 @@ unsafe fn avx512<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut 
         65..=128 => Ends::<__m512i>::of(block),
         129..=192 => Three::<__m512i>::of(block),
         193..=256 => Quad::<__m512i>::of(block),
-        _ => Long::<__m512i>::of(block),
+        257..=512 => Eight::<__m512i>::of(block),
+        _ => Library::of(block),
     }
 }

@@ -17,7 +17,6 @@ use crate::strided::pattern::Level;
 const KERNELS: &[Kernel] = &[
     Kernel::Rows,
     Kernel::Throttled(1),
-    Kernel::Library,
     #[cfg(not(miri))]
     Kernel::Throttled(0),
     #[cfg(not(miri))]
@@ -26,8 +25,6 @@ const KERNELS: &[Kernel] = &[
     Kernel::Throttled(255),
     #[cfg(not(miri))]
     Kernel::Stream,
-    #[cfg(not(miri))]
-    Kernel::StringMove,
     #[cfg(not(miri))]
     Kernel::Span,
     #[cfg(not(miri))]

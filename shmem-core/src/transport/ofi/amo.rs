@@ -1,6 +1,7 @@
 //! Atomic operations: the provider's own where the [trial](super::trial) trusts them, the engine's otherwise.
 
 use super::Fabric;
+use super::engine::Sent;
 use super::operation::{Local, Target, Word};
 use super::port::{Posting, What};
 use super::record::{Landing, Purpose, Record};
@@ -61,6 +62,28 @@ impl Fabric {
             // SAFETY: one operation, of which nothing stays here.
             unsafe { self.issue(channel, self.port(channel), what, update) };
         }
+    }
+
+    /// As [`update`](Self::update), if there is room for the operation now. Makes no progress.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::atomic_update`](crate::transport::Transport::atomic_update).
+    pub(super) unsafe fn update_now(&self, channel: Channel, at: Remote, width: Width, op: AtomicOp) -> Sent {
+        let Some(word) = self.word(width, op) else {
+            return self.engine.try_update(self, channel, at, width, op);
+        };
+        let (what, target) = (of_word("atomic update", at, width), self.target(at));
+        let fetches = word.op == FI_CSWAP || self.domain.demands.results;
+        let update = |posting: &Posting<'_>| {
+            if fetches {
+                return fetch_to_record(target, posting, word);
+            }
+            // SAFETY: the operand is the operation's until it is complete.
+            unsafe { target.update(posting, operands_of(posting), word, 0) }
+        };
+        // SAFETY: one operation; the record, which is its own until it is complete, has operands and result.
+        unsafe { self.issue_now(channel, what, |record| keep(record, word), update) }
     }
 
     /// Changes a word; what was there is at `result` when the channel is quiet.

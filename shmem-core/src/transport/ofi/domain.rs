@@ -1,13 +1,19 @@
 //! What all endpoints of a PE share: the domain of one interface, the addresses of all PEs, registered
 //! memory.
+//!
+//! An address is entered in the provider's table when its PE is first addressed: a PE has to do with few of many. Some
+//! providers must know who sends to them, and have all at once.
 
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::error::OfiError;
 use super::names::Names;
 use super::provider::{Chosen, Demands};
 use super::secret::Secret;
+use super::sparse::Sparse;
+use super::whereabouts::Whereabouts;
+use crate::exclusion::Mutex;
 use crate::libfabric::bindings::fi_addr_t;
 use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 
@@ -15,8 +21,11 @@ use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 #[derive(Debug)]
 pub(super) struct Domain {
     addresses: Arc<Addresses>,
-    /// Where each PE is found in `addresses`.
-    peers: Box<[AtomicU64]>,
+    /// Where PEs have said that they are.
+    told: OnceLock<Whereabouts>,
+    entries: Entries,
+    /// Behind it, addresses are entered.
+    entering: Mutex<()>,
     pub(super) provider: String,
     pub(super) interface: String,
     pub(super) demands: Demands,
@@ -24,19 +33,21 @@ pub(super) struct Domain {
     pub(super) names: Names,
 }
 
-impl Domain {
-    /// Bytes for each PE.
-    pub(super) const FOR_EACH_PE: usize = size_of::<AtomicU64>();
+/// Where each PE that was addressed is found in the provider's table, and one more; 0: it is not there yet.
+pub(super) type Entries = Sparse<AtomicU64>;
 
+impl Domain {
     pub(super) fn open(chosen: Chosen, pes: usize, secret: Secret) -> Result<Self, OfiError> {
         let Chosen { info, provider, domain: interface, demands } = chosen;
         let entry = info.first();
         let refused = |refused| OfiError::refused(entry.library(), &provider, refused);
         let opened = libfabric::Domain::open(entry).map_err(refused)?;
-        let addresses = Addresses::open(&opened, pes.min(Addresses::MOST_AT_FIRST)).map_err(refused)?;
-        let peers = peers(pes);
+        // What comes later makes room when it comes.
+        let at_first = if demands.late { pes.min(FEW) } else { pes.min(Addresses::MOST_AT_FIRST) };
+        let addresses = Addresses::open(&opened, at_first).map_err(refused)?;
+        let (told, entries, entering) = (OnceLock::new(), Entries::new(pes), Mutex::default());
         let names = Names::new(secret, demands.key);
-        Ok(Self { addresses, peers, provider, interface, demands, names })
+        Ok(Self { addresses, told, entries, entering, provider, interface, demands, names })
     }
 
     pub(super) fn refused(&self, refused: Refused) -> OfiError {
@@ -56,10 +67,29 @@ impl Domain {
         &self.addresses
     }
 
-    /// How a PE is addressed.
+    /// How a PE is addressed, if it was addressed before.
     #[inline(always)]
-    pub(super) fn peer(&self, pe: usize) -> fi_addr_t {
-        self.peers[pe].load(Ordering::Relaxed)
+    pub(super) fn entered(&self, pe: usize) -> Option<fi_addr_t> {
+        self.entries.get(pe)?.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// How a PE is addressed, for the first time; `None`: nobody has told where it is.
+    ///
+    /// # Errors
+    ///
+    /// If the provider does not take its address.
+    pub(super) fn enter(&self, pe: usize) -> Result<Option<fi_addr_t>, OfiError> {
+        let Some(address) = self.told.get().and_then(|told| told.of(pe)) else { return Ok(None) };
+        let _entering = self.entering.lock();
+        if let Some(found) = self.entered(pe) {
+            return Ok(Some(found));
+        }
+        // SAFETY: as long as the address of an endpoint here (`tell`), and of the same provider, whole: such ones alone were put
+        // together for it (`address_in`).
+        let found = unsafe { self.addresses.insert(address) };
+        let found = found.map_err(|refused| self.refused(refused))?;
+        self.entries.entry(pe).store(found + 1, Ordering::Release);
+        Ok(Some(found))
     }
 
     /// The address of an endpoint, for other PEs: behind the provider's name, which must be theirs, too.
@@ -71,44 +101,58 @@ impl Domain {
     /// Whether it is known where a PE is. Providers do not survive being asked to send to where nobody is.
     #[inline(always)]
     pub(super) fn knows(&self, pe: usize) -> bool {
-        self.peer(pe) != FI_ADDR_NOTAVAIL
+        self.entered(pe).is_some() || self.told.get().is_some_and(|told| told.of(pe).is_some())
     }
 
     /// PEs that are reached through the fabric.
     pub(super) fn peers_known(&self) -> usize {
-        (0..self.peers.len()).filter(|pe| self.knows(*pe)).count()
+        self.told.get().map_or(0, Whereabouts::count)
     }
 
-    /// Learns where a PE is, by what [`address_of`](Self::address_of) has given there, and `own` here.
-    pub(super) fn learn(&self, pe: usize, said: &[u8], own: &[u8]) -> Result<(), OfiError> {
+    /// The address alone, in what [`address_of`](Self::address_of) has given on PE `pe`, and `own` here.
+    ///
+    /// # Errors
+    ///
+    /// If it is of another provider, or of another length.
+    pub(super) fn address_in<'s>(&self, pe: usize, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
         let head = self.provider.len() + 1;
         // The provider reads as many bytes as its addresses have.
-        let address = match said.get(head..) {
-            Some(address) if said.len() == own.len() && said[..head] == own[..head] => address,
-            _ => return Err(OfiError::Elsewhere { pe, theirs: describe(said), ours: describe(own) }),
-        };
-        // SAFETY: as long as the address of an endpoint here, of the same provider, and not cut short.
-        let found = unsafe { self.addresses.insert(address) };
-        let found = found.map_err(|refused| self.refused(refused))?;
-        self.peers[pe].store(found, Ordering::Relaxed);
-        Ok(())
+        match said.get(head..) {
+            Some(address) if said.len() == own.len() && said[..head] == own[..head] => Ok(address),
+            _ => Err(OfiError::Elsewhere { pe, theirs: describe(said), ours: describe(own) }),
+        }
+    }
+
+    /// Learns where all PEs are, once. `own` is what [`address_of`](Self::address_of) has given here.
+    ///
+    /// # Errors
+    ///
+    /// If addresses have not as many bytes as the own, or the provider does not take one that it is to have at once.
+    ///
+    /// # Safety
+    ///
+    /// Each address must be one that [`address_in`](Self::address_in) has found.
+    pub(super) unsafe fn tell(&self, told: Whereabouts, own: &[u8]) -> Result<(), OfiError> {
+        let each = own.len() - self.provider.len() - 1;
+        if told.each() != each {
+            let theirs = format!("addresses of {} bytes", told.each());
+            return Err(OfiError::Elsewhere { pe: 0, theirs, ours: describe(own) });
+        }
+        let told = self.told.get_or_init(|| told);
+        if self.demands.late {
+            return Ok(());
+        }
+        (0..told.len()).try_for_each(|pe| self.enter(pe).map(drop))
     }
 
     /// Where a PE is, for messages.
     pub(super) fn place_of(&self, pe: usize) -> String {
-        let unknown = || "an unknown address".to_owned();
         // ofi_rxm does not survive being asked for what is not there.
-        if !self.knows(pe) {
-            return unknown();
-        }
-        // SAFETY: an address that the table has given (`learn`).
-        unsafe { self.addresses.describe(self.peer(pe)) }.unwrap_or_else(unknown)
+        let found = self.entered(pe).or_else(|| self.enter(pe).ok().flatten());
+        // SAFETY: an entry that the table has given (`enter`).
+        let place = found.and_then(|found| unsafe { self.addresses.describe(found) });
+        place.unwrap_or_else(|| "an unknown address".to_owned())
     }
-}
-
-/// Where each PE is found: nowhere yet.
-pub(super) fn peers(pes: usize) -> Box<[AtomicU64]> {
-    (0..pes).map(|_| AtomicU64::new(FI_ADDR_NOTAVAIL)).collect()
 }
 
 /// The provider and the kind of addresses in what a PE says of where it is.
@@ -118,8 +162,8 @@ fn describe(said: &[u8]) -> String {
     format!("{provider} with addresses of {} bytes", parts.next().unwrap_or_default().len())
 }
 
-/// `FI_ADDR_NOTAVAIL`, which bindgen leaves out: a number with a cast.
-const FI_ADDR_NOTAVAIL: fi_addr_t = u64::MAX;
+/// Addresses that there is room for at first, where they come one by one.
+const FEW: usize = 64;
 
 #[cfg(all(test, not(miri)))]
 mod tests {
@@ -156,7 +200,8 @@ mod tests {
         let four = |port: u8| [2, 0, 0, port, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
         let of = |provider: &str, address: &[u8]| [provider.as_bytes(), &[0], address].concat();
         let own = of("tcp;ofi_rxm", &four(1));
-        assert_eq!(domain.learn(1, &of("tcp;ofi_rxm", &four(2)), &own), Ok(()));
+        let said = of("tcp;ofi_rxm", &four(2));
+        assert_eq!(domain.address_in(1, &said, &own), Ok(&four(2)[..]));
         let theirs = [
             of("sockets", &four(2)),
             of("tcp;ofi_rxm", &[four(2).as_slice(), &four(2)].concat()),
@@ -165,9 +210,20 @@ mod tests {
             Vec::new(),
         ];
         for said in theirs {
-            let error = domain.learn(3, &said, &own).unwrap_err().to_string();
+            let error = domain.address_in(3, &said, &own).unwrap_err().to_string();
             assert!(error.starts_with("PE 3 is reached by ") && error.contains(&describe(&own)), "{error}");
         }
+        let cut = Whereabouts::new(Box::new(vec![1; 60]), 15);
+        // SAFETY: it is refused.
+        let error = unsafe { domain.tell(cut, &own) }.unwrap_err().to_string();
+        assert!(error.contains("addresses of 15 bytes"), "{error}");
+        let told = [[0; 16], four(2), [0; 16], [0; 16]].concat();
+        // SAFETY: `address_in` has found it.
+        unsafe { domain.tell(Whereabouts::new(Box::new(told), 16), &own) }.unwrap();
+        assert_eq!((domain.peers_known(), domain.knows(1), domain.knows(3)), (1, true, false));
+        assert_eq!(domain.entered(1), None, "nobody has addressed it");
         assert_eq!(domain.place_of(3), "an unknown address");
+        assert!(domain.place_of(1).contains("127.0.0.1"), "{}", domain.place_of(1));
+        assert!(domain.entered(1).is_some());
     }
 }

@@ -3,21 +3,23 @@
 //! These are the library's tables. What the provider keeps for its endpoints, addresses and connections is its own
 //! affair, and can only be measured.
 
-use super::domain::Domain;
+use super::domain::Entries;
 use super::engine::Engine;
 use super::keys::Keys;
 use super::record::Records;
 use super::streams::Streams;
 use super::unit::{self, Unit};
-use super::{UNITS, buffers};
+use super::{UNITS, buffers, sparse};
 
 /// What a PE keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// Tables of one size, whatever the job's.
     pub fixed: usize,
-    /// For each PE of the job: its address, and its place among those that messages may go to.
-    pub for_each_pe: usize,
+    /// For each block of [`BLOCK`](Self::BLOCK) PEs of the job: the places of what is kept for them.
+    pub for_each_block: usize,
+    /// For each of these blocks of which a PE was addressed: how that is done, and their places among those that messages go to.
+    pub for_each_met: usize,
     /// For each PE and each segment whose keys the provider chooses. Otherwise keys follow from numbers.
     pub for_each_key: usize,
     /// For each unit: room for what is under way, of which pages are there that were used.
@@ -27,6 +29,9 @@ pub struct Footprint {
 }
 
 impl Footprint {
+    /// PEs, of numbers near each other, for which room is made together.
+    pub const BLOCK: usize = sparse::BLOCK;
+
     /// That of each PE, with messages of at most so many bytes.
     pub fn with_messages_of(message: usize) -> Self {
         Self {
@@ -34,16 +39,19 @@ impl Footprint {
                 + Streams::BYTES
                 + Engine::FIXED
                 + UNITS * size_of::<std::sync::OnceLock<Unit>>(),
-            for_each_pe: Domain::FOR_EACH_PE + Engine::FOR_EACH_PE,
+            for_each_block: Entries::bytes(Self::BLOCK) + Engine::table_bytes(Self::BLOCK),
+            for_each_met: Entries::EACH + Engine::BLOCK,
             for_each_key: Keys::FOR_EACH_KEY,
             for_each_unit: Records::bytes(unit::RECORDS),
             messages: buffers::most_bytes(message),
         }
     }
 
-    /// Bytes of all tables in a job of `pes` PEs, where the provider chooses the keys of so many segments.
-    pub fn tables(&self, pes: usize, segments: usize) -> usize {
-        self.fixed + pes * (self.for_each_pe + segments * self.for_each_key)
+    /// Bytes of all tables in a job of `pes` PEs, where PEs of so many blocks were addressed and the provider chooses the
+    /// keys of so many segments.
+    pub fn tables(&self, pes: usize, met: usize, segments: usize) -> usize {
+        let blocks = pes.div_ceil(Self::BLOCK) * self.for_each_block + met * self.for_each_met;
+        self.fixed + blocks + pes * segments * self.for_each_key
     }
 }
 
@@ -56,7 +64,7 @@ mod tests {
     use super::super::engine::Limits;
     use super::super::names::Names;
     use super::super::secret::Secret;
-    use super::super::{domain, units};
+    use super::super::units;
     use super::*;
 
     /// The system's allocator, and how many bytes each thread has of it.
@@ -99,17 +107,23 @@ mod tests {
         let says = Footprint::with_messages_of(Limits::DEFAULT.message);
         let secret = Secret::of_bytes([1; Secret::BYTES]);
         let names = Names::new(secret.clone(), 8);
-        for pes in [2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64] {
-            for segments in [0, 1, 5] {
+        for pes in [2, 3, 8, 31, 63, 64, 65, 200, 1000] {
+            for (segments, addressed) in [(0, 0), (1, 0), (5, 0), (0, 1), (5, pes)] {
                 let tables = kept(|| {
                     let keys = Keys::new(&names, pes);
                     for segment in 0..segments {
                         (0..pes).for_each(|pe| keys.learn(segment, pe, &[7; 16]));
                     }
                     let engine = Engine::new(0, pes, Limits::DEFAULT, secret.clone());
-                    (keys, engine, Streams::new(), domain::peers(pes), units(usize::MAX))
+                    let entries = Entries::new(pes);
+                    for pe in 0..addressed {
+                        entries.entry(pe);
+                        engine.make_place(pe);
+                    }
+                    (keys, engine, Streams::new(), entries, units(usize::MAX))
                 });
-                assert_eq!(tables, says.tables(pes, segments as usize), "{pes} PEs, {segments} segments");
+                let says = says.tables(pes, addressed.div_ceil(Footprint::BLOCK), segments as usize);
+                assert_eq!(tables, says, "{pes} PEs, {segments} segments, {addressed} addressed");
             }
         }
     }

@@ -5,7 +5,7 @@
 //! may say that it is complete before anybody has copied it to where it is wanted.
 
 use super::Fabric;
-use super::engine::Wire;
+use super::engine::{Sent, Wire};
 use super::port::{Port, Posting, What};
 use super::record::{Landing, Purpose, Record};
 use crate::transport::Channel;
@@ -57,6 +57,30 @@ impl Fabric {
         }
     }
 
+    /// As [`issue_with`](Self::issue_with), if there is room for the operation now. Makes no progress.
+    ///
+    /// # Safety
+    ///
+    /// As [`Port::start_with`].
+    pub(super) unsafe fn issue_now(
+        &self,
+        channel: Channel,
+        what: What,
+        prepare: impl FnOnce(&Record),
+        attempt: impl FnOnce(&Posting<'_>) -> isize,
+    ) -> Sent {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let purpose = stream.begin(channel, what.bytes);
+        // SAFETY: the caller's promise.
+        let started = unsafe { port.start_now(what, purpose, prepare, attempt) };
+        match (started, purpose) {
+            (Some(_), Purpose::Counted) => stream.count(port.started()),
+            (None, Purpose::Event(stream)) => self.streams.ended(stream),
+            _ => {}
+        }
+        started.map_or(Sent::Full, |_| Sent::Done)
+    }
+
     /// Starts an operation that writes to the buffer of its record, from where `bytes` bytes come to `into` before the
     /// channel is quiet.
     ///
@@ -88,11 +112,12 @@ impl Fabric {
         self.streams.get(channel).tracking().is_event(bytes)
     }
 
-    /// Waits for what a stream has started: operations of its unit, and messages.
+    /// Waits for what a stream has started: operations of its unit, and messages. Events first: the last of a signal's
+    /// data starts the change of the signal, which is counted, or a message.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.streams.get(channel), self.port(channel));
-        port.quiet(stream.counted());
         port.wait_while(stream, || stream.events() > 0);
+        port.quiet(stream.counted());
         if !self.engine.is_quiet(channel) {
             let line = self.line();
             while !self.engine.is_quiet(channel) {
@@ -107,16 +132,17 @@ impl Fabric {
         let (stream, port) = (self.streams.get(channel), self.port(channel));
         port.progress();
         self.progress();
-        port.is_quiet(stream.counted()) && stream.events() == 0 && self.engine.is_quiet(channel)
+        stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
     }
 
     /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel.0, pe));
+        port.wait_while(stream, || stream.events() > 0 && has());
         if port.may_have(pe) {
             port.quiet(stream.counted());
         }
-        port.wait_while(stream, || stream.events() > 0 && port.unit.lock().has(channel.0, pe));
         let is_quiet = || self.engine.is_quiet(channel) || self.engine.unanswered_by(pe) == 0;
         if !is_quiet() {
             let line = self.line();

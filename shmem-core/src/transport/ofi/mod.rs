@@ -9,6 +9,8 @@
 //! interface   which interface, of several of one network
 //! domain      what all endpoints share: addresses, limits
 //! secret      what the PEs of a job know, and nobody else
+//! whereabouts where PEs say that they are
+//! sparse      what is kept for those that one has to do with
 //! names       keys, which follow from it
 //! keys        registered memory and its names on every PE
 //! loans       memory that is lent to others, for long messages
@@ -24,6 +26,8 @@
 //! issue       operations that nobody waits for by itself
 //! rma         the operations of a transport
 //! amo         atomic operations among them
+//! behind      puts with a signal behind them
+//! signals     those that wait until their data is delivered
 //! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
 //! footprint   what all of that keeps, in bytes
@@ -43,6 +47,7 @@
 
 mod addressed;
 mod amo;
+mod behind;
 mod blocks;
 mod buffers;
 mod descriptors;
@@ -63,6 +68,8 @@ mod provider;
 mod record;
 mod rma;
 mod secret;
+mod signals;
+mod sparse;
 mod stall;
 mod streams;
 pub mod strided;
@@ -70,6 +77,7 @@ mod tally;
 mod thread;
 mod trial;
 mod unit;
+mod whereabouts;
 mod wire;
 
 use core::convert::Infallible;
@@ -85,8 +93,10 @@ pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
 pub use secret::Secret;
 pub use trial::Trial;
+pub use whereabouts::Whereabouts;
 
 use crate::exclusion::Mutex;
+use crate::libfabric::bindings::fi_addr_t;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
@@ -99,6 +109,7 @@ use keys::Keys;
 use loans::Loans;
 use port::Port;
 use provider::Chosen;
+use signals::Signals;
 use streams::Streams;
 use strided::Row;
 use thread::ProgressThread;
@@ -127,6 +138,7 @@ struct Fabric {
     /// None of them was made from here on. Who looks at all that were made does so often.
     bound: AtomicUsize,
     streams: Streams,
+    signals: Signals,
     engine: Engine,
     buffers: Buffers,
     /// What operations cost; looked up when the first strided transfer asks.
@@ -176,6 +188,7 @@ impl Ofi {
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
             streams: Streams::new(),
+            signals: Signals::default(),
             engine: Engine::new(me, pes, limits, secret),
             buffers,
             row: OnceLock::new(),
@@ -212,14 +225,29 @@ impl Ofi {
         self.fabric.domain.address_of(&self.fabric.first().unit.endpoint)
     }
 
-    /// Learns where other PEs are. Connections are made when they are first needed.
+    /// Where a PE is, by what [`address`](Self::address) has given there, and `own` here: the bytes that stand in
+    /// [`Whereabouts`].
     ///
     /// # Errors
     ///
-    /// If an address is none of this provider's.
-    pub fn connect(&self, addresses: &[(Pe, Vec<u8>)]) -> Result<(), OfiError> {
+    /// If they are none of this provider's.
+    pub fn address_in<'s>(&self, pe: Pe, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
+        self.fabric.domain.address_in(pe.number(), said, own)
+    }
+
+    /// Learns where other PEs are, once. Addresses are entered, and connections made, when they are first needed.
+    ///
+    /// # Errors
+    ///
+    /// If addresses have not as many bytes as this provider's.
+    ///
+    /// # Safety
+    ///
+    /// Each must be one that [`address_in`](Self::address_in) has found.
+    pub unsafe fn connect(&self, all: Whereabouts) -> Result<(), OfiError> {
         let own = self.address()?;
-        addresses.iter().try_for_each(|(pe, said)| self.fabric.domain.learn(pe.number(), said, &own))
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.domain.tell(all, &own) }
     }
 }
 
@@ -255,6 +283,22 @@ impl Fabric {
         Port {
             fabric: self,
             unit: unit.unwrap_or_else(|| unreachable!("a channel whose unit was never made")),
+        }
+    }
+
+    /// How a PE is addressed.
+    #[inline(always)]
+    fn peer(&self, pe: usize) -> fi_addr_t {
+        self.domain.entered(pe).unwrap_or_else(|| self.enter(pe))
+    }
+
+    #[cold]
+    fn enter(&self, pe: usize) -> fi_addr_t {
+        let what = format!("to address PE {pe}");
+        match self.domain.enter(pe) {
+            Ok(Some(found)) => found,
+            Ok(None) => self.fail(&what, "it has no address"),
+            Err(error) => self.fail(&what, &error.to_string()),
         }
     }
 
@@ -306,7 +350,10 @@ impl Fabric {
 
     /// Whether an operation of this PE is under way, or something of the engine's waits for room.
     fn is_under_way(&self) -> bool {
-        self.engine.owes() || self.buffers.wait() || self.made().any(|port| port.is_under_way())
+        self.engine.owes()
+            || self.buffers.wait()
+            || self.signals.wait()
+            || self.made().any(|port| port.is_under_way())
     }
 
     /// Whether something of this PE is under way, an answer to a message included.
@@ -346,10 +393,14 @@ impl Fabric {
         }
     }
 
-    /// Delivers what has arrived on the unit that others address.
+    /// Delivers what has arrived on the unit that others address. Where signals wait for their data, all units say what is
+    /// delivered.
     #[inline]
     fn progress(&self) {
         self.first().progress();
+        if self.signals.wait() {
+            self.serve();
+        }
     }
 
     /// Says that no descriptors are left, if none are. Says whether it has.

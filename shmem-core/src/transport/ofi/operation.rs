@@ -62,6 +62,41 @@ impl Target {
         unsafe { posting.endpoint.writemsg(&message, flags) }
     }
 
+    /// Writes bytes of the posting's record to here and others to another place of the peer, and tells the peer when all are
+    /// there. It is complete when the local bytes are free.
+    ///
+    /// # Safety
+    ///
+    /// As [`write`](Self::write), for both.
+    pub(super) unsafe fn write_both_told(
+        self,
+        posting: &Posting<'_>,
+        (local, bytes): (Local, usize),
+        (other, other_local, other_bytes): (Self, Local, usize),
+        told: u64,
+    ) -> isize {
+        let mut descriptions = [local.description, other_local.description];
+        let memory = [vector(local.from, bytes), vector(other_local.from, other_bytes)];
+        let remote = [
+            fi_rma_iov { addr: self.address, len: bytes, key: self.key },
+            fi_rma_iov { addr: other.address, len: other_bytes, key: other.key },
+        ];
+        let message = fi_msg_rma {
+            msg_iov: memory.as_ptr(),
+            desc: descriptions.as_mut_ptr(),
+            iov_count: memory.len(),
+            addr: self.peer,
+            rma_iov: remote.as_ptr(),
+            rma_iov_count: remote.len(),
+            context: posting.context,
+            data: told,
+        };
+        // That it is delivered is what the peer answers, who is told.
+        let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE) | u64::from(FI_REMOTE_CQ_DATA);
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.writemsg(&message, flags) }
+    }
+
     /// Reads bytes.
     ///
     /// # Safety

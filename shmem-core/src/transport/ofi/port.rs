@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use super::Fabric;
 use super::buffers::Moved;
 use super::loans::Written;
-use super::record::{Free, Purpose, Record};
+use super::record::{Ended, Free, Purpose, Record};
 use super::stall::Stall;
 use super::streams::Stream;
 use super::unit::Unit;
@@ -122,25 +122,51 @@ impl Port<'_> {
             self.drive(&stall);
             stall.pause(|| self.completed(), || format!("room for {what}", what = self.describe(what)));
         };
-        let record = self.unit.records.get(number);
-        prepare(record);
-        let posting = Posting {
-            endpoint: self.unit.endpoint.poster(),
-            record: Some(record),
-            description: self
-                .unit
-                .registered
-                .as_ref()
-                .map_or(core::ptr::null_mut(), Registration::description),
-            context: record.context(),
-            flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
-        };
+        let posting = self.posting(number);
+        prepare(self.unit.records.get(number));
         match self.post(what, &posting, attempt) {
             Ok(()) => Ok(number),
             Err(error) => {
                 self.unit.lock().give_back(number);
                 Err(error)
             }
+        }
+    }
+
+    /// As [`start_with`](Self::start_with), if there is room for the operation now. Makes no progress.
+    ///
+    /// # Safety
+    ///
+    /// As [`start_with`](Self::start_with).
+    pub(super) unsafe fn start_now(
+        &self,
+        what: What,
+        purpose: Purpose,
+        prepare: impl FnOnce(&Record),
+        attempt: impl FnOnce(&Posting<'_>) -> isize,
+    ) -> Option<u32> {
+        let number = self.unit.lock().take(&self.unit.records, purpose, what)?;
+        let posting = self.posting(number);
+        prepare(self.unit.records.get(number));
+        match self.post_once(what.pe, || attempt(&posting)) {
+            Ok(true) => return Some(number),
+            Ok(false) => self.unit.lock().give_back(number),
+            Err(error) => self.refuse(what, error),
+        }
+        None
+    }
+
+    /// How an operation that keeps a record is handed over.
+    #[inline]
+    fn posting(&self, number: u32) -> Posting<'_> {
+        let record = self.unit.records.get(number);
+        let registered = self.unit.registered.as_ref();
+        Posting {
+            endpoint: self.unit.endpoint.poster(),
+            record: Some(record),
+            description: registered.map_or(core::ptr::null_mut(), Registration::description),
+            context: record.context(),
+            flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
         }
     }
 
@@ -300,7 +326,8 @@ impl Port<'_> {
         let read = self.read(&mut free);
         drop(free);
         // The lock is given back before messages are carried out.
-        if read.arrived > 0 || self.fabric.engine.owes() || self.fabric.buffers.wait() {
+        let Fabric { engine, buffers, signals, .. } = self.fabric;
+        if read.arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
             self.fabric.take(&read.arrivals[..read.arrived]);
         }
         read.any
@@ -326,8 +353,10 @@ impl Port<'_> {
                 continue;
             }
             if let Some(number) = self.unit.records.find(entry.op_context) {
-                if let Some(stream) = free.complete(&self.unit.records, number) {
-                    self.fabric.streams.ended(stream);
+                match free.complete(&self.unit.records, number) {
+                    Some(Ended::Event(stream)) => self.fabric.streams.ended(stream),
+                    Some(Ended::Piece(signal)) => self.fabric.signals.delivered(signal),
+                    None => {}
                 }
                 continue;
             }

@@ -49,6 +49,10 @@ const UNTRIED: [&str; 1] = ["udp;ofi_rxd"];
 /// Providers that have a connection, which is a file descriptor, between each two endpoints that talk.
 const CONNECTING: [&str; 5] = ["tcp;ofi_rxm", "tcp", "sockets", "net", "net;ofi_rxm"];
 
+/// Providers that take what comes from a PE whose address they were not given: they are given one when it is addressed.
+/// `udp;ofi_rxd` does not survive what comes from elsewhere, and of others it is not known.
+const LATE: [&str; 3] = ["tcp;ofi_rxm", "verbs;ofi_rxm", "sockets"];
+
 /// What the transport can do for a provider.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
@@ -81,6 +85,8 @@ pub(super) struct Demands {
     pub(super) told: usize,
     /// Connections are file descriptors.
     pub(super) connects: bool,
+    /// Addresses may be entered when they are needed.
+    pub(super) late: bool,
     /// Atomics are to give a result, needed or not.
     pub(super) results: bool,
     /// Whether it has atomics, by what it says.
@@ -254,6 +260,7 @@ impl<'l> Offered<'l> {
             key: domain.mr_key_size,
             told: domain.cq_data_size,
             connects: CONNECTING.contains(&self.offer.provider.as_str()),
+            late: LATE.contains(&self.offer.provider.as_str()),
             results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
             atomics: self.offer.atomics && !UNTRIED.contains(&self.offer.provider.as_str()),
         }

@@ -29,6 +29,8 @@ pub(super) enum Purpose {
     Event(u32),
     /// The same, after what was read to the buffer has been copied to where it is wanted.
     Landing(u32),
+    /// To free the record, and a [signal](super::signals) waits for one piece less.
+    Piece(u32),
 }
 
 impl Purpose {
@@ -36,10 +38,19 @@ impl Purpose {
     #[inline(always)]
     pub(super) fn stream(self) -> Option<u32> {
         match self {
-            Self::Awaited | Self::Counted => None,
+            Self::Awaited | Self::Counted | Self::Piece(_) => None,
             Self::Event(stream) | Self::Landing(stream) => Some(stream),
         }
     }
+}
+
+/// What has ended with an operation, besides the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// One of the operations of a stream that are waited for one by one.
+    Event(u32),
+    /// One of the pieces that a signal waits for.
+    Piece(u32),
 }
 
 /// Where bytes that were read to a buffer are wanted.
@@ -169,20 +180,24 @@ impl Free {
         self.used.iter().flatten().any(|(purpose, what)| purpose.stream() == Some(stream) && what.pe == pe)
     }
 
-    /// Its operation is complete: frees it, unless somebody waits for it. Gives the stream for which one is less under
-    /// way, if it is one of a stream.
+    /// Its operation is complete: frees it, unless somebody waits for it. Gives what else has ended with it.
     #[inline]
-    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<u32> {
+    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<Ended> {
         let (purpose, _) = self.used[number as usize]?;
         match purpose {
-            Purpose::Awaited => records.get(number).done.store(true, Ordering::Release),
-            Purpose::Counted | Purpose::Event(_) => self.give_back(number),
-            Purpose::Landing(_) => {
-                land(records.get(number));
-                self.give_back(number);
+            Purpose::Awaited => {
+                records.get(number).done.store(true, Ordering::Release);
+                return None;
             }
+            Purpose::Landing(_) => land(records.get(number)),
+            Purpose::Counted | Purpose::Event(_) | Purpose::Piece(_) => {}
         }
-        purpose.stream()
+        self.give_back(number);
+        match purpose {
+            Purpose::Awaited | Purpose::Counted => None,
+            Purpose::Event(stream) | Purpose::Landing(stream) => Some(Ended::Event(stream)),
+            Purpose::Piece(signal) => Some(Ended::Piece(signal)),
+        }
     }
 }
 
@@ -221,7 +236,7 @@ mod tests {
         let first = free.take(&records, Purpose::Awaited, GET).unwrap();
         let second = free.take(&records, Purpose::Event(7), GET).unwrap();
         assert_eq!(free.take(&records, Purpose::Counted, GET), None);
-        assert_eq!(free.complete(&records, second), Some(7));
+        assert_eq!(free.complete(&records, second), Some(Ended::Event(7)));
         assert_eq!(free.take(&records, Purpose::Counted, GET), Some(second));
         assert!(!records.get(first).is_done());
         assert_eq!(free.complete(&records, first), None);
@@ -253,7 +268,7 @@ mod tests {
         unsafe { record.landing().write(Landing { into: wanted.as_mut_ptr(), bytes: 5 }) };
         // SAFETY: the record is ours; the buffer is longer.
         unsafe { record.buffer().write_bytes(9, 6) };
-        assert_eq!(free.complete(&records, number), Some(7));
+        assert_eq!(free.complete(&records, number), Some(Ended::Event(7)));
         assert_eq!(wanted, [9, 9, 9, 9, 9, 0]);
         assert!(free.take(&records, Purpose::Counted, GET).is_some());
     }

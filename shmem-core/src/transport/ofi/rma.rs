@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::operation::{Local, Target};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
+use super::signals::Change;
 use super::{Fabric, Ofi};
 use crate::libfabric::Refused;
 use crate::libfabric::bindings::FI_INJECT;
@@ -22,7 +23,7 @@ const SLEEP: Duration = Duration::from_millis(10);
 impl Fabric {
     pub(super) fn target(&self, to: Remote) -> Target {
         let (address, key) = self.keys.find(to);
-        Target { peer: self.domain.peer(to.pe.number()), address, key }
+        Target { peer: self.peer(to.pe.number()), address, key }
     }
 
     /// Writes bytes that have been copied, or have left, when it returns.
@@ -189,7 +190,7 @@ impl Fabric {
 }
 
 /// The pieces in which a transfer goes: offset and length of each.
-fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
 }
 
@@ -265,18 +266,9 @@ unsafe impl Transport for Ofi {
         op: SignalOp,
         until: Until,
     ) {
-        let Fabric { engine, .. } = &*self.fabric;
-        if engine.fits(bytes) && self.fabric.row().prefers_one_message(bytes) {
-            // SAFETY: the caller's promise.
-            return unsafe { engine.put_signal(&self.fabric.line(), channel, to, source, bytes, signal, op) };
-        }
-        if bytes > 0 {
-            // SAFETY: the caller's promise.
-            unsafe { self.put(channel, to, source, bytes, until) };
-            self.fence(channel);
-        }
-        // SAFETY: the caller's promise; a signal has 64 bits.
-        unsafe { self.atomic_update(channel, signal, Width::W8, op.into()) };
+        let change = Change { channel, signal, op };
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.put_before(change, to, source, bytes, until) };
     }
 
     unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {

@@ -61,8 +61,14 @@ impl Pair {
         unsafe { victim.register(SEGMENT, places.start_of(0), SYSTEM_BYTES, BYTES) }.unwrap();
         // SAFETY: no operation of an arena uses them.
         let [zero, one] = [0, 1].map(|number| unsafe { Pe::new(number, Pe::OFF_NODE) });
-        sender.connect(&[(one, victim.address().unwrap())]).unwrap();
-        victim.connect(&[(zero, sender.address().unwrap())]).unwrap();
+        for (from, to, pe) in [(&sender, &victim, one), (&victim, &sender, zero)] {
+            let (own, said) = (from.address().unwrap(), to.address().unwrap());
+            let address = from.address_in(pe, &said, &own).unwrap();
+            let before = vec![0; pe.number() * address.len()];
+            let all = Whereabouts::new(Box::new([&before, address].concat()), address.len());
+            // SAFETY: `address_in` has found it.
+            unsafe { from.connect(all) }.unwrap();
+        }
         Some(Self { victim, sender, failures, places })
     }
 

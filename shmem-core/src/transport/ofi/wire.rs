@@ -13,7 +13,7 @@ use super::Fabric;
 use super::engine::{Place, Sent, Slot, Wire};
 use super::loans::Written;
 use super::operation::{Local, Target};
-use super::port::Posting;
+use super::port::{Port, Posting};
 use super::stall::Stall;
 use crate::libfabric::bindings::*;
 
@@ -88,11 +88,17 @@ impl Fabric {
         }
         self.listen();
         self.engine.drain(self).unwrap_or_else(|fault| self.end(fault.to_string()));
+        self.hand_signals_over();
     }
 
     /// The wire, for somebody who waits.
     pub(super) fn line(&self) -> Line<'_> {
-        Line { fabric: self, stall: UnsafeCell::new(Stall::new(self)) }
+        self.line_with(self.first())
+    }
+
+    /// The wire, for somebody who waits for room on a unit as well.
+    pub(super) fn line_with<'f>(&'f self, port: Port<'f>) -> Line<'f> {
+        Line { fabric: self, port, stall: UnsafeCell::new(Stall::new(self)) }
     }
 }
 
@@ -123,7 +129,7 @@ impl Wire for Fabric {
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         self.must_know(pe, bytes);
         let Place { address, key, mark } = slot.loan;
-        let target = Target { peer: self.domain.peer(pe), address, key }.plus(self.loans.offset(slot.index));
+        let target = Target { peer: self.peer(pe), address, key }.plus(self.loans.offset(slot.index));
         self.send_buffer(pe, bytes, write, |local, context| {
             let port = self.first();
             let (endpoint, description) = (port.unit.endpoint.poster(), core::ptr::null_mut());
@@ -188,7 +194,7 @@ impl Fabric {
             msg_iov: &raw const memory,
             desc: &raw mut description,
             iov_count: 1,
-            addr: self.domain.peer(pe),
+            addr: self.peer(pe),
             context,
             data: 0,
         };
@@ -221,6 +227,8 @@ impl Fabric {
 /// The wire, for one operation of a thread that waits for room or for an answer.
 pub(super) struct Line<'f> {
     fabric: &'f Fabric,
+    /// What is driven besides the unit that messages come to, if it is another one.
+    port: Port<'f>,
     /// Used inside [`progress`](Wire::progress) alone, which does not call itself.
     stall: UnsafeCell<Stall<'f>>,
 }
@@ -244,6 +252,9 @@ impl Wire for Line<'_> {
 
     fn progress(&self) {
         Wire::progress(self.fabric);
+        if !core::ptr::eq(self.port.unit, self.fabric.first().unit) {
+            self.port.progress();
+        }
         // SAFETY: one thread has this value, and nothing below comes back here.
         let stall = unsafe { &mut *self.stall.get() };
         let moved = self.fabric.buffers.moved();

@@ -28,6 +28,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use shmem_core::alike::Alike;
+
 use super::launcher::Bootstrap;
 use super::steps::Steps;
 use crate::say::say;
@@ -46,7 +48,7 @@ const SUSPECT: Duration = Duration::from_secs(1);
 pub struct Pmix {
     client: Arc<Client>,
     number: usize,
-    hosts: Vec<u32>,
+    hosts: Alike<u32>,
     role: Role,
     watch: Watch,
     _claim: Option<Claim>,
@@ -94,6 +96,7 @@ impl Pmix {
             door::Channels::Other(channel) => Role::Other(Steps::new(channel, number, neighbours, FIRST)),
         };
         let watch = Watch::new(Arc::clone(&client), here, met.lifelines, met.voice)?;
+        let hosts = hosts.into_iter().collect();
         Ok(Some(Self { client, number, hosts, role, watch, _claim: claim }))
     }
 }
@@ -112,7 +115,7 @@ impl Bootstrap for Pmix {
     }
 
     fn hosts(&self) -> Vec<u32> {
-        self.hosts.clone()
+        self.hosts.iter().copied().collect()
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -127,7 +130,7 @@ impl Bootstrap for Pmix {
         drop(self.client.stay()?);
         match &self.role {
             Role::First(host) => host.fence(),
-            Role::Other(steps) => steps.fence(|| match self.hosts.iter().all(|host| *host == 0) {
+            Role::Other(steps) => steps.fence(|| match self.hosts.values() == [0] {
                 true => Ok(()),
                 false => self.client.fence(),
             }),

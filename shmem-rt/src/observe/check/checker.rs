@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use shmem_core::exclusion::Mutex;
-use shmem_core::observe::{Call, Effect, Family, Wait};
+use shmem_core::observe::{Call, Effect, Family, Meeting as Met, Wait};
 use shmem_core::pe::Pe;
 use shmem_core::transport::AtomicOp;
 use shmem_launch::bootstrap::Bootstrap;
@@ -19,7 +19,7 @@ use super::clock::{Addressee, Class, Clock, MOST_PES, Own};
 use super::flights::{Flight, Flights};
 use super::history::Access;
 use super::report::{Reports, Where};
-use super::shadow::{MOST_SITES, Shadows, Site};
+use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
 use super::standing::{Entered, Position, Standing, circle};
 use super::words::{Announced, Change};
 use crate::process::threads;
@@ -124,12 +124,13 @@ impl Checker {
             Effect::Load => self.touch_own(state, call, false),
             Effect::Store => self.touch_own(state, call, true),
             Effect::Barrier | Effect::Collective => self.arrive(state, call),
+            Effect::Start => self.start(state, call),
             Effect::Release => {
                 state.own.quiet(|_, _| true);
                 state.flights.quiet(|_, _| true);
                 self.pass_on(state, call, Some(call.offset), None);
             }
-            Effect::Order | Effect::Wait | Effect::Acquire => {}
+            Effect::Order | Effect::Wait | Effect::Acquire | Effect::Finish => {}
         }
     }
 
@@ -139,6 +140,7 @@ impl Checker {
         match (call.family.effect(), call.family) {
             (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => self.learn(state, call),
             (Effect::Barrier | Effect::Collective, _) => self.leave(state, call),
+            (Effect::Finish, _) => self.finish(state, call),
             (Effect::Order, Family::Fence) => state.own.fence(endpoint),
             (Effect::Order, _) => {
                 // Of one PE, or of all.
@@ -356,22 +358,53 @@ impl Checker {
 
     fn leave(&self, state: &mut State, call: &Call<'_>) {
         let Some(meeting) = call.meeting else { return };
-        let pes = self.shadows.pes();
-        for slot in
-            meeting.members.iter().filter_map(|pe| self.index_of(*pe)).filter(|slot| *slot != self.node.index)
-        {
-            self.shadows.with(slot, |body| {
-                let published = &body.meetings[meeting.team][meeting.count as usize % 2];
-                // Who may leave before all have come may be further on; who has not come has told nothing.
-                if published.entered.count >= meeting.count {
-                    state.own.clock.join(&published.clock, pes);
-                }
-            });
-        }
+        let half = meeting.count as usize % 2;
+        self.hear(state, &meeting, |body| &body.meetings[meeting.team][half]);
         self.shadows.with(self.node.index, |body| {
             body.standing.is_inside = 0;
             body.known = state.own.clock;
         });
+    }
+
+    /// A meeting is started, and waited for later.
+    fn start(&self, state: &mut State, call: &Call<'_>) {
+        let Some(meeting) = call.meeting else { return };
+        if call.family == Family::StartBarrier {
+            state.own.quiet(|_, _| true);
+            state.flights.quiet(|_, _| true);
+        }
+        let slots = meeting.members.iter().filter_map(|pe| self.index_of(*pe));
+        let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
+        let clock = state.own.pass_on(None);
+        self.shadows.with(self.node.index, |body| {
+            let places = &mut body.flights[meeting.team];
+            places[meeting.count as usize % places.len()] = Meeting { entered, clock };
+        });
+    }
+
+    fn finish(&self, state: &mut State, call: &Call<'_>) {
+        let Some(meeting) = call.meeting else { return };
+        self.hear(state, &meeting, |body| {
+            let places = &body.flights[meeting.team];
+            &places[meeting.count as usize % places.len()]
+        });
+        self.shadows.with(self.node.index, |body| body.known = state.own.clock);
+    }
+
+    /// Learns what the other members of this node knew when they came to a meeting.
+    fn hear(&self, state: &mut State, met: &Met<'_>, published: impl Fn(&Body) -> &Meeting) {
+        let pes = self.shadows.pes();
+        for slot in
+            met.members.iter().filter_map(|pe| self.index_of(*pe)).filter(|slot| *slot != self.node.index)
+        {
+            self.shadows.with(slot, |body| {
+                let published = published(body);
+                // Who may leave before all have come may be further on; who has not come has told nothing.
+                if published.entered.count >= met.count {
+                    state.own.clock.join(&published.clock, pes);
+                }
+            });
+        }
     }
 
     /// Forgets accesses to memory of `to` that all PEs know of.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use shmem_core::observe::Family;
-use shmem_core::system::MAX_TEAMS;
+use shmem_core::system::{MAX_TEAMS, MOST_FLIGHTS};
 use shmem_core::text::Text;
 use shmem_launch::bootstrap::Bootstrap;
 
@@ -41,6 +41,9 @@ pub(super) struct Body {
     pub(super) known: Clock,
     /// What it knew when it came to the last two meetings of each team.
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
+    /// What it knew when it started the last collectives of each team that go on beside the program: twice as many as can be
+    /// under way, since others may have started as many before it has come to the first.
+    pub(super) flights: [[Meeting; 2 * MOST_FLIGHTS]; MAX_TEAMS],
     /// Where it stands in its collectives.
     pub(super) standing: Standing,
     /// How far it has come in those of each team.

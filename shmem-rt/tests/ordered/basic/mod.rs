@@ -3,3 +3,4 @@
 mod collective;
 mod rma;
 mod signal;
+mod tree;

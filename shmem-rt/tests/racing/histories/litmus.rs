@@ -80,6 +80,37 @@ fn put_fence_flag_in_a_scope(world: &mut World) {
     });
 }
 
+/// A signal that one sets while another one adds to it: each addition is there behind the setting, or went with what was
+/// overwritten.
+#[shmem::test(pes = 2)]
+fn a_signal_is_set_while_somebody_adds_to_it(world: &mut World) {
+    const ADDITIONS: u64 = 20;
+    let word = FLAG.on(world.pe(0).unwrap());
+    for round in 1..=rounds() / 10 {
+        let base = round * 1000;
+        if world.my_pe() == 0 {
+            world.signal_set(word, base);
+        } else {
+            let mut last = None;
+            for _ in 0..ADDITIONS {
+                world.signal_add(word, 1);
+                world.quiet();
+                let seen = world.signal_fetch(word);
+                let expected = last.map_or(base..=base + ADDITIONS, |last| last + 1..=last + 1);
+                assert!(
+                    seen < base && last.is_none() || expected.contains(&seen),
+                    "{seen} in {round}, behind {last:?}"
+                );
+                last = last.or((seen >= base).then_some(seen)).map(|_| seen);
+            }
+        }
+        world.barrier_all();
+        let all = base..=base + ADDITIONS;
+        assert!(all.contains(&world.signal_fetch(word)), "what was set in {round} is lost");
+        world.barrier_all();
+    }
+}
+
 /// The flag goes through another stream, which knows nothing of the data.
 #[shmem::test(pes = 2)]
 fn put_quiet_flag_across_contexts(world: &mut World) {

@@ -202,6 +202,16 @@ impl Bare {
         unsafe { word.read_volatile() }
     }
 
+    /// Sets so many bytes from an offset on.
+    ///
+    /// # Panics
+    ///
+    /// As [`at`](Self::at).
+    pub(super) fn fill(&self, offset: usize, bytes: usize, value: u8) {
+        // SAFETY: mapped (`at`), and reached through pointers only; no operation that reads them is under way.
+        unsafe { self.at(offset, bytes).write_bytes(value, bytes) };
+    }
+
     /// Sets the word at an offset.
     ///
     /// # Panics

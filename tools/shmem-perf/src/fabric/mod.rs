@@ -41,4 +41,4 @@ pub use costs::Costs;
 pub use lane::{Lane, Port};
 pub use operation::{OPERATIONS, Operation, OperationName};
 pub use pair::{Pair, PairError, State};
-pub use together::Together;
+pub use together::{Form, Together};

@@ -1,11 +1,9 @@
-//! What transfers cost by a model of three numbers, which are measured between two PEs.
-//!
-//! A transfer of `n` messages that are waited for together takes `alpha + (n - 1) * gap + bytes * beta`:
-//! a latency, there and back; what each further message costs whoever sends it; and the time of a byte.
+//! What transfers between two PEs cost by the three numbers of a [`Model`], and these.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use shmem::scale::Model;
 use shmem::thread::ThreadLevel;
 use shmem_core::context::Stores;
 
@@ -14,17 +12,6 @@ use crate::samples::{FEWEST, Quartiles, Samples};
 
 /// How long a PE sleeps for a look at what it uses meanwhile.
 const IDLE: Duration = Duration::from_millis(50);
-
-/// The three numbers, in nanoseconds: of a round trip, of a message, of a byte.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Model {
-    /// A put of 8 bytes and its quiet.
-    pub alpha: f64,
-    /// A put of 8 bytes among many.
-    pub gap: f64,
-    /// A byte among many.
-    pub beta: f64,
-}
 
 /// Blocks at equal distances on both sides, each as long as the gap behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +31,6 @@ pub const BLOCKS: [Blocks; 6] = [
     Blocks { count: 64, bytes: 256 },
     Blocks { count: 64, bytes: 4096 },
 ];
-
-impl Model {
-    /// Messages of `bytes` bytes in all that are waited for together.
-    pub fn messages(&self, messages: usize, bytes: usize) -> f64 {
-        self.alpha + messages.saturating_sub(1) as f64 * self.gap + bytes as f64 * self.beta
-    }
-}
 
 impl Blocks {
     pub(super) fn stride(self) -> usize {
@@ -113,18 +93,4 @@ impl<L: ThreadLevel> Pair<'_, L> {
 fn used() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_message_saves_what_the_others_cost() {
-        let model = Model { alpha: 1000.0, gap: 100.0, beta: 0.5 };
-        assert_eq!(
-            (model.messages(1, 0), model.messages(11, 0), model.messages(1, 8)),
-            (1000.0, 2000.0, 1004.0)
-        );
-    }
 }

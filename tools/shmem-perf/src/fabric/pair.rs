@@ -246,15 +246,21 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.tell(Turn::Together(together));
     }
 
-    /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting into the
-    /// last word of the other's memory.
-    pub(super) fn meet_bare(&self) {
+    /// Tells the other PE to drive the endpoint of the bare program, until it is told something else.
+    pub(super) fn ready_bare(&self) {
+        self.tell(Turn::Bare);
+    }
+
+    /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting, which
+    /// grows, into the last word of the other's memory. `step` numbers those of one turn, from 1.
+    pub(super) fn meet_bare(&self, step: u64) {
         let bare = self.lane.bare();
-        let (here, there, number) = (bare.bytes() - 16, bare.bytes() - 8, self.times.get());
+        let (here, there) = (bare.bytes() - 16, bare.bytes() - 8);
+        let number = self.times.get() << 32 | step;
         bare.set_word(here, number);
         self.lane.put(&self.peer, there, here, 8);
         self.lane.quiet();
-        while bare.word(there) != number {
+        while bare.word(there) < number {
             self.lane.port().progress();
         }
     }

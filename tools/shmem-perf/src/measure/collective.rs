@@ -217,6 +217,18 @@ impl CollectiveCase {
         }
     }
 
+    /// Elements that a PE contributes, and writes anew before each collective, as the peers do (`micro.h`): what never
+    /// changes would lie in the caches of those who read it.
+    pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {
+        let items = self.bytes / size_of::<f64>();
+        match self.operation {
+            Operation::Barrier => 0,
+            Operation::Broadcast => items * usize::from(is_root),
+            Operation::Sum | Operation::Fcollect => items,
+            Operation::Alltoall => items * pes,
+        }
+    }
+
     /// What asks a peer for it, on two PEs.
     pub fn request(self) -> Request {
         let numbers = format!("{} {}", self.bytes, self.times());
@@ -341,16 +353,19 @@ pub fn run<L: ThreadLevel>(
     let Buffers { mine, all } = buffers;
     let roots: Vec<_> = world.pes().iter().collect();
     let mut turn = 0;
-    let mut one = || match case.operation {
-        Operation::Barrier => world.barrier_all(),
-        Operation::Broadcast => {
-            // In turn, so that each waits for the data of the one before: otherwise the root would run ahead.
-            turn += 1;
-            world.broadcast(&mut mine[..items], roots[turn % pes]);
+    let mut one = || {
+        turn += 1;
+        // In turn, so that each waits for the data of the one before: otherwise the root would run ahead.
+        let root = roots[turn % pes];
+        bytemuck::cast_slice_mut(&mut mine[..case.written(pes, root.number() == world.my_pe())])
+            .fill((turn % 100) as u8);
+        match case.operation {
+            Operation::Barrier => world.barrier_all(),
+            Operation::Broadcast => world.broadcast(&mut mine[..items], root),
+            Operation::Sum => world.sum(&mut mine[..items]),
+            Operation::Fcollect => world.fcollect(&mine[..items], &mut all[..items * pes]),
+            Operation::Alltoall => world.alltoall(&mine[..items * pes], &mut all[..items * pes]),
         }
-        Operation::Sum => world.sum(&mut mine[..items]),
-        Operation::Fcollect => world.fcollect(&mine[..items], &mut all[..items * pes]),
-        Operation::Alltoall => world.alltoall(&mine[..items * pes], &mut all[..items * pes]),
     };
     // The PEs come together, and the caches belonged to somebody else.
     (0..4).for_each(|_| one());

@@ -10,10 +10,12 @@ use shmem::{value, zeroed};
 use crate::bench::{self, Bench, Records};
 use crate::beside::Beside;
 use crate::case::Record;
-use crate::measure::form::{Measure, again, cases};
-use crate::micro::{self, Comparison, MicroCase, Operation, Ours, Places};
+use crate::goal::Goal;
+use crate::guard::{Bound, Guard, Guarded};
+use crate::measure::form::{Measure, again, cases, goal_of};
+use crate::micro::{self, Comparison, MicroCase, Objects, Operation, Ours, Places};
 use crate::name::{listed, names};
-use crate::peers::{self, Peer, PeerError};
+use crate::peers::{self, Peer, PeerError, Programs};
 use crate::runner::Runner;
 use crate::task::{Done, Task};
 
@@ -24,28 +26,67 @@ pub const MEASURE: Measure = Measure {
             with Open MPI's OpenSHMEM and MPI and the Rust crate lamellar where they are installed",
     options: Options::augment_args,
     run: |runner, options| {
-        let Options { quick, beside } = Options::from_arg_matches(options)?;
-        measure(runner, if beside.is_empty() { &Peer::MICRO } else { &beside }, quick)
+        let Options { quick, collectives, beside } = Options::from_arg_matches(options)?;
+        let cases = match (collectives, quick) {
+            (true, _) => &COLLECTIVES,
+            (false, true) => &QUICK,
+            (false, false) => &MICRO,
+        };
+        measure(runner, if beside.is_empty() { &Peer::MICRO } else { &beside }, cases)
     },
     usual: false,
-    tasks: &[MICRO, MICRO_QUICK],
+    tasks: &[MICRO, QUICK, COLLECTIVES],
     cases: &[cases(
         &["micro"],
         "operation/bytes/peer",
-        "the usual micro-benchmarks of two PEs; bandwidths: time for each byte; rate: for each message",
+        "the usual micro-benchmarks of two PEs; bandwidths: time for each byte; rate: for each message; `-direct`: collectives on \
+         symmetric objects, beside the same of the peers",
         "the same by C over `mmap`, OpenSHMEM, MPI and lamellar",
     )],
+    goal: |case| goal_of(case, |Name::Micro(operation, bytes, peer)| goal(operation, bytes, peer)),
     again: again::<Name>,
-    ..Measure::PLAIN
+    guards: &[Guard {
+        jobs: 1,
+        possible: || match Programs::build(&[Peer::Floor], BRIEF).map_err(|why| why.to_string())?.missing() {
+            [] => Ok(()),
+            [missing, ..] => Err(missing.to_string()),
+        },
+        cases: || {
+            let floor = micro::TWO_SIDED.into_iter().filter(|case| case.operation.is_collective());
+            let floor = floor.map(|MicroCase { operation, bytes }| (operation, bytes, Peer::Floor));
+            let held = floor.filter(|(operation, bytes, peer)| goal(*operation, *bytes, *peer).is_some());
+            held.map(|(operation, bytes, peer)| {
+                // Of a broadcast both PEs copy at the same time where the floor has one copy: on cores that are two threads
+                // of one they take that from each other.
+                let allowance = if operation == Operation::Broadcast { 2.0 } else { 1.5 };
+                Guarded::side_by_side(Name::Micro(operation, bytes, peer), Bound::Eased(allowance))
+            })
+            .collect()
+        },
+        ..Guard::of("micro --collectives --beside floor", |runner| {
+            measure(runner, &[Peer::Floor], &COLLECTIVES)
+        })
+    }],
 };
 
-const MICRO: Task = Task {
+pub(crate) const MICRO: Task = Task {
     name: "micro",
-    pe: |given, repetitions| bench::with_peers(given, repetitions, |bench, peers| bench.micro(peers, false)),
+    pe: |given, repetitions| {
+        bench::with_peers(given, repetitions, |bench, peers| bench.micro(peers, |_| true))
+    },
 };
-const MICRO_QUICK: Task = Task {
+pub(crate) const QUICK: Task = Task {
     name: "micro-quick",
-    pe: |given, repetitions| bench::with_peers(given, repetitions, |bench, peers| bench.micro(peers, true)),
+    pe: |given, repetitions| {
+        bench::with_peers(given, repetitions, |bench, peers| bench.micro(peers, MicroCase::is_quick))
+    },
+};
+const COLLECTIVES: Task = Task {
+    name: "micro-collectives",
+    pe: |given, repetitions| {
+        let chosen = |case: MicroCase| case.operation.is_collective();
+        bench::with_peers(given, repetitions, |bench, peers| bench.micro(peers, chosen))
+    },
 };
 
 names! {
@@ -60,6 +101,9 @@ struct Options {
     /// Fewer sizes, and nothing is built that takes long.
     #[arg(long)]
     quick: bool,
+    /// Collectives only, in all sizes.
+    #[arg(long, conflicts_with = "quick")]
+    collectives: bool,
     /// Beside these only: floor (C over `mmap`), oshmem-micro, mpi-micro, lamellar. Of the last one a first run
     /// builds some two hundred packages.
     #[arg(long, value_name = "PROGRAM", value_delimiter = ',', value_parser = peer)]
@@ -75,26 +119,56 @@ fn peer(name: &str) -> Result<Peer, String> {
     found.ok_or_else(|| format!("it is one of {}", Peer::MICRO.map(Peer::name).join(", ")))
 }
 
-/// Measures beside some peers: all cases, or those for which a short time is enough.
-pub(crate) fn measure(runner: &mut Runner, peers: &[Peer], quick: bool) -> Done {
-    let patience = if quick { BRIEF } else { peers::PATIENCE };
+/// What collectives ought to reach. The floor copies once what is private to the program, which needs two copies here, side
+/// by side; libraries are held to what is symmetric, as theirs is.
+fn goal(operation: Operation, bytes: usize, peer: Peer) -> Option<Goal> {
+    use Operation::{
+        Alltoall, AlltoallDirect, Broadcast, BroadcastDirect, Fcollect, FcollectDirect, Sum, SumDirect,
+    };
+    const KIB_4: usize = 4 << 10;
+    const KIB_64: usize = 64 << 10;
+    const MIB: usize = 1 << 20;
+    let most = match (peer, operation, bytes) {
+        (Peer::Floor, Broadcast, KIB_4) => 1.5,
+        (Peer::Floor, Broadcast, KIB_64) => 1.4,
+        (Peer::Floor, Broadcast, MIB) => 1.3,
+        (Peer::Floor, Sum, KIB_4) => 1.7,
+        (Peer::Floor, Sum, KIB_64 | MIB) => 1.5,
+        (Peer::Floor, Alltoall | Fcollect, KIB_4 | KIB_64 | MIB) => 1.6,
+        (Peer::Floor, SumDirect, KIB_64..) => 1.0,
+        (Peer::Floor, BroadcastDirect | AlltoallDirect | FcollectDirect, KIB_64..) => 1.1,
+        (
+            Peer::OshmemMicro | Peer::MpiMicro,
+            BroadcastDirect | SumDirect | AlltoallDirect | FcollectDirect,
+            _,
+        ) => 1.0,
+        _ => return None,
+    };
+    Some(Goal::Ratio(most))
+}
+
+/// Measures beside some peers what a task has: all cases, or some.
+pub(crate) fn measure(runner: &mut Runner, peers: &[Peer], task: &Task) -> Done {
+    let patience = if task.name == MICRO.name { peers::PATIENCE } else { BRIEF };
     let Some(programs) = runner.programs_within(peers, patience)? else { return Ok(()) };
-    let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "16M".to_owned());
-    let job = runner.job(if quick { &MICRO_QUICK } else { &MICRO }, 2, &[heap]).beside(&programs);
+    let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "48M".to_owned());
+    let job = runner.job(task, 2, &[heap]).beside(&programs);
     runner.repeat(&job)
 }
 
 impl Bench<'_> {
     /// Ours and all peers in turn. PE 0 brings the peers.
-    fn micro(&self, beside: Option<Beside>, quick: bool) -> Records {
+    fn micro(&self, beside: Option<Beside>, chosen: impl Fn(MicroCase) -> bool) -> Records {
         let world = self.world;
         let bytes = world.alloc(zeroed::<u8>(Places::BYTES))?;
         let word = world.alloc(value(Atomic::new(0_u64)))?;
         let done = world.alloc(value(0_u64))?;
+        let (given, taken) = (world.alloc(zeroed(Objects::ITEMS))?, world.alloc(zeroed(Objects::ITEMS))?);
+        let objects = Objects { given: &given, taken: &taken };
         let places = Places { bytes: bytes.on(self.other()), word: word.on(self.other()) };
         let mut beside = Sieve { beside, refused: BTreeSet::new() };
-        let mut ours = Ours::new(world, places);
-        let chosen = |case: &MicroCase| !quick || case.is_quick();
+        let mut ours = Ours::new(world, places, objects);
+        let chosen = |case: &MicroCase| chosen(*case);
         let mut records = Vec::new();
         world.barrier_all();
         if world.my_pe() == 0 {

@@ -168,9 +168,10 @@ mod tests {
         assert_eq!(of("lookup", "typed/7/8", 2, false), Some(Goal::RatioOr(1.01, 0.05)));
         assert_eq!(of("lookup", "raw/127/1", 2, false), Some(Goal::RatioOr(1.02, 0.3)));
         assert_eq!(of("lookup-published", "put/127/8", 2, false), None);
-        assert_eq!(of("signal", "8", 2, false), Some(Goal::Ratio(1.15)));
+        assert_eq!(of("signal", "8", 2, false), Some(Goal::Ratio(1.3)));
+        assert_eq!(of("signal", "4096", 2, false), Some(Goal::Ratio(1.5)));
         assert_eq!(of("signal", "8", 2, true), None);
-        assert_eq!(of("signal", "8/read", 2, false), None);
+        assert_eq!(of("signal", "8/line", 2, false), None);
         assert_eq!(of("atomic", "fetch-add/32", 2, false), Some(Goal::Ratio(1.2)));
         assert_eq!(of("barrier", "2", 2, false), Some(Goal::Ratio(3.0)));
         assert_eq!(of("barrier", "2", 2, true), None);
@@ -223,6 +224,12 @@ mod tests {
         assert_eq!(of("ofi-strided", "64/256/asleep"), Some(Goal::Ratio(1.0 / 9.0)));
         assert_eq!(of("ofi-strided", "64/4096/asleep"), Some(Goal::Ratio(0.25)));
         assert_eq!(of("ofi-strided-model", "64/8/polling"), Some(Goal::Beaten(0.85)));
+        assert_eq!(of("network", "barrier/0/tcp;ofi_rxm"), Some(Goal::Ratio(0.9)));
+        assert_eq!(of("network", "sum/1048576/tcp;ofi_rxm"), Some(Goal::Ratio(2.5)));
+        assert_eq!(of("network", "sum-direct/1048576/tcp;ofi_rxm"), Some(Goal::Ratio(2.3)));
+        assert_eq!(of("network", "alltoall/4096/tcp;ofi_rxm"), None);
+        assert_eq!(of("network", "put/8/tcp;ofi_rxm"), None);
+        assert_eq!(of("network-both-ways", "fcollect/1048576/tcp;ofi_rxm"), Some(Goal::Ratio(1.25)));
         assert_eq!(of("mapping", "events/1/8"), Some(Goal::Ratio(1.05)));
         assert_eq!(of("mapping", "context/2/4096"), Some(Goal::Ratio(1.0 / 0.95)));
         assert_eq!((of("mapping", "domain/2/8"), of("mapping", "locked/2/8")), (None, None));

@@ -1,29 +1,40 @@
-//! The usual micro-benchmarks over libfabric, and collectives of small jobs beside the scale model: a part of `ofi`.
+//! Collectives of two hosts; the usual micro-benchmarks over libfabric and collectives of small jobs beside the scale model,
+//! which are a part of `ofi`.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
 
+use clap::{Args, FromArgMatches};
+use shmem::scale::{Cost, Model, Shape};
 use shmem::thread::{Single, ThreadLevel};
 
 use crate::case::{Record, Site};
-use crate::fabric::model::Model;
-use crate::fabric::{OPERATIONS, Operation, Pair, State};
+use crate::fabric::{Form, OPERATIONS, Operation, Pair, State};
+use crate::goal::Goal;
+use crate::guard::{Bound, Guard, Guarded};
 use crate::hosts::Hosts;
 use crate::jobs::Asked;
 use crate::measure::collective::{self, Buffers, CASES, CollectiveCase};
-use crate::measure::form::{Measure, again, cases};
-use crate::measure::ofi::{self, At, Far, Number, OFI_MODEL, over, pe, print};
-use crate::name::names;
+use crate::measure::form::{Measure, again, cases, goal_of};
+use crate::measure::ofi::{self, At, Far, Number, OFI_MODEL, PROVIDER, over, pe, print};
+use crate::name::{self, Part, names};
 use crate::runner::Runner;
 use crate::samples::Samples;
-use crate::scale::{self, Cost, MEASURED, MEASURED_CASES, Shape};
+use crate::scale::{self, MEASURED, MEASURED_CASES};
 use crate::task::{Done, Task};
 
 /// What the usual operations cost, by size.
 pub const MEASURE: Measure = Measure {
     name: "network",
+    about: "Collectives of two hosts over libfabric, against a put of as many bytes by a bare program, and puts both ways",
+    options: Options::augment_args,
+    run: |runner, options| {
+        let Options { few, provider } = Options::from_arg_matches(options)?;
+        runner.repeat(&over(runner, if few { &TOGETHER_FEW } else { &TOGETHER }, &provider))
+    },
     usual: false,
-    tasks: &[MICRO, MICRO_FEW, SCALE],
+    tasks: &[MICRO, MICRO_FEW, TOGETHER, TOGETHER_FEW, TOGETHER_GUARDED, SCALE],
     cases: &[
         cases(
             &["network"],
@@ -35,8 +46,21 @@ pub const MEASURE: Measure = Measure {
         cases(
             &["network"],
             "collective/bytes/provider",
-            "barrier, broadcast, sum, fcollect, alltoall of two PEs",
+            "barrier, broadcast, sum, fcollect, alltoall of two PEs; `broadcast-direct` ..: on symmetric objects. What is given is \
+             written anew each time, on both sides",
             "a put of as many bytes by the bare program and its quiet: there and back",
+        ),
+        cases(
+            &["network-both-ways"],
+            "collective/bytes/provider",
+            "sum, fcollect, alltoall of two PEs; `sum-direct` ..",
+            "a put of as many bytes by each PE at once by the bare program, behind whose quiets they meet",
+        ),
+        cases(
+            &["network-bare"],
+            "both-ways/bytes/provider; chunks/bytes/bytes of each/provider",
+            "that; and puts of so many bytes each, and their quiet, by the bare program",
+            "one put of all by one PE and its quiet, by the bare program",
         ),
         cases(
             &["network-scale"],
@@ -45,20 +69,120 @@ pub const MEASURE: Measure = Measure {
             "what the scale model predicts by the numbers of the same run",
         ),
     ],
+    goal: |case| goal_of(case, goal),
     again: again::<Name>,
-    ..Measure::PLAIN
+    guards: &[Guard {
+        jobs: 1,
+        possible: || ofi::bare(PROVIDER, 8).map(drop).map_err(|why| why.to_string()),
+        cases: || {
+            let name =
+                |case: CollectiveCase| Name::Direct(Direct(case.operation), case.bytes, PROVIDER.to_owned());
+            GUARDED.into_iter().map(|case| Guarded::side_by_side(name(case), Bound::Eased(ALLOWED))).collect()
+        },
+        ..Guard::of("network", |runner| runner.repeat(&over(runner, &TOGETHER_GUARDED, PROVIDER)))
+    }],
 };
+
+/// What the guard allows of goals.
+const ALLOWED: f64 = 1.5;
+
+/// What is guarded: large data on symmetric objects. What else there is depends on how two PEs and a kernel share two cores.
+const GUARDED: [CollectiveCase; 3] = {
+    use collective::Operation::{Alltoall, Broadcast, Fcollect};
+    const fn of(operation: collective::Operation) -> CollectiveCase {
+        CollectiveCase { operation, bytes: 1 << 20 }
+    }
+    [of(Broadcast), of(Fcollect), of(Alltoall)]
+};
+
+/// What is measured of a provider.
+#[derive(Args, Clone, Debug)]
+struct Options {
+    /// Small collectives only.
+    #[arg(long)]
+    few: bool,
+    /// The provider of libfabric.
+    #[arg(long, default_value = PROVIDER)]
+    provider: String,
+}
+
+/// What collectives ought to cost, in puts of as many bytes that come back.
+fn goal(name: Name) -> Option<Goal> {
+    use collective::Operation::{Alltoall, Barrier, Broadcast, Fcollect, Sum};
+    const WORD: usize = 8;
+    const PIECE: usize = 64 << 10;
+    const LARGE: usize = 1 << 20;
+    let most = match name {
+        Name::Collective(Barrier, ..) => 0.9,
+        Name::Collective(Broadcast, WORD, _) => 0.9,
+        Name::Collective(Broadcast, PIECE | LARGE, _) => 1.25,
+        Name::Direct(Direct(Broadcast), PIECE | LARGE, _) => 1.15,
+        Name::Collective(Sum, WORD, _) => 1.0,
+        Name::Collective(Sum, PIECE | LARGE, _) => 2.5,
+        Name::Direct(Direct(Sum), PIECE | LARGE, _) => 2.3,
+        Name::Direct(Direct(Fcollect | Alltoall), PIECE | LARGE, _) => 2.1,
+        Name::Collective(Fcollect | Alltoall, WORD, _) => 1.1,
+        Name::Collective(Fcollect | Alltoall, PIECE | LARGE, _) => 2.3,
+        Name::BesideBothWays(_, LARGE, _) | Name::DirectBesideBothWays(_, LARGE, _) => 1.25,
+        _ => return None,
+    };
+    Some(Goal::Ratio(most))
+}
 
 const MICRO: Task = Task { name: "ofi-micro", pe: |_, repetitions| pe(repetitions, |far| far.micro(false)) };
 const MICRO_FEW: Task =
     Task { name: "ofi-micro-few", pe: |_, repetitions| pe(repetitions, |far| far.micro(true)) };
+const TOGETHER: Task =
+    Task { name: "network", pe: |_, repetitions| pe(repetitions, |far| far.together(false)) };
+const TOGETHER_FEW: Task =
+    Task { name: "network-few", pe: |_, repetitions| pe(repetitions, |far| far.together(true)) };
+const TOGETHER_GUARDED: Task =
+    Task { name: "network-guarded", pe: |_, repetitions| pe(repetitions, |far| far.guarded()) };
 const SCALE: Task = Task { name: "ofi-scale", pe: |_, repetitions| small_job(repetitions) };
 
 names! {
     BothWays(bytes: usize, provider: String) = "network": ["both-ways" / bytes / provider];
     Collective(operation: collective::Operation, bytes: usize, provider: String) = "network": [operation / bytes / provider];
+    Direct(operation: Direct, bytes: usize, provider: String) = "network": [operation / bytes / provider];
+    BesideBothWays(operation: collective::Operation, bytes: usize, provider: String) = "network-both-ways": [operation / bytes / provider];
+    DirectBesideBothWays(operation: Direct, bytes: usize, provider: String) = "network-both-ways": [operation / bytes / provider];
+    BareBothWays(bytes: usize, provider: String) = "network-bare": ["both-ways" / bytes / provider];
+    BareChunks(bytes: usize, each: usize, provider: String) = "network-bare": ["chunks" / bytes / each / provider];
     OneSided(operation: At, bytes: usize, provider: String) = "network": [operation / bytes / provider];
     Scale(operation: collective::Operation, bytes: usize, pes: usize) = "network-scale": [operation / bytes / pes];
+}
+
+/// A collective on symmetric objects: `sum-direct`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Direct(pub collective::Operation);
+
+impl Part for Direct {
+    fn take(rest: &mut Option<&str>) -> Option<Self> {
+        let text = name::piece(rest)?.strip_suffix("-direct")?;
+        collective::Operation::take(&mut Some(text)).map(Self)
+    }
+
+    fn show(&self) -> Cow<'static, str> {
+        format!("{}-direct", self.0.name()).into()
+    }
+}
+
+/// The collectives that are measured of two PEs: those of a node, and the longest of each family.
+fn collectives(few: bool) -> impl Iterator<Item = CollectiveCase> {
+    use collective::Operation::{Alltoall, Fcollect};
+    let longest = [Fcollect, Alltoall].map(|operation| CollectiveCase { operation, bytes: 1 << 20 });
+    CASES.into_iter().chain(longest).filter(move |case| !few || case.bytes <= 4 << 10)
+}
+
+/// Whether it is measured on symmetric objects as well: short data is not moved otherwise there.
+fn has_direct(CollectiveCase { operation, bytes }: CollectiveCase) -> bool {
+    operation != collective::Operation::Barrier && bytes >= 64 << 10
+}
+
+/// Whether as many bytes go both ways, so many that what matters is how many go at a time.
+fn goes_both_ways(CollectiveCase { operation, bytes }: CollectiveCase) -> bool {
+    use collective::Operation::{Alltoall, Fcollect, Sum};
+    matches!(operation, Sum | Fcollect | Alltoall) && bytes >= 64 << 10
 }
 
 /// Collectives in one sample of a small job, whose PEs have a core each, or share them.
@@ -147,16 +271,84 @@ impl<L: ThreadLevel> Far<'_, L> {
                                 program; time for each in one direction";
                 add(Name::BothWays(bytes, provider()), compared, pair.both_ways(bytes, self.repetitions));
             }
-            let is_wanted = |case: &&CollectiveCase| !few || case.bytes <= 4 << 10;
-            for case in CASES.iter().filter(is_wanted) {
-                let compared = "a collective of two PEs, against a put of as many bytes by the bare program and its \
-                                quiet: there and back";
-                let samples = pair.collective(*case, self.repetitions);
-                add(Name::Collective(case.operation, case.bytes, provider()), compared, samples);
-            }
+            records.extend(self.collectives(pair, few));
             records
         });
         print(&records.unwrap_or_default())
+    }
+
+    /// Collectives alone.
+    fn together(&self, few: bool) -> Done {
+        let pair = Pair::new(self.world, &self.bare)?;
+        print(&pair.measure(|pair| self.collectives(pair, few)).unwrap_or_default())
+    }
+
+    fn collectives(&self, pair: &Pair<'_, L>, few: bool) -> Vec<Record> {
+        let mut records = Vec::new();
+        let mut add = |name: Name, compared: &str, samples| {
+            records.push(Record::new(&self.site, &name, "ns", compared, samples));
+        };
+        for bytes in [64 << 10, 1 << 20].into_iter().filter(|_| !few) {
+            let one = "one put of all by one PE and its quiet, by the bare program; what is put is written anew each time";
+            let compared = format!(
+                "a put of each PE at once by the bare program, behind whose quiets they meet, against {one}"
+            );
+            let name = Name::BareBothWays(bytes, self.provider.clone());
+            add(name, &compared, pair.bare_both_ways(bytes, self.repetitions));
+            for each in [32 << 10, 64 << 10, 128 << 10].into_iter().filter(|each| *each < bytes) {
+                let compared =
+                    format!("puts of {} KiB and their quiet by the bare program, against {one}", each >> 10);
+                let name = Name::BareChunks(bytes, each, self.provider.clone());
+                add(name, &compared, pair.bare_chunks(bytes, each, self.repetitions));
+            }
+        }
+        for case in collectives(few) {
+            let forms = [Form::Private, Form::Direct]
+                .into_iter()
+                .filter(|form| *form == Form::Private || has_direct(case));
+            records.extend(forms.flat_map(|form| self.collective(pair, case, form)));
+        }
+        records
+    }
+
+    /// The guarded ones.
+    fn guarded(&self) -> Done {
+        let pair = Pair::new(self.world, &self.bare)?;
+        let all = |pair: &Pair<'_, L>| {
+            GUARDED.into_iter().flat_map(|case| self.collective(pair, case, Form::Direct)).collect()
+        };
+        print(&pair.measure(all).unwrap_or_else(Vec::new))
+    }
+
+    /// A collective against a put, and where as many bytes go both ways, against as many puts.
+    fn collective(&self, pair: &Pair<'_, L>, case: CollectiveCase, form: Form) -> Vec<Record> {
+        let (provider, CollectiveCase { operation, bytes }) = (self.provider.clone(), case);
+        let (does, name, both_ways) = match form {
+            Form::Private => (
+                "a collective of two PEs",
+                Name::Collective(operation, bytes, provider.clone()),
+                Name::BesideBothWays(operation, bytes, provider),
+            ),
+            Form::Direct => (
+                "a collective of two PEs on symmetric objects",
+                Name::Direct(Direct(operation), bytes, provider.clone()),
+                Name::DirectBesideBothWays(Direct(operation), bytes, provider),
+            ),
+        };
+        let mut records = Vec::new();
+        let mut add = |name: Name, what: &str, samples| {
+            let compared = format!(
+                "{does}, against a put of as many bytes by {what}; what is given is written anew each time"
+            );
+            records.push(Record::new(&self.site, &name, "ns", &compared, samples));
+        };
+        let samples = pair.collective(case, form, self.repetitions);
+        add(name, "the bare program and its quiet, there and back", samples);
+        if goes_both_ways(case) {
+            let samples = pair.collective_both_ways(case, form, self.repetitions);
+            add(both_ways, "each PE at once by the bare program, behind whose quiets they meet", samples);
+        }
+        records
     }
 }
 

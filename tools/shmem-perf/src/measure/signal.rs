@@ -2,15 +2,17 @@
 
 use std::cell::Cell;
 use std::hint::black_box;
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicU64;
 
 use shmem::thread::ThreadLevel;
 use shmem::{World, value, zeroed};
-use shmem_core::context::{Place, PutSignal, SignalOp, eq};
+use shmem_core::context::{PutSignal, SignalOp, eq};
+use shmem_core::data::{Contents, PlainData};
 use shmem_core::object::{On, Signal, SymBox};
 
 use crate::baseline;
-use crate::baseline::near;
+use crate::baseline::{End, near};
 use crate::bench::{self, Bench, Records};
 use crate::goal::Goal;
 use crate::guard::{Bound, Guard, Guarded};
@@ -23,26 +25,39 @@ use crate::task::Task;
 /// What puts with a signal cost.
 pub const MEASURE: Measure = Measure {
     name: "signal",
-    about: "Puts with a signal to a PE that waits for it, against a cache line that goes one way",
+    about: "Puts with a signal to a PE that waits for it, against a ping-pong of plain stores, one way",
     run: |runner, _| runner.jobs(&SIGNAL, 2),
     tasks: &[SIGNAL],
-    cases: &[cases(
-        &["signal"],
-        "bytes; `8/read`: and the other PE reads them",
-        "`put_signal` to a PE that waits, one way",
-        "a cache line that goes from one core to the other, one way",
-    )],
+    cases: &[
+        cases(
+            &["signal"],
+            "bytes; `8/read`: and the other PE reads them",
+            "`put_signal` to a PE that waits, one way",
+            "half a ping-pong of plain stores: as many bytes by `memcpy` to the same place, and a word behind them",
+        ),
+        cases(
+            &["signal"],
+            "bytes/line",
+            "the same",
+            "a cache line that goes from one core to the other, one way",
+        ),
+    ],
     goal: |case| {
         goal_of(case, |name| match name {
-            Name::Bytes(8) if !case.shared_cores => Some(Goal::Ratio(1.15)),
-            // Data that is larger, or that is read as well, is more than one line.
-            Name::Bytes(_) | Name::Read => None,
+            _ if case.shared_cores => None,
+            Name::Bytes(..=512) | Name::Read => Some(Goal::Ratio(1.3)),
+            Name::Bytes(_) => Some(Goal::Ratio(1.5)),
+            // Two lines and more, against one.
+            Name::Line(_) => None,
         })
     },
     again: again::<Name>,
     guards: &[Guard {
-        // Two lines and what wakes whoever sleeps, against one line: 1.1 to 2.6.
-        cases: || vec![Guarded::side_by_side(Name::Bytes(8), Bound::Own(Goal::Ratio(6.0)))],
+        cases: || {
+            let guarded =
+                SIZES.map(|bytes| Guarded::side_by_side(Name::Bytes(bytes), Bound::Own(Goal::Ratio(1.5))));
+            guarded.into()
+        },
         ..Guard::of("signal", |runner| runner.jobs(&SIGNAL, 2))
     }],
     ..Measure::PLAIN
@@ -53,6 +68,7 @@ const SIGNAL: Task = Task { name: "signal", pe: |_, repetitions| bench::run(repe
 names! {
     Bytes(bytes: usize) = "signal": [bytes];
     Read = "signal": ["8" / "read"];
+    Line(bytes: usize) = "signal": [bytes / "line"];
 }
 
 fn signals(bench: &Bench<'_>) -> Records {
@@ -61,20 +77,23 @@ fn signals(bench: &Bench<'_>) -> Records {
     let word = world.alloc(value(0_u64))?;
     let line = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let line = line.on(world.pe(0)?);
+    let plain = "put with a signal to a PE that waits, against a ping-pong of plain stores, one way";
     let compared = "put with a signal to a PE that waits, against a cache line, one way";
-    let arrived = world.alloc(value(Signal::new(0)))?;
-    let to = word.on(bench.other());
-    let samples = one_way(world, to, &7, &arrived, line, || (), repetitions);
-    let mut records = vec![bench.record(&Name::Bytes(8), compared, samples)];
-    let arrived = world.alloc(value(Signal::new(0)))?;
-    let read = || _ = black_box(word.here(world).load());
-    let samples = one_way(world, to, &7, &arrived, line, read, repetitions);
-    records.push(bench.record(&Name::Read, compared, samples));
+    let mut records = Vec::new();
     for bytes in SIZES {
         let arrived = world.alloc(value(Signal::new(0)))?;
-        let (place, source) = (object.on(bench.other()).index(..bytes), vec![1; bytes]);
-        let samples = one_way(world, place, &source[..], &arrived, line, || (), repetitions);
-        records.push(bench.record(&Name::Bytes(bytes), compared, samples));
+        if bytes == size_of::<u64>() {
+            let pair = Pair::new(world, word.on(bench.other()), &7, &arrived);
+            records.push(bench.record(&Name::Bytes(bytes), plain, pair.against_plain(|| (), repetitions)));
+            let read = || _ = black_box(word.here(world).load());
+            records.push(bench.record(&Name::Read, plain, pair.against_plain(read, repetitions)));
+            records.push(bench.record(&Name::Line(bytes), compared, pair.against_line(line, repetitions)));
+        } else {
+            let source = vec![1; bytes];
+            let pair = Pair::new(world, object.on(bench.other()).index(..bytes), &source[..], &arrived);
+            records.push(bench.record(&Name::Bytes(bytes), plain, pair.against_plain(|| (), repetitions)));
+            records.push(bench.record(&Name::Line(bytes), compared, pair.against_line(line, repetitions)));
+        }
     }
     Ok(records)
 }
@@ -83,48 +102,75 @@ fn signals(bench: &Bench<'_>) -> Records {
 const TRIPS: u64 = 500;
 
 /// Bytes of data that are sent.
-pub const SIZES: [usize; 3] = [64, 512, 4 << 10];
+pub const SIZES: [usize; 4] = [8, 64, 512, 4 << 10];
 
-/// `source` put to `place` on the other of two PEs, with a signal behind it for which that PE waits, against a
-/// cache line that goes from one core to the other: nanoseconds for one way of each. Both PEs call it, each
-/// with a place on the other; `line` lies on one of them, all zeroes to begin with, as is `signal`. `read` is
-/// called whenever the signal has come.
-///
-/// # Panics
-///
-/// If `line` is not on this node, or is empty; or if `source` has not the length of `place`.
-pub fn one_way<L: ThreadLevel, P: Place>(
-    world: &World<L>,
-    place: P,
-    source: &P::Contents,
-    signal: &SymBox<Signal>,
-    line: On<'_, [u64]>,
-    read: impl Fn(),
-    repetitions: usize,
-) -> Samples {
-    let line = near(line.index(0).ptr(world));
-    // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
-    // does with it, no reference says that it does not change.
-    let line = unsafe { AtomicU64::from_ptr(line) };
-    let first = world.my_pe() == 0;
-    let there = signal.on(place.pe_of());
-    let trips = Cell::new(0);
-    let cost = || {
-        let (begin, end) = (trips.get() + 1, trips.get() + TRIPS);
-        trips.set(end);
-        nanoseconds_each(2 * TRIPS as usize, || {
-            for trip in begin..=end {
-                if first {
-                    world.put_signal(place, black_box(source), there, SignalOp::Set(trip));
-                }
-                signal.wait_until(world, eq(trip));
-                read();
-                if !first {
-                    world.put_signal(place, black_box(source), there, SignalOp::Set(trip));
-                }
+/// Data that two PEs send each other, each with a signal behind them that the other one waits for. Both PEs have one.
+struct Pair<'a, L: ThreadLevel, C: Contents<Item: PlainData> + ?Sized> {
+    world: &'a World<L>,
+    place: On<'a, C>,
+    source: &'a C,
+    signal: &'a SymBox<Signal>,
+    first: bool,
+    /// Trips so far.
+    trips: Cell<u64>,
+}
+
+impl<'a, L: ThreadLevel, C: Contents<Item: PlainData> + ?Sized> Pair<'a, L, C> {
+    /// Of a place on the other PE and what is put there, and the other PE's signal.
+    fn new(world: &'a World<L>, place: On<'a, C>, source: &'a C, signal: &'a SymBox<Signal>) -> Self {
+        Self { world, place, source, signal, first: world.my_pe() == 0, trips: Cell::new(0) }
+    }
+
+    /// Nanoseconds for one way, against half a ping-pong of plain stores to the same places. `read` is called whenever a
+    /// signal has come.
+    fn against_plain(&self, read: impl Fn(), repetitions: usize) -> Samples {
+        let Self { world, place, source, signal, .. } = *self;
+        let bytes = size_of_val(source);
+        let mine = world.pe(world.my_pe()).unwrap_or_else(|_| unreachable!("a PE has its own number"));
+        let [there, here] = [place.pe(), mine].map(|pe| {
+            let counter = near(signal.on(pe).ptr(world)).cast();
+            // SAFETY: a signal is an aligned word that is shared by atomics, and lives as long as `signal` is borrowed.
+            unsafe { AtomicU64::from_ptr(counter) }
+        });
+        let (to, from) = (near(place.ptr(world)).cast(), source.start_of().cast());
+        // SAFETY: the place is on this node (`near`) and has as many bytes as its source, of which both live as long as
+        // this borrows them. They do not overlap: the source is the measure's own memory. Of 8 bytes it is a `u64`.
+        let end = unsafe { End::new(to, from, bytes, there, here) };
+        let limit = || self.timed(|trips| end.ping_pong(self.first, trips, &read));
+        Samples::alternate(repetitions, || self.timed(|trips| self.ping_pong(trips, &read)), limit)
+    }
+
+    /// Nanoseconds for one way, against a cache line that goes from one core to the other: `line`, which lies on one of the
+    /// two PEs, all zeroes to begin with.
+    fn against_line(&self, line: On<'_, [u64]>, repetitions: usize) -> Samples {
+        let line = near(line.index(0).ptr(self.world));
+        // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
+        // does with it, no reference says that it does not change.
+        let line = unsafe { AtomicU64::from_ptr(line) };
+        let limit =
+            || nanoseconds_each(2 * TRIPS as usize, || baseline::round_trips(line, self.first, TRIPS));
+        Samples::alternate(repetitions, || self.timed(|trips| self.ping_pong(trips, || ())), limit)
+    }
+
+    /// What one way takes of the next round trips, which are numbered on.
+    fn timed(&self, run: impl FnOnce(RangeInclusive<u64>)) -> f64 {
+        let (begin, end) = (self.trips.get() + 1, self.trips.get() + TRIPS);
+        self.trips.set(end);
+        nanoseconds_each(2 * TRIPS as usize, || run(begin..=end))
+    }
+
+    fn ping_pong(&self, trips: RangeInclusive<u64>, read: impl Fn()) {
+        let Self { world, place, source, signal, first, .. } = *self;
+        let there = signal.on(place.pe());
+        for trip in trips {
+            if first {
+                world.put_signal(place, black_box(source), there, SignalOp::Set(trip));
             }
-        })
-    };
-    let limit = || nanoseconds_each(2 * TRIPS as usize, || baseline::round_trips(line, first, TRIPS));
-    Samples::alternate(repetitions, cost, limit)
+            signal.wait_until(world, eq(trip));
+            read();
+            if !first {
+                world.put_signal(place, black_box(source), there, SignalOp::Set(trip));
+            }
+        }
+    }
 }

@@ -18,7 +18,7 @@ mod ours;
 
 pub use comparison::{Comparison, beside};
 pub use operation::{MicroCase, ONE_SIDED, Operation, QUICK, TWO_SIDED, WINDOW};
-pub use ours::{Ours, Places};
+pub use ours::{Objects, Ours, Places};
 
 /// What asks a peer for each case.
 #[cfg(test)]

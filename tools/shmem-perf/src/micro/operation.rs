@@ -37,8 +37,18 @@ pub enum Operation {
     Broadcast,
     /// A sum of `f64` to all.
     Sum,
+    /// What both have, to both.
+    Fcollect,
     /// An exchange of all with all.
     Alltoall,
+    /// A broadcast of a symmetric object, to the other PE's copy: as those that follow, beside the same of the peers.
+    BroadcastDirect,
+    /// A sum of a symmetric object.
+    SumDirect,
+    /// What both have in a symmetric object, to another one.
+    FcollectDirect,
+    /// An exchange of all with all, from a symmetric object to another one.
+    AlltoallDirect,
 }
 
 /// A benchmark and the bytes of its messages; of a collective those that one PE contributes, of an alltoall those for
@@ -91,8 +101,11 @@ pub const ONE_SIDED: [MicroCase; 28] = {
 };
 
 /// Cases in which both PEs take part.
-pub const TWO_SIDED: [MicroCase; 19] = {
-    use Operation::{Alltoall, Barrier, Bidirectional, Broadcast, Sum};
+pub const TWO_SIDED: [MicroCase; 43] = {
+    use Operation::{
+        Alltoall, AlltoallDirect, Barrier, Bidirectional, Broadcast, BroadcastDirect, Fcollect,
+        FcollectDirect, Sum, SumDirect,
+    };
     [
         of(Bidirectional, 64),
         of(Bidirectional, 512),
@@ -109,19 +122,43 @@ pub const TWO_SIDED: [MicroCase; 19] = {
         of(Sum, 4 << 10),
         of(Sum, 64 << 10),
         of(Sum, 1 << 20),
+        of(Fcollect, 8),
+        of(Fcollect, 4 << 10),
+        of(Fcollect, 64 << 10),
+        of(Fcollect, 1 << 20),
         of(Alltoall, 8),
         of(Alltoall, 4 << 10),
         of(Alltoall, 64 << 10),
         of(Alltoall, 1 << 20),
+        of(BroadcastDirect, 8),
+        of(BroadcastDirect, 4 << 10),
+        of(BroadcastDirect, 64 << 10),
+        of(BroadcastDirect, 1 << 20),
+        of(BroadcastDirect, 4 << 20),
+        of(SumDirect, 8),
+        of(SumDirect, 4 << 10),
+        of(SumDirect, 64 << 10),
+        of(SumDirect, 1 << 20),
+        of(SumDirect, 4 << 20),
+        of(FcollectDirect, 8),
+        of(FcollectDirect, 4 << 10),
+        of(FcollectDirect, 64 << 10),
+        of(FcollectDirect, 1 << 20),
+        of(FcollectDirect, 4 << 20),
+        of(AlltoallDirect, 8),
+        of(AlltoallDirect, 4 << 10),
+        of(AlltoallDirect, 64 << 10),
+        of(AlltoallDirect, 1 << 20),
+        of(AlltoallDirect, 4 << 20),
     ]
 };
 
 /// Sizes that are measured where time is short.
-pub const QUICK: [usize; 4] = [0, 8, 4 << 10, 1 << 20];
+pub const QUICK: [usize; 5] = [0, 8, 4 << 10, 64 << 10, 1 << 20];
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::Put,
         Self::Get,
         Self::Bandwidth,
@@ -135,15 +172,29 @@ impl Operation {
         Self::Barrier,
         Self::Broadcast,
         Self::Sum,
+        Self::Fcollect,
         Self::Alltoall,
+        Self::BroadcastDirect,
+        Self::SumDirect,
+        Self::FcollectDirect,
+        Self::AlltoallDirect,
     ];
 
     /// Its name in cases.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rate => "rate",
+            Self::BroadcastDirect => "broadcast-direct",
+            Self::SumDirect => "sum-direct",
+            Self::FcollectDirect => "fcollect-direct",
+            Self::AlltoallDirect => "alltoall-direct",
             _ => self.asked(),
         }
+    }
+
+    /// Whether it moves data between all PEs.
+    pub fn is_collective(self) -> bool {
+        self >= Self::Broadcast
     }
 
     /// Its name in requests.
@@ -159,9 +210,10 @@ impl Operation {
             Self::Fetch => "fetch",
             Self::Bidirectional => "bidirectional",
             Self::Barrier => "barrier",
-            Self::Broadcast => "broadcast",
-            Self::Sum => "sum",
-            Self::Alltoall => "alltoall",
+            Self::Broadcast | Self::BroadcastDirect => "broadcast",
+            Self::Sum | Self::SumDirect => "sum",
+            Self::Fcollect | Self::FcollectDirect => "fcollect",
+            Self::Alltoall | Self::AlltoallDirect => "alltoall",
         }
     }
 }
@@ -189,9 +241,7 @@ impl MicroCase {
             | Operation::Swap
             | Operation::CompareSwap
             | Operation::Fetch => 5000,
-            Operation::Barrier | Operation::Broadcast | Operation::Sum | Operation::Alltoall => {
-                Self::between(4, (1 << 20) / (self.bytes + 4096), 300)
-            }
+            _ => Self::between(4, (1 << 20) / (self.bytes + 4096), 300),
         }
     }
 
@@ -261,7 +311,7 @@ mod tests {
                 "{case:?}"
             );
         }
-        assert!(all.iter().filter(|case| case.is_quick()).count() < 28);
+        assert!(all.iter().filter(|case| case.is_quick()).count() < 52);
     }
 
     #[test]

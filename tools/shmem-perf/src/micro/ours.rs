@@ -5,10 +5,11 @@ use std::hint::black_box;
 use shmem::World;
 use shmem::thread::ThreadLevel;
 use shmem_core::context::{Amo, NonBlocking as _, Order as _, Rma as _};
-use shmem_core::object::{Atomic, On};
+use shmem_core::object::{Atomic, On, SymBox};
 
 use super::operation::ROOM;
 use super::{MicroCase, Operation, WINDOW};
+use crate::baseline::near;
 use crate::measure::collective::{self, Buffers, CollectiveCase};
 use crate::samples::nanoseconds_each;
 
@@ -26,11 +27,26 @@ impl Places<'_> {
     pub const BYTES: usize = ROOM;
 }
 
+/// Symmetric objects for collectives in direct form: twice the largest case.
+#[derive(Clone, Copy, Debug)]
+pub struct Objects<'a> {
+    /// What a PE gives.
+    pub given: &'a SymBox<[f64]>,
+    /// What comes out, where that is something else.
+    pub taken: &'a SymBox<[f64]>,
+}
+
+impl Objects<'_> {
+    /// Elements of each.
+    pub const ITEMS: usize = 2 * ROOM / size_of::<f64>();
+}
+
 /// What our benchmarks work on.
 #[derive(Debug)]
 pub struct Ours<'a, L: ThreadLevel> {
     world: &'a World<L>,
     places: Places<'a>,
+    objects: Objects<'a>,
     given: Vec<u8>,
     taken: Vec<u8>,
     buffers: Buffers,
@@ -42,10 +58,10 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
     /// # Panics
     ///
     /// If there are fewer than [`Places::BYTES`] bytes.
-    pub fn new(world: &'a World<L>, places: Places<'a>) -> Self {
+    pub fn new(world: &'a World<L>, places: Places<'a>, objects: Objects<'a>) -> Self {
         assert!(places.bytes.len() >= ROOM, "there are {} bytes, {ROOM} are needed", places.bytes.len());
         let buffers = Buffers::new(world.n_pes());
-        Self { world, places, given: vec![1; ROOM], taken: vec![1; ROOM], buffers }
+        Self { world, places, objects, given: vec![1; ROOM], taken: vec![1; ROOM], buffers }
     }
 
     /// Nanoseconds of one operation of a case. Of those that both PEs take part in, both call it.
@@ -55,7 +71,14 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
             Operation::Barrier => collective::Operation::Barrier,
             Operation::Broadcast => collective::Operation::Broadcast,
             Operation::Sum => collective::Operation::Sum,
+            Operation::Fcollect => collective::Operation::Fcollect,
             Operation::Alltoall => collective::Operation::Alltoall,
+            Operation::BroadcastDirect => {
+                return self.directly(collective::Operation::Broadcast, bytes, times);
+            }
+            Operation::SumDirect => return self.directly(collective::Operation::Sum, bytes, times),
+            Operation::FcollectDirect => return self.directly(collective::Operation::Fcollect, bytes, times),
+            Operation::AlltoallDirect => return self.directly(collective::Operation::Alltoall, bytes, times),
             _ => {
                 // The caches belonged to somebody else.
                 self.repeat(case, if times < 4 { 1 } else { 4 });
@@ -66,6 +89,35 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
             }
         };
         collective::run(self.world, CollectiveCase { operation, bytes }, &mut self.buffers, times)
+    }
+
+    /// Nanoseconds of one collective on symmetric objects.
+    fn directly(&self, operation: collective::Operation, bytes: usize, times: usize) -> f64 {
+        let Self { world, objects: Objects { given, taken }, .. } = self;
+        let (case, pes) = (CollectiveCase { operation, bytes }, world.n_pes());
+        let (me, items) = (world.my_pe(), bytes / size_of::<f64>());
+        let roots: Vec<_> = world.pes().iter().collect();
+        let own = near(given.on(roots[me]).index(..items * pes).ptr(world)).cast::<f64>();
+        let (one, all) = (given.here(world).index(..items), taken.here(world).index(..items * pes));
+        let mut turn = 0;
+        let mut collective = || {
+            turn += 1;
+            let root = roots[turn % pes];
+            let written = case.written(pes, root.number() == me);
+            // SAFETY: the own copy has as many elements, of which any bytes are a value; other PEs read and write them
+            // in collectives, between the meetings of which this PE is in one as well.
+            unsafe { own.write_bytes((turn % 100) as u8, written) };
+            match operation {
+                collective::Operation::Broadcast => world.broadcast(one, root),
+                collective::Operation::Sum => world.sum(one),
+                collective::Operation::Fcollect => world.fcollect(&one, all),
+                _ => world.alltoall(&given.here(world).index(..items * pes), all),
+            }
+        };
+        // As private ones: the PEs come together, and the caches belonged to somebody else.
+        (0..4).for_each(|_| collective());
+        world.barrier_all();
+        nanoseconds_each(times, || (0..times).for_each(|_| collective()))
     }
 
     /// So many operations, complete at the end.
@@ -108,9 +160,7 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
                 each(times, |value| _ = black_box(world.compare_swap(word, value, value + 1)));
             }
             Operation::Fetch => each(times, |_| _ = black_box(world.fetch(word))),
-            Operation::Barrier | Operation::Broadcast | Operation::Sum | Operation::Alltoall => {
-                unreachable!("a collective")
-            }
+            _ => unreachable!("a collective"),
         }
     }
 }

@@ -30,14 +30,6 @@ pub fn calibrate<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
     let default = Thresholds::DEFAULT;
     let mut ratio = |spread: &Spread, way, other| time_over(sides, spread, way, other);
 
-    let rows = |block| Spread::within(block, block + 512, block + 512, 1 << 20);
-    let library = from_size(&[1024, 2048, 4096, 8192, 16384], |block| {
-        ratio(&rows(block), Kernel::Library, Kernel::Rows)
-    });
-    let string = from_size(&[1024, 2048, 4096, 8192, 16384], |block| {
-        let other = if block >= library { Kernel::Library } else { Kernel::Rows };
-        ratio(&rows(block), Kernel::StringMove, other)
-    });
     let dense = from_size(&[256, 512, 1024, 2048, 4096, 16384], |row| {
         ratio(&Spread::even(8, row / 16, 16), Kernel::Span, Kernel::Rows).max(ratio(
             &Spread::even(4, row / 8, 8),
@@ -59,7 +51,7 @@ pub fn calibrate<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
         let unaligned = Spread::within(block, block + 72, block + 72, ROOM - (64 << 10));
         ratio(&unaligned, Kernel::Stream, Kernel::Rows)
     });
-    Thresholds { last_level_cache, stream, throttle: throttle(sides), pages, dense, library, string }
+    Thresholds { last_level_cache, stream, throttle: throttle(sides), pages, dense }
 }
 
 /// Layouts whose blocks fall into few sets.

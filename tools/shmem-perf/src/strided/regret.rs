@@ -16,7 +16,7 @@ use crate::samples::{Quartiles, nanoseconds_each};
 pub const ROOM: usize = (64 << 20) + (64 << 10);
 
 /// Every way to move a pattern, whatever would be chosen.
-pub const METHODS: [Method; 12] = [
+pub const METHODS: [Method; 10] = [
     Method::Putmem,
     Method::Kernel(Kernel::Rows),
     Method::Kernel(Kernel::Throttled(1)),
@@ -25,8 +25,6 @@ pub const METHODS: [Method; 12] = [
     Method::Kernel(Kernel::Throttled(8)),
     Method::Kernel(Kernel::Throttled(16)),
     Method::Kernel(Kernel::Stream),
-    Method::Kernel(Kernel::Library),
-    Method::Kernel(Kernel::StringMove),
     Method::Kernel(Kernel::Span),
     Method::Kernel(Kernel::Shuffle),
 ];

@@ -46,7 +46,9 @@ fn cases_of(command: &[&str]) -> BTreeMap<String, Case> {
         assert!(case.n >= 11 || single, "{name}");
         let least = if case.measure == "strided-sweep" { -1.0 } else { 0.0 };
         assert!(case.value > least && case.limit > 0.0 && case.ratio > least, "{name}: {case:?}");
-        assert!(case.p25 <= case.value && case.value <= case.p75, "{name}: {case:?}");
+        // A regret is a mean over layouts, of which most may have none.
+        let is_median = case.measure != "regret";
+        assert!(!is_median || (case.p25 <= case.value && case.value <= case.p75), "{name}: {case:?}");
     }
     cases
 }
@@ -234,10 +236,17 @@ fn micro_benchmarks_have_a_case_for_each_operation() {
         println!("skipped: no C compiler to build the floor with");
         return;
     }
-    assert_eq!(micro.len(), 26, "{:?}", micro.keys());
-    for operation in
-        ["put/8", "get/1048576", "rate/8", "compare-swap/8", "barrier/0", "sum/4096", "alltoall/8"]
-    {
+    assert_eq!(micro.len(), 49, "{:?}", micro.keys());
+    for operation in [
+        "put/8",
+        "get/1048576",
+        "rate/8",
+        "compare-swap/8",
+        "barrier/0",
+        "sum/4096",
+        "alltoall/8",
+        "fcollect-direct/8",
+    ] {
         has(&micro, &[&format!("micro {operation}/floor")]);
     }
     assert_eq!(micro["micro bandwidth/4096/floor"].unit, "ns/B");
@@ -252,7 +261,7 @@ fn halos_have_a_case_for_each_size_and_what_it_is_made_of() {
 
 #[test]
 fn words_have_a_case_for_each_operation() {
-    has(&cases("signal"), &["signal 8", "signal 8/read", "signal 4096"]);
+    has(&cases("signal"), &["signal 8", "signal 8/read", "signal 4096", "signal 4096/line"]);
     has(&cases("atomic"), &["atomic fetch-add/64", "atomic compare-swap/64", "atomic swap/32"]);
 }
 
@@ -300,7 +309,8 @@ fn a_guard_is_asked_for_measures_that_it_has() {
     let (success, out, _) = run(&["check", "barrier", "signal", "--json"]);
     let lines: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(!success && lines.iter().all(|line| line["verdict"] == "skipped"), "{out}");
-    let measures: Vec<_> = lines.iter().map(|line| line["measure"].as_str().unwrap()).collect();
+    let mut measures: Vec<_> = lines.iter().map(|line| line["measure"].as_str().unwrap()).collect();
+    measures.dedup();
     assert_eq!(measures, ["barrier", "signal"]);
     for (arguments, says) in [
         (

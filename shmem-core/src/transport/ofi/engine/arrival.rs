@@ -78,9 +78,12 @@ impl Engine {
     /// Whether a message is of the PE that it says. Numbers of 64 bits are compared in one instruction, in the same
     /// time whatever they are.
     pub(super) fn is_authentic(&self, from: Sender) -> bool {
-        let Some(peer) = self.peers.get(from.pe as usize) else { return false };
+        if from.pe as usize >= self.pes {
+            return false;
+        }
         // What is kept for a PE is made for those who belong to the job only.
-        let expected = peer.get().map_or_else(|| token(&self.secret, from.pe, self.me), |peer| peer.receives);
+        let met = self.met(from.pe as usize);
+        let expected = met.map_or_else(|| token(&self.secret, from.pe, self.me), |peer| peer.receives);
         from.token == expected
     }
 
@@ -101,7 +104,15 @@ impl Engine {
                 debts.free(freed);
                 is_new
             }
-            // Only what is put is long.
+            // Written there with the data that it is behind.
+            Message::Atomic { wanted: Wanted::Acknowledgement(channel), word, width, op } => {
+                self.change(word, width, op)?;
+                let mut debts = peer.debts();
+                let is_new = debts.acknowledge(channel, window)?;
+                debts.free(freed);
+                is_new
+            }
+            // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get(read) => {
                 let Read { segment, offset, pattern, .. } = read;
@@ -111,12 +122,9 @@ impl Engine {
                 Memory(self.segments()).at(Spot { segment, offset }, pattern.hulls().1)?;
                 peer.debts().read(read, window)?
             }
-            Message::Atomic { wanted, word, width, op } => {
+            Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
                 let before = self.change(word, width, op)?;
-                match wanted {
-                    Wanted::Acknowledgement(channel) => peer.debts().acknowledge(channel, window)?,
-                    Wanted::Value(request) => peer.debts().give(Value { request, before }, window)?,
-                }
+                peer.debts().give(Value { request, before }, window)?
             }
             Message::Data { request, data } => return self.data(peer, request, data),
             Message::Answers(answers) => return self.answered(peer, &answers),

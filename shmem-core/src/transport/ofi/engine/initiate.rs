@@ -5,7 +5,7 @@
 
 use super::Engine;
 use super::fault::Flaw;
-use super::loan::Borrowed;
+use super::loan::{Borrowed, Slot};
 use super::message::{self, Atomic, BEFORE_ANSWER, Get, Put, Spot, Wanted};
 use super::requests::{Destination, Requests, Ticket};
 use super::stream::Due;
@@ -50,7 +50,10 @@ impl Engine {
     }
 
     /// Whether a PE has lent this one slots. If it was not asked before, it is now, and nobody waits for the answer.
-    fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
+    pub fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
+        if self.limits.loans == 0 {
+            return false;
+        }
         let peer = self.peer(pe);
         let mut borrowed = peer.borrowed();
         match *borrowed {
@@ -106,6 +109,35 @@ impl Engine {
         unsafe { self.send_put(wire, channel, to, source, &pattern, Some((signal.into(), op)), Road::Sent) };
     }
 
+    /// Changes a signal behind bytes of any number, for which no message has room: `write` writes both by one operation, the
+    /// bytes to where they belong and the message to a slot that the PE has [lent](Self::has_borrowed), and has the PE's engine
+    /// told when all of it is there. It is given the slot and what puts together the message, of so many bytes, once; if it
+    /// says that there was no room, it is called again.
+    ///
+    /// The slot is the message's alone: where the bytes lie, and that they are written before the engine is told, is the
+    /// business of `write`.
+    pub fn signal_behind(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        signal: Remote,
+        op: SignalOp,
+        mut write: impl FnMut(Slot, usize, &mut dyn FnMut(&mut [u8])) -> Sent,
+    ) {
+        let pe = signal.pe.number();
+        let message = self.update_of(channel, signal, Width::W8, op.into());
+        self.start(
+            (wire, channel, pe, Due::Acknowledgement),
+            |requests| requests.start(self.limits.window).then_some(()),
+            |(), requests| requests.withdraw(),
+            |()| {
+                self.with_slot(pe, |slot| {
+                    write(slot, Atomic::BYTES, &mut |buffer: &mut [u8]| message.write(buffer))
+                })
+            },
+        );
+    }
+
     /// Reads blocks; they are there on return.
     ///
     /// # Safety
@@ -158,11 +190,28 @@ impl Engine {
 
     /// Changes a word; nothing comes back but an acknowledgement.
     pub fn update(&self, wire: &dyn Wire, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
-        let wanted = Wanted::Acknowledgement(channel.0);
-        let from = self.sender(word.pe.number());
-        let message = Atomic { from, wanted, word: word.into(), width, op };
-        let write = &mut |buffer: &mut [u8]| message.write(buffer);
-        self.send(wire, channel, word.pe.number(), Atomic::BYTES, write, Road::Sent);
+        while self.try_update(wire, channel, word, width, op) == Sent::Full {
+            wire.progress();
+        }
+    }
+
+    /// As [`update`](Self::update), if there is room for it now.
+    pub fn try_update(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        word: Remote,
+        width: Width,
+        op: AtomicOp,
+    ) -> Sent {
+        let (pe, message) = (word.pe.number(), self.update_of(channel, word, width, op));
+        let sent = self.try_start(
+            (channel, pe, Due::Acknowledgement),
+            |requests| requests.start(self.limits.window).then_some(()),
+            |(), requests| requests.withdraw(),
+            |()| wire.try_send(pe, Atomic::BYTES, &mut |buffer| message.write(buffer)),
+        );
+        sent.map_or(Sent::Full, |()| Sent::Done)
     }
 
     /// Changes a word and gives what was there before.
@@ -197,6 +246,11 @@ impl Engine {
     ) {
         // SAFETY: the caller's promise.
         unsafe { self.send_atomic(wire, channel, word, width, op, result) };
+    }
+
+    fn update_of(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> Atomic {
+        let (from, wanted) = (self.sender(word.pe.number()), Wanted::Acknowledgement(channel.0));
+        Atomic { from, wanted, word: word.into(), width, op }
     }
 
     /// # Safety
@@ -307,11 +361,11 @@ impl Engine {
     }
 
     /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window, which `take`
-    /// takes and `leave` leaves again. The place is taken before: the answer may come before `send` returns.
+    /// takes and `leave` leaves again.
     ///
     /// # Panics
     ///
-    /// If the answer comes although `send` says that nothing was sent: somebody may be writing to the destination then.
+    /// As [`try_start`](Self::try_start).
     fn start<P: Copy>(
         &self,
         (wire, channel, pe, due): (&dyn Wire, Channel, usize, Due),
@@ -319,27 +373,49 @@ impl Engine {
         leave: impl Fn(P, &mut Requests) -> Result<(), Flaw>,
         mut send: impl FnMut(P) -> Sent,
     ) -> P {
-        let peer = self.peer(pe);
         loop {
-            let taken = take(&mut peer.requests());
-            if let Some(place) = taken {
-                self.streams.start(channel, due);
-                if send(place) == Sent::Done {
-                    return place;
-                }
-                let left = leave(place, &mut peer.requests());
-                let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1));
-                withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
+            if let Some(place) = self.try_start((channel, pe, due), &take, &leave, &mut send) {
+                return place;
             }
             wire.progress();
         }
     }
 
+    /// Has `send` send a message to a PE, if there is room on the wire, and a place in the window, which `take` takes and
+    /// `leave` leaves again. The place is taken before: the answer may come before `send` returns.
+    ///
+    /// # Panics
+    ///
+    /// If the answer comes although `send` says that nothing was sent: somebody may be writing to the destination then.
+    fn try_start<P: Copy>(
+        &self,
+        (channel, pe, due): (Channel, usize, Due),
+        take: impl Fn(&mut Requests) -> Option<P>,
+        leave: impl Fn(P, &mut Requests) -> Result<(), Flaw>,
+        send: impl FnOnce(P) -> Sent,
+    ) -> Option<P> {
+        let peer = self.peer(pe);
+        let place = take(&mut peer.requests())?;
+        self.streams.start(channel, due);
+        if send(place) == Sent::Done {
+            return Some(place);
+        }
+        let left = leave(place, &mut peer.requests());
+        let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1));
+        withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
+        None
+    }
+
     /// Writes a message to a slot that was lent, if one is free.
     fn try_write(&self, wire: &dyn Wire, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+        self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write))
+    }
+
+    /// Has `write` write to a slot that was lent, if one is free.
+    fn with_slot(&self, pe: usize, write: impl FnOnce(Slot) -> Sent) -> Sent {
         let taken = self.peer(pe).borrowed().take();
         let Some(slot) = taken else { return Sent::Full };
-        let sent = wire.try_write(pe, slot, bytes, write);
+        let sent = write(slot);
         if sent == Sent::Full {
             let untouched = self.peer(pe).borrowed().give_back(1 << slot.index);
             untouched.unwrap_or_else(|flaw| unreachable!("slot {} was taken: {flaw}", slot.number));

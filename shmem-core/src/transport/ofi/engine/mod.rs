@@ -13,6 +13,9 @@
 //!              <--data or value, into its destination--   drain
 //! long put     --written to a slot that was lent-->      landed: as above
 //!              <--acknowledgement, and the slot-->        drain
+//! put, signal  --data to its place, and the update of
+//!                its signal to a slot, in one write-->   landed: the update is carried out
+//!              <--acknowledgement, and the slot-->        drain
 //! ```
 //!
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
@@ -58,6 +61,7 @@ use requests::Requests;
 use stream::Streams;
 
 use super::secret::Secret;
+use super::sparse::Sparse;
 use crate::exclusion::{Mutex, RwLock};
 use crate::segment::MAX_SEGMENTS;
 use crate::transport::Channel;
@@ -120,12 +124,17 @@ impl Limits {
     }
 }
 
+/// What there is of another PE; made when it is first needed.
+type Entry = OnceLock<Box<Peer>>;
+
 /// One PE's end of all messages. See the [module](self).
 pub struct Engine {
     me: u32,
     limits: Limits,
-    /// The other PEs; what there is of one is made when it is first needed.
-    peers: Box<[OnceLock<Box<Peer>>]>,
+    /// The other PEs.
+    peers: Sparse<Entry>,
+    /// How many there are.
+    pes: usize,
     streams: Streams,
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
     /// PEs that are owed something.
@@ -171,8 +180,13 @@ impl Engine {
     /// Bytes of its tables whatever the number of PEs.
     pub const FIXED: usize = Streams::BYTES;
 
-    /// Bytes for each PE, before the first message to it or from it.
-    pub const FOR_EACH_PE: usize = size_of::<OnceLock<Box<Peer>>>();
+    /// Bytes for so many PEs, before the first message to one or from one.
+    pub const fn table_bytes(pes: usize) -> usize {
+        Sparse::<Entry>::bytes(pes)
+    }
+
+    /// Bytes for PEs that have numbers near each other, with the first message to one of them or from it.
+    pub const BLOCK: usize = Sparse::<Entry>::EACH;
 
     /// The engine of PE `me` of `pes`, in the job with that secret.
     ///
@@ -187,7 +201,8 @@ impl Engine {
         Self {
             me: me as u32,
             limits,
-            peers: (0..pes).map(|_| OnceLock::new()).collect(),
+            peers: Sparse::new(pes),
+            pes,
             streams: Streams::new(),
             segments: RwLock::new([None; MAX_SEGMENTS]),
             creditors: Mutex::default(),
@@ -232,14 +247,13 @@ impl Engine {
 
     /// The PEs that have not answered all, and how many messages each: for reports.
     pub fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
-        let peers = self.peers.iter().enumerate();
-        let each = peers.filter_map(|(pe, peer)| Some((pe, peer.get()?.requests().unanswered())));
+        let each = self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests().unanswered())));
         each.filter(|&(_, unanswered)| unanswered > 0)
     }
 
     /// Messages to a PE that it has not answered.
     pub fn unanswered_by(&self, pe: usize) -> u32 {
-        self.peers[pe].get().map_or(0, |peer| peer.requests().unanswered())
+        self.met(pe).map_or(0, |peer| peer.requests().unanswered())
     }
 
     /// Messages that were dropped, because no PE of this job has sent them.
@@ -282,8 +296,19 @@ impl Engine {
         self.segments.read()
     }
 
+    /// What there is of a PE, if there was a message.
+    fn met(&self, pe: usize) -> Option<&Peer> {
+        self.peers.get(pe)?.get().map(Box::as_ref)
+    }
+
+    /// Makes a PE's place in the table, and nothing else.
+    #[cfg(test)]
+    pub(super) fn make_place(&self, pe: usize) {
+        self.peers.entry(pe);
+    }
+
     fn peer(&self, pe: usize) -> &Peer {
-        self.peers[pe].get_or_init(|| {
+        self.peers.entry(pe).get_or_init(|| {
             let (other, me) = (pe as u32, self.me);
             Box::new(Peer {
                 sends: token(&self.secret, me, other),

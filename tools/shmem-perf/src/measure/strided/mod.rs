@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! constant    transfers by `strided!`, whose layouts the compiler knows
+//! few         a few large blocks, where what is done before the first would be felt
 //! ```
 
 mod constant;
+mod few;
 
 use clap::{Args, FromArgMatches};
 use shmem::strided::Algorithm;
@@ -41,6 +43,7 @@ pub const MEASURE: Measure = Measure {
             "`iputmem`, `igetmem`; constant `strided!`",
             "a load from each line of the source, then a store to each of the destination",
         ),
+        cases(&["strided-few"], "blocks/bytes/gap", "the same for a few large blocks", "a loop of puts"),
         cases(
             &["strided-sweep"],
             "share, worst",
@@ -79,6 +82,9 @@ pub const MEASURE: Measure = Measure {
                     put(FLOATS, Bound::Own(Goal::OnlyFaster(2.0))),
                     Guarded::new(CONSTANT_COLUMN, Bound::Eased(3.0)),
                 ]
+                .into_iter()
+                .chain(few::all().map(|few| Guarded::new(few, Bound::Own(FEW_BOUND))))
+                .collect()
             },
             ..Guard::of("strided", |runner| runner.jobs(&STRIDED, 2))
         },
@@ -95,6 +101,12 @@ pub const MEASURE: Measure = Measure {
     ],
     ..Measure::PLAIN
 };
+
+/// A few large blocks: what is chosen for them must cost nothing beside the loop of puts that it replaces.
+const FEW_BLOCKS: Goal = Goal::Ratio(1.05);
+
+/// What the check of regions and the way to the PE may cost beside three short copies, on any processor.
+const FEW_BOUND: Goal = Goal::Ratio(1.5);
 
 /// Small blocks with small gaps, which are moved 6 to 20 times as fast as by a loop of puts.
 const BEATS_A_LOOP: Bound = Bound::Own(Goal::Faster(4.0, 2.0));
@@ -134,6 +146,7 @@ const EXCHANGE: Task = Task {
 names! {
     Constant = "strided": ["constant" / "8x4"];
     Layout(layout: LayoutName, direction: Direction) = "strided": [layout / direction];
+    Few(count: usize, block: usize, gap: usize) = "strided-few": [count / block / gap];
     Share(layouts: usize) = "strided-sweep": ["share" / layouts];
     Worst(layouts: usize) = "strided-sweep": ["worst" / layouts];
     Regret(policy: Policy, layouts: Layouts) = "regret": [policy / layouts];
@@ -182,6 +195,7 @@ fn goal(name: Name) -> Option<Goal> {
     match name {
         Name::Constant => Some(Goal::RatioOr(1.0, 1.3)),
         Name::Layout(layout, direction) => of_layout(layout, direction),
+        Name::Few(..) => Some(FEW_BLOCKS),
         Name::Share(_) | Name::Worst(_) => Some(Goal::Ratio(1.0)),
         Name::Regret(Policy::Auto, Layouts::Grid) => Some(Goal::Tail(1.10, 1.4)),
         Name::Regret(Policy::Auto, Layouts::Random) => Some(Goal::Tail(1.2, 1.7)),
@@ -361,6 +375,7 @@ impl Bench<'_> {
                 }
             }
             records.extend(self.constant());
+            records.extend(self.few_blocks(&mut Sides::new(self.world, place).skewed(1024)));
             records
         }))
     }

@@ -39,14 +39,19 @@ const ASKED: [(Operation, usize, &str); 15] = [
 ];
 
 /// What is shown in a figure and a table of its own, by bytes of a message.
-const BY_SIZE: [(Operation, &str, Unit); 7] = [
+const BY_SIZE: [(Operation, &str, Unit); 12] = [
     (Operation::Put, "Put and quiet", Unit::Time),
     (Operation::Get, "Get", Unit::Time),
     (Operation::Bandwidth, "Bandwidth: 64 puts at once, then quiet", Unit::Speed),
     (Operation::Bidirectional, "Bidirectional bandwidth: both PEs at the same time", Unit::Speed),
     (Operation::Broadcast, "Broadcast, from each PE in turn", Unit::Time),
     (Operation::Sum, "Sum of f64 to all", Unit::Time),
+    (Operation::Fcollect, "Fcollect", Unit::Time),
     (Operation::Alltoall, "Alltoall", Unit::Time),
+    (Operation::BroadcastDirect, "Broadcast of a symmetric object", Unit::Time),
+    (Operation::SumDirect, "Sum of a symmetric object", Unit::Time),
+    (Operation::FcollectDirect, "Fcollect of symmetric objects", Unit::Time),
+    (Operation::AlltoallDirect, "Alltoall of symmetric objects", Unit::Time),
 ];
 
 /// What is shown of an operation.
@@ -64,7 +69,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
     let jobs = plan.either(JOBS, 1);
     let mut steps = vec![Step::new("on one node", plan.either(70.0, 15.0), move |runner| {
         let usual = std::mem::replace(&mut runner.jobs, jobs);
-        let done = micro::measure(runner, &beside, quick);
+        let done = micro::measure(runner, &beside, if quick { &micro::QUICK } else { &micro::MICRO });
         runner.jobs = usual;
         done
     })];

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use shmem::scale::{Cost, Shape};
+
 use super::{Plan, Step};
 use crate::fabric::{OperationName, State};
 use crate::fact::Fact;
@@ -11,7 +13,7 @@ use crate::measure::{collective, ofi};
 use crate::name::Part as _;
 use crate::report::evidence::{Entry, View};
 use crate::report::page::{Block, Cell, Column, Figure, Headline, SPEED, Scale, Series, Table};
-use crate::scale::{COLLECTIVES, Cost, SHAPES, Shape};
+use crate::scale::{COLLECTIVES, SHAPES};
 
 /// Where the same cases are measured, and how that is called.
 const PLACES: [(&str, &str); 2] = [("loopback", "loopback"), ("hosts", "two hosts")];
@@ -154,6 +156,11 @@ pub(super) fn show(evidence: View<'_>) -> Vec<Block> {
         by_size(evidence, BySize::Bandwidth, "Message rate, thousands in a second", messages).into(),
         by_size(evidence, BySize::BothWays, "Bandwidth of both directions, MB/s", both).into(),
         others(evidence).into(),
+        Table::cases(
+            "Collectives over puts of as many bytes in both directions at once, by the bare program",
+            evidence.all(|name| matches!(name, Name::BesideBothWays(..) | Name::DirectBesideBothWays(..))),
+        )
+        .into(),
     ]);
     blocks.extend(scale(evidence));
     blocks
@@ -224,7 +231,13 @@ fn others(evidence: View<'_>) -> Table {
     let shown = |name: &Name| match name {
         Name::OneSided(operation, bytes, _) => Some((operation.show().into_owned(), *bytes)),
         Name::Collective(operation, bytes, _) => Some((operation.name().to_owned(), *bytes)),
-        Name::BothWays(..) | Name::Scale(..) => None,
+        Name::Direct(operation, bytes, _) => Some((operation.show().into_owned(), *bytes)),
+        Name::BothWays(..)
+        | Name::BesideBothWays(..)
+        | Name::DirectBesideBothWays(..)
+        | Name::BareBothWays(..)
+        | Name::BareChunks(..)
+        | Name::Scale(..) => None,
     };
     let mut names: Vec<Name> = Vec::new();
     for (name, _) in evidence.named().filter(|(name, _)| BySize::of(name).is_none() && shown(name).is_some())
@@ -240,7 +253,7 @@ fn others(evidence: View<'_>) -> Table {
     }
     table.under(
         "The limit of a collective is a put of as many bytes by the bare program and its quiet, which is there and back; \
-         the barrier's is one of 8 bytes.",
+         the barrier's is one of 8 bytes. Direct: in place, on symmetric objects.",
     )
 }
 

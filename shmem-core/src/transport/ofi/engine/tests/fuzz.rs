@@ -190,7 +190,7 @@ proptest! {
         let place = network.places.start_of(1);
         // SAFETY: the slot is as long, and no other thread uses it.
         let system = unsafe { core::slice::from_raw_parts(place, SYSTEM_BYTES) };
-        prop_assert!(system.iter().all(|&byte| byte == 0), "memory that is not registered was written");
+        prop_assert!(*system == *vec![0; SYSTEM_BYTES], "memory that is not registered was written");
     }
 
     #[test]
@@ -283,13 +283,19 @@ fn each_flaw_is_named() {
     assert_eq!(said(&sealed([of_kind(borrow).as_slice(), &[0]].concat())), Err(Flaw::Length));
     assert_eq!(said(of_kind(loan)), Err(Flaw::Answer), "nobody wants to borrow");
     assert_eq!(byte(answers, 12, 1), Err(Flaw::Answer), "a slot that was never lent is not free again");
+    let fetches = all.iter().find(|message| message[0] == atomic && message[2] & 0x80 != 0).unwrap();
     let network = self::network(4);
     let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
     assert_eq!(lent(0, of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
     network.engines[1].borrowers.lend(0, 1);
     assert_eq!(lent(0, of_kind(put)), Ok(()));
-    assert_eq!(lent(1, of_kind(atomic)), Err(Flaw::Slot(1)), "no message that is written to slots");
+    assert_eq!(lent(1, of_kind(atomic)), Ok(()), "behind data of any number of bytes");
+    for kind in [get, borrow] {
+        assert_eq!(lent(2, of_kind(kind)), Err(Flaw::Slot(2)), "no message that is written to slots");
+    }
+    assert_eq!(lent(2, fetches), Err(Flaw::Slot(2)), "nor one that a value comes back for");
     let behind = loan::SLOTS as u32;
+    assert_eq!(lent(behind, of_kind(atomic)), Err(Flaw::Slot(behind)));
     assert_eq!(lent(behind, of_kind(put)), Err(Flaw::Slot(behind)));
     let network = self::network(4);
     let update = of_kind(atomic);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::{Level, Pattern};
-use crate::transport::{AtomicOp, Number, SignalOp, Width};
+use crate::transport::{AtomicOp, Number, Remote, SignalOp, Width};
 
 const PES: usize = 3;
 /// Areas that each PE has in the memory of every other, and their bytes.
@@ -36,6 +36,7 @@ fn signal(of: usize, area: usize) -> usize {
 enum Act {
     Put { area: usize, pattern: Pattern },
     PutSignal { area: usize, bytes: usize },
+    PutLongSignal { area: usize, bytes: usize },
     Get { area: usize, pattern: Pattern, nbi: bool },
     Update(AtomicOp),
     Atomic(AtomicOp, Width),
@@ -96,6 +97,7 @@ fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         (0..AREAS, pattern()).prop_map(|(area, pattern)| Act::Put { area, pattern }),
         (0..AREAS, 0usize..300).prop_map(|(area, bytes)| Act::PutSignal { area, bytes }),
+        (0..AREAS, 0..AREA).prop_map(|(area, bytes)| Act::PutLongSignal { area, bytes }),
         (0..AREAS, pattern(), any::<bool>()).prop_map(|(area, pattern, nbi)| Act::Get { area, pattern, nbi }),
         op().prop_map(Act::Update),
         (op(), prop_oneof![Just(Width::W4), Just(Width::W8)]).prop_map(|(op, width)| Act::Atomic(op, width)),
@@ -257,20 +259,14 @@ impl Cluster {
                     memory[to..to + pattern.block()].copy_from_slice(&source[from..from + pattern.block()]);
                 });
             }
-            Act::PutSignal { area, bytes } => {
-                self.claim(me, pe, area);
-                let (at, word) = (self::area(me, area), signal(me, area));
-                let source = self.fresh(bytes);
-                let count = self.model_word(pe, word) + 1;
-                let op = if count.is_multiple_of(2) { SignalOp::Add(1) } else { SignalOp::Set(count) };
-                let (network, to, signal) = (&self.network, remote(pe, at), remote(pe, word));
-                let (engine, end) = (&network.engines[me], network.end(me));
-                // SAFETY: the source has so many bytes, the area more, and the signal is a word.
-                unsafe { engine.put_signal(&end, channel, to, source.as_ptr(), bytes, signal, op) };
-                self.memory[pe][at..at + bytes].copy_from_slice(&source);
-                self.set_model_word(pe, word, count);
-                self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));
-                self.signalled.push((pe, me, area, count, source));
+            Act::PutSignal { area, bytes } => self.put_signal(me, pe, area, bytes),
+            // Who has borrowed nothing sends what fits a message.
+            Act::PutLongSignal { area, bytes } => {
+                let network = &self.network;
+                match network.engines[me].has_borrowed(&network.end(me), pe) {
+                    true => self.put_long_signal(me, pe, area, bytes),
+                    false => self.put_signal(me, pe, area, bytes % 300),
+                }
             }
             Act::Get { area, pattern, nbi } => {
                 self.claim(me, pe, area);
@@ -338,6 +334,47 @@ impl Cluster {
             Act::Step(steps) => (0..steps).for_each(|_| self.network.step()),
         }
         self.look_at_signals();
+    }
+
+    fn put_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize) {
+        self.signal(me, pe, area, bytes, |network, source, to, signal, op| {
+            let (engine, end) = (&network.engines[me], network.end(me));
+            // SAFETY: the source has so many bytes, the area more, and the signal is a word.
+            unsafe {
+                engine.put_signal(&end, Self::channel(me), to, source.as_ptr(), source.len(), signal, op);
+            };
+        });
+    }
+
+    fn put_long_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize) {
+        let at = self::area(me, area);
+        self.signal(me, pe, area, bytes, |network, source, _, signal, op| {
+            let (engine, end) = (&network.engines[me], network.end(me));
+            engine.signal_behind(&end, Self::channel(me), signal, op, |slot, head, write| {
+                end.try_write_both(pe, slot, head, write, (at, source))
+            });
+        });
+    }
+
+    /// Puts fresh bytes to an area with a signal behind them, by `put`.
+    fn signal(
+        &mut self,
+        me: usize,
+        pe: usize,
+        area: usize,
+        bytes: usize,
+        put: impl FnOnce(&Network, &[u8], Remote, Remote, SignalOp),
+    ) {
+        self.claim(me, pe, area);
+        let (at, word) = (self::area(me, area), signal(me, area));
+        let source = self.fresh(bytes);
+        let count = self.model_word(pe, word) + 1;
+        let op = if count.is_multiple_of(2) { SignalOp::Add(1) } else { SignalOp::Set(count) };
+        put(&self.network, &source, remote(pe, at), remote(pe, word), op);
+        self.memory[pe][at..at + bytes].copy_from_slice(&source);
+        self.set_model_word(pe, word, count);
+        self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));
+        self.signalled.push((pe, me, area, count, source));
     }
 
     /// Who sees a signal sees the bytes before it.

@@ -53,6 +53,8 @@ enum Moving {
     Written {
         slot: u32,
         bytes: usize,
+        /// What is written elsewhere with it, as far as it is not there yet.
+        beside: Vec<(usize, u8)>,
     },
 }
 
@@ -130,7 +132,8 @@ impl Network {
     fn deliver(&self, pe: usize, message: &Moving) {
         let carried_out = match message {
             Moving::Sent(message) => self.engines[pe].arrived(&self.end(pe), message),
-            &Moving::Written { slot, bytes } => {
+            &Moving::Written { slot, bytes, ref beside } => {
+                beside.iter().for_each(|&(offset, byte)| self.write_byte(pe, offset, byte));
                 let message = &mut self.lent.borrow_mut()[pe][slot as usize][..bytes];
                 let token = take_token(message);
                 let carried_out = self.engines[pe].landed(&self.end(pe), slot, token, message);
@@ -140,6 +143,12 @@ impl Network {
             }
         };
         carried_out.unwrap();
+    }
+
+    fn write_byte(&self, pe: usize, offset: usize, byte: u8) {
+        let at = self.places.start_of(pe).wrapping_add(SYSTEM_BYTES + offset);
+        // SAFETY: a byte of the slot, which no other thread uses.
+        unsafe { at.write(byte) };
     }
 
     /// A message that is under way to a PE, if there is room for it.
@@ -162,6 +171,31 @@ impl Network {
         }
         assert!(self.under_way.borrow().iter().all(Vec::is_empty), "what is not answered was sent");
         assert!(self.engines.iter().all(|engine| !engine.owes()), "somebody still owes something");
+    }
+}
+
+impl End<'_> {
+    /// Writes a message to a slot, and bytes to another place of the PE: some of them now, whichever, and all before its
+    /// engine is told.
+    pub(super) fn try_write_both(
+        &self,
+        pe: usize,
+        slot: Slot,
+        bytes: usize,
+        write: &mut dyn FnMut(&mut [u8]),
+        (offset, data): (usize, &[u8]),
+    ) -> Sent {
+        let network = self.network;
+        if self.try_write(pe, slot, bytes, write) == Sent::Full {
+            return Sent::Full;
+        }
+        let all = data.iter().enumerate().map(|(i, &byte)| (offset + i, byte));
+        let (now, later): (Vec<_>, Vec<_>) = all.partition(|_| network.roll(2) == 0);
+        now.into_iter().for_each(|(offset, byte)| network.write_byte(pe, offset, byte));
+        let last = network.under_way.borrow_mut()[pe].pop();
+        let Some(Moving::Written { slot, bytes, .. }) = last else { unreachable!("it was written just now") };
+        network.under_way.borrow_mut()[pe].push(Moving::Written { slot, bytes, beside: later });
+        Sent::Done
     }
 }
 
@@ -189,7 +223,11 @@ impl Wire for End<'_> {
         assert_eq!((slot.loan, slot.index), (place, slot.number as usize % SLOTS));
         let Some(message) = self.network.write(pe, bytes, write) else { return Sent::Full };
         self.network.lent.borrow_mut()[pe][slot.number as usize][..bytes].copy_from_slice(&message);
-        self.network.under_way.borrow_mut()[pe].push(Moving::Written { slot: slot.number, bytes });
+        self.network.under_way.borrow_mut()[pe].push(Moving::Written {
+            slot: slot.number,
+            bytes,
+            beside: Vec::new(),
+        });
         Sent::Done
     }
 

@@ -1,0 +1,127 @@
+//! One value for each of many, most of which have the same.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// A value for each of so many, from 0. Each different value is kept once, and of the order only where it changes: 8 bytes
+/// for each run of equal ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alike<T> {
+    values: Box<[T]>,
+    runs: Box<[Run]>,
+    len: usize,
+}
+
+/// From where on there is which value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    first: u32,
+    value: u32,
+}
+
+impl<T> Alike<T> {
+    /// Bytes of a run.
+    pub const RUN: usize = size_of::<Run>();
+
+    /// How many have a value.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nobody has.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The value of one, if it has one.
+    pub fn get(&self, index: usize) -> Option<&T> {
+        if index >= self.len {
+            return None;
+        }
+        let run = self.runs.partition_point(|run| run.first as usize <= index) - 1;
+        Some(&self.values[self.runs[run].value as usize])
+    }
+
+    /// The different values, in the order in which they come first.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// What `of` makes of the value of each; it is asked once for each different one.
+    pub fn map<U: Eq + Hash + Clone>(&self, of: impl FnMut(&T) -> U) -> Alike<U> {
+        let mut values = Vec::new();
+        let mut known = HashMap::new();
+        let place = |value: U| {
+            *known.entry(value).or_insert_with_key(|value| {
+                values.push(value.clone());
+                values.len() as u32 - 1
+            })
+        };
+        let places: Vec<u32> = self.values.iter().map(of).map(place).collect();
+        let run = |run: &Run| Run { value: places[run.value as usize], ..*run };
+        let mut runs: Vec<Run> = self.runs.iter().map(run).collect();
+        runs.dedup_by_key(|run| run.value);
+        Alike { values: values.into(), runs: runs.into(), len: self.len }
+    }
+
+    /// The value of each.
+    pub fn iter(&self) -> impl Iterator<Item = &T> + Clone {
+        let ends = self.runs.iter().skip(1).map(|run| run.first as usize).chain([self.len]);
+        let runs = self.runs.iter().zip(ends);
+        runs.flat_map(|(run, end)| {
+            std::iter::repeat_n(&self.values[run.value as usize], end - run.first as usize)
+        })
+    }
+}
+
+/// # Panics
+///
+/// If they are 2^32 or more.
+impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
+        let (mut values, mut runs, mut known, mut len) = (Vec::new(), Vec::<Run>::new(), HashMap::new(), 0);
+        for value in all {
+            let place = known.get(&value).copied().unwrap_or_else(|| {
+                values.push(value.clone());
+                known.insert(value, values.len() as u32 - 1);
+                values.len() as u32 - 1
+            });
+            if runs.last().is_none_or(|last| last.value != place) {
+                let first = u32::try_from(len).unwrap_or_else(|_| panic!("{len} values are too many"));
+                runs.push(Run { first, value: place });
+            }
+            len += 1;
+        }
+        Self { values: values.into(), runs: runs.into(), len }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn values_are_those_of_a_list(runs in vec((0..4_u8, 1..9_usize), 0..9)) {
+            let list: Vec<u8> =
+                runs.iter().flat_map(|(value, count)| std::iter::repeat_n(*value, *count)).collect();
+            let alike: Alike<u8> = list.iter().copied().collect();
+            prop_assert_eq!(alike.iter().copied().collect::<Vec<_>>(), list.clone());
+            prop_assert_eq!((alike.len(), alike.is_empty()), (list.len(), list.is_empty()));
+            for index in 0..list.len() + 2 {
+                prop_assert_eq!(alike.get(index), list.get(index));
+            }
+            let mut changes = list.clone();
+            changes.dedup();
+            prop_assert_eq!(alike.runs.len(), changes.len());
+            let halves = alike.map(|value| value / 2);
+            prop_assert_eq!(halves, list.iter().map(|value| value / 2).collect());
+            changes.sort_unstable();
+            changes.dedup();
+            prop_assert_eq!(alike.values().len(), changes.len());
+        }
+    }
+}

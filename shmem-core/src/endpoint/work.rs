@@ -1,0 +1,93 @@
+//! What goes on beside the program: a step at a time, whenever the PE waits for something.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::exclusion::Mutex;
+
+/// The longest sleep of a thread while there is a work: what that waits for may not wake who sleeps for something else,
+/// or another thread may have been at it.
+pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
+
+/// What a look at a work came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There was nothing to do.
+    Nothing,
+    /// Something was done.
+    Some,
+    /// There will be nothing to do any more.
+    Last,
+}
+
+/// Something that goes on beside the program. It never waits.
+pub trait Work: Send + Sync {
+    /// Does all that can be done now.
+    fn go_on(&self) -> Step;
+}
+
+/// The works of a PE.
+#[derive(Default)]
+pub(super) struct Works {
+    count: AtomicUsize,
+    list: Mutex<Vec<Arc<dyn Work>>>,
+}
+
+impl Works {
+    /// Adds one.
+    pub(super) fn begin(&self, work: Arc<dyn Work>) {
+        let mut list = self.list.lock();
+        list.push(work);
+        self.count.store(list.len(), Ordering::Release);
+    }
+
+    /// Whether there are any.
+    #[inline(always)]
+    pub(super) fn are_any(&self) -> bool {
+        self.count.load(Ordering::Acquire) != 0
+    }
+
+    /// Goes on with all, unless another thread is at it. Whether anything was done.
+    #[cold]
+    pub(super) fn go_on(&self) -> bool {
+        let Some(mut list) = self.list.try_lock() else { return false };
+        let mut moved = false;
+        list.retain(|work| {
+            let step = work.go_on();
+            moved |= step != Step::Nothing;
+            step != Step::Last
+        });
+        self.count.store(list.len(), Ordering::Release);
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Countdown(AtomicUsize);
+
+    impl Work for Countdown {
+        fn go_on(&self) -> Step {
+            match self.0.fetch_sub(1, Ordering::Relaxed) {
+                1 => Step::Last,
+                left if left.is_multiple_of(2) => Step::Some,
+                _ => Step::Nothing,
+            }
+        }
+    }
+
+    #[test]
+    fn works_are_gone_on_with_until_each_is_over() {
+        let works = Works::default();
+        assert!(!works.are_any() && !works.go_on());
+        let begun = [3, 5].map(|steps| Arc::new(Countdown(steps.into())));
+        begun.iter().for_each(|work| works.begin(Arc::clone(work) as _));
+        let moved: Vec<bool> = (0..5).map(|_| works.go_on()).collect();
+        assert_eq!(moved, [false, true, true, true, true]);
+        assert!(!works.are_any());
+        assert!(begun.iter().all(|work| work.0.load(Ordering::Relaxed) == 0 && Arc::strong_count(work) == 1));
+    }
+}

@@ -1,0 +1,128 @@
+//! Memory that several processes read, and nobody can change any more.
+
+use core::ptr::{NonNull, null_mut};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::SealFlags;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags};
+
+use super::map::{self, SEALS};
+
+/// Bytes in a memfd that is sealed against all changes, mapped for reading: the kernel lets nobody write them, not even who
+/// made them, in no process, by no call.
+#[derive(Debug)]
+pub struct Sealed {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: memory that nobody can change, and that this value alone unmaps.
+unsafe impl Send for Sealed {}
+// SAFETY: memory that nobody can change, and that this value alone unmaps.
+unsafe impl Sync for Sealed {}
+
+/// All changes: of the contents, of the size, and of the seals.
+const WHOLLY: SealFlags = SEALS.union(SealFlags::WRITE);
+
+impl Sealed {
+    /// A descriptor of a new memfd of these bytes, for [`open`](Self::open) in any process that is given it.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no memory, or allows no memfd.
+    pub fn make(bytes: &[u8]) -> io::Result<OwnedFd> {
+        let memfd = map::memfd(None)?;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let written = rustix::io::retry_on_intr(|| rustix::io::write(&memfd, rest))?;
+            rest = &rest[written..];
+        }
+        rustix::fs::fcntl_add_seals(&memfd, WHOLLY)?;
+        Ok(memfd)
+    }
+
+    /// What [`make`](Self::make) has made of so many bytes, whoever gave the descriptor: that it is such a one is checked.
+    ///
+    /// # Errors
+    ///
+    /// If it is no memfd, is not sealed, or has another size; and if the system refuses.
+    pub fn open(memfd: impl AsFd, bytes: usize) -> io::Result<Self> {
+        let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+        let seals = rustix::fs::fcntl_get_seals(&memfd).unwrap_or(SealFlags::empty());
+        if !seals.contains(WHOLLY) {
+            return Err(invalid("its contents are not sealed".to_owned()));
+        }
+        let size = rustix::fs::fstat(&memfd)?.st_size;
+        if bytes == 0 || u64::try_from(size) != Ok(bytes as u64) {
+            return Err(invalid(format!("it has {size} bytes and not {bytes}")));
+        }
+        // Privately: kernels before 6.7, and some behind it, take any shared mapping of a descriptor that is open for writing for
+        // one that writes, and refuse it. The pages are those of the memfd all the same, as nobody writes to them.
+        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+        let start =
+            unsafe { rustix::mm::mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, &memfd, 0) }?;
+        Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::FAULT)?, bytes })
+    }
+}
+
+impl AsRef<[u8]> for Sealed {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: `open` has mapped so many bytes from here on, of a file that has as many, whose seals let nobody change its
+        // size nor its contents; the mapping lasts as long as this value.
+        unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for Sealed {
+    fn drop(&mut self) {
+        // SAFETY: `open` has mapped it, and what `as_ref` has lent does not outlive this value.
+        _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_is_read_and_cannot_be_changed() {
+        let bytes: Vec<u8> = (0..20_000_u32).map(|k| k as u8).collect();
+        let memfd = Sealed::make(&bytes).unwrap();
+        let sealed = Sealed::open(&memfd, bytes.len()).unwrap();
+        assert_eq!(sealed.as_ref(), bytes);
+        assert_eq!(rustix::io::pwrite(&memfd, &[1], 0), Err(Errno::PERM));
+        assert_eq!(rustix::fs::ftruncate(&memfd, 1), Err(Errno::PERM));
+        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+        let written =
+            unsafe { rustix::mm::mmap(null_mut(), 4096, ProtFlags::WRITE, MapFlags::SHARED, &memfd, 0) };
+        assert_eq!(written.map(drop), Err(Errno::PERM));
+        drop(memfd);
+        assert_eq!(sealed.as_ref(), bytes, "it is there as long as it is mapped");
+    }
+
+    /// The kernel that runs this may take shared ones as well; older ones do not.
+    #[test]
+    fn it_is_mapped_as_every_kernel_allows() {
+        let sealed = Sealed::open(Sealed::make(b"some bytes").unwrap(), 10).unwrap();
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let start = format!("{:x}-", sealed.as_ref().as_ptr().addr());
+        let line = maps.lines().find(|line| line.starts_with(&start)).unwrap();
+        assert_eq!(line.split(' ').nth(1), Some("r--p"), "{line}");
+    }
+
+    #[test]
+    fn what_somebody_could_change_is_refused() {
+        let why = |memfd: &OwnedFd, bytes| Sealed::open(memfd, bytes).unwrap_err().to_string();
+        let open = map::memfd(None).unwrap();
+        rustix::fs::ftruncate(&open, 4096).unwrap();
+        assert_eq!(why(&open, 4096), "its contents are not sealed");
+        rustix::fs::fcntl_add_seals(&open, SEALS).unwrap();
+        assert_eq!(why(&open, 4096), "its contents are not sealed");
+        assert_eq!(why(&OwnedFd::from(tempfile::tempfile().unwrap()), 4096), "its contents are not sealed");
+        let sealed = Sealed::make(b"some bytes").unwrap();
+        assert_eq!(why(&sealed, 11), "it has 10 bytes and not 11");
+        assert_eq!(why(&Sealed::make(b"").unwrap(), 0), "it has 0 bytes and not 0");
+    }
+}

@@ -1,0 +1,218 @@
+//! Signals that wait until the data before them is delivered.
+//!
+//! A provider that cannot tell a target that something was written leaves that to the initiator: it learns that data is
+//! delivered, and then has the signal changed. Nobody waits for that in a call. The pieces of the data are operations that are
+//! reported; whoever reads the last of these completions makes the signal due, and whoever makes progress sends what is due, as
+//! far as there is room. So data for many signals is under way at a time. A signal is an event of its stream until it
+//! was handed over: quiet waits for it, and then for the change.
+//!
+//! The table grows to as many as are under way, and stays.
+
+use std::collections::VecDeque;
+use std::sync::MutexGuard;
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::exclusion::Mutex;
+use crate::transport::{Channel, Remote, SignalOp};
+
+/// A signal that is to be changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) channel: Channel,
+    pub(super) signal: Remote,
+    pub(super) op: SignalOp,
+}
+
+/// A signal in the table, for who waits until its data is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Expected {
+    /// Where it stands, for the operations that it waits for.
+    pub(super) number: u32,
+    serial: u64,
+}
+
+/// The signals of a PE that were not handed over yet.
+#[derive(Default)]
+pub(super) struct Signals {
+    table: Mutex<Table>,
+    /// How many there are, and how many of them are due: a look at it costs no lock.
+    waiting: AtomicUsize,
+    due: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Table {
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    due: VecDeque<u32>,
+    serial: u64,
+}
+
+struct Entry {
+    change: Change,
+    /// Pieces of its data that are not delivered.
+    pieces: usize,
+    serial: u64,
+}
+
+impl Signals {
+    /// A signal behind so many pieces, none of which was started yet.
+    pub(super) fn expect(&self, change: Change, pieces: usize) -> Expected {
+        assert!(pieces > 0, "a signal behind nothing waits for ever");
+        let table = &mut *self.table();
+        table.serial += 1;
+        let serial = table.serial;
+        let number = table.free.pop().unwrap_or_else(|| {
+            table.entries.push(None);
+            (table.entries.len() - 1) as u32
+        });
+        table.entries[number as usize] = Some(Entry { change, pieces, serial });
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Expected { number, serial }
+    }
+
+    /// A piece of a signal's data is delivered.
+    pub(super) fn delivered(&self, number: u32) {
+        let table = &mut *self.table();
+        let Some(entry) = &mut table.entries[number as usize] else {
+            unreachable!("signal {number} went before its data was delivered")
+        };
+        entry.pieces -= 1;
+        if entry.pieces == 0 {
+            table.due.push_back(number);
+            self.due.store(table.due.len(), Ordering::Release);
+        }
+    }
+
+    /// Whether the data of a signal is delivered.
+    pub(super) fn is_delivered(&self, expected: Expected) -> bool {
+        let table = self.table();
+        let entry = table.entries[expected.number as usize].as_ref();
+        entry.is_none_or(|entry| entry.serial != expected.serial || entry.pieces == 0)
+    }
+
+    /// How many may be handed over.
+    #[inline]
+    pub(super) fn due(&self) -> usize {
+        self.due.load(Ordering::Acquire)
+    }
+
+    /// One that may be handed over; to be [put back](Self::put_back), or told that it [was](Self::handed_over).
+    pub(super) fn next(&self) -> Option<(u32, Change)> {
+        let table = &mut *self.table();
+        let number = table.due.pop_front()?;
+        self.due.store(table.due.len(), Ordering::Release);
+        table.entries[number as usize].as_ref().map(|entry| (number, entry.change))
+    }
+
+    /// There was no room for it.
+    pub(super) fn put_back(&self, number: u32) {
+        let table = &mut *self.table();
+        table.due.push_back(number);
+        self.due.store(table.due.len(), Ordering::Release);
+    }
+
+    /// It is on its way.
+    pub(super) fn handed_over(&self, number: u32) {
+        let table = &mut *self.table();
+        table.entries[number as usize] = None;
+        table.free.push(number);
+        self.waiting.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Whether there are any.
+    #[inline]
+    pub(super) fn wait(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether there is one of a channel, for a PE.
+    pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
+        let is_one = |entry: &Entry| entry.change.channel == channel && entry.change.signal.pe.number() == pe;
+        self.wait() && self.table().entries.iter().flatten().any(is_one)
+    }
+
+    /// Whether there is one of a channel, for a PE, or else an operation of theirs, as `operation` says. That is asked behind:
+    /// a signal that is handed over between the two is an operation before it is none here.
+    pub(super) fn has_or(&self, channel: Channel, pe: usize, operation: impl FnOnce() -> bool) -> bool {
+        self.has(channel, pe) || operation()
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+
+    use super::*;
+    use crate::pe::Pe;
+
+    fn change(channel: u32, pe: u32) -> Change {
+        // SAFETY: no operation of an arena uses it.
+        let pe = unsafe { Pe::new(pe, Pe::OFF_NODE) };
+        let signal = Remote { pe, segment: 1, offset: 8 };
+        Change { channel: Channel(channel), signal, op: SignalOp::Add(1) }
+    }
+
+    #[test]
+    fn a_signal_is_due_when_its_last_piece_is_delivered() {
+        let signals = Signals::default();
+        let (first, second) = (signals.expect(change(1, 3), 2), signals.expect(change(2, 4), 1));
+        signals.delivered(first.number);
+        assert!(signals.next().is_none() && signals.due() == 0 && !signals.is_delivered(first));
+        signals.delivered(second.number);
+        assert_eq!(signals.due(), 1);
+        let (number, next) = signals.next().unwrap();
+        assert_eq!((number, next.channel), (second.number, Channel(2)));
+        assert!(signals.has(Channel(2), 4), "it is not on its way yet");
+        signals.put_back(number);
+        signals.delivered(first.number);
+        assert!(signals.is_delivered(first));
+        let order = [(); 2].map(|()| signals.next().unwrap().0);
+        assert_eq!(order, [second.number, first.number]);
+        order.into_iter().for_each(|number| signals.handed_over(number));
+        assert!(!signals.wait() && signals.due() == 0 && signals.next().is_none());
+    }
+
+    #[test]
+    fn who_waits_is_not_deceived_by_the_next_one_in_its_place() {
+        let signals = Signals::default();
+        let first = signals.expect(change(1, 3), 1);
+        signals.delivered(first.number);
+        assert!(signals.is_delivered(first));
+        signals.handed_over(signals.next().unwrap().0);
+        let next = signals.expect(change(1, 3), 1);
+        assert_eq!(next.number, first.number, "the table stays as long as it is");
+        assert!(signals.is_delivered(first) && !signals.is_delivered(next));
+    }
+
+    #[test]
+    fn a_signal_that_is_handed_over_meanwhile_is_not_overlooked() {
+        let (signals, is_started) = (Signals::default(), Cell::new(false));
+        let number = signals.expect(change(5, 7), 1).number;
+        signals.delivered(number);
+        // Who looks for operations finds the change if it was started before; that it is now is another thread's doing.
+        let looks_and_hands_over = || {
+            let found = is_started.replace(true);
+            if !found {
+                signals.handed_over(signals.next().unwrap().0);
+            }
+            found
+        };
+        assert!(signals.has_or(Channel(5), 7, looks_and_hands_over));
+    }
+
+    #[test]
+    fn signals_are_found_by_channel_and_pe() {
+        let signals = Signals::default();
+        let number = signals.expect(change(5, 7), 1).number;
+        assert!(signals.has(Channel(5), 7) && !signals.has(Channel(5), 6) && !signals.has(Channel(4), 7));
+        signals.delivered(number);
+        signals.handed_over(signals.next().unwrap().0);
+        assert!(!signals.has(Channel(5), 7));
+    }
+}

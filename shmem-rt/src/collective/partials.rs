@@ -1,0 +1,27 @@
+//! Room for partial results.
+
+use bytemuck::Pod;
+
+/// Room for the partial results of a [fold](super::tree::fold), in the frame of whoever folds. It stays in the first
+/// cache whatever there is to fold: of more ranks the tiles are shorter.
+pub(super) struct Partials([u128; Self::BYTES / size_of::<u128>()]);
+
+impl Partials {
+    const BYTES: usize = 4 << 10;
+
+    /// Whether there is room for an item: neither very large, nor aligned like nothing else.
+    pub(super) const fn has_room_for<I>() -> bool {
+        align_of::<I>() <= align_of::<Self>() && size_of::<I>() <= Self::BYTES
+    }
+
+    /// Room with nothing in it.
+    pub(super) const fn new() -> Self {
+        Self([0; _])
+    }
+
+    /// As many numbers as there is room for.
+    pub(super) fn of<N: Pod>(&mut self) -> &mut [N] {
+        let bytes = bytemuck::bytes_of_mut(&mut self.0);
+        bytemuck::cast_slice_mut(&mut bytes[..Self::BYTES / size_of::<N>() * size_of::<N>()])
+    }
+}

@@ -1,0 +1,174 @@
+//! Where the ranks of a team lie among its nodes.
+
+use core::ops::Range;
+
+use crate::group::Team;
+
+/// What is asked again and again of where ranks lie, worked out once for each team.
+#[derive(Debug)]
+pub(super) struct Placement {
+    /// How many members the nodes before each have, and how many all have.
+    before: Box<[u32]>,
+    /// Of each rank, how many lower ones are on its node; none if the ranks of each node follow each other.
+    slots: Option<Box<[u32]>>,
+    /// Members of the node that has most.
+    most: usize,
+    /// The largest power of two of which all nodes begin with a multiple, if the ranks of each follow each other.
+    unit: usize,
+}
+
+impl Placement {
+    /// That of a team.
+    pub(super) fn of(team: &Team) -> &Self {
+        team.worked_out(|| Self::new(team.node_count(), team.size(), |rank| team.node_of(rank)))
+    }
+
+    fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
+        let mut counts = vec![0_u32; nodes];
+        let (mut slots, mut follow) = (Vec::with_capacity(ranks), true);
+        let mut last = 0;
+        for rank in 0..ranks {
+            let node = node_of(rank);
+            follow &= node >= last;
+            last = node;
+            slots.push(counts[node]);
+            counts[node] += 1;
+        }
+        let most = counts.iter().copied().max().unwrap_or_default() as usize;
+        let ends = counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let before: Box<[u32]> = core::iter::once(0).chain(ends).collect();
+        let bits = before[..nodes].iter().fold(0, |bits, first| bits | first);
+        let unit = if bits == 0 { ranks.next_power_of_two() } else { 1 << bits.trailing_zeros() };
+        Self { before, slots: (!follow).then(|| slots.into()), most, unit }
+    }
+
+    /// How many nodes there are.
+    pub(super) fn nodes(&self) -> usize {
+        self.before.len() - 1
+    }
+
+    /// Members of the node that has most.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Members of a node.
+    pub(super) fn members(&self, node: usize) -> usize {
+        (self.before[node + 1] - self.before[node]) as usize
+    }
+
+    /// Members of a node and of those before it, so many nodes together.
+    pub(super) fn members_back(&self, node: usize, count: usize) -> usize {
+        let (nodes, all) = (self.nodes(), self.before[self.nodes()] as usize);
+        debug_assert!(count <= nodes, "{count} of {nodes} nodes");
+        let end = self.before[node + 1] as usize;
+        match (node + 1).checked_sub(count) {
+            Some(first) => end - self.before[first] as usize,
+            None => end + all - self.before[nodes + node + 1 - count] as usize,
+        }
+    }
+
+    /// How many lower ranks are on the node of a rank, which is on `node`.
+    pub(super) fn slot(&self, rank: usize, node: usize) -> usize {
+        match &self.slots {
+            Some(slots) => slots[rank] as usize,
+            None => rank - self.before[node] as usize,
+        }
+    }
+
+    /// Whether the ranks of each node follow each other, and those of the nodes.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.slots.is_none()
+    }
+
+    /// The ranks of a node, where they are in order.
+    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
+        self.before[node] as usize..self.before[node + 1] as usize
+    }
+
+    /// The ranks of a node and of those before it, so many nodes together, where they are in order: rising runs, of
+    /// which the first or both may have nothing.
+    pub(super) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
+        let end = self.before[node + 1] as usize;
+        match (node + 1).checked_sub(count) {
+            Some(first) => [0..0, self.before[first] as usize..end],
+            None => {
+                let nodes = self.nodes();
+                let (first, all) =
+                    (self.before[nodes + node + 1 - count] as usize, self.before[nodes] as usize);
+                // The whole circle is one run.
+                if first == end { [0..0, 0..all] } else { [0..end, first..all] }
+            }
+        }
+    }
+
+    /// Most values that the cover of as many nodes in a row has, on any node, where ranks are in order.
+    pub(super) fn most_values(&self, nodes: usize) -> usize {
+        let units = (nodes * self.most).div_ceil(self.unit);
+        match units {
+            0..=3 => units,
+            _ => units.min(2 * units.ilog2() as usize + 2),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::collective::cover::Cover;
+
+    #[test]
+    fn few_values_are_enough_for_nodes_that_are_powers_of_two() {
+        let of = |nodes, each| Placement::new(nodes, nodes * each, |rank| rank / each);
+        assert_eq!([1, 2, 3].map(|nodes| of(1000, 64).most_values(nodes)), [1, 2, 3]);
+        assert_eq!(of(2, 1).most_values(1), 1);
+        assert_eq!(of(2, 7).most_values(1), 6);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_asked_is_what_a_walk_finds(
+            sizes in proptest::collection::vec(1_usize..9, 1..20), shuffled: bool, seed: u64,
+        ) {
+            let mut of: Vec<usize> =
+                sizes.iter().enumerate().flat_map(|(node, size)| vec![node; *size]).collect();
+            if shuffled {
+                let mut random = seed | 1;
+                for k in (1..of.len()).rev() {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    of.swap(k, (random >> 33) as usize % (k + 1));
+                }
+            }
+            let (nodes, ranks) = (sizes.len(), of.len());
+            let placement = Placement::new(nodes, ranks, |rank| of[rank]);
+            prop_assert_eq!(placement.is_in_order(), of.is_sorted());
+            prop_assert_eq!(placement.most(), *sizes.iter().max().unwrap());
+            for rank in 0..ranks {
+                let lower = of[..rank].iter().filter(|node| **node == of[rank]).count();
+                prop_assert_eq!(placement.slot(rank, of[rank]), lower);
+            }
+            for (node, size) in sizes.iter().enumerate() {
+                prop_assert_eq!(placement.members(node), *size);
+                for count in 0..=nodes {
+                    let inside = |of: usize| (node + nodes - of) % nodes < count;
+                    let members = of.iter().filter(|of| inside(**of)).count();
+                    prop_assert_eq!(placement.members_back(node, count), members);
+                    if placement.is_in_order() {
+                        let runs = placement.ranks_back(node, count);
+                        prop_assert!(runs[0].is_empty() || runs[0].end < runs[1].start);
+                        for (rank, of) in of.iter().enumerate() {
+                            prop_assert_eq!(runs.iter().any(|run| run.contains(&rank)), inside(*of));
+                        }
+                        let values = Cover::of(&runs, ranks).len();
+                        prop_assert!(values <= placement.most_values(count), "{} of {} nodes", values, count);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+use super::{Arrival, Chunks, Departure, Fate, Memory, Place, Plan};
+
+/// An fcollect: the block of each rank goes round, from each to the next. In turn `t` a rank sends the block of the
+/// rank `t` before it: first its own, then what has come in the turn before.
+pub(in crate::collective) struct Relay {
+    ranks: usize,
+    rank: usize,
+    /// Of a block.
+    chunks: Chunks,
+    slots: usize,
+}
+
+impl Relay {
+    /// For `rank`, whose block is the source; the result is the blocks of all ranks in their order.
+    pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
+        Self { ranks, rank, chunks, slots }
+    }
+
+    /// Turn and chunk of everything that is sent, and of everything that comes.
+    fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.ranks - 1).flat_map(|turn| (0..self.chunks.count()).map(move |chunk| (turn, chunk)))
+    }
+
+    /// Where a chunk of the block lies that belongs to the rank so many before this one.
+    fn at(&self, before: usize, chunk: usize) -> Place {
+        let block = (self.rank + self.ranks - before) % self.ranks;
+        Place::of(Memory::Result, block * self.chunks.bytes(), self.chunks.range(chunk))
+    }
+}
+
+impl Plan for Relay {
+    fn departures(&self) -> impl Iterator<Item = Departure> {
+        self.steps().map(|(turn, chunk)| {
+            let number = turn * self.chunks.count() + chunk;
+            Departure {
+                to: (self.rank + 1) % self.ranks,
+                number,
+                from: match turn {
+                    0 => Place::of(Memory::Source, 0, self.chunks.range(chunk)),
+                    _ => self.at(turn, chunk),
+                },
+                lands: Some(self.at(turn, chunk).at),
+                after: (number + 1).saturating_sub(self.chunks.count()),
+                word: 0,
+                clearance: (number + 1).saturating_sub(self.slots) as u64,
+            }
+        })
+    }
+
+    fn arrivals(&self) -> impl Iterator<Item = Arrival> {
+        let from = (self.rank + self.ranks - 1) % self.ranks;
+        self.steps().map(move |(turn, chunk)| Arrival {
+            from,
+            word: 0,
+            into: self.at(turn + 1, chunk),
+            fate: Fate::Kept,
+        })
+    }
+
+    fn words(&self) -> usize {
+        1
+    }
+}

@@ -1,0 +1,56 @@
+use super::{Arrival, Chunks, Departure, Fate, Memory, Place, Plan};
+
+/// An alltoall: in step `t` each rank sends its part for the rank `t` further on, and is sent the part of the rank
+/// `t` before. So each rank is written to by one other at a time.
+pub(in crate::collective) struct Rotation {
+    ranks: usize,
+    rank: usize,
+    /// Of a part.
+    chunks: Chunks,
+    slots: usize,
+}
+
+impl Rotation {
+    /// For `rank`, whose parts for all ranks are the source, in their order; the result is what all have for it.
+    pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
+        Self { ranks, rank, chunks, slots }
+    }
+
+    /// Distance and chunk of everything that is sent, and of everything that comes.
+    fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
+        (1..self.ranks).flat_map(|distance| (0..self.chunks.count()).map(move |chunk| (distance, chunk)))
+    }
+
+    fn at(&self, memory: Memory, rank: usize, chunk: usize) -> Place {
+        Place::of(memory, rank * self.chunks.bytes(), self.chunks.range(chunk))
+    }
+}
+
+impl Plan for Rotation {
+    fn departures(&self) -> impl Iterator<Item = Departure> {
+        self.steps().map(|(distance, chunk)| {
+            let to = (self.rank + distance) % self.ranks;
+            let first = (distance - 1) * self.chunks.count();
+            Departure {
+                to,
+                number: first + chunk,
+                from: self.at(Memory::Source, to, chunk),
+                lands: Some(self.at(Memory::Result, self.rank, chunk).at),
+                after: 0,
+                word: distance - 1,
+                clearance: (first + chunk + 1).saturating_sub(first.max(self.slots)) as u64,
+            }
+        })
+    }
+
+    fn arrivals(&self) -> impl Iterator<Item = Arrival> {
+        self.steps().map(|(distance, chunk)| {
+            let from = (self.rank + self.ranks - distance) % self.ranks;
+            Arrival { from, word: distance - 1, into: self.at(Memory::Result, from, chunk), fate: Fate::Kept }
+        })
+    }
+
+    fn words(&self) -> usize {
+        self.ranks - 1
+    }
+}

@@ -1,0 +1,187 @@
+//! Rings: long data through room of the runtime, in chunks, on one node.
+//!
+//! A piece that goes through [scratch](super::step) takes a meeting, at which the first waits for the last. Chunks of a
+//! [ring](RingWords) take none: a member writes the next one while others still read those before, up to as many as
+//! there are slots. All members go through the same chunks in the same order. Which of them a member writes,
+//! and of whom it reads each, is the collective's affair; what it has nothing to do with it takes as well.
+//!
+//! The first chunk may be written before the meeting that every collective begins with: it lies in the member's own slot,
+//! and the three rules of rings, which each member keeps by itself, hold whatever the others have come for. So no slot is
+//! read while it is written, also where members do not agree and nobody has found it yet.
+//!
+//! Where PEs share cores, a bell that wakes a PE costs more than a chunk. So it is rung for what a member has done since the
+//! last one, as late as nobody can wait for it in vain: with the next chunk that it shows, before it waits itself, and at the
+//! end of the series.
+
+use core::cell::Cell;
+
+use shmem_core::pe::Pe;
+use shmem_core::shared;
+use shmem_core::sync::RingWords;
+use shmem_core::system::{CHUNK_BYTES, SystemArea, TeamArea};
+
+use crate::group::{Collective, Purpose};
+
+/// A series of chunks, of one collective.
+pub(super) struct Ring<'c> {
+    collective: &'c Collective<'c>,
+    purpose: &'c Purpose<'c>,
+    /// Its first one, in the life of the team.
+    first: u64,
+    /// How many of them the calling PE has taken.
+    taken: usize,
+    /// Whether the others' bells are to be rung for what it has done.
+    owes_bells: Cell<bool>,
+}
+
+impl<'c> Ring<'c> {
+    /// Most bytes of a chunk.
+    pub(super) const CHUNK: usize = CHUNK_BYTES;
+
+    /// A series of chunks for a collective.
+    pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
+        let mut ring = Self { collective, purpose, first: 0, taken: 0, owes_bells: Cell::new(false) };
+        ring.first = ring.words(collective.endpoint.me()).next();
+        ring
+    }
+
+    /// Waits until the slot of the k-th chunk is free.
+    pub(super) fn slot(&self, k: usize) -> Slot<'_> {
+        let number = self.first + k as u64;
+        let mut missing = self.others();
+        let mut next = missing.next();
+        self.until(|| {
+            while let Some(pe) = next {
+                if !self.words(pe).is_free(number) {
+                    return false;
+                }
+                next = missing.next();
+            }
+            true
+        });
+        Slot { ring: self, number }
+    }
+
+    /// A part of what a rank has for the others in the k-th chunk, once that has come.
+    ///
+    /// # Panics
+    ///
+    /// If the calling PE has taken that chunk.
+    pub(super) fn read(&self, k: usize, rank: usize, at: usize, bytes: usize) -> &[u8] {
+        assert!(k >= self.taken && at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of chunk {k}");
+        let (number, pe) = (self.first + k as u64, self.collective.team.member(rank));
+        let words = self.words(pe);
+        self.until(|| words.has(number));
+        let from = self.collective.endpoint.mapped(pe, self.offset(number) + at);
+        let from = from.unwrap_or_else(|| unreachable!("a ring is read on its node"));
+        // SAFETY: a slot has so many bytes from there on. Its owner has written the chunk, as just seen, and writes there
+        // again when this PE has taken it: by `take`, which borrows this exclusively and ends the reference, or by a later
+        // series, which begins behind it.
+        unsafe { core::slice::from_raw_parts(from, bytes) }
+    }
+
+    /// Copies what [`read`](Self::read) gives.
+    pub(super) fn read_to(&self, k: usize, rank: usize, at: usize, into: &mut [u8]) {
+        shared::copy_slice(into, self.read(k, rank, at, into.len()));
+    }
+
+    /// Says that the calling PE has read all it needs of the k-th chunk of every member, and of those before.
+    pub(super) fn take(&mut self, k: usize) {
+        self.taken = k + 1;
+        self.words(self.collective.endpoint.me()).take(self.first + k as u64);
+        self.owes_bells.set(true);
+    }
+
+    /// Waits until all others have taken the k-th chunk.
+    pub(super) fn until_taken(&self, k: usize) {
+        let number = self.first + k as u64;
+        self.until(|| self.others().all(|pe| self.words(pe).has_taken(number)));
+    }
+
+    fn others(&self) -> impl Iterator<Item = Pe> + use<'c> {
+        let Collective { team, endpoint, .. } = *self.collective;
+        team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me())
+    }
+
+    /// Rings the bells of the others, who may wait for what the calling PE has done: by read-modify-writes
+    /// ([`RingWords`]), as bells need it.
+    pub(super) fn ring_others(&self) {
+        if self.owes_bells.replace(false) {
+            let Collective { team, endpoint, .. } = *self.collective;
+            self.others().for_each(|pe| team.system_at(endpoint, pe).doorbell.ring());
+        }
+    }
+
+    fn until(&self, mut done: impl FnMut() -> bool) {
+        if done() {
+            return;
+        }
+        // Somebody may sleep until the calling PE has done what it owes bells for, and be who it would wait for.
+        self.ring_others();
+        let Self { collective, purpose, .. } = *self;
+        let Collective { team, endpoint, .. } = *collective;
+        let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
+        endpoint.waiting().until(
+            endpoint,
+            done,
+            |timeout, done| bell.sleep(timeout, done),
+            || purpose.activity(team.index(), collective.began()),
+        );
+    }
+
+    fn words(&self, pe: Pe) -> &'c RingWords {
+        let Collective { team, endpoint, .. } = *self.collective;
+        &team.system_at(endpoint, pe).teams[team.index()].ring
+    }
+
+    /// Where a chunk lies, from the start of its owner's slot in the arena.
+    fn offset(&self, number: u64) -> usize {
+        let area =
+            core::mem::offset_of!(SystemArea, teams) + self.collective.team.index() * size_of::<TeamArea>();
+        area + core::mem::offset_of!(TeamArea, mirror) + RingWords::slot(number) * CHUNK_BYTES
+    }
+}
+
+impl Drop for Ring<'_> {
+    fn drop(&mut self) {
+        self.ring_others();
+    }
+}
+
+/// A slot that is free, for a chunk of the calling PE's.
+pub(super) struct Slot<'r> {
+    ring: &'r Ring<'r>,
+    number: u64,
+}
+
+impl Slot<'_> {
+    /// Writes a part of the chunk.
+    pub(super) fn write(&mut self, at: usize, data: &[u8]) {
+        shared::copy_slice(self.room(at, data.len()), data);
+    }
+
+    /// A part of the chunk, to be written.
+    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+        assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
+        let Self { ring, number } = *self;
+        let to = ring.collective.endpoint.mine(ring.offset(number) + at);
+        // SAFETY: the slot has so many bytes, of which any are a value, and nobody reads it: all others have taken what lay
+        // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
+        // team (`Team::enter`), and a series has one slot for each number.
+        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
+    }
+
+    /// Shows the chunk to the others.
+    pub(super) fn show(self) {
+        let ring = self.ring;
+        self.show_unheard();
+        ring.ring_others();
+    }
+
+    /// As [`show`](Self::show), where what rings the others' bells comes straight behind.
+    pub(super) fn show_unheard(self) {
+        let Self { ring, number } = self;
+        ring.words(ring.collective.endpoint.me()).fill(number);
+        ring.owes_bells.set(true);
+    }
+}

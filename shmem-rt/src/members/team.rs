@@ -1,0 +1,167 @@
+//! The members of a team.
+
+use std::sync::Arc;
+
+use shmem_core::pe::Pe;
+
+use super::directory::Directory;
+use super::nodes::Nodes;
+use super::ranks::Ranks;
+
+/// The members of a team, by rank and by node.
+#[derive(Debug)]
+pub(crate) struct Members {
+    directory: Arc<Directory>,
+    ranks: Ranks,
+    /// Where no rule says it, by the node of the job.
+    nodes: Nodes,
+}
+
+impl Members {
+    /// All PEs, with their numbers as ranks.
+    pub(crate) fn all(directory: Arc<Directory>) -> Self {
+        let ranks = Ranks::all(directory.pes().len());
+        Self::new(directory, ranks)
+    }
+
+    /// Those of a team with these ranks, one at least and all different, in the order of their ranks in the new one.
+    pub(crate) fn of(team: &Self, ranks: impl IntoIterator<Item = usize>) -> Self {
+        let numbers = ranks.into_iter().map(|rank| team.member(rank).number() as u32).collect();
+        Self::new(Arc::clone(&team.directory), Ranks::of(numbers))
+    }
+
+    fn new(directory: Arc<Directory>, ranks: Ranks) -> Self {
+        let number = |rank| ranks.number(rank).unwrap_or_else(|| unreachable!("it is below their number"));
+        let places = (0..ranks.size()).map(|rank| directory.node_of(number(rank)));
+        let nodes = Nodes::of_places(places, directory.node_count());
+        Self { directory, ranks, nodes }
+    }
+
+    /// All PEs of the job.
+    #[inline]
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(crate) fn size(&self) -> usize {
+        self.ranks.size()
+    }
+
+    /// The member with a rank, if there is one. It stands in the list of all PEs.
+    #[inline]
+    pub(crate) fn get(&self, rank: usize) -> Option<&Pe> {
+        self.ranks.number(rank).and_then(|number| self.directory.pes().get(number))
+    }
+
+    /// The member with a rank.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn member(&self, rank: usize) -> Pe {
+        match self.get(rank) {
+            Some(pe) => *pe,
+            None => panic!("no member has rank {rank}: there are {}", self.size()),
+        }
+    }
+
+    /// The members, in the order of their ranks.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Pe> + Clone {
+        (0..self.size()).filter_map(|rank| self.get(rank))
+    }
+
+    /// The rank of the PE with a number, if it is a member.
+    #[inline]
+    pub(crate) fn rank_of(&self, number: usize) -> Option<usize> {
+        self.ranks.find(number)
+    }
+
+    /// How many nodes have members.
+    #[inline]
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.count()
+    }
+
+    /// The node of the member with a rank.
+    #[inline]
+    pub(crate) fn node_of(&self, rank: usize) -> usize {
+        self.nodes.find(rank, || self.directory.node_of(self.member(rank).number()))
+    }
+
+    /// The rank of the first member of a node.
+    #[inline]
+    pub(crate) fn first_of(&self, node: usize) -> usize {
+        self.nodes.first(node)
+    }
+}
+
+#[cfg(test)]
+impl Members {
+    /// Those of a job of `count` PEs, all on one node, that have these numbers.
+    pub(crate) fn of_one_node(count: u32, numbers: impl IntoIterator<Item = usize>) -> Arc<Self> {
+        // SAFETY: nothing is issued to them.
+        let pes = (0..count).map(|number| unsafe { Pe::new(number, number) }).collect();
+        let all = Self::all(Arc::new(Directory::new(
+            shmem_core::memory::PeList::new(pes),
+            &vec![0; count as usize],
+        )));
+        Arc::new(Self::of(&all, numbers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::subsequence;
+
+    use super::*;
+
+    proptest! {
+        /// A team of a team, on any hosts, against lists.
+        #[test]
+        fn members_are_those_of_lists(
+            (hosts, first, second) in vec(0..5_u32, 1..40).prop_flat_map(|hosts| {
+                let count = hosts.len();
+                let first = subsequence((0..count).collect::<Vec<_>>(), 1..=count).prop_shuffle();
+                (Just(hosts), first).prop_flat_map(|(hosts, first)| {
+                    let count = first.len();
+                    let second = subsequence((0..count).collect::<Vec<_>>(), 1..=count);
+                    (Just(hosts), Just(first), second)
+                })
+            }),
+        ) {
+            // SAFETY: nothing is issued to them.
+            let pes = (0..hosts.len() as u32).map(|number| unsafe { Pe::new(number, Pe::OFF_NODE) }).collect();
+            let all = Members::all(Arc::new(Directory::new(shmem_core::memory::PeList::new(pes), &hosts)));
+            let one = Members::of(&all, first.iter().copied());
+            let two = Members::of(&one, second.iter().copied());
+            let of_two: Vec<usize> = second.iter().map(|rank| first[*rank]).collect();
+            for (members, list) in [(all, (0..hosts.len()).collect()), (one, first), (two, of_two)] {
+                let numbers = |pes: Vec<&Pe>| pes.into_iter().map(|pe| pe.number()).collect::<Vec<_>>();
+                prop_assert_eq!(numbers(members.iter().collect()), list.clone());
+                prop_assert_eq!(members.size(), list.len());
+                for number in 0..hosts.len() {
+                    let rank = list.iter().position(|other| *other == number);
+                    prop_assert_eq!(members.rank_of(number), rank);
+                }
+                let mut seen: Vec<u32> = Vec::new();
+                for (rank, number) in list.iter().enumerate() {
+                    let host = hosts[*number];
+                    if !seen.contains(&host) {
+                        prop_assert_eq!(members.first_of(seen.len()), rank);
+                        seen.push(host);
+                    }
+                    let node = seen.iter().position(|known| *known == host);
+                    prop_assert_eq!(Some(members.node_of(rank)), node);
+                }
+                prop_assert_eq!(members.node_count(), seen.len());
+                prop_assert!(members.get(list.len()).is_none());
+            }
+        }
+    }
+}

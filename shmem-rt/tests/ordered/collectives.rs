@@ -1,0 +1,144 @@
+//! Histories of collectives: random teams come and go, and call what members call together, in all forms and lengths,
+//! each at its own pace. What a loop over the members gives is what they must give. By hand:
+//!
+//! ```text
+//! HISTORIES=200 cargo test -p shmem-rt --test ordered -- collectives::     so many for each number of PEs
+//! HISTORY=1000                                                             from this number on
+//! HISTORY_TRACE=1                                                          each call is told before it is made
+//! ```
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use shmem::prelude::*;
+use shmem::{Team, TeamConfig};
+
+use crate::dice::Dice;
+use crate::together::{Call, MOST, Room, make};
+
+/// Histories of a test, unless it is told otherwise.
+const USUALLY: u64 = 3;
+
+/// Steps of a history.
+const STEPS: usize = 40;
+
+/// Teams that are there at a time, besides that of all PEs.
+const TEAMS: usize = 4;
+
+/// One of several teams that a split has made: the members of each in the order of ranks, and what this PE has of them.
+struct Made {
+    groups: Vec<Vec<usize>>,
+    mine: Option<Team>,
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("`{variable}={text}` is no number")))
+}
+
+/// Plays the histories that the environment names.
+pub(crate) fn play(world: &World) {
+    let first = number("HISTORY").unwrap_or(0);
+    let room = Room::new(world, MOST);
+    for seed in first..first + number("HISTORIES").unwrap_or(USUALLY) {
+        history(world, &room, seed);
+    }
+}
+
+fn history(world: &World, room: &Room, seed: u64) {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ pes as u64);
+    // How long this PE takes is its own.
+    let mut pace = Dice(seed << 8 ^ me as u64);
+    (0..8).for_each(|_| _ = (dice.below(2), pace.below(2)));
+    let tells = std::env::var_os("HISTORY_TRACE").is_some();
+    let everybody: Vec<usize> = (0..pes).collect();
+    let mut teams: [Option<Made>; TEAMS] = Default::default();
+    for step in 0..STEPS {
+        let slot = dice.below(TEAMS as u64 + 1) as usize;
+        if slot < TEAMS && (teams[slot].is_none() || dice.below(12) == 0) {
+            teams[slot] = Some(split(world, &mut dice));
+            continue;
+        }
+        let call = Call::draw(&mut dice, MOST);
+        let (team, members) = match teams.get(slot) {
+            None => (world.team(), &everybody),
+            Some(made) => {
+                let Some(Made { groups, mine: Some(mine) }) = made else { continue };
+                (mine, groups.iter().find(|group| group.contains(&me)).expect("who has a team is in it"))
+            }
+        };
+        let told = || format!("history {seed} of {pes} PEs, step {step}: {call:?} among {members:?}");
+        if tells {
+            eprintln!("PE {me}: {}", told());
+        }
+        match pace.below(12) {
+            0 => std::thread::sleep(Duration::from_micros(pace.below(300))),
+            1..=2 => std::thread::yield_now(),
+            _ => {}
+        }
+        let made = || make(world, team, members, room, &call);
+        if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(made)) {
+            eprintln!("PE {me} fails in {}", told());
+            std::panic::resume_unwind(panic);
+        }
+    }
+    drop(teams);
+    world.barrier_all();
+}
+
+/// Splits the team of all PEs: by colours and keys, or at equal distances.
+fn split(world: &World, dice: &mut Dice) -> Made {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    let plain = TeamConfig::default();
+    let (groups, mine) = if dice.below(3) == 0 {
+        let start = dice.below(pes as u64) as usize;
+        let stride = if dice.below(2) == 0 { -1 } else { 1 } * (1 + dice.below(2) as isize);
+        let room = if stride < 0 { start } else { pes - 1 - start } / stride.unsigned_abs();
+        let size = 1 + dice.below(room as u64 + 1) as usize;
+        let member = |k: usize| (start as isize + k as isize * stride) as usize;
+        let mine = world.team().split_strided(world, start, stride, size, &plain).unwrap();
+        (vec![(0..size).map(member).collect()], mine)
+    } else {
+        let colours: Vec<Option<u64>> = (0..pes).map(|_| dice.below(3).checked_sub(1)).collect();
+        let keys: Vec<i64> = (0..pes).map(|_| dice.below(9) as i64).collect();
+        let group = |colour: u64| -> Vec<usize> {
+            let mut group: Vec<usize> = (0..pes).filter(|pe| colours[*pe] == Some(colour)).collect();
+            group.sort_by_key(|pe| keys[*pe]);
+            group
+        };
+        let mine = world.team().split_by(world, colours[me], keys[me], &plain).unwrap();
+        ((0..2).map(group).filter(|group| !group.is_empty()).collect(), mine)
+    };
+    let group = groups.iter().find(|group: &&Vec<usize>| group.contains(&me));
+    assert_eq!(group.is_some(), mine.is_some());
+    if let (Some(group), Some(mine)) = (group, &mine) {
+        assert_eq!(mine.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *group);
+    }
+    Made { groups, mine }
+}
+
+#[shmem::test(pes = 1)]
+fn histories_of_1(world: &mut World) {
+    play(world);
+}
+
+#[shmem::test(pes = 2)]
+fn histories_of_2(world: &mut World) {
+    play(world);
+}
+
+#[shmem::test(pes = 3)]
+fn histories_of_3(world: &mut World) {
+    play(world);
+}
+
+#[shmem::test(pes = 4)]
+fn histories_of_4(world: &mut World) {
+    play(world);
+}
+
+#[shmem::test(pes = 5)]
+fn histories_of_5(world: &mut World) {
+    play(world);
+}

@@ -1,0 +1,311 @@
+//! Collectives on symmetric objects, of sizes around those at which they are moved where they lie, and large private ones: both
+//! give what a loop gives, and floating sums those of the tree.
+
+use shmem::prelude::*;
+use shmem::{Team, TeamConfig, zeroed};
+
+const PES: usize = 4;
+/// Elements of each PE: below a direct form, a bit more, and some chunks that do not come out even.
+const LENGTHS: [usize; 5] = [0, 3, 2048, 2051, 21_000];
+const MOST: usize = LENGTHS[4] * PES;
+
+#[symmetric]
+static OUT: [u64; MOST];
+#[symmetric]
+static IN: [u64; MOST];
+#[symmetric]
+static FIELD: [f64; LENGTHS[4]];
+
+/// Element `k` of a PE in a round.
+fn element(round: usize, pe: usize, k: usize) -> u64 {
+    (round as u64) << 40 | (pe as u64) << 32 | k as u64
+}
+
+fn row(round: usize, pe: usize, len: usize) -> Vec<u64> {
+    (0..len).map(|k| element(round, pe, k)).collect()
+}
+
+#[shmem::test(pes = 4)]
+fn lists_go_from_anywhere_to_anywhere(world: &mut World) {
+    lists(world);
+}
+
+/// Sends lists from each kind of place to each, among four PEs.
+pub(crate) fn lists(world: &World) {
+    let me = world.my_pe();
+    let (object, list) =
+        (world.alloc(zeroed::<u64>(MOST)).unwrap(), world.alloc(zeroed::<u64>(MOST)).unwrap());
+    for (round, len) in LENGTHS.into_iter().enumerate() {
+        let given = row(round, me, len * PES);
+        let collected: Vec<u64> = (0..PES).flat_map(|pe| row(round, pe, len)).collect();
+        let of = |pe: usize| (0..len).map(move |k| element(round, pe, me * len + k));
+        let exchanged: Vec<u64> = (0..PES).flat_map(of).collect();
+        let (out, object) = (OUT.here(world).index(..len * PES), object.here(world).index(..len * PES));
+        let (came, list) = (IN.here(world).index(..len * PES), list.here(world).index(..len * PES));
+        for source in [out, object] {
+            source.copy_from(&given);
+            for into in [came, list] {
+                into.fill(7);
+                world.alltoall(&source, into);
+                assert!(into.to_vec() == exchanged);
+                into.fill(7);
+                world.fcollect(&source.index(..len), into);
+                assert!(into.to_vec() == collected);
+                into.fill(7);
+                world.alltoall(&given, into);
+                assert!(into.to_vec() == exchanged);
+                assert!(source.to_vec() == given, "a source is not changed");
+            }
+            let (mut exchange, mut collect) = (vec![7; len * PES], vec![7; len * PES]);
+            world.alltoall(&source, &mut exchange);
+            world.fcollect(&source.index(..len), &mut collect);
+            assert!(exchange == exchanged && collect == collected);
+        }
+        let (mut exchange, mut collect) = (vec![7; len * PES].into_boxed_slice(), vec![7; len * PES]);
+        world.alltoall(&given[..], &mut exchange);
+        world.fcollect(&given[..len], &mut collect[..]);
+        assert!(*exchange == exchanged && collect == collected);
+        assert!(
+            world.collect(&given[..len * me])
+                == (0..PES).flat_map(|pe| row(round, pe, len * pe)).collect::<Vec<_>>()
+        );
+    }
+    let mut arrays = [0; PES];
+    world.alltoall(&[me; PES], &mut arrays);
+    assert_eq!(arrays, [0, 1, 2, 3]);
+    world.alltoall(&OUT, &IN);
+}
+
+/// Values of which sums show the order they were made in.
+fn term(pe: usize, k: usize) -> f64 {
+    match (pe + k) % 5 {
+        0 => 1e16 * (k as f64 + 1.0),
+        1 => -1e16 * (k as f64 + 1.0),
+        2 => -0.0,
+        3 => 1.0 / (k + pe + 1) as f64,
+        _ if k.is_multiple_of(97) => f64::NAN,
+        _ => 3.0,
+    }
+}
+
+/// The tree over ranks, as it is defined.
+fn tree(terms: &[f64]) -> f64 {
+    match terms {
+        [one] => *one,
+        _ => {
+            let (left, right) = terms.split_at(terms.len().next_power_of_two() / 2);
+            tree(left) + tree(right)
+        }
+    }
+}
+
+#[shmem::test(pes = 4)]
+fn sums_are_those_of_the_tree_however_they_are_made(world: &mut World) {
+    sums(world);
+}
+
+/// Compares sums of all forms with the tree, bit for bit, among one to four PEs.
+pub(crate) fn sums(world: &World) {
+    let config = TeamConfig::default();
+    let me = world.my_pe();
+    let of_length = |len: usize| [1, 2, 3, 4, 5].map(|members| (members, len));
+    for (members, len) in LENGTHS.into_iter().flat_map(of_length) {
+        // The first ones, in the other order; and all, in one in which those of a node do not follow each other.
+        let (members, key) = if members > PES { (PES, me * 3 % PES) } else { (members, PES - me) };
+        let is_member = me < members;
+        let team = world.team().split_by(world, is_member.then_some(0), key as i64, &config).unwrap();
+        if let Some(team) = team {
+            sums_of(world, &team, len);
+        }
+        world.barrier_all();
+    }
+    for len in LENGTHS {
+        sums_of(world, world.team(), len);
+    }
+}
+
+/// Compares those of the members of a team, of so many numbers.
+fn sums_of(world: &World, team: &Team, len: usize) {
+    let (me, members) = (world.my_pe(), team.size());
+    let pes: Vec<usize> = team.pes().iter().map(|pe| pe.number()).collect();
+    let mine: Vec<f64> = (0..len).map(|k| term(me, k)).collect();
+    let bits = |number: f64| if number.is_nan() { f64::NAN.to_bits() } else { number.to_bits() };
+    let expected = |ranks: usize, k: usize| {
+        let terms: Vec<f64> = pes[..ranks].iter().map(|pe| term(*pe, k)).collect();
+        bits(tree(&terms))
+    };
+    let agrees = |sums: &[f64], ranks| (0..len).all(|k| sums[k].to_bits() == expected(ranks, k));
+    assert!(agrees(&team.sum(world, mine.clone()), members), "{members} members, {len} numbers");
+    assert!(agrees(&team.sum_inscan(world, mine.clone()), team.rank() + 1));
+    let field = FIELD.here(world).index(..len);
+    field.copy_from(&mine);
+    team.sum(world, field);
+    assert!(agrees(&field.to_vec(), members), "{members} members, an object of {len} numbers");
+    field.copy_from(&mine);
+    team.min(world, field);
+    let least = |k: usize| pes.iter().map(|pe| term(*pe, k)).fold(f64::NAN, f64::min);
+    let least = field
+        .to_vec()
+        .into_iter()
+        .enumerate()
+        .all(|(k, min)| min == least(k) || min.is_nan() && least(k).is_nan());
+    assert!(least);
+}
+
+#[shmem::test(pes = 3)]
+fn chunks_follow_each_other_through_many_collectives(world: &mut World) {
+    let me = world.my_pe();
+    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+    for round in 0..40 {
+        let len = 2000 + round * 777 % 9000;
+        let root = world.pe(round % 3).unwrap();
+        let data = world.broadcast(row(round, me, len), root);
+        assert!(data == row(round, root.number(), len));
+        let mut all = vec![0; 3 * len];
+        team.fcollect(world, &data[..], &mut all);
+        assert!(all.chunks(len).all(|of_one| of_one == data));
+        let sums = team.sum(world, data.clone());
+        assert!(sums.iter().zip(&data).all(|(sum, one)| *sum == 3 * one));
+        let field = FIELD.here(world).index(..len);
+        field.fill(me as f64);
+        team.broadcast(world, field, root);
+        assert!(field.to_vec().iter().all(|x| *x == root.number() as f64));
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn an_object_may_be_source_and_destination(world: &mut World) {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    for len in [100, 3000, 21_000] {
+        let part = OUT.here(world).index(..len * pes);
+        let given = row(1, me, len * pes);
+        part.copy_from(&given);
+        world.alltoall(&part, part);
+        let of = |pe: usize| (0..len).map(move |k| element(1, pe, me * len + k));
+        assert!(part.to_vec() == (0..pes).flat_map(of).collect::<Vec<_>>(), "{len}");
+        part.copy_from(&given);
+        world.fcollect(&part.index(..len), part);
+        let collected: Vec<u64> = (0..pes).flat_map(|pe| row(1, pe, len)).collect();
+        assert!(part.to_vec() == collected, "{len}");
+        // What is given lies where others' data go before it is read to its end.
+        for first in [0, len / 2, 2 * len] {
+            let mine = part.index(first..first + len);
+            mine.copy_from(&row(1, me, len));
+            assert_eq!(world.collect_into(&mine, part), len * pes);
+            assert!(part.to_vec() == collected, "{len} from {first}");
+            mine.copy_from(&row(1, me, len));
+            let root = world.pe(first % pes).unwrap();
+            world.fcollect_to(&mine, part, root);
+            assert!(world.me() != root || part.to_vec() == collected, "{len} from {first}, to {root}");
+            part.copy_from(&given);
+            world.scatter_from(&part, mine, root);
+            assert!(mine.to_vec() == row(1, root.number(), len * pes)[me * len..][..len], "{len} to {first}");
+            part.copy_from(&given);
+            world.sum_scatter(&part, mine);
+            let sum = |k: usize| (0..pes).map(|pe| element(1, pe, me * len + k)).sum::<u64>();
+            assert!(mine.to_vec().into_iter().enumerate().all(|(k, x)| x == sum(k)), "{len} to {first}");
+        }
+        part.copy_from(&given);
+        world.alltoalls(&part, 1, part, 1, len);
+        assert!(part.to_vec() == (0..pes).flat_map(of).collect::<Vec<_>>(), "{len}");
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit(world: &mut World) {
+    let root = world.pes()[1];
+    let mine = if world.my_pe() == 0 { f64::INFINITY } else { f64::NEG_INFINITY };
+    let all: f64 = world.sum(mine);
+    if let Some(sum) = world.sum_to(mine, root) {
+        assert_eq!(sum.to_bits(), all.to_bits());
+    }
+    assert_eq!(world.sum_scatter(&[mine; 3][..], 0.0_f64).to_bits(), all.to_bits());
+}
+
+#[shmem::test(pes = 2)]
+fn a_part_of_no_elements_at_the_end_of_an_object_of_a_team_is_one_of_it(world: &mut World) {
+    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+    let object = team.alloc(world, zeroed::<u64>(512)).unwrap();
+    team.sum(world, object.here(world).index(512..));
+    team.sum(world, object.here(world).index(511..));
+}
+
+/// Who comes back first changes what the others may have yet to read.
+#[shmem::test(pes = 3)]
+fn what_was_given_may_be_changed_at_once(world: &mut World) {
+    let (me, pes, len) = (world.my_pe(), world.n_pes(), 20_000);
+    let (one, all) = (OUT.here(world).index(..len), OUT.here(world).index(..len * pes));
+    let (into, field) = (IN.here(world).index(..len * pes), FIELD.here(world).index(..len));
+    for round in 0..60 {
+        one.fill(element(round, me, 0));
+        world.fcollect(&one, into);
+        one.fill(7);
+        let rows = into.to_vec();
+        assert!(
+            rows.chunks(len).enumerate().all(|(pe, row)| row.iter().all(|x| *x == element(round, pe, 0)))
+        );
+        all.fill(element(round, me, 1));
+        world.alltoall(&all, into);
+        all.fill(7);
+        let rows = into.to_vec();
+        assert!(
+            rows.chunks(len).enumerate().all(|(pe, row)| row.iter().all(|x| *x == element(round, pe, 1)))
+        );
+        let root = world.pe(round % pes).unwrap();
+        field.fill((round * pes + me) as f64);
+        world.broadcast(field, root);
+        if world.me() == root {
+            field.fill(-1.0);
+        } else {
+            assert!(
+                field.to_vec().iter().all(|x| *x == (round * pes + root.number()) as f64),
+                "round {round}"
+            );
+        }
+    }
+}
+
+#[shmem::test(pes = 4)]
+fn scans_of_objects_are_those_of_values(world: &mut World) {
+    let me = world.my_pe();
+    for len in LENGTHS {
+        let mine: Vec<f64> = (0..len).map(|k| term(me, k)).collect();
+        let field = FIELD.here(world).index(..len);
+        let agrees = |found: Vec<f64>, values: Vec<f64>| {
+            found.iter().zip(values).all(|(one, other)| one.to_bits() == other.to_bits())
+        };
+        field.copy_from(&mine);
+        world.sum_inscan(field);
+        assert!(agrees(field.to_vec(), world.sum_inscan(mine.clone())), "{len}");
+        field.copy_from(&mine);
+        world.sum_exscan(field);
+        assert!(agrees(field.to_vec(), world.sum_exscan(mine.clone())), "{len}");
+    }
+}
+
+/// What others put between the places of a strided exchange is there behind it.
+#[shmem::test(pes = 3)]
+fn what_lies_between_strides_is_left_alone(world: &mut World) {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    for len in [1, 300, 7000] {
+        let (source, into) = (OUT.here(world).index(..len * pes * 2), IN.here(world).index(..len * pes * 3));
+        source.copy_from(&row(2, me, len * pes * 2));
+        into.fill(7);
+        world.barrier_all();
+        let next = world.pe((me + 1) % pes).unwrap();
+        let put = |at: usize| world.p(IN.on(next).index(at), 8);
+        // Some of the gaps, before and behind.
+        let some = |at: usize| (at / 3).is_multiple_of(1 + len / 10);
+        let gaps = |rest| (0..len * pes * 3).filter(move |at| some(*at) && at % 3 == rest);
+        gaps(1).for_each(put);
+        world.alltoalls(&source, 2, into, 3, len);
+        gaps(2).for_each(put);
+        world.barrier_all();
+        let expected = |at: usize| match (at % 3, at / 3) {
+            (0, k) => element(2, k / len, 2 * (me * len + k % len)),
+            _ if some(at) => 8,
+            _ => 7,
+        };
+        assert!(into.to_vec().into_iter().enumerate().all(|(at, x)| x == expected(at)), "{len} of each");
+    }
+}

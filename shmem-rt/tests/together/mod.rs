@@ -1,0 +1,204 @@
+//! What all members of a team call together, as data: a collective, the form in which data are given to it, and what the
+//! members have. A call is [drawn](Call::draw) from dice that are equal on all PEs, [made](make) by each of them, and
+//! compared with a loop over the members.
+
+mod item;
+mod make;
+mod room;
+
+use crate::dice::Dice;
+pub(crate) use make::make;
+pub(crate) use room::Room;
+
+/// Most bytes that a PE gives.
+pub(crate) const MOST: usize = 200 << 10;
+
+/// A collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Barrier,
+    Sync,
+    Broadcast,
+    Collect,
+    CollectInto,
+    Fcollect,
+    Alltoall,
+    Alltoalls,
+    Sum,
+    Prod,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    SumInscan,
+    SumExscan,
+    Alltoallv,
+    CollectTo,
+    FcollectTo,
+    ScatterFrom,
+    SumTo,
+    ProdTo,
+    MinTo,
+    MaxTo,
+    AndTo,
+    OrTo,
+    XorTo,
+    SumScatter,
+    MinAt,
+    MaxAt,
+    Reduce,
+    ReduceTo,
+    ReduceInscan,
+    ReduceExscan,
+    ReduceScatter,
+}
+
+const ALL: [What; 36] = [
+    What::Barrier,
+    What::Sync,
+    What::Broadcast,
+    What::Collect,
+    What::CollectInto,
+    What::Fcollect,
+    What::Alltoall,
+    What::Alltoalls,
+    What::Sum,
+    What::Prod,
+    What::Min,
+    What::Max,
+    What::And,
+    What::Or,
+    What::Xor,
+    What::SumInscan,
+    What::SumExscan,
+    What::Alltoallv,
+    What::CollectTo,
+    What::FcollectTo,
+    What::ScatterFrom,
+    What::SumTo,
+    What::ProdTo,
+    What::MinTo,
+    What::MaxTo,
+    What::AndTo,
+    What::OrTo,
+    What::XorTo,
+    What::SumScatter,
+    What::MinAt,
+    What::MaxAt,
+    What::Reduce,
+    What::ReduceTo,
+    What::ReduceInscan,
+    What::ReduceExscan,
+    What::ReduceScatter,
+];
+
+impl What {
+    fn takes_bits(self) -> bool {
+        matches!(self, Self::And | Self::Or | Self::Xor | Self::AndTo | Self::OrTo | Self::XorTo)
+    }
+}
+
+/// What data are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    U8,
+    U32,
+    U64,
+    U128,
+    F32,
+    F64,
+}
+
+const INTEGERS: [Kind; 4] = [Kind::U8, Kind::U32, Kind::U64, Kind::U128];
+const NUMBERS: [Kind; 6] = [Kind::U8, Kind::U32, Kind::U64, Kind::U128, Kind::F32, Kind::F64];
+
+impl Kind {
+    fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U32 | Self::F32 => 4,
+            Self::U64 | Self::F64 => 8,
+            Self::U128 => 16,
+        }
+    }
+}
+
+/// How they are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `&mut values[..]`, and for what is only read `&values[..]`.
+    Slice,
+    /// A `Vec` that comes back.
+    Value,
+    /// A part of an object of all PEs.
+    Object,
+    /// An object that the team allocates for it.
+    OfTeam,
+}
+
+const FORMS: [Form; 4] = [Form::Slice, Form::Value, Form::Object, Form::OfTeam];
+
+/// A call that all members make.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) what: What,
+    pub(crate) kind: Kind,
+    pub(crate) form: Form,
+    /// Items of each member; where lengths may differ, of none more.
+    pub(crate) len: usize,
+    /// What the root and all that is random follows from.
+    pub(crate) seed: u64,
+}
+
+impl Call {
+    /// One with up to `most` bytes of each member.
+    pub(crate) fn draw(dice: &mut Dice, most: usize) -> Self {
+        let mut below = |n: usize| dice.below(n as u64) as usize;
+        let what = ALL[below(ALL.len())];
+        let kind =
+            if what.takes_bits() { INTEGERS[below(INTEGERS.len())] } else { NUMBERS[below(NUMBERS.len())] };
+        let form = FORMS[below(FORMS.len())];
+        let bytes = match below(8) {
+            0 => 0,
+            1 => kind.bytes(),
+            2..=3 => below(128),
+            // About the lengths at which ways change.
+            4..=5 => ((64 << below(12)) + below(3) * kind.bytes()).saturating_sub(kind.bytes()),
+            6 => below(16 << 10),
+            _ => below(MOST + 1),
+        };
+        let seed = below(1 << 30) as u64;
+        Self { what, kind, form, len: bytes.min(most) / kind.bytes(), seed }
+    }
+
+    /// The root among so many members.
+    fn root(&self, members: usize) -> usize {
+        (self.seed >> 7) as usize % members
+    }
+
+    /// Items of a member where lengths differ.
+    fn len_of(&self, pe: usize) -> usize {
+        match mixed(self.seed, pe, 1) % 4 {
+            0 => 0,
+            1 => self.len,
+            part => (part >> 2) as usize % (self.len + 1),
+        }
+    }
+}
+
+/// Items that a PE sends to another one, at most `most`.
+fn len_between(seed: u64, from: usize, to: usize, most: usize) -> usize {
+    match mixed(seed, from, 1 + to) % 8 {
+        0..=3 => 0,
+        4 => most,
+        part => (part >> 3) as usize % (most + 1),
+    }
+}
+
+/// A word for an item of a PE.
+fn mixed(seed: u64, pe: usize, item: usize) -> u64 {
+    let word = seed ^ (pe as u64) << 40 ^ (item as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let word = (word ^ word >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word ^ word >> 32
+}
