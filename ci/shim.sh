@@ -38,7 +38,7 @@ psm3=context,rma_iov=1,iov=1,inject=64
 if [ "${1-}" = --whole ]; then
     for demands in mr_prov_key mr_endpoint mr_local mr_virt_addr mr_allocated key_size=2 context context2 max_msg=512 \
         iov=1 rma_iov=1 inject=0 cq=4 eagain=3 no_wait reorder no_atomics atomics_missing atomics_lost plain_fetch \
-        endpoints=3 "$verbs" "$efa" "$cxi" "$psm3"; do
+        endpoints=3 taken=3 "$verbs" "$efa" "$cxi" "$psm3"; do
         # Not what chooses a fabric by itself, nor what is about tests.
         under "$demands" --skip descriptors:: --skip fabric:: --skip stranger:: --skip testing::
     done
@@ -57,5 +57,7 @@ done
 # What no provider's together have, where one demand does not hide another.
 under mr_prov_key,mr_endpoint,inject=0 rma::
 under max_msg=512,cq=4,eagain=3 nonblocking::
+# Ports that others have taken meanwhile.
+under taken=3 rma::structures
 under max_msg=4096,cq=4,eagain=3 long_signals::
 under endpoints=3 threads::

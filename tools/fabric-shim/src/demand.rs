@@ -37,6 +37,8 @@ pub(crate) struct Demands {
     pub(crate) eagain: usize,
     /// Most endpoints of a domain.
     pub(crate) endpoints: Option<usize>,
+    /// How often an endpoint of a domain cannot listen first, since its port is taken.
+    pub(crate) taken: usize,
     /// Bytes of a key.
     pub(crate) key_size: Option<usize>,
     /// Registrations of a domain; more fail.
@@ -69,7 +71,7 @@ enum Row {
     Number(fn(&mut Demands, usize)),
 }
 
-const ROWS: [(&str, Row); 23] = [
+const ROWS: [(&str, Row); 24] = [
     ("mr_prov_key", Row::Plain(|demands| demands.prov_key = true)),
     ("mr_endpoint", Row::Plain(|demands| demands.endpoint = true)),
     ("mr_local", Row::Plain(|demands| demands.local = true)),
@@ -91,6 +93,7 @@ const ROWS: [(&str, Row); 23] = [
     ("cq", Row::Number(|demands, entries| demands.cq = Some(entries))),
     ("eagain", Row::Number(|demands, times| demands.eagain = times)),
     ("endpoints", Row::Number(|demands, most| demands.endpoints = Some(most))),
+    ("taken", Row::Number(|demands, times| demands.taken = times)),
     ("key_size", Row::Number(|demands, bytes| demands.key_size = Some(bytes))),
     ("registrations", Row::Number(|demands, most| demands.registrations = Some(most))),
 ];

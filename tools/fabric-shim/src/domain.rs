@@ -60,6 +60,7 @@ impl Domain {
             regions: Regions::new(demands),
             contexts: Contexts::new(demands.context),
             endpoints: AtomicUsize::new(0),
+            enabled: AtomicUsize::new(0),
         };
         let fid = identity(FI_CLASS_DOMAIN, context, &BASE);
         let mr = (&raw const MEMORY).cast_mut();

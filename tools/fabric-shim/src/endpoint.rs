@@ -200,6 +200,11 @@ impl Keeps for Core {
 }
 
 impl Core {
+    /// Whether the port that it is to listen at is another one's.
+    fn is_taken(&self) -> bool {
+        self.domain.enabled.fetch_add(1, Ordering::Relaxed) < self.domain.demands.taken
+    }
+
     /// The port that it listens at.
     pub(crate) fn port(&self) -> u16 {
         // SAFETY: plain data, for which all zeroes are a value.

@@ -24,4 +24,6 @@ pub(crate) struct Shared {
     pub(crate) contexts: Contexts,
     /// How many endpoints are open.
     pub(crate) endpoints: AtomicUsize,
+    /// How often one was to be enabled.
+    pub(crate) enabled: AtomicUsize,
 }

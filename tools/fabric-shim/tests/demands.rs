@@ -196,6 +196,7 @@ fn what_the_hardware_may_do_happens() {
     passes("cq=4", "fill");
     passes("", "at-once");
     passes("no_wait", "no-sleep");
+    passes("taken=2", "taken-ports");
 }
 
 #[test]

@@ -21,6 +21,19 @@ struct Read {
     any: bool,
     arrivals: [Arrival; COMPLETIONS],
     arrived: usize,
+    failure: Option<Failure>,
+}
+
+/// An operation, or a connection, that has failed.
+#[derive(Clone, Copy, Debug)]
+struct Failure {
+    error: i64,
+    /// What it was, of operations that are reported.
+    kept: Option<What>,
+    /// Which message it was.
+    moved: Option<Moved>,
+    /// It belongs to no operation.
+    is_of_none: bool,
 }
 
 impl Read {
@@ -325,7 +338,11 @@ impl Port<'_> {
         let Some(mut free) = self.unit.free.try_lock() else { return false };
         let read = self.read(&mut free);
         drop(free);
-        // The lock is given back before messages are carried out.
+        // The lock is given back before messages are carried out, and before failures are looked into: who has the lock of
+        // buffers or of the engine takes this one.
+        if let Some(failure) = read.failure {
+            self.report(failure);
+        }
         let Fabric { engine, buffers, signals, .. } = self.fabric;
         if read.arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
             self.fabric.take(&read.arrivals[..read.arrived]);
@@ -335,14 +352,14 @@ impl Port<'_> {
 
     fn read(&self, free: &mut Free) -> Read {
         let none = Arrival::Sent { number: 0, bytes: 0 };
-        let mut found = Read { any: false, arrivals: [none; COMPLETIONS], arrived: 0 };
+        let mut found = Read { any: false, arrivals: [none; COMPLETIONS], arrived: 0, failure: None };
         let mut entries = [const { core::mem::MaybeUninit::<fi_cq_data_entry>::uninit() }; COMPLETIONS];
         let entries = match self.unit.endpoint.read(&mut entries) {
             Ok([]) => return found,
             Ok(entries) => entries,
             Err(answer) => {
-                self.report_failure(free, answer);
                 found.any = true;
+                found.failure = Some(self.failure(free, answer));
                 return found;
             }
         };
@@ -369,13 +386,9 @@ impl Port<'_> {
         found
     }
 
-    /// Something has failed: the job ends, unless it is nothing of the job's.
-    ///
-    /// A message that does not arrive (too long, or its sender went away in the middle of it) may be a stranger's, and
-    /// nothing tells whose it was: a PE of the job waits for its answer, and says so. An error that belongs to no operation
-    /// is that of a connection; where nothing is under way, of somebody else's.
+    /// What has failed.
     #[cold]
-    fn report_failure(&self, free: &Free, read: isize) {
+    fn failure(&self, free: &Free, read: isize) -> Failure {
         // A completion that failed says whose it was only if it was to be reported.
         let (error, context, is_of_none) = match self.unit.endpoint.read_error() {
             Ok(entry) => {
@@ -384,7 +397,17 @@ impl Port<'_> {
             Err(_) => (read as i64, core::ptr::null_mut(), false),
         };
         let kept = self.unit.records.find(context).and_then(|number| free.holder(number));
-        let moved = self.fabric.buffers.find(context);
+        Failure { error, kept, moved: self.fabric.buffers.find(context), is_of_none }
+    }
+
+    /// Something has failed: the job ends, unless it is nothing of the job's.
+    ///
+    /// A message that does not arrive (too long, or its sender went away in the middle of it) may be a stranger's, and
+    /// nothing tells whose it was: a PE of the job waits for its answer, and says so. An error that belongs to no operation
+    /// is that of a connection; where nothing is under way, of somebody else's.
+    #[cold]
+    fn report(&self, failure: Failure) {
+        let Failure { error, kept, moved, is_of_none } = failure;
         if let (None, Some(Moved::Arrived(number))) = (kept, moved) {
             self.fabric.buffers.keep(number);
             return self.fabric.engine.ignore();

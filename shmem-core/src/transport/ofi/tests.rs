@@ -1,6 +1,7 @@
 //! Two endpoints of one process, on its own network: messages of the job and of strangers, as they come through a
 //! provider.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
@@ -179,6 +180,49 @@ fn noise_of_all_lengths_is_dropped() {
     // SAFETY: a slot has so many bytes, which nobody writes.
     let memory = unsafe { core::slice::from_raw_parts(place, BYTES) };
     assert!(memory.iter().all(|byte| *byte == 0), "memory was written");
+    assert!(pair.failures.try_recv().is_err(), "the job was ended");
+}
+
+/// What does not arrive whole is put aside by whoever reads of it, while others let messages arrive.
+#[test]
+fn messages_that_are_too_long_are_dropped_whoever_looks() {
+    const ROUNDS: u64 = 300;
+    let Some(pair) = Pair::new(2) else { return };
+    let ended = Arc::new(AtomicBool::new(false));
+    // None is waited for if the test fails: they may wait for each other then.
+    let looking: Vec<_> = (0..2)
+        .map(|_| {
+            let (victim, ended) = (Arc::clone(&pair.victim), Arc::clone(&ended));
+            std::thread::spawn(move || {
+                while !ended.load(Ordering::Relaxed) {
+                    victim.progress()
+                }
+            })
+        })
+        .collect();
+    let mut long = vec![7_u8; pair.victim.fabric.buffers.message + 1];
+    let since = Instant::now();
+    let (mut sent, mut in_time) = (0, true);
+    while pair.victim.strangers() < 2 * ROUNDS && in_time {
+        pair.sender.progress();
+        in_time = since.elapsed() < PATIENCE;
+        if sent == ROUNDS {
+            continue;
+        }
+        let (from, none) = (long.as_mut_ptr(), core::ptr::null_mut());
+        // SAFETY: the bytes stay until all were counted, or for ever.
+        if unsafe { pair.sender.fabric.send(1, from, long.len(), none, none, 0) } == Sent::Done {
+            pair.send(&[0; TOKEN.end]);
+            sent += 1;
+        }
+    }
+    if !in_time {
+        let counted = pair.victim.strangers();
+        core::mem::forget((pair, long));
+        panic!("{counted} of {} were counted", 2 * sent);
+    }
+    ended.store(true, Ordering::Relaxed);
+    looking.into_iter().for_each(|thread| thread.join().unwrap());
     assert!(pair.failures.try_recv().is_err(), "the job was ended");
 }
 

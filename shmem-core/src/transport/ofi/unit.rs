@@ -20,10 +20,15 @@ use super::record::{Free, Records};
 use super::tally::Tally;
 use super::{buffers, loans};
 use crate::exclusion::Mutex;
+use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Refused, Registration, Reports};
 
 /// Records of a unit: most operations under way whose completion is reported.
 pub(super) const RECORDS: usize = 256;
+
+/// How often an endpoint is opened whose port was taken. Providers that choose from a range look which is free before they
+/// listen at it, and every process in the same order: PEs that start together on a host choose the same.
+const TRIES: usize = 64;
 
 /// A unit. Fields are closed in order.
 #[repr(align(128))]
@@ -43,7 +48,14 @@ impl Unit {
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
         let own = 2 * RECORDS + buffers::COMPLETIONS + loans::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
-        let endpoint = Endpoint::open(domain.addresses(), entries, wakes, Reports::Asked);
+        let open = || Endpoint::open(domain.addresses(), entries, wakes, Reports::Asked);
+        let mut endpoint = open();
+        for _ in 1..TRIES {
+            match &endpoint {
+                Err(refused) if refused.code == FI_EADDRINUSE.cast_signed() => endpoint = open(),
+                _ => break,
+            }
+        }
         let endpoint = endpoint.map_err(|refused| domain.refused(refused))?;
         let records = Records::new(RECORDS)?;
         let registered = match domain.demands.local {

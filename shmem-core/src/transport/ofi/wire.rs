@@ -179,7 +179,7 @@ impl Fabric {
     /// # Safety
     ///
     /// The bytes must be readable until the message is complete, or until this returns if they are injected.
-    unsafe fn send(
+    pub(super) unsafe fn send(
         &self,
         pe: usize,
         from: *mut u8,

@@ -8,11 +8,11 @@ use shmem_core::libfabric::calls;
 use super::Endpoint;
 use crate::at_once;
 use crate::demand::Atomics;
-use crate::object::{Standing, Wrapper, control, identity, table};
+use crate::object::{self, Standing, Wrapper, identity, table};
 use crate::operation::{Buffers, Call, Operation, size_of_element};
 use crate::real::failure;
 
-static BASE: fi_ops = table!(fi_ops { close, bind, control: control::<Endpoint> });
+static BASE: fi_ops = table!(fi_ops { close, bind, control });
 
 static GENERAL: fi_ops_ep = table!(fi_ops_ep {});
 
@@ -43,6 +43,16 @@ pub(super) fn endpoint(context: *mut c_void) -> fid_ep {
         atomic: (&raw const ATOMICS).cast_mut(),
         collective: core::ptr::null_mut(),
     }
+}
+
+unsafe extern "C" fn control(endpoint: *mut fid, command: c_int, argument: *mut c_void) -> c_int {
+    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
+    let core = unsafe { Endpoint::behind(endpoint.cast()) }.core();
+    if command.cast_unsigned() == FI_ENABLE && core.is_taken() {
+        return failure(FI_EADDRINUSE);
+    }
+    // SAFETY: an endpoint of the shim's, which is open, and the user's argument.
+    unsafe { object::control::<Endpoint>(endpoint, command, argument) }
 }
 
 unsafe extern "C" fn close(endpoint: *mut fid) -> c_int {

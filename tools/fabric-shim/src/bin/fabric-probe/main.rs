@@ -17,7 +17,7 @@ use shmem_core::libfabric::Library;
 type Step = fn(&'static Library);
 
 /// What can be done, by name.
-const STEPS: [(&str, Step); 34] = [
+const STEPS: [(&str, Step); 35] = [
     ("everything", obedience::everything),
     ("inject", obedience::inject),
     ("refuse", obedience::refuse),
@@ -28,6 +28,7 @@ const STEPS: [(&str, Step); 34] = [
     ("few-registrations", obedience::few_registrations),
     ("three-endpoints", obedience::three_endpoints),
     ("no-sleep", obedience::no_sleep),
+    ("taken-ports", obedience::taken_ports),
     ("fail-first", order::fail_first),
     ("impatience", order::impatience),
     ("at-once", order::at_once),

@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Endpoint, Hints, Library, Refused, Reports};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Refused, Reports};
 
 use crate::memory::{ANY_USE, Memory};
 use crate::pair::{Pair, Transfer, asked, context};
@@ -170,6 +170,18 @@ pub(crate) fn three_endpoints(library: &'static Library) {
     for _ in 0..2 {
         drop(pair.endpoint());
     }
+}
+
+/// Two endpoints find their ports taken, the third one does not.
+pub(crate) fn taken_ports(library: &'static Library) {
+    let offers = library.offers(&asked(true)).expect("the fabric has something to offer");
+    let domain = Domain::open(offers.first()).expect("a domain");
+    let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
+    let open = || Endpoint::open(&addresses, 16, false, Reports::All);
+    for _ in 0..2 {
+        assert_eq!(code(open()), FI_EADDRINUSE.cast_signed());
+    }
+    assert!(open().is_ok());
 }
 
 /// A queue that can be slept on is refused, one that cannot is there.
