@@ -82,6 +82,12 @@ mod tests {
             unsafe { System.alloc(layout) }
         }
 
+        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+            LIVE.set(LIVE.get().wrapping_add(layout.size()));
+            // SAFETY: the caller's promise.
+            unsafe { System.alloc_zeroed(layout) }
+        }
+
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
             LIVE.set(LIVE.get().wrapping_sub(layout.size()));
             // SAFETY: the caller's promise.
