@@ -85,3 +85,25 @@
     SAME(TYPE, NAMED(NAME, atomic_xor), i, model, DO(NAME, atomic_fetch, (CONST TYPE *)word, to));
 
 #define complete_here() shmem_ctx_quiet(context)
+
+/* For amo_nbi_body.h. */
+#define INTEGERS_NBI(NAME, TYPE)                                                                                       \
+    DO(NAME, atomic_fetch_inc_nbi, &got[2], &mine[2], to);                                                             \
+    DO(NAME, atomic_fetch_add_nbi, &got[3], &mine[3], value, to);                                                      \
+    DO(NAME, atomic_compare_swap_nbi, &got[4], &mine[4], SUM(TYPE, models[4], 1), value, to);                          \
+    DO(NAME, atomic_compare_swap_nbi, &got[5], &mine[5], models[5], value, to);
+
+#define INTEGERS_MODEL(NAME, TYPE)                                                                                     \
+    models[2] = SUM(TYPE, models[2], 1);                                                                               \
+    models[3] = SUM(TYPE, models[3], value);                                                                           \
+    models[5] = value;
+
+#define BITS_NBI(NAME, TYPE)                                                                                           \
+    DO(NAME, atomic_fetch_and_nbi, &got[6], &mine[6], value, to);                                                      \
+    DO(NAME, atomic_fetch_or_nbi, &got[7], &mine[7], value, to);                                                       \
+    DO(NAME, atomic_fetch_xor_nbi, &got[8], &mine[8], value, to);
+
+#define BITS_MODEL(NAME, TYPE)                                                                                         \
+    models[6] = (TYPE)(models[6] & value);                                                                             \
+    models[7] = (TYPE)(models[7] | value);                                                                             \
+    models[8] = (TYPE)(models[8] ^ value);
