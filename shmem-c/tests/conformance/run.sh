@@ -15,7 +15,7 @@
 #   pes: 1 3       the numbers of PEs it runs on        status: 7   how it ends (0; nonzero: any but 0)
 #   since: 1.5     the first version that has all of it says: TEXT  what has to be printed then (extended regular expression)
 #   flags: -O0     options of the compiler              env: A=1    its environment
-#   cases: a b     it runs once with each as argument
+#   cases: a b=TEXT  it runs once with each as argument, and TEXT has to be printed then
 set -u
 shopt -s nullglob
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,7 +29,7 @@ mkdir -p "$OUT"
 export OSHCC OSHCXX OUT here CFLAGS LDFLAGS
 
 head_of() { # file, key
-    sed -n "1,12s|^/\* $2: \(.*\) \*/\$|\1|p" "$1"
+    sed -n "1,20s|^/\* $2: \(.*\) \*/\$|\1|p" "$1"
 }
 export -f head_of
 
@@ -66,9 +66,10 @@ fault() { # what, file with output
 }
 
 run() { # file, name, pes, case
-    local what="$2${4:+ $4} on $3 PEs" out="$OUT/$2.out" status wanted says env
+    local what="$2${4:+ ${4%%=*}} on $3 PEs" out="$OUT/$2.out" status wanted says env
     wanted=$(head_of "$1" status)
     says=$(head_of "$1" says)
+    [[ $4 == *=* ]] && says=${4#*=} && set -- "$1" "$2" "$3" "${4%%=*}"
     env=$(head_of "$1" env)
     env EXPECTED_PES="$3" $env timeout -k 5 "$LIMIT" $OSHRUN "$3" "$OUT/$2" $4 >"$out" 2>&1 </dev/null
     status=$?
