@@ -214,7 +214,8 @@ mod tests {
             }
             note
         };
-        let notes = [note(5, b"GNU\0", b"odd"), note(3, b"stray", b"xyz"), note(3, b"GNU\0", b"an id")].concat();
+        let notes =
+            [note(5, b"GNU\0", b"odd"), note(3, b"stray", b"xyz"), note(3, b"GNU\0", b"an id")].concat();
         assert_eq!(find_build_id(&notes), Some(&b"an id"[..]));
         for end in 0..notes.len() - 3 {
             assert_eq!(find_build_id(&notes[..end]), None, "{end}");

@@ -8,13 +8,14 @@ use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::Ordering::Relaxed;
+use std::os::fd::BorrowedFd;
 
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags};
 use shmem_launch::say::say;
 
-use super::executable::Data;
+use super::executable::{Data, Part};
 use super::{IS_COPY, data, held};
 
 thread_local! {
@@ -33,13 +34,17 @@ unsafe extern "C" fn before() {
     COPY.set(null_mut());
     let Some(data) = data().filter(|_| !IS_COPY.load(Relaxed)) else { return };
     if data.has_libc {
-        say("shmem: `fork` in a program with globals that are symmetric, and in which the C library is linked statically: \
-             its variables would be shared as well; link it dynamically");
+        say(
+            "shmem: `fork` in a program with globals that are symmetric, and in which the C library is linked statically: \
+             its variables would be shared as well; link it dynamically",
+        );
         std::process::abort();
     }
     match copy(&data) {
         Ok(copy) => COPY.set(copy),
-        Err(errno) => say(&format!("shmem: warning: no memory to fork globals: the child shares them: {errno}")),
+        Err(errno) => {
+            say(&format!("shmem: warning: no memory to fork globals: the child shares them: {errno}"))
+        }
     }
 }
 
@@ -76,31 +81,63 @@ fn copy(data: &Data) -> Result<*mut c_void, Errno> {
     let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
     // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
     let copy = unsafe { rustix::mm::mmap_anonymous(null_mut(), span.len(), protection, flags) }?;
-    let mut at = 0;
-    while let Some((start, end)) = pages(at, span.len()) {
-        let from = with_exposed_provenance::<u8>(span.start + start);
-        let to = copy.wrapping_byte_add(start).cast::<u8>();
-        // SAFETY: pages of the globals, mapped for ever, into as many of the copy. Other threads, and other PEs, may write
-        // meanwhile what they write; then it is as undefined as what they leave to a child of any program with threads.
-        unsafe { core::ptr::copy_nonoverlapping(from, to, end - start) };
-        at = end;
+    // Other threads, and other PEs, may write meanwhile what they write; then it is as undefined as what they leave to a
+    // child of any program with threads.
+    let done = match held() {
+        Some(memfd) => copy_pages(memfd, copy.cast(), span.len()),
+        None => {
+            data.parts()
+                .iter()
+                .for_each(|part| copy_words(part, copy.wrapping_byte_add(part.start - span.start)));
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => Ok(copy),
+        Err(errno) => {
+            // SAFETY: the mapping from above, of which nobody knows.
+            _ = unsafe { rustix::mm::munmap(copy, span.len()) };
+            Err(errno)
+        }
     }
-    Ok(copy)
 }
 
-/// The next pages that exist, from an offset on: their start and end.
-fn pages(at: usize, span: usize) -> Option<(usize, usize)> {
-    if at >= span {
-        return None;
+/// Copies those pages of a memfd that exist to their places behind `copy`, where `span` bytes are ours.
+fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), Errno> {
+    let mut at = 0;
+    while at < span {
+        let start = match rustix::fs::seek(memfd, SeekFrom::Data(at as u64)) {
+            Ok(start) => start as usize,
+            // There are no more.
+            Err(Errno::NXIO) => return Ok(()),
+            Err(errno) => return Err(errno),
+        };
+        let end = rustix::fs::seek(memfd, SeekFrom::Hole(start as u64))? as usize;
+        at = start;
+        while at < end.min(span) {
+            // SAFETY: bytes of a mapping that is ours, zeroed, and known to nobody.
+            let to = unsafe { core::slice::from_raw_parts_mut(copy.wrapping_add(at), end.min(span) - at) };
+            match rustix::io::pread(memfd, to, at as u64) {
+                Ok(0) => return Err(Errno::IO),
+                Ok(read) => at += read,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        at = at.max(end);
     }
-    // Without a memfd to ask: all of them.
-    let Some(memfd) = held() else { return Some((at, span)) };
-    let seek = |to: fn(u64) -> SeekFrom, at: usize| rustix::fs::seek(memfd, to(at as u64));
-    let start = match seek(SeekFrom::Data, at) {
-        Ok(start) => start as usize,
-        Err(Errno::NXIO) => return None,
-        Err(_) => return Some((at, span)),
-    };
-    let end = seek(SeekFrom::Hole, start).map_or(span, |end| end as usize);
-    Some((start.min(span), end.clamp(start, span)))
+    Ok(())
+}
+
+/// Copies all words of a part, where no file is left that knows which pages exist.
+fn copy_words(part: &Part, copy: *mut c_void) {
+    let (from, to) = (with_exposed_provenance::<u64>(part.start), copy.cast::<u64>());
+    for k in 0..(part.end - part.start) / size_of::<u64>() {
+        // SAFETY: a word of the globals, which are mapped for ever.
+        let word = unsafe { from.wrapping_add(k).read_volatile() };
+        if word != 0 {
+            // SAFETY: a word of a mapping that is ours, as large as the globals.
+            unsafe { to.wrapping_add(k).write_volatile(word) };
+        }
+    }
 }

@@ -112,7 +112,8 @@ fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
 /// Threads of this process.
 fn threads() -> u32 {
     let mut text = [0_u8; 1024];
-    let Ok(stat) = rustix::fs::open(c"/proc/self/stat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
+    let Ok(stat) = rustix::fs::open(c"/proc/self/stat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    else {
         // Where nobody says, nobody is: before `main` a program has one.
         return 1;
     };
@@ -124,7 +125,8 @@ fn threads() -> u32 {
 /// anything.
 fn threads_in(stat: &[u8]) -> Option<u32> {
     let name_ends = stat.iter().rposition(|&byte| byte == b')')?;
-    let field = stat[name_ends + 1..].split(|&byte| byte == b' ').filter(|field| !field.is_empty()).nth(17)?;
+    let field =
+        stat[name_ends + 1..].split(|&byte| byte == b' ').filter(|field| !field.is_empty()).nth(17)?;
     core::str::from_utf8(field).ok()?.parse().ok()
 }
 
@@ -132,11 +134,13 @@ fn threads_in(stat: &[u8]) -> Option<u32> {
 fn copy(part: &Part, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
     write(part.start, part.stored, data, memfd)?;
     let page = data.page();
-    let pagemap = rustix::fs::open(c"/proc/self/pagemap", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok();
+    let pagemap =
+        rustix::fs::open(c"/proc/self/pagemap", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok();
     let mut entries = [0_u64; BATCH];
     for first in (part.stored..part.end).step_by(BATCH * page) {
         let count = ((part.end - first) / page).min(BATCH);
-        let known = pagemap.as_ref().is_some_and(|pagemap| look_up(pagemap, first / page, &mut entries[..count]));
+        let known =
+            pagemap.as_ref().is_some_and(|pagemap| look_up(pagemap, first / page, &mut entries[..count]));
         for (at, entry) in (first..).step_by(page).zip(&entries[..count]) {
             // The two uppermost bits: in memory, or on a disk.
             if (!known || entry >> 62 != 0) && !is_zero(at, page) {
@@ -150,8 +154,8 @@ fn copy(part: &Part, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> 
 /// What the kernel says of pages, from page number `first` on; false: nothing.
 fn look_up(pagemap: &OwnedFd, first: usize, entries: &mut [u64]) -> bool {
     let wanted = size_of_val(entries);
-    let read = rustix::io::pread(pagemap, bytemuck::cast_slice_mut(entries), (first * size_of::<u64>()) as u64);
-    read == Ok(wanted)
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(entries);
+    rustix::io::pread(pagemap, bytes, (first * size_of::<u64>()) as u64) == Ok(wanted)
 }
 
 /// Whether a page has zeros only, as the memfd has there.

@@ -106,7 +106,9 @@ pub(super) unsafe fn provide(
 /// Nothing refers to what is mapped in the area now, and nobody else maps there.
 pub(super) unsafe fn adopt(site: &Site<'_>, bytes: usize, memfd: OwnedFd) -> Result<Mine, MemoryError> {
     let page = site.machine.base_page();
-    map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
+    if !map::is_sealed(&memfd) {
+        map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
+    }
     let range = site.area.start..site.area.start + bytes;
     // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
     unsafe { site.reservation.map(site.inside(&range), &memfd, 0) }
