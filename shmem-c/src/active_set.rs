@@ -31,7 +31,7 @@ use crate::world::{self, CWorld};
 routines! {
     once {
         named "shmem_barrier" "" (start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) [] = barrier;
-        named "shmem_sync" "" (start: c_int, stride: c_int, size: c_int, psync: *mut c_long) [] = sync;
+        named "shmem_sync" "" (start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) [] = sync;
         named "shmem_broadcast32" "" (
             dest: *mut c_void, source: *const c_void, nelems: usize, root: c_int, start: c_int, log_stride: c_int,
             size: c_int, psync: *mut c_long
@@ -57,20 +57,20 @@ routines! {
             psync: *mut c_long
         ) [] = fcollect::<Bytes8>;
         named "shmem_alltoall32" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, stride: c_int, size: c_int,
+            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
             psync: *mut c_long
         ) [] = alltoall::<Bytes4>;
         named "shmem_alltoall64" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, stride: c_int, size: c_int,
+            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
             psync: *mut c_long
         ) [] = alltoall::<Bytes8>;
         named "shmem_alltoalls32" "" (
             dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, start: c_int,
-            stride: c_int, size: c_int, psync: *mut c_long
+            log_stride: c_int, size: c_int, psync: *mut c_long
         ) [] = alltoalls::<Bytes4>;
         named "shmem_alltoalls64" "" (
             dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, start: c_int,
-            stride: c_int, size: c_int, psync: *mut c_long
+            log_stride: c_int, size: c_int, psync: *mut c_long
         ) [] = alltoalls::<Bytes8>;
     }
     bitwise_to_all {
@@ -199,18 +199,6 @@ impl Members {
         });
         Self::of(routine, start, stride, size, psync)
     }
-
-    /// The same, of a stride.
-    fn at_stride(
-        routine: &'static str,
-        start: c_int,
-        stride: c_int,
-        size: c_int,
-        psync: *mut c_long,
-    ) -> Self {
-        let stride = if size == 1 { 1 } else { required_stride(routine, "PE_stride", stride as isize) };
-        Self::of(routine, start, stride, size, psync)
-    }
 }
 
 impl Set {
@@ -294,8 +282,8 @@ fn barrier(routine: &'static str, start: c_int, log_stride: c_int, size: c_int, 
     }
 }
 
-fn sync(routine: &'static str, start: c_int, stride: c_int, size: c_int, psync: *mut c_long) {
-    match Members::at_stride(routine, start, stride, size, psync) {
+fn sync(routine: &'static str, start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) {
+    match Members::of_log(routine, start, log_stride, size, psync) {
         Members::All(team) => team.sync(world::current(routine)),
         Members::Some(set) => set.meet(),
     }
@@ -411,12 +399,12 @@ unsafe fn alltoall<T: Item>(
     source: *const c_void,
     elements: usize,
     start: c_int,
-    stride: c_int,
+    log_stride: c_int,
     size: c_int,
     psync: *mut c_long,
 ) {
     let (dest, source) = (dest.cast::<T>(), source.cast::<T>());
-    let set = match Members::at_stride(routine, start, stride, size, psync) {
+    let set = match Members::of_log(routine, start, log_stride, size, psync) {
         // SAFETY: the caller's promise.
         Members::All(team) => return unsafe { of_team::alltoall_of(routine, team, dest, source, elements) },
         Members::Some(set) => set,
@@ -440,12 +428,12 @@ unsafe fn alltoalls<T: Item>(
     sst: isize,
     elements: usize,
     start: c_int,
-    stride: c_int,
+    log_stride: c_int,
     size: c_int,
     psync: *mut c_long,
 ) {
     let (dest, source) = (dest.cast::<T>(), source.cast::<T>());
-    let set = match Members::at_stride(routine, start, stride, size, psync) {
+    let set = match Members::of_log(routine, start, log_stride, size, psync) {
         Members::All(team) => {
             // SAFETY: the caller's promise.
             return unsafe { of_team::alltoalls_of(routine, team, (dest, dst), (source, sst), elements) };

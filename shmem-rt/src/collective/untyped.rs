@@ -395,7 +395,11 @@ impl Collective<'_> {
         for at in slice.clone().step_by(most) {
             let tile = &mut made[..most.min(slice.end - at)];
             for distance in 0..members {
-                let target = (rank + distance) % members;
+                // Where a prefix goes nobody with a lower rank has its own, so what is overwritten is wanted no more.
+                let target = match extent {
+                    Extent::All => (rank + distance) % members,
+                    Extent::UpTo | Extent::Before => members - 1 - distance,
+                };
                 // The result of a reduction is the same for all.
                 if extent != Extent::All || distance == 0 {
                     let read = |of: usize, into: &mut [u8]| {
