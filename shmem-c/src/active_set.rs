@@ -12,7 +12,7 @@ use std::ffi::{c_int, c_long, c_void};
 use std::panic::Location;
 
 use shmem::raw::collective::{self, Fold};
-use shmem::{Pe, Team, raw};
+use shmem::{Pe, Team};
 use shmem_core::context::{Endpoint, untyped};
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
@@ -276,7 +276,7 @@ fn barrier(routine: &'static str, start: c_int, log_stride: c_int, size: c_int, 
     match Members::of_log(routine, start, log_stride, size, psync) {
         Members::All(team) => team.barrier(world::current(routine)),
         Members::Some(set) => {
-            raw::job::quiet_all(set.world);
+            untyped::quiet(set.endpoint);
             set.meet();
         }
     }

@@ -11,7 +11,7 @@ use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 
 use crate::combine::{self, Arithmetic, Bitwise, Operation, Ordered};
-use crate::refusal::refuse;
+use crate::refusal::{Place, refuse};
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{self, Item};
@@ -72,6 +72,14 @@ routines! {
         plain "sync_all" "" () [] = sync_all;
         plain "team_sync" "" (team: types::Team) -> c_int [] = team_sync;
     }
+}
+
+/// Has places of calls found in C, and not in this library.
+pub(crate) fn open() {
+    collective::find_callers_by(|| {
+        let Place { file, line } = Place::of_the_call();
+        (!file.is_empty()).then_some((file, line))
+    });
 }
 
 fn barrier_all(routine: &'static str) {

@@ -1,5 +1,6 @@
 //! Words of the program that the library's own protocols change: those of `pSync` arrays, and of locks.
 
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -10,6 +11,7 @@ use shmem_core::system::Activity;
 use shmem_core::text::Text;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
+use crate::refusal;
 use crate::symmetric::Place;
 use crate::types::Ctx;
 use crate::world;
@@ -59,7 +61,7 @@ impl Word {
 
     /// Waits until the calling PE's is as wanted. `subject` says what for, when it takes long.
     pub(crate) fn wait(&self, wanted: impl Fn(u64) -> bool, subject: impl Fn() -> String) {
-        let location = Location::caller();
+        let (location, asked) = (Location::caller(), Cell::new(false));
         let bytes = match self.width {
             Width::W4 => 4,
             Width::W8 => 8,
