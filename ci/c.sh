@@ -21,7 +21,7 @@ export LIMIT=${LIMIT:-120}
 
 # Where each linker puts globals, what `fork` makes of them, and what is refused.
 ci/install clang lld || echo "left out: programs of clang, and those that lld links"
-cargo test --quiet -p shmem-c --test globals
+cargo test --quiet --workspace --test globals
 
 programs() { # WHAT [VARIABLE=VALUE]...: those that are left out are of no use there
     local what=$1 before=$SECONDS
