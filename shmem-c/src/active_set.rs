@@ -289,7 +289,6 @@ fn sync(routine: &'static str, start: c_int, log_stride: c_int, size: c_int, psy
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the routine")]
 unsafe fn broadcast<T: Item>(
     routine: &'static str,
     dest: *mut c_void,
@@ -321,7 +320,6 @@ unsafe fn broadcast<T: Item>(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the routine")]
 unsafe fn collect<T: Item>(
     routine: &'static str,
     dest: *mut c_void,
@@ -366,7 +364,6 @@ unsafe fn collect<T: Item>(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the routine")]
 unsafe fn fcollect<T: Item>(
     routine: &'static str,
     dest: *mut c_void,
@@ -392,7 +389,6 @@ unsafe fn fcollect<T: Item>(
     set.meet();
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the routine")]
 unsafe fn alltoall<T: Item>(
     routine: &'static str,
     dest: *mut c_void,
@@ -419,7 +415,6 @@ unsafe fn alltoall<T: Item>(
     set.meet();
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the routine")]
 unsafe fn alltoalls<T: Item>(
     routine: &'static str,
     dest: *mut c_void,
@@ -456,7 +451,6 @@ unsafe fn alltoalls<T: Item>(
 
 macro_rules! reductions {
     ($($name:ident<$bound:ident> = $fold:ident $operation:ident;)*) => {$(
-        #[expect(clippy::too_many_arguments, reason = "those of the routine")]
         unsafe fn $name<T: $bound>(
             routine: &'static str,
             dest: *mut T,

@@ -163,7 +163,6 @@ fn unlimited() -> Config {
     Config::with_contexts(usize::MAX)
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the routine")]
 unsafe fn split_strided(
     routine: &'static str,
     parent: types::Team,
@@ -190,7 +189,6 @@ unsafe fn split_strided(
     0
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the routine")]
 unsafe fn split_2d(
     routine: &'static str,
     parent: types::Team,
