@@ -59,6 +59,8 @@ done
 
 passed=0
 failed=0
+# Heads hold regular expressions, which are no names of files.
+set -f
 fault() { # what, file with output
     failed=$((failed + 1))
     echo "FAILED $1"
