@@ -9,6 +9,7 @@
 #                  (oshrun -np)                         PES    numbers of PEs that are wanted at all (1 2 3 4 5)
 #   LIST           names of programs; others are left   SINCE  the library's version of OpenSHMEM (1.6)
 #   CFLAGS         further options of the compilers     CHECK  set: leave out what is wrong on purpose
+#   LOUD           set: programs may print
 #   LDFLAGS        further options of the linker
 #
 # The head of a program, one line each:
