@@ -29,14 +29,20 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 mkdir -p "$prefix/lib/pkgconfig" "$prefix/lib/cmake/OpenSHMEM" "$prefix/include" "$prefix/bin"
 # Under another name first: programs that run keep what they have.
 new=$prefix/lib/.libshmem.$$
-trap 'rm -f "$new"' EXIT
+trap 'rm -f "$new"*' EXIT
 "${CC:-cc}" -shared -o "$new" -Wl,-soname,libshmem.so.1 -Wl,--version-script="$here/install/libshmem.map" \
     -Wl,--gc-sections -Wl,-z,now -Wl,-z,nodelete -Wl,--build-id -Wl,--whole-archive "$built/libshmem_c.a" -Wl,--no-whole-archive \
     -lgcc_s -lpthread -ldl -lrt -lm
 mv "$new" "$prefix/lib/libshmem.so.1"
 ln -sf libshmem.so.1 "$prefix/lib/libshmem.so"
-cp "$built/libshmem_c.a" "$new"
-mv "$new" "$prefix/lib/libshmem.a"
+
+# The static library is one object that has the same names, so that a program may have other parts in Rust.
+sed -n '/^global:/,/^local:/s/^ *\([a-z_*]*\);$/\1/p' "$here/install/libshmem.map" >"$new.names"
+ld -r --whole-archive -o "$new.o" "$built/libshmem_c.a"
+objcopy --wildcard --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd --keep-global-symbols="$new.names" "$new.o"
+rm -f "$new.a"
+ar rcs "$new.a" "$new.o"
+mv "$new.a" "$prefix/lib/libshmem.a"
 
 cp -R "$here/include/." "$prefix/include/"
 sed "s/@VERSION@/$version/" "$here/install/shmem.pc" >"$prefix/lib/pkgconfig/shmem.pc"
