@@ -14,21 +14,30 @@
 //! table types   names and types of C
 //! ```
 
-#![allow(unsafe_op_in_unsafe_fn, reason = "to be taken out")]
+#![allow(clippy::too_many_arguments, reason = "routines of C have those that they have")]
 
-pub mod data;
-pub mod refusal;
-pub mod symmetric;
-mod table;
-pub mod types;
-pub mod world;
-
-pub mod rma;
-pub mod setup;
 pub mod active_set;
+pub mod amo;
 pub mod collective;
 pub mod combine;
+pub mod context;
+mod data;
+pub mod extension;
+#[cfg(test)]
+mod header;
+pub mod heap;
 pub mod lock;
-pub mod team;
 mod long_double;
+pub mod order;
+pub mod refusal;
+pub mod rma;
+pub mod setup;
+pub mod signal;
+pub mod stream;
+pub mod symmetric;
+mod table;
+pub mod team;
+pub mod types;
+pub mod wait;
 mod word;
+pub mod world;

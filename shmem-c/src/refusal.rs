@@ -47,6 +47,14 @@ impl Place {
         Self::in_frames(&Backtrace::force_capture().to_string()).unwrap_or_default()
     }
 
+    /// The routine that C has called, on this thread.
+    pub fn routine() -> Option<String> {
+        let frames = Backtrace::force_capture().to_string();
+        let names = frames.lines().filter_map(|line| line.trim().split_once(": "));
+        let mut names = names.filter(|(number, _)| number.parse::<usize>().is_ok()).map(|(_, name)| name);
+        names.find(|name| is_exported(name)).map(|name| name.strip_prefix('p').unwrap_or(name).to_owned())
+    }
+
     /// The frame behind the first exported one.
     fn in_frames(frames: &str) -> Option<Self> {
         let mut lines = frames.lines().map(str::trim).peekable();

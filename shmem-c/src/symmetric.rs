@@ -49,7 +49,11 @@ pub fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     let offset = pointer.addr().wrapping_sub(MINE.load(Ordering::Relaxed));
     let inside = offset.wrapping_sub(FIRST.load(Ordering::Relaxed));
     let span = SPAN.load(Ordering::Relaxed);
-    (inside < span && bytes <= span - inside).then_some(offset)
+    if inside < span && bytes <= span - inside {
+        return Some(offset);
+    }
+    let (first, last) = (data::offset(pointer.addr())?, pointer.addr().checked_add(bytes.saturating_sub(1))?);
+    data::offset(last).map(|_| first)
 }
 
 /// Where so many bytes lie; refused, with what is near, if they are not symmetric.
@@ -70,7 +74,8 @@ pub fn is_symmetric(endpoint: &Endpoint, address: usize, bytes: usize) -> bool {
     find(endpoint, address, bytes).is_some()
 }
 
-fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<Place> {
+/// Where so many bytes lie, if they are symmetric.
+pub fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<Place> {
     let offset = address.wrapping_sub(endpoint.mine(0).addr());
     let offset = match endpoint.segments().find(offset, bytes) {
         Some(segment) => return Some(Place { segment, offset }),
@@ -85,6 +90,9 @@ fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<Place> {
 fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argument: &str) -> ! {
     let list = endpoint.segments().list();
     let mine = endpoint.mine(0).addr();
+    if let Some(why) = data::refusal(address) {
+        refuse(routine, argument, format_args!("is {address:#x}, which is not symmetric: {why}"));
+    }
     let ranges = Ranges {
         address,
         bytes,

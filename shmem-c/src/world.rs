@@ -7,10 +7,11 @@
 
 use std::ffi::c_long;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shmem::raw;
 use shmem::thread::Multiple;
-use shmem::{Context, Pe, World};
+use shmem::{Context, Pe, SessionOptions, World};
 use shmem_core::context::{Endpoint, Initiator as _};
 
 use crate::refusal::refuse;
@@ -41,6 +42,8 @@ pub struct Stream {
     pes: AtomicPtr<Pe>,
     endpoint: AtomicPtr<Endpoint>,
     options: AtomicI64,
+    /// What a session was begun with.
+    session: Mutex<Option<SessionOptions>>,
 }
 
 static DEFAULT: Stream = Stream::closed();
@@ -51,8 +54,8 @@ static DEFAULT: Stream = Stream::closed();
 pub struct Opened {
     /// First, so that a handle is the address of a stream.
     stream: Stream,
-    bases: Box<[usize]>,
-    pes: Box<[Pe]>,
+    /// Of teams; all PEs have those of the default stream.
+    tables: Option<(Box<[usize]>, Box<[Pe]>)>,
     /// The team it was created by.
     team: crate::types::Team,
     context: Option<Context<Multiple>>,
@@ -66,6 +69,7 @@ impl Stream {
             pes: AtomicPtr::new(std::ptr::null_mut()),
             endpoint: AtomicPtr::new(std::ptr::null_mut()),
             options: AtomicI64::new(0),
+            session: Mutex::new(None),
         }
     }
 
@@ -88,7 +92,7 @@ impl Stream {
 
     /// A PE by its number in the stream's team; refused where there is none.
     pub fn pe(&self, routine: &str, pe: i32) -> Pe {
-        current(routine);
+        self.endpoint(routine);
         let size = self.size();
         if pe as u32 as usize >= size {
             let last = size.wrapping_sub(1);
@@ -101,8 +105,9 @@ impl Stream {
     /// The stream of the runtime; refused before it is opened.
     pub fn endpoint(&self, routine: &str) -> &'static Endpoint {
         current(routine);
-        // SAFETY: set by `open`; it lives as long as the stream.
-        unsafe { &*self.endpoint.load(Ordering::Relaxed) }
+        self.endpoint_if_open().unwrap_or_else(|| {
+            refuse(routine, "ctx", format_args!("is a context that was destroyed"))
+        })
     }
 
     /// The stream of the runtime, if it is open.
@@ -115,6 +120,11 @@ impl Stream {
     /// The options that it was created with.
     pub fn options(&self) -> c_long {
         self.options.load(Ordering::Relaxed)
+    }
+
+    /// What its session was begun with, if one is open.
+    pub fn session(&self) -> MutexGuard<'_, Option<SessionOptions>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self, bases: &[usize], pes: &[Pe], endpoint: &Endpoint, options: c_long) {
@@ -132,19 +142,36 @@ impl Stream {
 }
 
 impl Opened {
-    /// A stream for PEs, through a context of the runtime.
-    pub fn new(context: Context<Multiple>, pes: Vec<Pe>, options: c_long, team: crate::types::Team) -> Box<Self> {
-        let (pes, context) = (pes.into_boxed_slice(), Some(context));
-        // SAFETY: C's threads use the context as its options say.
-        let bases = pes.iter().map(|pe| base_of(endpoint_of(&context), *pe)).collect();
-        let opened = Box::new(Self { stream: Stream::closed(), bases, pes, team, context });
-        opened.stream.open(&opened.bases, &opened.pes, endpoint_of(&opened.context), options);
+    /// A stream through a context of the runtime: to some PEs, or to all.
+    pub fn new(
+        context: Context<Multiple>,
+        pes: Option<Vec<Pe>>,
+        options: c_long,
+        team: crate::types::Team,
+    ) -> Box<Self> {
+        let context = Some(context);
+        let tables = pes.map(|pes| {
+            let bases = pes.iter().map(|pe| base_of(endpoint_of(&context), *pe)).collect();
+            (bases, pes.into_boxed_slice())
+        });
+        let opened = Box::new(Self { stream: Stream::closed(), tables, team, context });
+        let (stream, endpoint) = (&opened.stream, endpoint_of(&opened.context));
+        match &opened.tables {
+            Some((bases, pes)) => stream.open(bases, pes, endpoint, options),
+            None => {
+                stream.bases.store(DEFAULT.bases.load(Ordering::Relaxed), Ordering::Relaxed);
+                stream.pes.store(DEFAULT.pes.load(Ordering::Relaxed), Ordering::Relaxed);
+                stream.endpoint.store(std::ptr::from_ref(endpoint).cast_mut(), Ordering::Relaxed);
+                stream.options.store(options, Ordering::Relaxed);
+                stream.size.store(DEFAULT.size(), Ordering::Release);
+            }
+        }
         opened
     }
 
     /// Its handle.
     pub fn into_handle(self: Box<Self>) -> Ctx {
-        Ctx(Box::into_raw(self).addr())
+        Ctx(Box::into_raw(self).expose_provenance())
     }
 
     /// The team that it was created by.
@@ -156,21 +183,23 @@ impl Opened {
     ///
     /// # Safety
     ///
-    /// It must be from [`into_handle`](Self::into_handle), and not be given back yet.
+    /// It must be from [`into_handle`](Self::into_handle).
     pub unsafe fn of<'h>(handle: Ctx) -> &'h Self {
         // SAFETY: the caller's promise.
         unsafe { &*std::ptr::with_exposed_provenance(handle.0) }
     }
 
-    /// Gives it back: what was started through it is complete.
+    /// Gives its context back: what was started through it is complete. The handle stays known for one that was destroyed.
     ///
     /// # Safety
     ///
     /// As [`of`](Self::of), and nobody uses it any more.
     pub unsafe fn close(handle: Ctx) {
         // SAFETY: the caller's promise.
-        let opened = unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Self>(handle.0)) };
+        let opened = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Self>(handle.0) };
         opened.stream.close();
+        opened.context = None;
+        opened.tables = None;
     }
 }
 
@@ -256,6 +285,8 @@ pub fn open(new: impl FnOnce() -> CWorld) {
     let pes: Vec<Pe> = world.pes().iter().collect();
     let bases: Vec<usize> = pes.iter().map(|pe| base_of(endpoint, *pe)).collect();
     symmetric::open(endpoint);
+    crate::collective::open();
+    // For ever: once for each time that the program begins.
     DEFAULT.open(bases.leak(), pes.leak(), endpoint, 0);
     STAGE.store(OPEN, Ordering::Release);
 }

@@ -22,7 +22,7 @@ use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::strided::Level;
 use crate::system::Activity;
-use crate::transport::{AtomicOp, Remote, SignalOp, Width, shm};
+use crate::transport::{AtomicOp, Remote, SessionOptions, SignalOp, Width, shm};
 
 /// The longest sleep of who waits: a plain store of another thread is seen so late.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
@@ -383,5 +383,19 @@ fn wake(endpoint: &Endpoint, pe: Pe) {
     if let Some(slot) = endpoint.mapped(pe, 0) {
         // SAFETY: the start of the slot of a PE.
         unsafe { ring(slot) };
+    }
+}
+
+/// Tells the way to other nodes what is to come on an endpoint.
+pub fn begin_session(endpoint: &Endpoint, options: SessionOptions) {
+    if let Some(far) = endpoint.far_if_any() {
+        far.transport.begin_session(far.channel, options);
+    }
+}
+
+/// Ends what [`begin_session`] began, with the same options.
+pub fn end_session(endpoint: &Endpoint, options: SessionOptions) {
+    if let Some(far) = endpoint.far_if_any() {
+        far.transport.end_session(far.channel, options);
     }
 }

@@ -1,0 +1,1 @@
+//! Holds the generated header to the table.
