@@ -13,7 +13,7 @@ macro_rules! folds {
         /// # Safety
         ///
         /// So many elements must be writable from `into` on, and readable from `from` on, and the two lie apart.
-        pub unsafe fn $name(into: *mut u8, from: *const u8, elements: usize) {
+        pub(crate) unsafe fn $name(into: *mut u8, from: *const u8, elements: usize) {
             // SAFETY: the caller's promise.
             unsafe { $inner(into, from, elements) }
         }

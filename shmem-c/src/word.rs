@@ -71,10 +71,19 @@ impl Word {
             self.endpoint,
             looks,
             || wanted(self.mine()),
-            || Activity {
-                operation: Text::head(self.routine),
-                subject: Text::head(&subject()),
-                ..Activity::NONE
+            || {
+                // Searched for when the wait takes long.
+                let place = match asked.replace(true) {
+                    true => refusal::Place::of_the_call(),
+                    false => refusal::Place::default(),
+                };
+                Activity {
+                    operation: Text::head(self.routine),
+                    subject: Text::head(&subject()),
+                    file: Text::tail(&place.file),
+                    line: place.line,
+                    ..Activity::NONE
+                }
             },
         );
     }
