@@ -21,7 +21,6 @@ mod executable;
 mod fork;
 mod moving;
 
-use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
 use std::fmt::Write as _;
 use std::os::fd::{BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
@@ -79,12 +78,6 @@ extern "C" fn before_main() {
 pub(crate) fn offset(address: usize) -> Option<usize> {
     let off = address.wrapping_sub(FIRST.load(Relaxed));
     (off < SPAN.load(Relaxed)).then(|| off + PLACE.load(Relaxed))
-}
-
-/// The addresses of all globals that are symmetric: none before the start.
-pub(crate) fn addresses() -> Range<usize> {
-    let first = FIRST.load(Relaxed);
-    first..first + SPAN.load(Relaxed)
 }
 
 /// Whether bytes are constant, thus the same on all PEs: in the executable, and nothing that it writes.

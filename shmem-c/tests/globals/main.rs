@@ -199,15 +199,25 @@ fn a_thread_before_the_program_is_told_once() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", text(&made));
-    let program = build(installed, PLAIN, &["heap.c"], "threads");
-    let preload = format!("LD_PRELOAD={}", library.display());
-    let program = program.to_string_lossy();
-    let output = run(installed, 2, Path::new("env"), &[&preload, &program]);
+    // Libraries begin in the opposite order to that in which they are named.
+    let program = temporary().join("threads");
+    let made = Command::new(&installed.oshcc)
+        .args(["-std=gnu11", "-Wl,--no-as-needed"])
+        .arg(folder().join("heap.c"))
+        .arg("-lshmem")
+        .arg(&library)
+        .arg(format!("-Wl,-rpath,{}", temporary().display()))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let output = run(installed, 2, &program, &[]);
     let said = text(&output);
     assert!(output.status.success(), "{said}");
     assert_eq!(said.matches("globals of the program are not symmetric").count(), 1, "{said}");
     assert!(said.contains("had 2 threads before"), "{said}");
-    let output = run(installed, 2, Path::new("env"), &[&preload, &program, "global"]);
+    let output = run(installed, 2, &program, &["global"]);
     let said = text(&output);
     assert!(!output.status.success(), "{said}");
     assert!(said.contains("it is a global of the program, and these are not symmetric here"), "{said}");
