@@ -293,16 +293,21 @@ impl Arithmetic for ComplexDouble {
 mod tests {
     use super::*;
 
-    /// Combines values that lie anywhere.
-    fn folded<P: bytemuck::Pod>(combine: Combine, left: &[P], right: &[P]) -> Vec<P> {
+    /// Combines elements of so many numbers each that lie anywhere.
+    fn folded_by<P: bytemuck::Pod>(numbers: usize, combine: Combine, left: &[P], right: &[P]) -> Vec<P> {
+        assert!(left.len() == right.len() && left.len().is_multiple_of(numbers));
         let bytes = size_of_val(left);
         // One byte off, so that nothing is aligned.
         let (mut into, mut from) = (vec![0; bytes + 1], vec![0; bytes + 1]);
         into[1..].copy_from_slice(bytemuck::cast_slice(left));
         from[1..].copy_from_slice(bytemuck::cast_slice(right));
         // SAFETY: both have so many elements behind their first byte, and lie apart.
-        unsafe { combine(into[1..].as_mut_ptr(), from[1..].as_ptr(), left.len()) };
+        unsafe { combine(into[1..].as_mut_ptr(), from[1..].as_ptr(), left.len() / numbers) };
         into[1..].chunks_exact(size_of::<P>()).map(bytemuck::pod_read_unaligned).collect()
+    }
+
+    fn folded<P: bytemuck::Pod>(combine: Combine, left: &[P], right: &[P]) -> Vec<P> {
+        folded_by(1, combine, left, right)
     }
 
     #[test]
@@ -333,11 +338,11 @@ mod tests {
 
     #[test]
     fn complex_numbers_are_multiplied_as_such() {
-        assert_eq!(folded(ComplexDouble::PROD, &[1.0, 2.0], &[3.0, -4.0]), [11.0, 2.0]);
+        assert_eq!(folded_by(2, ComplexDouble::PROD, &[1.0, 2.0], &[3.0, -4.0]), [11.0, 2.0]);
         assert_eq!(
-            folded(ComplexFloat::PROD, &[0.0_f32, 1.0, 2.0, 0.0], &[0.0, 1.0, 0.5, 3.0]),
+            folded_by(2, ComplexFloat::PROD, &[0.0_f32, 1.0, 2.0, 0.0], &[0.0, 1.0, 0.5, 3.0]),
             [-1.0, 0.0, 1.0, 6.0]
         );
-        assert_eq!(folded(ComplexFloat::SUM, &[0.0_f32, 1.0], &[2.0, 1.0]), [2.0, 2.0]);
+        assert_eq!(folded_by(2, ComplexFloat::SUM, &[0.0_f32, 1.0], &[2.0, 1.0]), [2.0, 2.0]);
     }
 }
