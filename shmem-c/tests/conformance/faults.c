@@ -8,7 +8,7 @@
 /* cases: before=shmem_my_pe|shmem_n_pes before-put=shmem_long_p after=shmem_barrier_all after-put=shmem_long_p */
 /* cases: root=shmem_long_broadcast.*root cmp=shmem_long_wait_until.*cmp signal-op=shmem_putmem_signal.*sig_op */
 /* cases: destroyed=shmem_ctx_long_p stride=shmem_long_iput.*stride free=shmem_free team=shmem_team_sync|shmem_sync */
-/* cases: unequal=shmem_malloc unequal-reduce=shmem_long_sum_reduce */
+/* cases: unequal=malloc.*100.*bytes unequal-reduce=shmem_long_sum_reduce */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
 
