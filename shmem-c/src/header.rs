@@ -126,6 +126,9 @@ fn choice(argument: usize, cases: &[&Prototype]) -> String {
         _ = write!(text, ", \\\n        {of}: {}", routine.name);
         if let Some(plain) = of.strip_prefix("const ") {
             _ = write!(text, ", \\\n        {plain}: {}", routine.name);
+        } else if routine.name.contains("_wait") || routine.name.contains("_test") {
+            // Until 1.4, words that are waited for were volatile.
+            _ = write!(text, ", \\\n        volatile {of}: {}", routine.name);
         }
     }
     text + ", \\\n        default: shmem_c11_no_such_type)"
@@ -170,6 +173,18 @@ static inline void shmem_c11_no_such_type(void) {}
 /* The routine of an active set, or that of a team. */
 #define shmem_sync(...) SHMEM_C11_FIFTH(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
 
+/* With a context, or without. */
+#define shmem_signal_set(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
+        shmem_ctx_t: shmem_ctx_signal_set, default: shmem_signal_set)(__VA_ARGS__)
+#define shmem_signal_add(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
+        shmem_ctx_t: shmem_ctx_signal_add, default: shmem_signal_add)(__VA_ARGS__)
+
+";
+
+const OVERLOADS: &str = "\
+inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }
+inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_set(ctx, sig_addr, signal, pe); }
+inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
 ";
 
 /// `include/shmem/api.h`.
@@ -202,7 +217,7 @@ fn api() -> String {
             }
         }
     }
-    text + "inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }\n#endif\n\n#endif\n"
+    text + OVERLOADS + "#endif\n\n#endif\n"
 }
 
 /// `include/shmem/extension.h`.

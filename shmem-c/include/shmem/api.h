@@ -3662,6 +3662,10 @@ static inline void shmem_c11_no_such_type(void) {}
 /* The routine of an active set, or that of a team. */
 #define shmem_sync(...) SHMEM_C11_FIFTH(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
 
+/* With a context, or without. */
+#define shmem_signal_set(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: shmem_ctx_signal_set, default: shmem_signal_set)(__VA_ARGS__)
+#define shmem_signal_add(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: shmem_ctx_signal_add, default: shmem_signal_add)(__VA_ARGS__)
+
 #define shmem_add(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         int *: shmem_int_add, \
         long *: shmem_long_add, \
@@ -4758,156 +4762,268 @@ static inline void shmem_c11_no_such_type(void) {}
 
 #define shmem_test(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_test, \
+        volatile short *: shmem_short_test, \
         int *: shmem_int_test, \
+        volatile int *: shmem_int_test, \
         long *: shmem_long_test, \
+        volatile long *: shmem_long_test, \
         long long *: shmem_longlong_test, \
+        volatile long long *: shmem_longlong_test, \
         unsigned short *: shmem_ushort_test, \
+        volatile unsigned short *: shmem_ushort_test, \
         unsigned int *: shmem_uint_test, \
+        volatile unsigned int *: shmem_uint_test, \
         unsigned long *: shmem_ulong_test, \
+        volatile unsigned long *: shmem_ulong_test, \
         unsigned long long *: shmem_ulonglong_test, \
+        volatile unsigned long long *: shmem_ulonglong_test, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test_all(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_test_all, \
+        volatile short *: shmem_short_test_all, \
         int *: shmem_int_test_all, \
+        volatile int *: shmem_int_test_all, \
         long *: shmem_long_test_all, \
+        volatile long *: shmem_long_test_all, \
         long long *: shmem_longlong_test_all, \
+        volatile long long *: shmem_longlong_test_all, \
         unsigned short *: shmem_ushort_test_all, \
+        volatile unsigned short *: shmem_ushort_test_all, \
         unsigned int *: shmem_uint_test_all, \
+        volatile unsigned int *: shmem_uint_test_all, \
         unsigned long *: shmem_ulong_test_all, \
+        volatile unsigned long *: shmem_ulong_test_all, \
         unsigned long long *: shmem_ulonglong_test_all, \
+        volatile unsigned long long *: shmem_ulonglong_test_all, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test_all_vector(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_test_all_vector, \
+        volatile short *: shmem_short_test_all_vector, \
         int *: shmem_int_test_all_vector, \
+        volatile int *: shmem_int_test_all_vector, \
         long *: shmem_long_test_all_vector, \
+        volatile long *: shmem_long_test_all_vector, \
         long long *: shmem_longlong_test_all_vector, \
+        volatile long long *: shmem_longlong_test_all_vector, \
         unsigned short *: shmem_ushort_test_all_vector, \
+        volatile unsigned short *: shmem_ushort_test_all_vector, \
         unsigned int *: shmem_uint_test_all_vector, \
+        volatile unsigned int *: shmem_uint_test_all_vector, \
         unsigned long *: shmem_ulong_test_all_vector, \
+        volatile unsigned long *: shmem_ulong_test_all_vector, \
         unsigned long long *: shmem_ulonglong_test_all_vector, \
+        volatile unsigned long long *: shmem_ulonglong_test_all_vector, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test_any(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_test_any, \
+        volatile short *: shmem_short_test_any, \
         int *: shmem_int_test_any, \
+        volatile int *: shmem_int_test_any, \
         long *: shmem_long_test_any, \
+        volatile long *: shmem_long_test_any, \
         long long *: shmem_longlong_test_any, \
+        volatile long long *: shmem_longlong_test_any, \
         unsigned short *: shmem_ushort_test_any, \
+        volatile unsigned short *: shmem_ushort_test_any, \
         unsigned int *: shmem_uint_test_any, \
+        volatile unsigned int *: shmem_uint_test_any, \
         unsigned long *: shmem_ulong_test_any, \
+        volatile unsigned long *: shmem_ulong_test_any, \
         unsigned long long *: shmem_ulonglong_test_any, \
+        volatile unsigned long long *: shmem_ulonglong_test_any, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test_any_vector(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_test_any_vector, \
+        volatile short *: shmem_short_test_any_vector, \
         int *: shmem_int_test_any_vector, \
+        volatile int *: shmem_int_test_any_vector, \
         long *: shmem_long_test_any_vector, \
+        volatile long *: shmem_long_test_any_vector, \
         long long *: shmem_longlong_test_any_vector, \
+        volatile long long *: shmem_longlong_test_any_vector, \
         unsigned short *: shmem_ushort_test_any_vector, \
+        volatile unsigned short *: shmem_ushort_test_any_vector, \
         unsigned int *: shmem_uint_test_any_vector, \
+        volatile unsigned int *: shmem_uint_test_any_vector, \
         unsigned long *: shmem_ulong_test_any_vector, \
+        volatile unsigned long *: shmem_ulong_test_any_vector, \
         unsigned long long *: shmem_ulonglong_test_any_vector, \
+        volatile unsigned long long *: shmem_ulonglong_test_any_vector, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test_some(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_test_some, \
+        volatile short *: shmem_short_test_some, \
         int *: shmem_int_test_some, \
+        volatile int *: shmem_int_test_some, \
         long *: shmem_long_test_some, \
+        volatile long *: shmem_long_test_some, \
         long long *: shmem_longlong_test_some, \
+        volatile long long *: shmem_longlong_test_some, \
         unsigned short *: shmem_ushort_test_some, \
+        volatile unsigned short *: shmem_ushort_test_some, \
         unsigned int *: shmem_uint_test_some, \
+        volatile unsigned int *: shmem_uint_test_some, \
         unsigned long *: shmem_ulong_test_some, \
+        volatile unsigned long *: shmem_ulong_test_some, \
         unsigned long long *: shmem_ulonglong_test_some, \
+        volatile unsigned long long *: shmem_ulonglong_test_some, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test_some_vector(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_test_some_vector, \
+        volatile short *: shmem_short_test_some_vector, \
         int *: shmem_int_test_some_vector, \
+        volatile int *: shmem_int_test_some_vector, \
         long *: shmem_long_test_some_vector, \
+        volatile long *: shmem_long_test_some_vector, \
         long long *: shmem_longlong_test_some_vector, \
+        volatile long long *: shmem_longlong_test_some_vector, \
         unsigned short *: shmem_ushort_test_some_vector, \
+        volatile unsigned short *: shmem_ushort_test_some_vector, \
         unsigned int *: shmem_uint_test_some_vector, \
+        volatile unsigned int *: shmem_uint_test_some_vector, \
         unsigned long *: shmem_ulong_test_some_vector, \
+        volatile unsigned long *: shmem_ulong_test_some_vector, \
         unsigned long long *: shmem_ulonglong_test_some_vector, \
+        volatile unsigned long long *: shmem_ulonglong_test_some_vector, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_wait_until(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_wait_until, \
+        volatile short *: shmem_short_wait_until, \
         int *: shmem_int_wait_until, \
+        volatile int *: shmem_int_wait_until, \
         long *: shmem_long_wait_until, \
+        volatile long *: shmem_long_wait_until, \
         long long *: shmem_longlong_wait_until, \
+        volatile long long *: shmem_longlong_wait_until, \
         unsigned short *: shmem_ushort_wait_until, \
+        volatile unsigned short *: shmem_ushort_wait_until, \
         unsigned int *: shmem_uint_wait_until, \
+        volatile unsigned int *: shmem_uint_wait_until, \
         unsigned long *: shmem_ulong_wait_until, \
+        volatile unsigned long *: shmem_ulong_wait_until, \
         unsigned long long *: shmem_ulonglong_wait_until, \
+        volatile unsigned long long *: shmem_ulonglong_wait_until, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_wait_until_all(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_wait_until_all, \
+        volatile short *: shmem_short_wait_until_all, \
         int *: shmem_int_wait_until_all, \
+        volatile int *: shmem_int_wait_until_all, \
         long *: shmem_long_wait_until_all, \
+        volatile long *: shmem_long_wait_until_all, \
         long long *: shmem_longlong_wait_until_all, \
+        volatile long long *: shmem_longlong_wait_until_all, \
         unsigned short *: shmem_ushort_wait_until_all, \
+        volatile unsigned short *: shmem_ushort_wait_until_all, \
         unsigned int *: shmem_uint_wait_until_all, \
+        volatile unsigned int *: shmem_uint_wait_until_all, \
         unsigned long *: shmem_ulong_wait_until_all, \
+        volatile unsigned long *: shmem_ulong_wait_until_all, \
         unsigned long long *: shmem_ulonglong_wait_until_all, \
+        volatile unsigned long long *: shmem_ulonglong_wait_until_all, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_wait_until_all_vector(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_wait_until_all_vector, \
+        volatile short *: shmem_short_wait_until_all_vector, \
         int *: shmem_int_wait_until_all_vector, \
+        volatile int *: shmem_int_wait_until_all_vector, \
         long *: shmem_long_wait_until_all_vector, \
+        volatile long *: shmem_long_wait_until_all_vector, \
         long long *: shmem_longlong_wait_until_all_vector, \
+        volatile long long *: shmem_longlong_wait_until_all_vector, \
         unsigned short *: shmem_ushort_wait_until_all_vector, \
+        volatile unsigned short *: shmem_ushort_wait_until_all_vector, \
         unsigned int *: shmem_uint_wait_until_all_vector, \
+        volatile unsigned int *: shmem_uint_wait_until_all_vector, \
         unsigned long *: shmem_ulong_wait_until_all_vector, \
+        volatile unsigned long *: shmem_ulong_wait_until_all_vector, \
         unsigned long long *: shmem_ulonglong_wait_until_all_vector, \
+        volatile unsigned long long *: shmem_ulonglong_wait_until_all_vector, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_wait_until_any(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_wait_until_any, \
+        volatile short *: shmem_short_wait_until_any, \
         int *: shmem_int_wait_until_any, \
+        volatile int *: shmem_int_wait_until_any, \
         long *: shmem_long_wait_until_any, \
+        volatile long *: shmem_long_wait_until_any, \
         long long *: shmem_longlong_wait_until_any, \
+        volatile long long *: shmem_longlong_wait_until_any, \
         unsigned short *: shmem_ushort_wait_until_any, \
+        volatile unsigned short *: shmem_ushort_wait_until_any, \
         unsigned int *: shmem_uint_wait_until_any, \
+        volatile unsigned int *: shmem_uint_wait_until_any, \
         unsigned long *: shmem_ulong_wait_until_any, \
+        volatile unsigned long *: shmem_ulong_wait_until_any, \
         unsigned long long *: shmem_ulonglong_wait_until_any, \
+        volatile unsigned long long *: shmem_ulonglong_wait_until_any, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_wait_until_any_vector(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_wait_until_any_vector, \
+        volatile short *: shmem_short_wait_until_any_vector, \
         int *: shmem_int_wait_until_any_vector, \
+        volatile int *: shmem_int_wait_until_any_vector, \
         long *: shmem_long_wait_until_any_vector, \
+        volatile long *: shmem_long_wait_until_any_vector, \
         long long *: shmem_longlong_wait_until_any_vector, \
+        volatile long long *: shmem_longlong_wait_until_any_vector, \
         unsigned short *: shmem_ushort_wait_until_any_vector, \
+        volatile unsigned short *: shmem_ushort_wait_until_any_vector, \
         unsigned int *: shmem_uint_wait_until_any_vector, \
+        volatile unsigned int *: shmem_uint_wait_until_any_vector, \
         unsigned long *: shmem_ulong_wait_until_any_vector, \
+        volatile unsigned long *: shmem_ulong_wait_until_any_vector, \
         unsigned long long *: shmem_ulonglong_wait_until_any_vector, \
+        volatile unsigned long long *: shmem_ulonglong_wait_until_any_vector, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_wait_until_some(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_wait_until_some, \
+        volatile short *: shmem_short_wait_until_some, \
         int *: shmem_int_wait_until_some, \
+        volatile int *: shmem_int_wait_until_some, \
         long *: shmem_long_wait_until_some, \
+        volatile long *: shmem_long_wait_until_some, \
         long long *: shmem_longlong_wait_until_some, \
+        volatile long long *: shmem_longlong_wait_until_some, \
         unsigned short *: shmem_ushort_wait_until_some, \
+        volatile unsigned short *: shmem_ushort_wait_until_some, \
         unsigned int *: shmem_uint_wait_until_some, \
+        volatile unsigned int *: shmem_uint_wait_until_some, \
         unsigned long *: shmem_ulong_wait_until_some, \
+        volatile unsigned long *: shmem_ulong_wait_until_some, \
         unsigned long long *: shmem_ulonglong_wait_until_some, \
+        volatile unsigned long long *: shmem_ulonglong_wait_until_some, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_wait_until_some_vector(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         short *: shmem_short_wait_until_some_vector, \
+        volatile short *: shmem_short_wait_until_some_vector, \
         int *: shmem_int_wait_until_some_vector, \
+        volatile int *: shmem_int_wait_until_some_vector, \
         long *: shmem_long_wait_until_some_vector, \
+        volatile long *: shmem_long_wait_until_some_vector, \
         long long *: shmem_longlong_wait_until_some_vector, \
+        volatile long long *: shmem_longlong_wait_until_some_vector, \
         unsigned short *: shmem_ushort_wait_until_some_vector, \
+        volatile unsigned short *: shmem_ushort_wait_until_some_vector, \
         unsigned int *: shmem_uint_wait_until_some_vector, \
+        volatile unsigned int *: shmem_uint_wait_until_some_vector, \
         unsigned long *: shmem_ulong_wait_until_some_vector, \
+        volatile unsigned long *: shmem_ulong_wait_until_some_vector, \
         unsigned long long *: shmem_ulonglong_wait_until_some_vector, \
+        volatile unsigned long long *: shmem_ulonglong_wait_until_some_vector, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_xor_reduce(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -5858,6 +5974,8 @@ inline int shmem_xor_reduce(shmem_team_t team, int16_t *dest, const int16_t *sou
 inline int shmem_xor_reduce(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce) { return shmem_int32_xor_reduce(team, dest, source, nreduce); }
 inline int shmem_xor_reduce(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce) { return shmem_int64_xor_reduce(team, dest, source, nreduce); }
 inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }
+inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_set(ctx, sig_addr, signal, pe); }
+inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
 #endif
 
 #endif
