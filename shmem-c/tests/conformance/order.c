@@ -103,7 +103,7 @@ int main(void)
                 mine[i] = round;
             shmem_long_put_nbi(third, mine, 64, npes / 2);
             shmem_quiet();
-            shmem_long_p(&go, round, npes - 1);
+            shmem_long_atomic_set(&go, round, npes - 1);
             shmem_quiet();
         }
         if (me == npes - 1) {
