@@ -149,7 +149,7 @@ mod tests {
         }
         let shift = n.unsigned_abs().leading_zeros();
         let sign = if n < 0 { 0x8000 } else { 0 };
-        number(n.unsigned_abs() << shift, 16383 + 63 - shift as u16 | sign)
+        number(n.unsigned_abs() << shift, (16383 + 63 - shift as u16) | sign)
     }
 
     fn folded(

@@ -31,8 +31,11 @@ impl Room {
 
     fn write(&self, words: impl ExactSizeIterator<Item = u64>) {
         assert!(words.len() <= self.words);
-        // SAFETY: a block of so many words, of which this PE alone writes its own copy now.
-        words.enumerate().for_each(|(k, word)| unsafe { self.start.add(k).write(word) });
+        for (k, word) in words.enumerate() {
+            let to = self.start.wrapping_add(k);
+            // SAFETY: one of a block of so many words, of which this PE alone writes its own copy now.
+            unsafe { to.write(word) };
+        }
     }
 
     fn read(&self, words: usize) -> Vec<u64> {
