@@ -4,12 +4,12 @@
 #include "check.h"
 
 /* Sizes of arrays, and labels. */
-static long barrier_sync[SHMEM_BARRIER_SYNC_SIZE], bcast_sync[SHMEM_BCAST_SYNC_SIZE], reduce_sync[SHMEM_REDUCE_SYNC_SIZE];
-static long collect_sync[SHMEM_COLLECT_SYNC_SIZE], alltoall_sync[SHMEM_ALLTOALL_SYNC_SIZE], alltoalls_sync[SHMEM_ALLTOALLS_SYNC_SIZE];
-static long any_sync[SHMEM_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
-static long old[_SHMEM_BARRIER_SYNC_SIZE + _SHMEM_BCAST_SYNC_SIZE + _SHMEM_REDUCE_SYNC_SIZE + _SHMEM_COLLECT_SYNC_SIZE + _SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+long barrier_sync[SHMEM_BARRIER_SYNC_SIZE], bcast_sync[SHMEM_BCAST_SYNC_SIZE], reduce_sync[SHMEM_REDUCE_SYNC_SIZE];
+long collect_sync[SHMEM_COLLECT_SYNC_SIZE], alltoall_sync[SHMEM_ALLTOALL_SYNC_SIZE], alltoalls_sync[SHMEM_ALLTOALLS_SYNC_SIZE];
+long any_sync[SHMEM_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+long old[_SHMEM_BARRIER_SYNC_SIZE + _SHMEM_BCAST_SYNC_SIZE + _SHMEM_REDUCE_SYNC_SIZE + _SHMEM_COLLECT_SYNC_SIZE + _SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 static long initial[2] = {SHMEM_SYNC_VALUE, _SHMEM_SYNC_VALUE};
-static char name[SHMEM_MAX_NAME_LEN + _SHMEM_MAX_NAME_LEN];
+char name[SHMEM_MAX_NAME_LEN + _SHMEM_MAX_NAME_LEN];
 static const char vendor[] = SHMEM_VENDOR_STRING, old_vendor[] = _SHMEM_VENDOR_STRING;
 static shmem_ctx_t context = SHMEM_CTX_INVALID;
 static shmem_team_t team = SHMEM_TEAM_INVALID;
