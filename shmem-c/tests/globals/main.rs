@@ -271,3 +271,61 @@ fn c_and_rust_are_one_program() {
         assert!(output.status.success(), "{}", text(&output));
     }
 }
+
+#[test]
+fn a_debugger_reads_and_writes_them() {
+    let Some(installed) = installed() else { return };
+    if Command::new("gdb").arg("--version").output().is_err() {
+        eprintln!("skipped: no gdb is here");
+        return;
+    }
+    let way = Way { name: "for gdb", compiler: "gcc", options: &["-g"] };
+    let program = build(installed, &way, &["kinds.c"], "debugged");
+    let mut gdb = Command::new("gdb");
+    gdb.args([
+        "-nx",
+        "-batch",
+        "-ex",
+        "set debuginfod enabled off",
+        "-ex",
+        "break shmem_finalize",
+        "-ex",
+        "run",
+    ]);
+    for command in ["frame function main", "print written", "set var zeros[3] = 4321", "print zeros[3]"] {
+        gdb.args(["-ex", command]);
+    }
+    let said = text(&gdb.arg(&program).output().unwrap());
+    if said.contains("ptrace") {
+        eprintln!("skipped: gdb may not trace here");
+        return;
+    }
+    assert!(said.contains("$1 = 1000") && said.contains("$2 = 4321"), "{said}");
+}
+
+#[test]
+fn pkg_config_finds_the_library() {
+    let Some(installed) = installed() else { return };
+    let prefix = installed.oshcc.parent().and_then(Path::parent).unwrap();
+    let asked = Command::new("pkg-config")
+        .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
+        .args(["--cflags", "--libs", "shmem"])
+        .output();
+    let Ok(asked) = asked else {
+        eprintln!("skipped: no pkg-config is here");
+        return;
+    };
+    assert!(asked.status.success(), "{}", text(&asked));
+    let options = String::from_utf8(asked.stdout).unwrap();
+    let program = temporary().join("by-pkg-config");
+    let made = Command::new("gcc")
+        .arg(folder().join("kinds.c"))
+        .args(options.split_whitespace())
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let output = run(installed, 2, &program, &[]);
+    assert!(output.status.success(), "{}", text(&output));
+}
