@@ -55,6 +55,8 @@ int main(void)
     shmem_sync_all();
     EQUAL("shmem_ctx_destroy", "value that was put before", 400, word);
     shmem_ctx_destroy(SHMEM_CTX_INVALID);
+    shmem_ctx_quiet(SHMEM_CTX_INVALID);
+    shmem_ctx_fence(SHMEM_CTX_INVALID);
     shmem_ctx_quiet(SHMEM_CTX_DEFAULT);
     shmem_ctx_fence(SHMEM_CTX_DEFAULT);
     shmem_team_t team = SHMEM_TEAM_WORLD;
@@ -92,6 +94,25 @@ int main(void)
     TRUE_THAT("shmem_team_create_ctx", shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &context) != 0);
     TRUE_THAT("shmem_team_create_ctx", context == SHMEM_CTX_INVALID);
     shmem_team_destroy(back);
+    /* Teams that overlap; who is in none of them has an invalid context, with which quiet does nothing. */
+    for (int stride = 2; stride <= 3; stride++) {
+        shmem_team_t team_here = SHMEM_TEAM_INVALID;
+        int members = (npes + stride - 1) / stride;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, stride, members, &config, SHMEM_TEAM_NUM_CONTEXTS, &team_here);
+        context = SHMEM_CTX_INVALID;
+        int status = shmem_team_create_ctx(team_here, SHMEM_CTX_SERIALIZED, &context);
+        EQUAL("shmem_team_create_ctx", "whether there is a context", me % stride == 0, status == 0);
+        word = -1;
+        shmem_barrier_all();
+        if (context != SHMEM_CTX_INVALID)
+            shmem_ctx_long_p(context, &word, me, (shmem_team_my_pe(team_here) + 1) % members);
+        shmem_ctx_quiet(context);
+        shmem_sync_all();
+        EQUAL("shmem_ctx_long_p", "value of the PE before in the team", me % stride ? -1 : (me + (members - 1) * stride) % (members * stride), word);
+        shmem_barrier_all();
+        shmem_ctx_destroy(context);
+        shmem_team_destroy(team_here);
+    }
     /* Contexts that are left are finalize's. */
     shmem_ctx_create(0, &context);
     return end();
