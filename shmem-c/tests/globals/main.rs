@@ -329,3 +329,17 @@ fn pkg_config_finds_the_library() {
     let output = run(installed, 2, &program, &[]);
     assert!(output.status.success(), "{}", text(&output));
 }
+
+#[test]
+fn shmem_info_lists_them() {
+    let Some(installed) = installed() else { return };
+    for (name, option) in [("listed", None), ("listed-static", Some("-static-shmem"))] {
+        let options: Vec<_> = option.into_iter().collect();
+        let way = Way { name, compiler: "gcc", options: options.leak() };
+        let program = build(installed, &way, &["kinds.c"], name);
+        let info = installed.oshcc.with_file_name("shmem-info");
+        let said = text(&Command::new(info).arg("layout").arg(program).output().unwrap());
+        assert!(said.contains("globals of the program: 3 object(s), 8008 bytes"), "{said}");
+        assert!(["written", "constructed", "zeros"].iter().all(|name| said.contains(name)), "{said}");
+    }
+}
