@@ -9,6 +9,8 @@
 /* cases: root=shmem_long_broadcast.*root cmp=shmem_long_wait_until.*cmp signal-op=shmem_putmem_signal.*sig_op */
 /* cases: destroyed=shmem_ctx_long_p stride=shmem_long_iput.*stride free=shmem_free team=shmem_team_sync|shmem_sync */
 /* cases: unequal=malloc.*100.*bytes unequal-reduce=shmem_long_sum_reduce */
+/* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
+/* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
 
@@ -42,7 +44,25 @@ int main(int argc, char **argv)
         shmem_malloc(me ? 100 : 200000);
     if (is(what, "unequal-reduce"))
         shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, heap, me ? 1 : 2);
+    if (is(what, "gone-team")) {
+        /* Another one has its place. */
+        shmem_team_t gone, other;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &gone);
+        shmem_team_destroy(gone);
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &other);
+        shmem_team_sync(gone);
+    }
     if (me == 0) {
+        if (is(what, "set"))
+            shmem_barrier(1, 0, 1, words);
+        if (is(what, "set-beyond"))
+            shmem_sync(0, 1, 2, words);
+        if (is(what, "lock-twice")) {
+            shmem_set_lock(&word);
+            shmem_set_lock(&word);
+        }
+        if (is(what, "lock-free"))
+            shmem_clear_lock(&word);
         if (is(what, "pe"))
             shmem_long_p(&word, 1, 7);
         if (is(what, "pe-negative"))
