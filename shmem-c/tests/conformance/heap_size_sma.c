@@ -1,7 +1,8 @@
 /* pes: 1 2 */
 /* since: 1.5 */
 /* env: SMA_SYMMETRIC_SIZE=25165824 */
-/* The symmetric heap has the size that the older name in the environment says; what does not fit gives NULL, and the program goes on. */
+/* The symmetric heap has the size that the older name in the environment says; what does not fit gives NULL,
+ * and the program goes on. */
 #include "check.h"
 
 int main(void)
