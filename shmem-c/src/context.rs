@@ -62,7 +62,11 @@ unsafe fn destroy(routine: &'static str, ctx: Ctx) {
     }
     if ctx == Ctx::DEFAULT {
         world::current(routine);
-        crate::refusal::refuse(routine, "ctx", format_args!("is SHMEM_CTX_DEFAULT, which lives as long as the library"));
+        crate::refusal::refuse(
+            routine,
+            "ctx",
+            format_args!("is SHMEM_CTX_DEFAULT, which lives as long as the library"),
+        );
     }
     // A second time is refused.
     stream(ctx, routine).endpoint(routine);
@@ -98,7 +102,8 @@ unsafe fn session_start(
     let endpoint = stream.endpoint(routine);
     let mut session = stream.session();
     // Options are added to those of a session that is open, and values take the place of others.
-    let mut options = session.take().inspect(|before| untyped::end_session(endpoint, *before)).unwrap_or_default();
+    let mut options =
+        session.take().inspect(|before| untyped::end_session(endpoint, *before)).unwrap_or_default();
     if wanted & SESSION_BATCH != 0 {
         options.batch = true;
     }

@@ -78,7 +78,10 @@ fn is_extension(name: &str) -> bool {
 
 /// The type with the base type in the place of one of a fixed size.
 fn base(of: &str) -> String {
-    of.split(' ').map(|word| SAME.iter().find(|same| same.0 == word).map_or(word, |same| same.1)).collect::<Vec<_>>().join(" ")
+    of.split(' ')
+        .map(|word| SAME.iter().find(|same| same.0 == word).map_or(word, |same| same.1))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn declared(routine: &Prototype, name: &str) -> String {
@@ -157,7 +160,8 @@ fn overload(name: &str, routine: &Prototype) -> String {
     )
 }
 
-const HEAD: &str = "/* Made from the table of routines (shmem-c/src/table.rs): not to be changed by hand. */\n";
+const HEAD: &str =
+    "/* Made from the table of routines (shmem-c/src/table.rs): not to be changed by hand. */\n";
 
 const CHOICE: &str = "\
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(SHMEM_NO_GENERIC)

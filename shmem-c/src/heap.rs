@@ -101,9 +101,9 @@ fn free(routine: &'static str, ptr: *mut c_void) {
 /// The heap of a partition; refused if there is none.
 fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'w, shmem::thread::Multiple> {
     let id = u32::try_from(partition).unwrap_or(u32::MAX);
-    world.partition(id).unwrap_or_else(|error| {
-        refuse(routine, "partition", format_args!("is {partition}: {error}"))
-    })
+    world
+        .partition(id)
+        .unwrap_or_else(|error| refuse(routine, "partition", format_args!("is {partition}: {error}")))
 }
 
 fn partition_malloc(routine: &'static str, size: usize, partition: c_int) -> *mut c_void {

@@ -38,7 +38,7 @@ unsafe fn pe_quiet(ctx: Ctx, routine: &'static str, pes: *const c_int, count: us
     let endpoint = stream.endpoint(routine);
     for at in 0..count {
         // SAFETY: C gives so many numbers.
-        let pe = unsafe { pes.add(at).read() };
+        let pe = unsafe { pes.wrapping_add(at).read() };
         untyped::quiet_pe(endpoint, stream.pe(routine, pe));
     }
 }

@@ -68,7 +68,9 @@ impl Place {
             is_ours = is_exported(name);
             if was_ours && !is_ours {
                 let place = lines.peek().and_then(|next| next.strip_prefix("at "));
-                return Some(place.and_then(Self::parsed).unwrap_or_else(|| Self { file: name.to_owned(), line: 0 }));
+                return Some(
+                    place.and_then(Self::parsed).unwrap_or_else(|| Self { file: name.to_owned(), line: 0 }),
+                );
             }
         }
         None
@@ -80,7 +82,10 @@ impl Place {
         let (last, before, rest) = (parts.next()?, parts.next()?, parts.next());
         match (before.parse(), rest) {
             (Ok(line), Some(file)) => Some(Self { file: file.to_owned(), line }),
-            _ => Some(Self { file: text.strip_suffix(last)?.trim_end_matches(':').to_owned(), line: last.parse().ok()? }),
+            _ => Some(Self {
+                file: text.strip_suffix(last)?.trim_end_matches(':').to_owned(),
+                line: last.parse().ok()?,
+            }),
         }
     }
 }

@@ -132,7 +132,14 @@ unsafe fn g_far<T: Item>(ctx: Ctx, routine: &'static str, source: *const T, pe: 
 }
 
 #[inline(always)]
-unsafe fn put<T: Item>(ctx: Ctx, routine: &'static str, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
+unsafe fn put<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+) {
     // SAFETY: the caller's promise.
     unsafe { put_as(ctx, routine, dest, source, nelems, pe, Family::Put) };
 }
@@ -198,7 +205,14 @@ pub(crate) unsafe fn put_far(
 }
 
 #[inline(always)]
-unsafe fn get<T: Item>(ctx: Ctx, routine: &'static str, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
+unsafe fn get<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+) {
     // SAFETY: the caller's promise.
     unsafe { get_as(ctx, routine, dest, source, nelems, pe, Family::Get) };
 }
@@ -271,7 +285,12 @@ pub(crate) unsafe fn get_far(
 /// # Safety
 ///
 /// As [`p`].
-pub(crate) unsafe extern "C" fn longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int) {
+pub(crate) unsafe extern "C" fn longdouble_p(
+    ctx: Ctx,
+    dest: *mut LongDouble,
+    value: *const LongDouble,
+    pe: c_int,
+) {
     let routine = if ctx == Ctx::DEFAULT { "shmem_longdouble_p" } else { "shmem_ctx_longdouble_p" };
     // SAFETY: what was passed, on the caller's stack.
     let value = unsafe { value.read_unaligned() };
@@ -284,7 +303,12 @@ pub(crate) unsafe extern "C" fn longdouble_p(ctx: Ctx, dest: *mut LongDouble, va
 /// # Safety
 ///
 /// As [`g`].
-pub(crate) unsafe extern "C" fn longdouble_g(ctx: Ctx, into: *mut LongDouble, source: *const LongDouble, pe: c_int) {
+pub(crate) unsafe extern "C" fn longdouble_g(
+    ctx: Ctx,
+    into: *mut LongDouble,
+    source: *const LongDouble,
+    pe: c_int,
+) {
     let routine = if ctx == Ctx::DEFAULT { "shmem_longdouble_g" } else { "shmem_ctx_longdouble_g" };
     // SAFETY: the caller's promise.
     let value = unsafe { g(ctx, routine, source, pe) };

@@ -9,11 +9,11 @@ use shmem_core::transport::{AtomicOp, Remote, SignalOp, Width};
 
 use crate::refusal::refuse;
 use crate::rma::{bytes_of, near, near_range, remote};
+use crate::symmetric;
 use crate::table::routines;
 use crate::types::{Ctx, Item};
 use crate::wait::{Comparison, now, wait_for};
 use crate::world::{self, stream};
-use crate::symmetric;
 
 routines! {
     standard_rma {
@@ -59,7 +59,9 @@ fn change(routine: &'static str, sig_op: c_int, signal: u64) -> SignalOp {
             refuse(
                 routine,
                 "sig_op",
-                format_args!("is {sig_op}: a signal is changed by SHMEM_SIGNAL_SET (0) or SHMEM_SIGNAL_ADD (1)"),
+                format_args!(
+                    "is {sig_op}: a signal is changed by SHMEM_SIGNAL_SET (0) or SHMEM_SIGNAL_ADD (1)"
+                ),
             )
         }
     }

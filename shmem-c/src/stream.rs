@@ -56,7 +56,9 @@ unsafe fn iput<T: Item>(
     pe: c_int,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { put(ctx, routine, dest, source, Blocks { dst, sst, block: 1, count: nelems }, pe, Family::Iput) };
+    unsafe {
+        put(ctx, routine, dest, source, Blocks { dst, sst, block: 1, count: nelems }, pe, Family::Iput)
+    };
 }
 
 unsafe fn iget<T: Item>(
@@ -70,7 +72,9 @@ unsafe fn iget<T: Item>(
     pe: c_int,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { get(ctx, routine, dest, source, Blocks { dst, sst, block: 1, count: nelems }, pe, Family::Iget) };
+    unsafe {
+        get(ctx, routine, dest, source, Blocks { dst, sst, block: 1, count: nelems }, pe, Family::Iget)
+    };
 }
 
 unsafe fn ibput<T: Item>(

@@ -60,7 +60,8 @@ pub fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
 pub fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> Place {
     world::current(routine);
     let endpoint = world::default_stream().endpoint(routine);
-    find(endpoint, pointer.addr(), bytes).unwrap_or_else(|| missed(endpoint, pointer.addr(), bytes, routine, argument))
+    find(endpoint, pointer.addr(), bytes)
+        .unwrap_or_else(|| missed(endpoint, pointer.addr(), bytes, routine, argument))
 }
 
 /// The same as an address of the runtime.
@@ -120,9 +121,15 @@ impl fmt::Display for Ranges {
             segments.iter().find(|(start, length, _)| (*start..start + length).contains(address))
         {
             let room = start + length - address;
-            return write!(f, ": {bytes} bytes from there on are more than the {room} that `{name}` has left");
+            return write!(
+                f,
+                ": {bytes} bytes from there on are more than the {room} that `{name}` has left"
+            );
         }
-        write!(f, ": no symmetric memory; symmetric are the variables of the executable, what shmem_malloc gives")?;
+        write!(
+            f,
+            ": no symmetric memory; symmetric are the variables of the executable, what shmem_malloc gives"
+        )?;
         let nearest = segments.iter().min_by_key(|(start, length, _)| {
             let behind = address.saturating_sub(start + length);
             start.saturating_sub(*address).max(behind)
@@ -157,7 +164,10 @@ mod tests {
     fn a_miss_names_what_is_near() {
         let segments = vec![(0x1000, 0x100, "default".to_owned()), (0x9000, 0x100, "fast".to_owned())];
         let text = |address, bytes| Ranges { address, bytes, segments: segments.clone() }.to_string();
-        assert_eq!(text(0x10f8, 16), "is 0x10f8: 16 bytes from there on are more than the 8 that `default` has left");
+        assert_eq!(
+            text(0x10f8, 16),
+            "is 0x10f8: 16 bytes from there on are more than the 8 that `default` has left"
+        );
         assert!(text(0x8fff, 1).ends_with("nearest is 0x9000..0x9100 (`fast`)"), "{}", text(0x8fff, 1));
         assert!(text(0, 1).ends_with("nearest is 0x1000..0x1100 (`default`)"), "{}", text(0, 1));
         assert!(text(usize::MAX, 1).ends_with("(`fast`)"));

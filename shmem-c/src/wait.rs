@@ -186,7 +186,7 @@ impl<T: Compared> Words<T> {
     /// Whether a word is one of those that count.
     fn counts(&self, at: usize) -> bool {
         // SAFETY: null, or as many numbers as there are words, from C.
-        self.status.is_null() || unsafe { self.status.add(at).read() } == 0
+        self.status.is_null() || unsafe { self.status.wrapping_add(at).read() } == 0
     }
 
     /// Whether any of them counts.
@@ -196,12 +196,12 @@ impl<T: Compared> Words<T> {
 
     fn holds(&self, at: usize) -> bool {
         // SAFETY: C gives so many words.
-        let word = unsafe { now(self.words.add(at)) };
+        let word = unsafe { now(self.words.wrapping_add(at)) };
         match self.values {
             Values::One(value) => self.comparison.holds(&word, &value),
             Values::Each(values) => {
                 // SAFETY: C gives as many values as words.
-                let value = unsafe { values.add(at).read() };
+                let value = unsafe { values.wrapping_add(at).read() };
                 self.comparison.holds(&word, &value)
             }
         }
@@ -227,7 +227,7 @@ impl<T: Compared> Words<T> {
         for at in (0..self.count).filter(|at| self.counts(*at)) {
             if self.holds(at) {
                 // SAFETY: fewer have been written than there are words (caller).
-                unsafe { indices.add(found).write(at) };
+                unsafe { indices.wrapping_add(found).write(at) };
                 found += 1;
             }
         }
@@ -235,9 +235,8 @@ impl<T: Compared> Words<T> {
     }
 
     fn looks(&self, endpoint: &Endpoint, family: Family) -> Looks {
-        let offset = symmetric::offset(self.words).unwrap_or_else(|| {
-            self.words.addr().wrapping_sub(endpoint.mine(0).addr())
-        });
+        let offset = symmetric::offset(self.words)
+            .unwrap_or_else(|| self.words.addr().wrapping_sub(endpoint.mine(0).addr()));
         let bytes = if self.count == 1 { size_of::<T>() } else { 0 };
         Looks { family, offset, bytes, location: Location::caller() }
     }

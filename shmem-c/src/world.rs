@@ -48,6 +48,9 @@ pub struct Stream {
 
 static DEFAULT: Stream = Stream::closed();
 
+/// Where the slots of a team's PEs start, and the PEs.
+type Tables = (Box<[usize]>, Box<[Pe]>);
+
 /// A context that a program has created. Its address is the handle.
 #[derive(Debug)]
 #[repr(C)]
@@ -55,7 +58,7 @@ pub struct Opened {
     /// First, so that a handle is the address of a stream.
     stream: Stream,
     /// Of teams; all PEs have those of the default stream.
-    tables: Option<(Box<[usize]>, Box<[Pe]>)>,
+    tables: Option<Tables>,
     /// The team it was created by.
     team: crate::types::Team,
     context: Option<Context<Multiple>>,
@@ -82,7 +85,7 @@ impl Stream {
             return 0;
         }
         // SAFETY: `size` bases lie there (`open`), for as long as the stream exists.
-        unsafe { *self.bases.load(Ordering::Relaxed).add(pe) }
+        unsafe { *self.bases.load(Ordering::Relaxed).wrapping_add(pe) }
     }
 
     /// PEs that it reaches.
@@ -99,15 +102,14 @@ impl Stream {
             refuse(routine, "pe", format_args!("is {pe}: PEs are 0 to {last}"));
         }
         // SAFETY: `size` PEs lie there (`open`), for as long as the stream exists.
-        unsafe { *self.pes.load(Ordering::Relaxed).add(pe as usize) }
+        unsafe { *self.pes.load(Ordering::Relaxed).wrapping_add(pe as usize) }
     }
 
     /// The stream of the runtime; refused before it is opened.
     pub fn endpoint(&self, routine: &str) -> &'static Endpoint {
         current(routine);
-        self.endpoint_if_open().unwrap_or_else(|| {
-            refuse(routine, "ctx", format_args!("is a context that was destroyed"))
-        })
+        self.endpoint_if_open()
+            .unwrap_or_else(|| refuse(routine, "ctx", format_args!("is a context that was destroyed")))
     }
 
     /// The stream of the runtime, if it is open.
@@ -227,7 +229,11 @@ pub fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
 #[inline(never)]
 fn refuse_context(routine: &str) -> ! {
     current(routine);
-    refuse(routine, "ctx", format_args!("is SHMEM_CTX_INVALID: give a context from shmem_ctx_create, or SHMEM_CTX_DEFAULT"))
+    refuse(
+        routine,
+        "ctx",
+        format_args!("is SHMEM_CTX_INVALID: give a context from shmem_ctx_create, or SHMEM_CTX_DEFAULT"),
+    )
 }
 
 /// The stream of `SHMEM_CTX_DEFAULT`.

@@ -9,8 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Names of other libraries, which the specification has not.
-const BESIDE: [&str; 6] =
-    ["my_pe", "num_pes", "shmem_partition_malloc", "shmem_partition_align", "shmem_kind_malloc", "shmem_kind_align"];
+const BESIDE: [&str; 6] = [
+    "my_pe",
+    "num_pes",
+    "shmem_partition_malloc",
+    "shmem_partition_align",
+    "shmem_kind_malloc",
+    "shmem_kind_align",
+];
 
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -25,7 +31,9 @@ fn archive() -> PathBuf {
         name.starts_with("libshmem_c") && name.ends_with(".a")
     };
     let found = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(is_archive);
-    found.max_by_key(|path| fs::metadata(path).unwrap().modified().unwrap()).expect("an archive beside this test")
+    found
+        .max_by_key(|path| fs::metadata(path).unwrap().modified().unwrap())
+        .expect("an archive beside this test")
 }
 
 /// The names in the index of an archive (the first member, `/`): a count, as many places, and as many texts.
@@ -42,7 +50,10 @@ fn exported() -> BTreeSet<String> {
 /// The names of the specification.
 fn specified() -> BTreeSet<String> {
     let lists = ["names-1.5.txt", "names-1.6.txt"].map(|list| here().join("tests/interface").join(list));
-    lists.iter().flat_map(|list| fs::read_to_string(list).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+    lists
+        .iter()
+        .flat_map(|list| fs::read_to_string(list).unwrap().lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
 }
 
 #[test]
@@ -58,11 +69,13 @@ fn all_names_of_the_specification_are_exported_twice() {
 fn no_other_names_are_taken() {
     let specified = specified();
     let is_ours = |name: &&String| {
-        name.starts_with("shmem_") && !name.starts_with("shmem_rt_is_in_this_program_twice") || BESIDE.contains(&name.as_str())
+        name.starts_with("shmem_") && !name.starts_with("shmem_rt_is_in_this_program_twice")
+            || BESIDE.contains(&name.as_str())
     };
     let exported = exported();
     let others = exported.iter().filter(is_ours);
-    let others: Vec<_> = others.filter(|name| !specified.contains(*name) && !BESIDE.contains(&name.as_str())).collect();
+    let others: Vec<_> =
+        others.filter(|name| !specified.contains(*name) && !BESIDE.contains(&name.as_str())).collect();
     assert!(others.is_empty(), "in no specification: {others:?}");
     let all = exported.iter().filter(|name| name.starts_with("shmemx_")).count();
     assert!(all > 0, "extensions");
@@ -120,7 +133,14 @@ fn headers_compile_without_a_warning() {
             }
             for standard in standards {
                 let mut command = Command::new(compiler);
-                command.args(["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", &format!("-std={standard}")]);
+                command.args([
+                    "-Wall",
+                    "-Wextra",
+                    "-pedantic",
+                    "-Werror",
+                    "-fsyntax-only",
+                    &format!("-std={standard}"),
+                ]);
                 let output = command.arg("-I").arg(here().join("include")).arg(&program).output().unwrap();
                 let told = String::from_utf8_lossy(&output.stderr);
                 assert!(output.status.success(), "{compiler} -std={standard}:\n{told}");
