@@ -16,7 +16,7 @@ first=(hygiene fmt deny lint)
 # Then two lanes: what runs the programs that are built by now, or others in their place, and waits for networks and
 # other PEs most of the time; beside it what is built elsewhere: for a compiler, an interpreter or a sanitizer, which
 # seldom use more than one core.
-built=(peers loopback random fabric hosts faults shim check devshm page numa equipped)
+built=(peers loopback random fabric c hosts faults shim check devshm page numa equipped)
 elsewhere=(assembly miri doc book package surface compilers sanitize loom optional mutants)
 # What has to have the machine for itself.
 alone=(guard)

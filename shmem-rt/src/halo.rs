@@ -149,7 +149,7 @@ fn memory_of(job: &Job, agreed: &Agreed<'_>, plan: &Plan, location: &Location<'_
         populate: true,
     };
     let name = Text::head("halo");
-    let wanted = Wanted { request, partition: 0, name, taken: Vec::new(), hidden: true };
+    let wanted = Wanted { request, partition: 0, name, taken: Vec::new(), hidden: true, given: None };
     let made = segments::make(job, agreed, Ok(wanted), |_| Ok(Vec::new()))?;
     let mut ledger = job.memory.ledger.lock();
     ledger.add_heap(made.index, Allocator::new(0, name, made.offset..made.offset + bytes));

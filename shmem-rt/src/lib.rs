@@ -7,6 +7,7 @@
 // prelude, partition, mapping, strided, launch, bootstrap, env     faces of what lies elsewhere
 // testing                                                          how a test becomes PEs
 // entry                                                            how a program becomes PEs
+// raw                                                              faces for the C library
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
@@ -73,6 +74,8 @@ mod pes;
 mod phase;
 mod process;
 mod queue;
+#[doc(hidden)]
+pub mod raw;
 #[cfg(feature = "rayon")]
 mod rayon;
 mod reach;

@@ -128,6 +128,7 @@ impl<L: ThreadLevel> World<L> {
                 name: spec.name,
                 taken: Vec::new(),
                 hidden: false,
+                given: None,
             })
             .map_err(Error::from);
         let grant = |own: Own<'_>| Ok(grants::encode(std::slice::from_ref(own.grant)));

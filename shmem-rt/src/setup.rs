@@ -1,6 +1,7 @@
 //! What a job is to look like: what the environment and the binary say, before anything exists.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use shmem_core::heap::statics::{self, Layout, StaticEntry};
 use shmem_core::memory::{Backing, Machine, SlotLayout};
@@ -14,6 +15,10 @@ use crate::error::Result;
 use crate::observe::Observers;
 use crate::state::shelf;
 use crate::version;
+
+/// What the program says of itself that must be equal on all PEs, in a line, if it has said anything before it joins its
+/// job.
+pub(crate) static PROGRAM: OnceLock<String> = OnceLock::new();
 
 /// What the job is to look like, before anything exists.
 pub(crate) struct Setup {
@@ -71,6 +76,7 @@ impl Setup {
             format!("asked to observe: {}", Observers::asked(&self.settings)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
         ];
+        lines.extend(PROGRAM.get().cloned());
         lines.extend(self.table.describe());
         lines.extend(self.statics.describe());
         lines.join("\n")

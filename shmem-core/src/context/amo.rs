@@ -366,7 +366,7 @@ pub(super) unsafe fn fetch_nbi<W: AtomicWord>(
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-unsafe fn fetch_nbi_slow(
+pub(super) unsafe fn fetch_nbi_slow(
     endpoint: &Endpoint,
     pe: Pe,
     segment: u32,
@@ -399,7 +399,7 @@ macro_rules! slow {
         #[cold]
         #[inline(never)]
         #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-        fn $name(
+        pub(super) fn $name(
             endpoint: &Endpoint,
             pe: Pe,
             segment: u32,

@@ -26,6 +26,8 @@ mod signal;
 mod slow;
 pub mod strided;
 mod truth;
+#[doc(hidden)]
+pub mod untyped;
 mod wait;
 mod wait_set;
 

@@ -18,7 +18,7 @@ use super::machine::Machine;
 use super::map::Reservation;
 use super::placement::Placement;
 use super::pmem::Backing;
-use super::provide::{Mine, Site, provide, system};
+use super::provide::{Mine, Site, adopt, provide, system};
 use super::request::Request;
 use crate::exclusion::Mutex;
 
@@ -203,8 +203,34 @@ impl Arena {
         })
     }
 
-    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) with
-    /// the same offset and request.
+    /// As [`create_later`](Self::create_later), of memory that the process has already and keeps where it is: the
+    /// memfd that holds it, from its start on, is mapped a second time. Whole pages are asked for. The memfd is sealed
+    /// against another size.
+    ///
+    /// # Errors
+    ///
+    /// The memfd cannot be sealed or mapped.
+    ///
+    /// # Panics
+    ///
+    /// As there, and if no whole pages are asked for.
+    pub fn adopt_later(
+        &self,
+        slot: usize,
+        offset: usize,
+        request: &Request,
+        memfd: OwnedFd,
+    ) -> Result<Mine, MemoryError> {
+        let page = self.machine.base_page() as usize;
+        assert!(request.bytes.is_multiple_of(page), "{} has whole pages", request.what);
+        self.mapping(slot, self.later_area(offset, request), |site| {
+            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
+            unsafe { adopt(&site, request.bytes, memfd) }
+        })
+    }
+
+    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) or
+    /// [`adopt_later`](Self::adopt_later) with the same offset and request.
     ///
     /// # Errors
     ///

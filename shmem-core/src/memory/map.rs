@@ -45,6 +45,11 @@ pub(super) fn seal(memfd: &OwnedFd) -> Result<(), Errno> {
     rustix::fs::fcntl_add_seals(memfd, SEALS)
 }
 
+/// Whether its size is fixed.
+pub(super) fn is_sealed(memfd: &OwnedFd) -> bool {
+    rustix::fs::fcntl_get_seals(memfd).is_ok_and(|seals| seals.contains(SEALS))
+}
+
 /// Gives the pages of a range of a memfd back.
 pub(super) fn punch(memfd: &OwnedFd, offset: u64, bytes: u64) -> Result<(), Errno> {
     rustix::fs::fallocate(memfd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)

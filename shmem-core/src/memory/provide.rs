@@ -98,6 +98,35 @@ pub(super) unsafe fn provide(
     Ok(provider.finish(grants))
 }
 
+/// Maps memory that the process has already, the first `bytes` bytes of a memfd, at the start of an area. It is
+/// sealed from now on, so that peers take it.
+///
+/// # Safety
+///
+/// Nothing refers to what is mapped in the area now, and nobody else maps there.
+pub(super) unsafe fn adopt(site: &Site<'_>, bytes: usize, memfd: OwnedFd) -> Result<Mine, MemoryError> {
+    let page = site.machine.base_page();
+    if !map::is_sealed(&memfd) {
+        map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
+    }
+    let range = site.area.start..site.area.start + bytes;
+    // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
+    unsafe { site.reservation.map(site.inside(&range), &memfd, 0) }
+        .map_err(system("mmap", "mapping memory that was there before"))?;
+    let piece = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
+    let grant = Grant {
+        size: bytes as u64,
+        pgsize: page,
+        pages: Pages::Base,
+        kind: None,
+        nodes: Vec::new(),
+        populated: false,
+        downgrades: Vec::new(),
+        file: None,
+    };
+    Ok(Mine { descriptors: vec![memfd], pieces: encode(&[piece]), grants: vec![grant] })
+}
+
 impl Site<'_> {
     /// A range of the slot, in the reservation.
     fn inside(&self, range: &Range<usize>) -> Range<usize> {

@@ -52,6 +52,12 @@ impl Request {
         Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, placement, populate: false }
     }
 
+    /// Memory of so many bytes that the process has already, and that `what` says in words.
+    pub fn given(what: &str, bytes: usize) -> Self {
+        let placement = Placement::system();
+        Self { what: what.to_owned(), bytes, traits: Traits::NONE, placement, populate: false }
+    }
+
     /// Whether it lies in a file that survives the job, and not in memory.
     pub fn is_in_file(&self) -> bool {
         self.traits.kind == Some(Kind::Pmem)

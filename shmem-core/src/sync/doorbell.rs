@@ -50,6 +50,14 @@ impl Doorbell {
         self.look();
     }
 
+    /// To be called after any store, without a fence: whoever sleeps has made this thread pass one before it looked a last
+    /// time, or sleeps a short time only (`context::untyped`).
+    #[inline(always)]
+    pub(crate) fn ring_behind_any_store(&self) {
+        std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+        self.look();
+    }
+
     #[inline(always)]
     fn look(&self) {
         if self.sleepers.load(Ordering::Relaxed) != 0 {

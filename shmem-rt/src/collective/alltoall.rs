@@ -245,7 +245,7 @@ impl Collective<'_> {
     }
 
     /// As `exchange`, of so many items of so many bytes for each member, which lie, and go to places, so many items apart.
-    fn exchange_strided(
+    pub(super) fn exchange_strided(
         &self,
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
@@ -351,7 +351,7 @@ impl Collective<'_> {
     }
 
     /// As `exchange`, of what lies at one place of all members, to another one.
-    fn exchange_directly(&self, purpose: &Purpose<'_>, from: Extent, to: Extent) {
+    pub(super) fn exchange_directly(&self, purpose: &Purpose<'_>, from: Extent, to: Extent) {
         let (members, rank) = (self.team.size(), self.team.rank());
         let part = from.bytes / members;
         let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));

@@ -341,6 +341,8 @@ impl Collective<'_> {
     #[cold]
     fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
+        // Asked for again, it says where a program of another language calls.
+        let _ = self.activity(purpose, count);
         let mine = self.activity(purpose, count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);

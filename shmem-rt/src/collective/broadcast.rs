@@ -96,7 +96,7 @@ fn with_purpose(subject: &Subject<'_>, root: Pe, bytes: usize, broadcast: impl F
 
 impl Collective<'_> {
     /// Gives every member what the one with a rank has in `data`, as many bytes on all.
-    fn spread(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
+    pub(super) fn spread(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
         let Self { team, endpoint, .. } = *self;
         match self.way(purpose, Pattern::Broadcast(data.len())) {
             Way::Windows => return self.stream_broadcast(purpose, Buffer::changed(data), rank),

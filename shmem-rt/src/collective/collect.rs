@@ -378,7 +378,7 @@ impl Collective<'_> {
     }
 
     /// As `gather_equal`, of what lies at one place of all members, to another one.
-    fn gather_directly(&self, purpose: &Purpose<'_>, from: Extent, to: Extent) {
+    pub(super) fn gather_directly(&self, purpose: &Purpose<'_>, from: Extent, to: Extent) {
         let (members, rank) = (self.team.size(), self.team.rank());
         let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
         tell(self.endpoint, Family::HereLoad, location, from);

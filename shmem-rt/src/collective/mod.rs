@@ -64,6 +64,7 @@ mod stream;
 mod subject;
 mod sum;
 mod tree;
+pub(crate) mod untyped;
 mod windows;
 
 pub(crate) use agreed::Agreed;

@@ -166,7 +166,7 @@ impl Extent {
     }
 
     /// How many they are for one rank of so many.
-    fn members_up_to(self, rank: usize, members: usize) -> usize {
+    pub(super) fn members_up_to(self, rank: usize, members: usize) -> usize {
         match self {
             Self::All => members,
             Self::UpTo => rank + 1,
@@ -191,10 +191,10 @@ fn is_exact(rounds: bool, family: Family) -> bool {
 
 /// How two numbers become one, and what the last of them is as a result.
 #[derive(Clone, Copy)]
-struct Operator<O, S> {
-    op: O,
-    settled: S,
-    rounds: bool,
+pub(super) struct Operator<O, S> {
+    pub(super) op: O,
+    pub(super) settled: S,
+    pub(super) rounds: bool,
 }
 
 impl Team {
@@ -249,7 +249,7 @@ fn with_purpose<N>(subject: &Subject<'_>, family: Family, bytes: usize, reduce: 
 
 impl Collective<'_> {
     /// Combines `data` of the members in `extent`.
-    fn reduce<I: PlainData, N: Pod>(
+    pub(super) fn reduce<I: PlainData, N: Pod>(
         &self,
         purpose: &Purpose<'_>,
         extent: Extent,

@@ -73,19 +73,20 @@ impl Vertex {
         (self.end - self.first).next_power_of_two().ilog2() as usize
     }
 
-    /// Makes its value in `into`, of operands that `read` writes where they are wanted.
-    fn value_read<N: Copy>(
+    /// Makes its value in `into`, of operands that `read` writes where they are wanted. `combine` writes what is on the left,
+    /// combined with what is on the right.
+    fn value_read<N>(
         self,
         read: &impl Fn(usize, &mut [N]),
         into: &mut [N],
         partials: &mut [N],
-        op: &impl Fn(N, N) -> N,
+        combine: &impl Fn(&mut [N], &[N]),
     ) {
         let Some((left, right)) = self.halves() else { return read(self.first, into) };
-        left.value_read(read, into, partials, op);
+        left.value_read(read, into, partials, combine);
         let (made, partials) = partials.split_at_mut(into.len());
-        right.value_read(read, made, partials, op);
-        combine(into, None, made, op);
+        right.value_read(read, made, partials, combine);
+        combine(into, made);
     }
 
     /// Its halves, unless it is a single rank.
@@ -153,8 +154,21 @@ pub(super) fn fold_read<N: Copy>(
     let all = Vertex::all(ranks);
     for tile in tiles(into.len(), all.depth(), partials.len()) {
         let first = tile.start;
-        all.value_read(&|rank, into: &mut [N]| read(rank, first, into), &mut into[tile], partials, op);
+        let read = |rank, into: &mut [N]| read(rank, first, into);
+        all.value_read(&read, &mut into[tile], partials, &|left, right| combine(left, None, right, op));
     }
+}
+
+/// As [`fold_read`], in one tile, of slices that `combine` combines as a whole. `partials` has room for as many tiles as
+/// [`depth`](Vertex::depth) says.
+pub(super) fn fold_slices<N>(
+    ranks: usize,
+    read: &impl Fn(usize, &mut [N]),
+    into: &mut [N],
+    partials: &mut [N],
+    combine: &impl Fn(&mut [N], &[N]),
+) {
+    Vertex::all(ranks).value_read(read, into, partials, combine);
 }
 
 /// As [`fold_read`], with room for what lies half made in the frame, if that is enough: not for items that are so large, or
@@ -309,6 +323,12 @@ pub(super) mod tests {
             };
             fold_read(ranks, &of, &mut read, &mut partials, &|a, b| a + b);
             prop_assert!(into.iter().zip(read).all(|(one, other)| same(*one, other)));
+            let mut slices = [0.0; 3];
+            let mut partials = vec![0.0; 3 * Vertex::all(ranks).depth()];
+            fold_slices(ranks, &|rank, into| of(rank, 0, into), &mut slices, &mut partials, &|left, right| {
+                left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+            });
+            prop_assert!(into.iter().zip(slices).all(|(one, other)| same(*one, other)));
         }
     }
 }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use shmem_core::pe::Pe;
 
+use crate::error::Result;
+use crate::group::Team;
 use crate::members::Members;
 use crate::pes::Pes;
 use crate::state::uses::ContextClaim;
@@ -16,6 +18,16 @@ pub(super) struct OfTeam {
 }
 
 impl OfTeam {
+    /// Counts a context of a team.
+    ///
+    /// # Errors
+    ///
+    /// If the team was made for no more.
+    pub(super) fn claim(team: &Team) -> Result<Self> {
+        let claim = team.claim_context()?;
+        Ok(Self::new(Arc::clone(team.members()), team.rank(), claim))
+    }
+
     pub(super) fn new(members: Arc<Members>, rank: usize, claim: ContextClaim) -> Self {
         Self { members, rank, _claim: claim }
     }

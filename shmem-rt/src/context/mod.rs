@@ -24,11 +24,12 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::Arc;
 
+use shmem_core::context::mapping::Level;
 use shmem_core::context::{Endpoint, Initiator, Order, Stores};
 
 use self::membership::OfTeam;
 use crate::error::{ContextError, Result};
-use crate::group::refuse_in_phase;
+use crate::group::{Team, refuse_in_phase};
 use crate::job::Job;
 use crate::state::granted::{Granted, Resources};
 use crate::state::holdings::Held;
@@ -125,10 +126,28 @@ impl<K: ContextKind> Context<K> {
         drop(self);
     }
 
+    /// Creates a context of a level that is a value, of all PEs or of a team; it is used as that says, whatever `K` allows.
+    pub(crate) fn at_level<L: ThreadLevel>(
+        world: &World<L>,
+        team: Option<&Team>,
+        level: Level,
+        location: &'static Location<'static>,
+    ) -> Result<Self> {
+        let of_team = team.map(OfTeam::claim).transpose()?;
+        let held = world.job().contexts.holdings.lock().create_alone(level, L::USE, location)?;
+        let mut context = Self::open(world.job(), held)?;
+        context.team = of_team.map(Box::new);
+        Ok(context)
+    }
+
+    /// Its stream of operations.
+    pub(crate) fn stream(&self) -> &Endpoint {
+        self.endpoint.as_ref().unwrap_or_else(|| unreachable!("only `drop` takes the endpoint"))
+    }
+
     #[inline]
     fn token(&self) -> Ctx<'_, K> {
-        let endpoint = self.endpoint.as_ref();
-        let endpoint = endpoint.unwrap_or_else(|| unreachable!("only `drop` takes the endpoint"));
+        let endpoint = self.stream();
         // SAFETY: the endpoint can be read. What it owns is not owned twice, because the copy is never dropped,
         // nor used for longer than the context is borrowed, which keeps what it owns.
         let endpoint = ManuallyDrop::new(unsafe { std::ptr::read(endpoint) });

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Context;
-use super::membership::{ContextTeam, OfTeam};
+use super::membership::ContextTeam;
 use crate::error::Result;
 use crate::group::Team;
 use crate::thread::{Allows, ContextKind, ContextLevel, ThreadLevel};
@@ -32,13 +32,8 @@ impl Team {
         world: &World<L>,
     ) -> Result<Context<K>> {
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
-        let claim = self.claim_context()?;
         let level = <K::Level as ContextLevel>::LEVEL;
-        let held = self.job.contexts.holdings.lock().create_alone(level, L::USE, Location::caller())?;
-        let team = OfTeam::new(Arc::clone(self.members()), self.rank(), claim);
-        let mut context = Context::open(&self.job, held)?;
-        context.team = Some(Box::new(team));
-        Ok(context)
+        Context::at_level(world, Some(self), level, Location::caller())
     }
 }
 

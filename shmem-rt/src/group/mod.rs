@@ -3,10 +3,12 @@
 //! How they meet, and what they do together, stands above: in [`collective`](mod@crate::collective), and for what only some
 //! PEs have together in [`team`](crate::team).
 
+mod caller;
 mod meeting;
 mod purpose;
 mod team;
 
+pub use caller::{Place, find_callers_by};
 pub(crate) use meeting::Meeting;
 pub(crate) use purpose::{END, Operation, Purpose, words_of};
 pub use team::Team;

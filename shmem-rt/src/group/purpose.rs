@@ -8,6 +8,8 @@ use shmem_core::sync::STATEMENT_WORDS;
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
+use super::caller;
+
 /// Bytes of the longest name.
 const NAME: usize = 24;
 
@@ -93,11 +95,16 @@ impl Purpose<'_> {
 
     /// What a member of the team with that index does at a meeting, for messages.
     pub(crate) fn activity(&self, team: usize, count: u64) -> Activity {
+        let (file, line) = match (self.location, caller::place(team, count)) {
+            (None, _) | (_, Some(None)) => (Text::EMPTY, 0),
+            (Some(location), None) => (Text::tail(location.file()), location.line()),
+            (Some(_), Some(Some((file, line)))) => (Text::tail(&file), line),
+        };
         Activity {
             operation: Text::head(self.operation.name),
             subject: Text::head(&(self.subject)()),
-            file: self.location.map_or(Text::EMPTY, |location| Text::tail(location.file())),
-            line: self.location.map_or(0, |location| location.line()),
+            file,
+            line,
             fingerprint: self.fingerprint(),
             team: team as u32,
             count,

@@ -20,7 +20,7 @@
 mod end;
 mod misplaced;
 
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 
 use serde::{Deserialize, Serialize};
 use shmem_core::memory::{LaterSegment, MemoryError, Request};
@@ -51,6 +51,8 @@ pub(crate) struct Wanted {
     /// Whether no raw address is to find it. It must be, unless the segment is removed by who has the world
     /// exclusively: see [`remove`].
     pub(crate) hidden: bool,
+    /// The memfd of the own part, if this process has had it before; else one is made.
+    pub(crate) given: Option<OwnedFd>,
 }
 
 /// A segment that has been made.
@@ -111,7 +113,7 @@ pub(crate) fn make(
     });
     let (found, said) = split(found);
     let mine = found.as_ref().map(|(wanted, place)| extent(wanted, *place)).unwrap_or_default();
-    let (wanted, place) = match (agreed.settle(said.map(|()| mine.clone())), found) {
+    let (mut wanted, place) = match (agreed.settle(said.map(|()| mine.clone())), found) {
         (Ok(all), Some(found)) => {
             if all.iter().any(|theirs| *theirs != mine) {
                 job.abort(1, "the PEs differ on where a segment is to be made, and how large");
@@ -124,7 +126,8 @@ pub(crate) fn make(
             return Err(error);
         }
     };
-    let made = make_in(job, agreed, &wanted, place, prepare);
+    let given = wanted.given.take();
+    let made = make_in(job, agreed, &wanted, place, given, prepare);
     match made {
         Ok(said) => {
             let Wanted { request, partition, name, hidden, .. } = wanted;
@@ -156,11 +159,16 @@ fn make_in(
     agreed: &Agreed<'_>,
     wanted: &Wanted,
     place: LaterSegment,
+    given: Option<OwnedFd>,
     prepare: impl FnOnce(Own<'_>) -> Result<Vec<u8>>,
 ) -> Result<Vec<Vec<u8>>> {
     let (request, LaterSegment { index, offset }) = (&wanted.request, place);
-    let created = job.memory.arena.create_later(job.site.slot, offset, request).map_err(Error::from);
-    let (mine, created) = split(created);
+    let (arena, slot) = (&job.memory.arena, job.site.slot);
+    let created = match given {
+        Some(memfd) => arena.adopt_later(slot, offset, request, memfd),
+        None => arena.create_later(slot, offset, request),
+    };
+    let (mine, created) = split(created.map_err(Error::from));
     let told = created.and_then(|()| {
         let mine = mine.as_ref().unwrap_or_else(|| unreachable!("it was created"));
         let said = prepare(Own { offset, grant: &mine.grants[0] })?;

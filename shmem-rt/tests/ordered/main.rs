@@ -12,6 +12,7 @@ mod together;
 
 mod arrays_of_words;
 mod basic;
+mod bytes;
 mod channel;
 mod collectives;
 mod contribution;

@@ -6,7 +6,7 @@ use shmem_core::columns::Columns;
 use shmem_core::heap::statics::{Layout, LayoutError, arrange};
 use shmem_core::partition::{Environment, show_size};
 
-use crate::binary::Binary;
+use crate::binary::{Binary, Global};
 use crate::error::InfoError;
 use crate::partitions::resolve;
 
@@ -19,6 +19,8 @@ pub(crate) struct Statics {
     pub(crate) fault: Option<LayoutError>,
     /// What is allowed and probably not meant, one line each.
     pub(crate) warnings: Vec<String>,
+    /// The globals, of a program in C.
+    pub(crate) globals: Option<Vec<Global>>,
 }
 
 /// Lays out the statics of a binary as a job in this environment would.
@@ -29,7 +31,12 @@ pub(crate) struct Statics {
 pub(crate) fn statics(binary: &Binary, environment: &Environment) -> Result<Statics, InfoError> {
     let table = resolve(binary, environment)?;
     let layout = arrange(&binary.statics, table.specs())?;
-    Ok(Statics { fault: layout.check().err(), layout, warnings: table.warnings().to_vec() })
+    Ok(Statics {
+        fault: layout.check().err(),
+        layout,
+        warnings: table.warnings().to_vec(),
+        globals: binary.globals.clone(),
+    })
 }
 
 impl Statics {
@@ -70,9 +77,25 @@ impl Statics {
             }
             text += &columns.to_string();
         }
+        text += &self.globals.as_deref().map(of_the_program).unwrap_or_default();
         let _ = writeln!(text, "fingerprint {:016x}", self.layout.fingerprint());
         text
     }
+}
+
+/// The globals of a program in C: a segment of their own.
+fn of_the_program(globals: &[Global]) -> String {
+    let bytes = globals.iter().map(|global| global.size).fold(0, u64::saturating_add);
+    let mut text = format!("globals of the program: {} object(s), {}\n", globals.len(), show_size(bytes));
+    if globals.is_empty() {
+        return text;
+    }
+    let mut columns = Columns::new(["ADDRESS", "SIZE", "NAME"], &[0, 1]).indented();
+    for Global { address, size, name } in globals {
+        columns.push([format!("{address:#x}"), size.to_string(), name.clone()]);
+    }
+    text += &columns.to_string();
+    text
 }
 
 #[cfg(test)]

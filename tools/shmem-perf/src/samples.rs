@@ -62,6 +62,12 @@ impl Samples {
         self.pairs.extend_from_slice(&other.pairs);
     }
 
+    /// The same with what something cost as the limit, and the limit as what is measured.
+    #[must_use]
+    pub fn turned(&self) -> Self {
+        Self { pairs: self.pairs.iter().map(|&(cost, limit)| (limit, cost)).collect() }
+    }
+
     /// The pairs: what it cost, and what the limit cost.
     pub fn pairs(&self) -> &[(f64, f64)] {
         &self.pairs

@@ -119,7 +119,7 @@ pub(super) unsafe fn get_planned<E: Pod>(
 /// As [`put_planned`], for `level.count` blocks of `block` bytes.
 #[inline(always)]
 #[track_caller]
-unsafe fn put_blocks(
+pub(super) unsafe fn put_blocks(
     endpoint: &Endpoint,
     to: transport::Remote,
     from: *const u8,
@@ -148,7 +148,7 @@ unsafe fn put_blocks(
 /// As [`put_blocks`], with the sides exchanged.
 #[inline(always)]
 #[track_caller]
-unsafe fn get_blocks(
+pub(super) unsafe fn get_blocks(
     endpoint: &Endpoint,
     to: *mut u8,
     from: transport::Remote,

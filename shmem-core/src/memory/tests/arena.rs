@@ -320,3 +320,35 @@ fn a_file_has_no_large_pages() {
     let grants = arena(&[plain(1, M as u64), spec], 1).create_with(0, &files).unwrap().grants;
     assert_eq!(grants[1].downgrades, ["PGSIZE=2M: the pages of a file have 4K"]);
 }
+
+#[test]
+fn memory_that_was_there_before_is_a_segment_of_every_arena() {
+    let (mine, theirs) = (arena(&[plain(1, M as u64)], 1), arena(&[plain(1, M as u64)], 1));
+    let page = rustix::param::page_size();
+    let memfd = map::memfd(None).unwrap();
+    map::resize(&memfd, 3 * page as u64).unwrap();
+    rustix::io::pwrite(&memfd, &[7], page as u64).unwrap();
+    let request = Request::given("what was there", 3 * page);
+    let offset = LaterRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
+    let Mine { descriptors, pieces, grants } =
+        mine.adopt_later(0, offset, &request, memfd.try_clone().unwrap()).unwrap();
+    assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
+    assert!(map::is_sealed(&memfd) && map::resize(&memfd, 0).is_err());
+    theirs.attach_later(0, offset, &request, copies(&descriptors), &pieces).unwrap();
+    for arena in [&mine, &theirs] {
+        assert_eq!(word(arena, 0, offset + page).load(Relaxed), 7);
+    }
+    word(&theirs, 0, offset + 2 * page).store(8, Relaxed);
+    assert_eq!(word(&mine, 0, offset + 2 * page).load(Relaxed), 8);
+    let mut byte = [0];
+    rustix::io::pread(&memfd, &mut byte, 2 * page as u64).unwrap();
+    assert_eq!(byte, [8], "it is where it was, too");
+    // SAFETY: nobody refers to it any more.
+    unsafe { mine.remove_later(0, offset) };
+    // What is sealed already is taken as well; what is shorter than it is said to be is not taken by others.
+    let longer = Request::given("what was there", 4 * page);
+    let short = mine.adopt_later(0, offset, &longer, memfd).unwrap();
+    let (descriptors, pieces) = (short.descriptors, short.pieces);
+    let again = arena(&[plain(1, M as u64)], 1);
+    assert!(again.attach_later(0, offset, &longer, descriptors, &pieces).is_err());
+}

@@ -17,7 +17,11 @@ fn binary() -> Binary {
         pgsize: 0,
         partition: bulk,
     };
-    Binary { statics: vec![object("NEW", 16000, 9), object("HALO", 800, 12)], declarations: vec![bulk] }
+    Binary {
+        statics: vec![object("NEW", 16000, 9), object("HALO", 800, 12)],
+        declarations: vec![bulk],
+        globals: None,
+    }
 }
 
 fn environment(size: &str) -> Environment {
@@ -50,4 +54,17 @@ fn the_environment_counts_as_it_does_in_a_job() {
     let fault = small.fault.clone().expect("8K are too small").to_string();
     assert!(fault.contains("in partition `bulk` need 16832 bytes, but it has 8K"), "{fault}");
     assert!(small.text().contains("8640 bytes too much"), "{}", small.text());
+}
+
+#[test]
+fn globals_of_a_program_in_c_are_listed() {
+    let global = |address, size, name: &str| Global { address, size, name: name.to_owned() };
+    let globals = Some(vec![global(0x4010, 4, "number"), global(0x4040, 4096, "table")]);
+    let shown = statics(&Binary { globals, ..binary() }, &Environment::default()).unwrap().text();
+    assert!(shown.contains("globals of the program: 2 object(s), 4100 bytes\n"), "{shown}");
+    assert!(
+        shown.contains("\n   0x4010     4  number\n") || shown.contains("\n  0x4010     4  number\n"),
+        "{shown}"
+    );
+    assert!(!statics(&binary(), &Environment::default()).unwrap().text().contains("globals"));
 }

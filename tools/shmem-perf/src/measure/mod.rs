@@ -11,7 +11,7 @@
 //! array halo strided ready_made what programs are made of   peers     other libraries, beside ours
 //! threads tracking mapping      contexts                    pages partitions placing placement
 //! ofi network                   over libfabric              micro     the usual micro-benchmarks
-//! startup applications          whole jobs
+//! startup applications          whole jobs                  c         the C library
 //! ```
 
 pub mod alloc;
@@ -19,6 +19,7 @@ pub mod applications;
 pub mod array;
 pub mod atomic;
 pub mod barrier;
+pub mod c;
 pub mod calibrate;
 pub mod collective;
 pub mod form;
@@ -69,6 +70,7 @@ pub const MEASURES: &[&Measure] = &[
     &halo::MEASURE,
     &ready_made::MEASURE,
     &micro::MEASURE,
+    &c::MEASURE,
     &startup::MEASURE,
     &applications::MEASURE,
     &ofi::MEASURE,

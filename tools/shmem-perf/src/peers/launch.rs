@@ -5,13 +5,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::Peer;
+use super::program::Programs;
+use super::{Launcher, Peer};
 
 /// What starts the two processes of a program, on the first two of some cores.
 pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
     let mut command = match peer.launcher() {
-        Some(launcher) => open_mpi(launcher, program, directory),
-        None => Command::new(program),
+        Launcher::OpenMpi(launcher) => open_mpi(launcher, program, directory),
+        Launcher::Own => own(program, directory),
+        Launcher::None => Command::new(program),
     };
     if let [first, second, ..] = cores {
         command.args([first.to_string(), second.to_string()]);
@@ -19,6 +21,13 @@ pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usiz
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
         command.env_remove(name);
     }
+    command
+}
+
+/// The launcher of the C library, which binds nothing either.
+fn own(program: &Path, directory: &Path) -> Command {
+    let mut command = Command::new(Programs::of_library(directory).join("oshrun"));
+    command.args(["-np", "2"]).arg(program);
     command
 }
 

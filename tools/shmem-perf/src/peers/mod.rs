@@ -44,6 +44,12 @@ pub enum Peer {
     MpiMicro,
     /// Micro-benchmarks of the Rust crate `lamellar`.
     Lamellar,
+    /// Single routines of Open MPI's OpenSHMEM.
+    OshmemRoutines,
+    /// Single routines of the C library of this workspace.
+    Routines,
+    /// Micro-benchmarks of that: the program of [`OshmemMicro`](Self::OshmemMicro).
+    Library,
 }
 
 /// What a program is built from.
@@ -51,8 +57,21 @@ pub enum Peer {
 enum Source {
     /// A file of C, by a compiler that a Debian package brings.
     C { text: &'static str, compiler: &'static str, packages: &'static str },
+    /// A file of C, by the compiler that the C library of this workspace brings.
+    Own(&'static str),
     /// A Rust package with its manifest, outside of the workspace.
     Package(&'static str),
+}
+
+/// What starts the two processes of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Launcher {
+    /// The program itself.
+    None,
+    /// One of Open MPI's.
+    OpenMpi(&'static str),
+    /// That of the C library of this workspace.
+    Own,
 }
 
 /// The packages of Open MPI.
@@ -60,11 +79,21 @@ const OPEN_MPI: &str = "openmpi-bin libopenmpi-dev";
 
 impl Peer {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Mpi, Self::Oshmem, Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::Lamellar];
+    pub const ALL: [Self; 9] = [
+        Self::Mpi,
+        Self::Oshmem,
+        Self::Floor,
+        Self::OshmemMicro,
+        Self::MpiMicro,
+        Self::Lamellar,
+        Self::OshmemRoutines,
+        Self::Routines,
+        Self::Library,
+    ];
 
-    /// Those written in C.
-    pub const C: [Self; 5] = [Self::Mpi, Self::Oshmem, Self::Floor, Self::OshmemMicro, Self::MpiMicro];
+    /// Those written in C, for compilers that packages bring.
+    pub const C: [Self; 6] =
+        [Self::Mpi, Self::Oshmem, Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::OshmemRoutines];
 
     /// Those with strided transfers.
     pub const STRIDED: [Self; 2] = [Self::Mpi, Self::Oshmem];
@@ -81,18 +110,24 @@ impl Peer {
             Self::OshmemMicro => "oshmem-micro",
             Self::MpiMicro => "mpi-micro",
             Self::Lamellar => "lamellar",
+            Self::OshmemRoutines => "oshmem-routines",
+            Self::Routines => "routines",
+            Self::Library => "library",
         }
     }
 
     const fn source(self) -> Source {
+        const ROUTINES: &str = include_str!("../../../../examples/peers/routines.c");
+        const OSHMEM_MICRO: &str = include_str!("../../../../examples/peers/oshmem-micro.c");
         let (text, compiler, packages) = match self {
             Self::Mpi => (include_str!("../../../../examples/peers/mpi.c"), "mpicc", OPEN_MPI),
             Self::Oshmem => (include_str!("../../../../examples/peers/oshmem.c"), "oshcc", OPEN_MPI),
-            Self::Floor => (include_str!("../../../../examples/peers/floor.c"), "cc", "gcc libc6-dev"),
-            Self::OshmemMicro => {
-                (include_str!("../../../../examples/peers/oshmem-micro.c"), "oshcc", OPEN_MPI)
-            }
+            Self::Floor => (include_str!("../../../../examples/peers/floor.c"), "cc", program::CC),
+            Self::OshmemMicro => (OSHMEM_MICRO, "oshcc", OPEN_MPI),
+            Self::OshmemRoutines => (ROUTINES, "oshcc", OPEN_MPI),
             Self::MpiMicro => (include_str!("../../../../examples/peers/mpi-micro.c"), "mpicc", OPEN_MPI),
+            Self::Routines => return Source::Own(ROUTINES),
+            Self::Library => return Source::Own(OSHMEM_MICRO),
             Self::Lamellar => {
                 return Source::Package(concat!(
                     env!("CARGO_MANIFEST_DIR"),
@@ -103,12 +138,13 @@ impl Peer {
         Source::C { text, compiler, packages }
     }
 
-    /// What starts its two processes; nothing if it does that by itself.
-    const fn launcher(self) -> Option<&'static str> {
+    /// What starts its two processes.
+    const fn launcher(self) -> Launcher {
         match self {
-            Self::Mpi | Self::MpiMicro => Some("mpirun"),
-            Self::Oshmem | Self::OshmemMicro => Some("oshrun"),
-            Self::Floor | Self::Lamellar => None,
+            Self::Mpi | Self::MpiMicro => Launcher::OpenMpi("mpirun"),
+            Self::Oshmem | Self::OshmemMicro | Self::OshmemRoutines => Launcher::OpenMpi("oshrun"),
+            Self::Floor | Self::Lamellar => Launcher::None,
+            Self::Routines | Self::Library => Launcher::Own,
         }
     }
 }

@@ -67,24 +67,47 @@ impl Programs {
         let _ = fs::remove_file(directory.join(peer.name()));
     }
 
+    /// Where the commands of the C library are, of programs in a directory.
+    pub(super) fn of_library(directory: &Path) -> PathBuf {
+        directory.join("libshmem/bin")
+    }
+
     /// The program of a peer in a directory, if it has been built.
     pub(super) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name())).filter(|program| program.is_file())
     }
 }
 
+/// The packages of a C compiler.
+pub(super) const CC: &str = "gcc libc6-dev";
+
 /// Builds the program of a peer in a directory.
 fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
+    let of_c = |text, mut compiler: Command, packages| {
+        let file = format!("{peer}.c");
+        fs::write(directory.join(&file), text)?;
+        compiler.args(["-O2", &file, "-o", peer.name()]).current_dir(directory);
+        compile(&mut compiler, packages, directory, patience)
+    };
     match peer.source() {
-        Source::C { text, compiler, packages } => {
-            let file = format!("{peer}.c");
-            fs::write(directory.join(&file), text)?;
-            let mut command = Command::new(compiler);
-            command.args(["-O2", &file, "-o", peer.name()]).current_dir(directory);
-            compile(&mut command, packages, directory, patience)
+        Source::C { text, compiler, packages } => of_c(text, Command::new(compiler), packages),
+        Source::Own(text) => {
+            library(directory, patience)?;
+            of_c(text, Command::new(Programs::of_library(directory).join("oshcc")), CC)
         }
         Source::Package(manifest) => package(peer, Path::new(manifest), directory, patience),
     }
+}
+
+/// Makes the C library, and keeps what is built with what the workspace is built into.
+fn library(directory: &Path, patience: Duration) -> Result<(), PeerError> {
+    let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shmem-c/make.sh"));
+    if !script.is_file() {
+        return Err(PeerError::NoPackage(script.to_owned()));
+    }
+    let mut command = Command::new("sh");
+    command.arg(script).arg(directory.join("libshmem"));
+    compile(&mut command, CC, directory, patience)
 }
 
 /// Builds a package, and keeps what is built beside what the workspace is built into: it takes minutes.

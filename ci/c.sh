@@ -1,0 +1,49 @@
+#!/bin/bash
+# The C library as users have it: built and installed in a folder of its own, and programs in C and C++ that are compiled
+# there by gcc and by clang. They run on 1 to 5 PEs, in checked mode, and on pretended hosts over libfabric.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for package in gcc g++; do
+    if ! command -v "$package" >/dev/null && ! ci/install "$package"; then
+        echo "skipped: there is no C compiler, and none can be installed"
+        exit 0
+    fi
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# As README's test command builds, so that little is built twice.
+shmem-c/make.sh --debug "$work/prefix" >/dev/null
+export OSHCC=$work/prefix/bin/oshcc OSHCXX=$work/prefix/bin/oshc++ OSHRUN="$work/prefix/bin/oshrun -np"
+export LIMIT=${LIMIT:-120}
+
+# Where each linker puts globals, what `fork` makes of them, and what is refused.
+ci/install clang lld || echo "left out: programs of clang, and those that lld links"
+cargo test --quiet --workspace --test globals
+
+programs() { # WHAT [VARIABLE=VALUE]...: those that are left out are of no use there
+    local what=$1 before=$SECONDS
+    shift
+    env OUT="$work/out" "$@" shmem-c/tests/conformance/run.sh || {
+        echo "FAILED: programs in C: $what" >&2
+        exit 1
+    }
+    echo "-- $what: $((SECONDS - before)) s"
+}
+
+programs 'processes of one host'
+programs 'checked mode' SHMEM_CHECK=1 CHECK=1 PES='2 3'
+programs 'static library' CFLAGS=-static-shmem PES=2 LIST='setup globals rma amo team_collective'
+if command -v clang >/dev/null; then
+    programs 'clang' OSHCC_CC=clang OSHCXX_CXX=clang++ PES=2
+fi
+if [ -n "${SHMEM_LIBFABRIC:-}" ] || ci/install libfabric1; then
+    # Whatever other networks come and go on this machine.
+    export SHMEM_OFI_INTERFACE=lo SHMEM_OFI_PROVIDER='tcp;ofi_rxm'
+    programs 'two PEs on each host' SHMRUN_HOSTS_AS='*x2' PES='3 4' CHECK=1
+    programs 'every PE on a host of its own' SHMRUN_HOSTS_AS='*x1' PES=2 CHECK=1
+else
+    echo "left out: pretended hosts, which take libfabric"
+fi

@@ -1,0 +1,22 @@
+/* What this library has beside the specification. */
+#ifndef SHMEMX_H
+#define SHMEMX_H
+
+#include <shmem.h>
+
+/* A partition of symmetric memory: its number, the bytes of its heap and of its pages here, and its name. */
+typedef struct {
+    int id;
+    size_t size;
+    size_t page_size;
+    char name[32];
+} shmemx_partition_info_t;
+
+#define SHMEMX_MAX_PARTITIONS 127
+#define SHMEMX_MAX_PARTITION_ID 255
+#define SHMEM_MAX_PARTITIONS SHMEMX_MAX_PARTITIONS
+#define SHMEM_MAX_PARTITION_ID SHMEMX_MAX_PARTITION_ID
+
+#include <shmem/extension.h>
+
+#endif

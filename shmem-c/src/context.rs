@@ -1,0 +1,127 @@
+//! Contexts, and sessions on them.
+//!
+//! A handle is the address of a [stream](crate::world::Stream), which has a table of where the slots of its team's PEs start:
+//! numbers of a team cost nothing. What was destroyed keeps its stream, without PEs, so that a later use is refused.
+
+use std::ffi::{c_int, c_long};
+
+use shmem::raw;
+use shmem_core::context::mapping::Level;
+use shmem_core::context::untyped;
+
+use crate::table::routines;
+use crate::team;
+use crate::types::{Ctx, SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, Team, options};
+use crate::world::{self, Opened, stream};
+
+routines! {
+    once {
+        plain "ctx_create" "" (options: c_long, ctx: *mut Ctx) -> c_int [] = create;
+        plain "team_create_ctx" "" (team: Team, options: c_long, ctx: *mut Ctx) -> c_int [] = create_of_team;
+        plain "ctx_destroy" "" (ctx: Ctx) [] = destroy;
+        plain "ctx_get_team" "" (ctx: Ctx, team: *mut Team) -> c_int [] = get_team;
+        plain "ctx_session_start" "" (ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long) []
+            = session_start;
+        plain "ctx_session_stop" "" (ctx: Ctx) [] = session_stop;
+    }
+}
+
+unsafe fn create(routine: &'static str, options: c_long, ctx: *mut Ctx) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create_in(routine, Team::WORLD, options, ctx) }
+}
+
+unsafe fn create_of_team(routine: &'static str, team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create_in(routine, team, options, ctx) }
+}
+
+unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut Ctx) -> c_int {
+    let world = world::current(routine);
+    // SAFETY: C gives a handle to be written.
+    unsafe { ctx.write(Ctx::INVALID) };
+    let Some(members) = team::find(routine, "team", team) else { return team::FAILURE };
+    let level = match wanted {
+        _ if wanted & options::PRIVATE != 0 => Level::Private,
+        _ if wanted & options::SERIALIZED != 0 => Level::Serialized,
+        _ => Level::Multiple,
+    };
+    let of_team = (team != Team::WORLD).then_some(members);
+    // SAFETY: a program in C uses it as it has said by its options, on which the specification insists.
+    let Ok(context) = (unsafe { raw::context::create(world, of_team, level) }) else { return team::FAILURE };
+    let pes = of_team.map(|team| team.pes().iter().collect());
+    let handle = Opened::new(context, pes, wanted, team).into_handle();
+    // SAFETY: C gives a handle to be written.
+    unsafe { ctx.write(handle) };
+    0
+}
+
+unsafe fn destroy(routine: &'static str, ctx: Ctx) {
+    if ctx == Ctx::INVALID {
+        return;
+    }
+    if ctx == Ctx::DEFAULT {
+        world::current(routine);
+        crate::refusal::refuse(
+            routine,
+            "ctx",
+            format_args!("is SHMEM_CTX_DEFAULT, which lives as long as the library"),
+        );
+    }
+    // A second time is refused.
+    stream(ctx, routine).endpoint(routine);
+    session_stop(routine, ctx);
+    // SAFETY: a handle from `create_in`: no constant, and open.
+    unsafe { Opened::close(ctx) };
+}
+
+unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
+    world::current(routine);
+    let of = match ctx {
+        Ctx::INVALID => Team::INVALID,
+        Ctx::DEFAULT => Team::WORLD,
+        // SAFETY: a handle from `create_in`.
+        made => unsafe { Opened::of(made) }.team(),
+    };
+    // SAFETY: C gives a handle to be written.
+    unsafe { team.write(of) };
+    if of == Team::INVALID { team::FAILURE } else { 0 }
+}
+
+unsafe fn session_start(
+    routine: &'static str,
+    ctx: Ctx,
+    wanted: c_long,
+    config: *const SessionConfig,
+    mask: c_long,
+) {
+    if ctx == Ctx::INVALID {
+        return;
+    }
+    let stream = stream(ctx, routine);
+    let endpoint = stream.endpoint(routine);
+    let mut session = stream.session();
+    // Options are added to those of a session that is open, and values take the place of others.
+    let mut options =
+        session.take().inspect(|before| untyped::end_session(endpoint, *before)).unwrap_or_default();
+    if wanted & SESSION_BATCH != 0 {
+        options.batch = true;
+    }
+    if mask & SESSION_TOTAL_OPS != 0 && !config.is_null() {
+        // SAFETY: C gives a configuration where its mask says so.
+        options = options.total_ops(unsafe { config.read() }.total_ops);
+    }
+    untyped::begin_session(endpoint, options);
+    *session = Some(options);
+}
+
+fn session_stop(routine: &'static str, ctx: Ctx) {
+    if ctx == Ctx::INVALID {
+        return;
+    }
+    let stream = stream(ctx, routine);
+    let endpoint = stream.endpoint(routine);
+    if let Some(options) = stream.session().take() {
+        untyped::end_session(endpoint, options);
+    }
+}

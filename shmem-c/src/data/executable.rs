@@ -1,0 +1,224 @@
+//! The executable of this process, as its program headers describe it.
+
+use core::ffi::{c_int, c_void};
+use core::ops::Range;
+
+use libc::{Elf64_Phdr, PF_W, PF_X, PT_GNU_RELRO, PT_INTERP, PT_LOAD, PT_NOTE, dl_phdr_info};
+
+/// Most parts that the globals of an executable lie in. Linkers make one.
+const MOST: usize = 4;
+
+/// Type of the note that holds the build id.
+const NT_GNU_BUILD_ID: u32 = 3;
+
+/// The executable of this process.
+pub(super) struct Executable {
+    /// What addresses in headers are short of.
+    base: usize,
+    headers: &'static [Elf64_Phdr],
+    page: usize,
+}
+
+/// The globals of an executable: whole pages that it may write.
+#[derive(Clone, Copy)]
+pub(super) struct Data {
+    parts: [Part; MOST],
+    count: usize,
+    page: usize,
+    /// Whether the C library's own are among them.
+    pub(super) has_libc: bool,
+}
+
+/// Pages that follow each other.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Part {
+    pub(super) start: usize,
+    /// End of the pages whose contents are in the file of the executable.
+    pub(super) stored: usize,
+    pub(super) end: usize,
+}
+
+/// Why an executable has no globals that can be moved.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unfit {
+    /// It writes nothing.
+    None,
+    /// Some pages that it writes it also executes.
+    Executed,
+    /// They lie in more parts than expected.
+    Scattered,
+}
+
+impl Executable {
+    /// What the dynamic linker, or the C library of a static program, knows of it.
+    pub(super) fn of_this_process() -> Option<Self> {
+        unsafe extern "C" fn first(info: *mut dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+            // SAFETY: `dl_iterate_phdr` gives a description, which is valid during the call.
+            let info = unsafe { &*info };
+            // SAFETY: what was handed to `dl_iterate_phdr` below: an `Option` of this type, which nobody else uses meanwhile.
+            let found = unsafe { &mut *found.cast::<Option<(usize, &'static [Elf64_Phdr])>>() };
+            // SAFETY: so many headers, mapped for as long as the executable is, which is for ever, and written by nobody.
+            let headers =
+                unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+            *found = Some((info.dlpi_addr as usize, headers));
+            // The first one is the executable.
+            1
+        }
+        let mut found: Option<(usize, &'static [Elf64_Phdr])> = None;
+        // SAFETY: `first` is such a function, for the pointer that is handed to it.
+        unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut found).cast()) };
+        let (base, headers) = found?;
+        Some(Self { base, headers, page: rustix::param::page_size() })
+    }
+
+    /// Its globals.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be moved.
+    pub(super) fn data(&self) -> Result<Data, Unfit> {
+        let down = |address: usize| address & !(self.page - 1);
+        let up = |address: usize| address.next_multiple_of(self.page);
+        // What the dynamic linker makes read only when it has relocated: it leaves a page out that is not whole at the end.
+        let constant = self.of_type(PT_GNU_RELRO).map(|header| {
+            let start = self.address(header);
+            down(start)..down(start + header.p_memsz as usize)
+        });
+        let constant = constant.last().unwrap_or(0..0);
+        let mut data =
+            Data { parts: [Part::default(); MOST], count: 0, page: self.page, has_libc: self.has_libc() };
+        let mut last = 0;
+        for header in self.of_type(PT_LOAD).filter(|header| header.p_flags & PF_W != 0) {
+            let address = self.address(header);
+            let stored = up(address + header.p_filesz as usize);
+            let end = up(address + header.p_memsz as usize);
+            let mut start = down(address).max(last);
+            last = end;
+            if constant.contains(&start) {
+                start = constant.end;
+            }
+            if start >= end {
+                continue;
+            }
+            if header.p_flags & PF_X != 0 {
+                return Err(Unfit::Executed);
+            }
+            *data.parts.get_mut(data.count).ok_or(Unfit::Scattered)? =
+                Part { start, stored: stored.clamp(start, end), end };
+            data.count += 1;
+        }
+        if data.count == 0 { Err(Unfit::None) } else { Ok(data) }
+    }
+
+    /// Whether it has all these addresses, from its first page to its last.
+    pub(super) fn holds(&self, addresses: Range<usize>) -> bool {
+        let starts = self.of_type(PT_LOAD).map(|header| self.address(header));
+        let ends = self.of_type(PT_LOAD).map(|header| self.address(header) + header.p_memsz as usize);
+        let (start, end) = (starts.min().unwrap_or(0), ends.max().unwrap_or(0));
+        start <= addresses.start && addresses.end <= end
+    }
+
+    /// What the linker has called this build.
+    pub(super) fn build_id(&self) -> Option<&'static [u8]> {
+        self.of_type(PT_NOTE).find_map(|header| {
+            let start = core::ptr::with_exposed_provenance::<u8>(self.address(header));
+            // SAFETY: notes of the executable, which are mapped for ever and read only.
+            let notes = unsafe { core::slice::from_raw_parts(start, header.p_memsz as usize) };
+            find_build_id(notes)
+        })
+    }
+
+    /// What tells most builds apart, where a linker has given none a name: the extent of each part.
+    pub(super) fn shape(&self) -> impl core::fmt::Debug {
+        self.headers.iter().fold([0_u64; 3], |[sizes, places, count], header| {
+            [sizes.wrapping_mul(31) ^ header.p_memsz, places.wrapping_mul(31) ^ header.p_vaddr, count + 1]
+        })
+    }
+
+    /// Whether the C library is part of it, because nothing is to be linked when it runs.
+    fn has_libc(&self) -> bool {
+        self.of_type(PT_INTERP).next().is_none()
+    }
+
+    fn address(&self, header: &Elf64_Phdr) -> usize {
+        self.base.wrapping_add(header.p_vaddr as usize)
+    }
+
+    fn of_type(&self, kind: u32) -> impl Iterator<Item = &'static Elf64_Phdr> {
+        self.headers.iter().filter(move |header| header.p_type == kind)
+    }
+}
+
+impl Data {
+    /// From the first byte to the last.
+    pub(super) fn span(&self) -> Range<usize> {
+        let parts = self.parts();
+        parts.first().map_or(0, |part| part.start)..parts.last().map_or(0, |part| part.end)
+    }
+
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts[..self.count]
+    }
+
+    /// Bytes of a page.
+    pub(super) fn page(&self) -> usize {
+        self.page
+    }
+}
+
+fn find_build_id(mut notes: &[u8]) -> Option<&[u8]> {
+    loop {
+        let (head, rest) = notes.split_at_checked(12)?;
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (name_bytes, bytes, kind) = (word(0) as usize, word(4) as usize, word(8));
+        let (name, rest) = rest.split_at_checked(name_bytes.checked_next_multiple_of(4)?)?;
+        let (said, rest) = rest.split_at_checked(bytes)?;
+        if kind == NT_GNU_BUILD_ID && name == b"GNU\0" {
+            return Some(said);
+        }
+        notes = rest.get(bytes.next_multiple_of(4) - bytes..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static ZERO: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
+    static CONSTANT: u64 = 7;
+
+    #[test]
+    fn globals_of_this_program_are_found() {
+        let executable = Executable::of_this_process().unwrap();
+        let data = executable.data().unwrap();
+        let address = |place: *const u64| place as usize;
+        assert!(data.span().contains(&address(ZERO.as_ptr())));
+        assert!(!data.span().contains(&address(&raw const CONSTANT)));
+        let constant = address(&raw const CONSTANT);
+        assert!(executable.holds(constant..constant + 8));
+        let local = 0_u64;
+        assert!(!executable.holds(address(&raw const local)..address(&raw const local) + 8));
+        assert!(data.parts().iter().all(|part| part.start <= part.stored && part.stored <= part.end));
+    }
+
+    #[test]
+    fn a_build_id_is_found_behind_other_notes() {
+        let note = |kind: u32, name: &[u8], said: &[u8]| {
+            let mut note = Vec::new();
+            for word in [name.len() as u32, said.len() as u32, kind] {
+                note.extend(word.to_le_bytes());
+            }
+            for bytes in [name, said] {
+                note.extend(bytes);
+                note.resize(note.len().next_multiple_of(4), 0);
+            }
+            note
+        };
+        let notes =
+            [note(5, b"GNU\0", b"odd"), note(3, b"stray", b"xyz"), note(3, b"GNU\0", b"an id")].concat();
+        assert_eq!(find_build_id(&notes), Some(&b"an id"[..]));
+        for end in 0..notes.len() - 3 {
+            assert_eq!(find_build_id(&notes[..end]), None, "{end}");
+        }
+    }
+}

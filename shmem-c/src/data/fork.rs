@@ -1,0 +1,143 @@
+//! What `fork` makes of globals that are shared memory: private copies for the child, as the standard has it.
+//!
+//! The copy is made by the parent, in the call of `fork`, of those pages that exist. The child puts it in the place of the
+//! shared pages before `fork` returns there. What starts another program without `fork` (`posix_spawn`, `vfork`,
+//! `system`) runs nothing of this, and needs nothing.
+
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
+use core::sync::atomic::Ordering::Relaxed;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags};
+use shmem_launch::say::say;
+
+use super::executable::{Data, Part};
+use super::{IS_COPY, data, held};
+
+thread_local! {
+    /// The copy of the thread that is in `fork`; null: there is none.
+    static COPY: Cell<*mut c_void> = const { Cell::new(null_mut()) };
+}
+
+/// Has all that is to happen at `fork` happen.
+pub(super) fn prepare() {
+    // SAFETY: functions of this library, which stays loaded as long as the C library calls them; each may run in any
+    // thread that calls `fork`.
+    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+}
+
+unsafe extern "C" fn before() {
+    COPY.set(null_mut());
+    let Some(data) = data().filter(|_| !IS_COPY.load(Relaxed)) else { return };
+    if data.has_libc {
+        say(
+            "shmem: `fork` in a program with globals that are symmetric, and in which the C library is linked statically: \
+             its variables would be shared as well; link it dynamically",
+        );
+        std::process::abort();
+    }
+    match copy(&data) {
+        Ok(copy) => COPY.set(copy),
+        Err(errno) => {
+            say(&format!("shmem: warning: no memory to fork globals: the child shares them: {errno}"))
+        }
+    }
+}
+
+unsafe extern "C" fn in_parent() {
+    let (Some(data), copy) = (data(), COPY.replace(null_mut())) else { return };
+    if !copy.is_null() {
+        // SAFETY: `before` has mapped so many bytes there, and nobody else knows of them.
+        _ = unsafe { rustix::mm::munmap(copy, data.span().len()) };
+    }
+}
+
+unsafe extern "C" fn in_child() {
+    let (Some(data), copy) = (data(), COPY.replace(null_mut())) else { return };
+    if copy.is_null() {
+        return;
+    }
+    for part in data.parts() {
+        let (from, bytes) = (copy.wrapping_byte_add(part.start - data.span().start), part.end - part.start);
+        let place = with_exposed_provenance_mut(part.start);
+        // SAFETY: a part of the copy, mapped by `before`, which nobody else knows of. It has the contents of what it
+        // replaces, as of the call of `fork`, and the child has one thread.
+        let moved = unsafe { rustix::mm::mremap_fixed(from, bytes, bytes, MremapFlags::MAYMOVE, place) };
+        if let Err(errno) = moved {
+            say(&format!("shmem: warning: globals are shared with the parent of this process: {errno}"));
+        }
+    }
+    // Should this process fork in its turn, or begin a job of its own.
+    IS_COPY.store(true, Relaxed);
+}
+
+/// A copy of all globals, in private memory.
+fn copy(data: &Data) -> Result<*mut c_void, Errno> {
+    let span = data.span();
+    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+    // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+    let copy = unsafe { rustix::mm::mmap_anonymous(null_mut(), span.len(), protection, flags) }?;
+    // Other threads, and other PEs, may write meanwhile what they write; then it is as undefined as what they leave to a
+    // child of any program with threads.
+    let done = match held() {
+        Some(memfd) => copy_pages(memfd, copy.cast(), span.len()),
+        None => {
+            data.parts()
+                .iter()
+                .for_each(|part| copy_words(part, copy.wrapping_byte_add(part.start - span.start)));
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => Ok(copy),
+        Err(errno) => {
+            // SAFETY: the mapping from above, of which nobody knows.
+            _ = unsafe { rustix::mm::munmap(copy, span.len()) };
+            Err(errno)
+        }
+    }
+}
+
+/// Copies those pages of a memfd that exist to their places behind `copy`, where `span` bytes are ours.
+fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), Errno> {
+    let mut at = 0;
+    while at < span {
+        let start = match rustix::fs::seek(memfd, SeekFrom::Data(at as u64)) {
+            Ok(start) => start as usize,
+            // There are no more.
+            Err(Errno::NXIO) => return Ok(()),
+            Err(errno) => return Err(errno),
+        };
+        let end = rustix::fs::seek(memfd, SeekFrom::Hole(start as u64))? as usize;
+        at = start;
+        while at < end.min(span) {
+            // SAFETY: bytes of a mapping that is ours, zeroed, and known to nobody.
+            let to = unsafe { core::slice::from_raw_parts_mut(copy.wrapping_add(at), end.min(span) - at) };
+            match rustix::io::pread(memfd, to, at as u64) {
+                Ok(0) => return Err(Errno::IO),
+                Ok(read) => at += read,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        at = at.max(end);
+    }
+    Ok(())
+}
+
+/// Copies all words of a part, where no file is left that knows which pages exist.
+fn copy_words(part: &Part, copy: *mut c_void) {
+    let (from, to) = (with_exposed_provenance::<u64>(part.start), copy.cast::<u64>());
+    for k in 0..(part.end - part.start) / size_of::<u64>() {
+        // SAFETY: a word of the globals, which are mapped for ever.
+        let word = unsafe { from.wrapping_add(k).read_volatile() };
+        if word != 0 {
+            // SAFETY: a word of a mapping that is ours, as large as the globals.
+            unsafe { to.wrapping_add(k).write_volatile(word) };
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Writes the headers that follow from the table: `include/shmem/api.h`, with prototypes, generic macros of C11 and overloads of
+//! C++, and `include/shmem/extension.h`. The tests hold the files to the table; `BLESS=1 cargo test -p shmem-c --lib header`
+//! writes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::table::Prototype;
+
+/// Types of a fixed size, by the base type that they are on all systems served (LP64).
+const SAME: [(&str, &str); 10] = [
+    ("int8_t", "signed char"),
+    ("uint8_t", "unsigned char"),
+    ("int16_t", "short"),
+    ("uint16_t", "unsigned short"),
+    ("int32_t", "int"),
+    ("uint32_t", "unsigned int"),
+    ("int64_t", "long"),
+    ("uint64_t", "unsigned long"),
+    ("size_t", "unsigned long"),
+    ("ptrdiff_t", "long"),
+];
+
+/// Names that programs have for their own: exported, and not declared.
+const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
+
+/// All routines.
+fn prototypes() -> Vec<Prototype> {
+    let mut all: Vec<_> = [
+        crate::setup::prototypes(),
+        crate::heap::prototypes(),
+        crate::rma::prototypes(),
+        long_double(),
+        crate::stream::prototypes(),
+        crate::amo::prototypes(),
+        crate::signal::prototypes(),
+        crate::wait::prototypes(),
+        crate::order::prototypes(),
+        crate::context::prototypes(),
+        crate::team::prototypes(),
+        crate::collective::prototypes(),
+        crate::active_set::prototypes(),
+        crate::lock::prototypes(),
+        crate::extension::prototypes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    all.retain(|routine| !UNDECLARED.contains(&routine.name));
+    all
+}
+
+/// What the table has no rows for: `p` and `g` of `long double`.
+fn long_double() -> Vec<Prototype> {
+    let (value, pointer) = ("long double".to_owned(), "long double *".to_owned());
+    let make = |name, strong, result: &str, arguments: Vec<(String, &'static str)>, generic, has_context| {
+        let mut all = vec![("shmem_ctx_t".to_owned(), "ctx")];
+        all.retain(|_| has_context);
+        all.extend(arguments);
+        let (result, of) = (result.to_owned(), value.clone());
+        Prototype { name, strong, result, arguments: all, of, generic: Some((generic, 0)), has_context }
+    };
+    let p = || vec![(pointer.clone(), "dest"), (value.clone(), "value"), ("int".to_owned(), "pe")];
+    let g = || vec![(format!("const {pointer}"), "source"), ("int".to_owned(), "pe")];
+    vec![
+        make("shmem_longdouble_p", "pshmem_longdouble_p", "void", p(), "shmem_p", false),
+        make("shmem_ctx_longdouble_p", "pshmem_ctx_longdouble_p", "void", p(), "shmem_p", true),
+        make("shmem_longdouble_g", "pshmem_longdouble_g", &value, g(), "shmem_g", false),
+        make("shmem_ctx_longdouble_g", "pshmem_ctx_longdouble_g", &value, g(), "shmem_g", true),
+    ]
+}
+
+/// Whether it is in `shmemx.h`, and in no specification.
+fn is_extension(name: &str) -> bool {
+    name.starts_with("shmemx_") || name.starts_with("shmem_partition_") || name.starts_with("shmem_kind_")
+}
+
+/// The type with the base type in the place of one of a fixed size.
+fn base(of: &str) -> String {
+    of.split(' ')
+        .map(|word| SAME.iter().find(|same| same.0 == word).map_or(word, |same| same.1))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn declared(routine: &Prototype, name: &str) -> String {
+    let arguments: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(of, name)).collect();
+    let arguments = match name.ends_with("pcontrol") {
+        true => "int level, ...".to_owned(),
+        false if arguments.is_empty() => "void".to_owned(),
+        false => arguments.join(", "),
+    };
+    format!("{}({arguments});\n", joined(&routine.result, name))
+}
+
+fn joined(of: &str, name: &str) -> String {
+    let space = if of.ends_with('*') { "" } else { " " };
+    format!("{of}{space}{name}")
+}
+
+/// The cases of a generic name: typed routines, and those with a context, of each base type once.
+#[derive(Default)]
+struct Group<'a> {
+    argument: usize,
+    typed: Vec<&'a Prototype>,
+    with_context: Vec<&'a Prototype>,
+}
+
+fn groups(all: &[Prototype]) -> BTreeMap<&'static str, Group<'_>> {
+    let mut groups: BTreeMap<_, Group<'_>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for routine in all {
+        let Some((name, argument)) = routine.generic else { continue };
+        let group = groups.entry(name).or_default();
+        group.argument = argument;
+        if seen.insert((name, routine.has_context, base(&routine.of))) {
+            if routine.has_context { &mut group.with_context } else { &mut group.typed }.push(routine);
+        }
+    }
+    groups
+}
+
+/// `_Generic` over an argument.
+fn choice(argument: usize, cases: &[&Prototype]) -> String {
+    let mut text = format!("_Generic(SHMEM_C11_{argument}(__VA_ARGS__)");
+    for routine in cases {
+        let of = &routine.arguments[argument].0;
+        _ = write!(text, ", \\\n        {of}: {}", routine.name);
+        if let Some(plain) = of.strip_prefix("const ") {
+            _ = write!(text, ", \\\n        {plain}: {}", routine.name);
+        } else if routine.name.contains("_wait") || routine.name.contains("_test") {
+            // Until 1.4, words that are waited for were volatile.
+            _ = write!(text, ", \\\n        volatile {of}: {}", routine.name);
+        }
+    }
+    text + ", \\\n        default: shmem_c11_no_such_type)"
+}
+
+fn generic(name: &str, group: &Group<'_>) -> String {
+    let plain = choice(group.argument, &group.typed);
+    if group.with_context.is_empty() {
+        return format!("#define {name}(...) {plain}(__VA_ARGS__)\n\n");
+    }
+    let with_context = choice(group.argument + 1, &group.with_context);
+    format!(
+        "#define {name}(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: {with_context}, \\\n    default: {plain})(__VA_ARGS__)\n\n"
+    )
+}
+
+fn overload(name: &str, routine: &Prototype) -> String {
+    let parameters: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(of, name)).collect();
+    let arguments: Vec<_> = routine.arguments.iter().map(|(_, name)| *name).collect();
+    format!(
+        "inline {}({}) {{ return {}({}); }}\n",
+        joined(&routine.result, name),
+        parameters.join(", "),
+        routine.name,
+        arguments.join(", ")
+    )
+}
+
+const HEAD: &str =
+    "/* Made from the table of routines (shmem-c/src/table.rs): not to be changed by hand. */\n";
+
+const CHOICE: &str = "\
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(SHMEM_NO_GENERIC)
+#define SHMEM_C11_FIRST(a, ...) a
+#define SHMEM_C11_SECOND(a, b, ...) b
+#define SHMEM_C11_FIFTH(a, b, c, d, e, ...) e
+#define SHMEM_C11_0(...) SHMEM_C11_FIRST(__VA_ARGS__, 0, 0)
+#define SHMEM_C11_1(...) SHMEM_C11_SECOND(__VA_ARGS__, 0, 0)
+#define SHMEM_C11_2(...) SHMEM_C11_THIRD(__VA_ARGS__, 0, 0, 0)
+#define SHMEM_C11_THIRD(a, b, c, ...) c
+static inline void shmem_c11_no_such_type(void) {}
+
+/* The routine of an active set, or that of a team. */
+#define shmem_sync(...) SHMEM_C11_FIFTH(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
+
+/* With a context, or without. */
+#define shmem_signal_set(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
+        shmem_ctx_t: shmem_ctx_signal_set, default: shmem_signal_set)(__VA_ARGS__)
+#define shmem_signal_add(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
+        shmem_ctx_t: shmem_ctx_signal_add, default: shmem_signal_add)(__VA_ARGS__)
+
+";
+
+const OVERLOADS: &str = "\
+inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }
+inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_set(ctx, sig_addr, signal, pe); }
+inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
+";
+
+/// `include/shmem/api.h`.
+fn api() -> String {
+    let all: Vec<_> = prototypes().into_iter().filter(|routine| !is_extension(routine.name)).collect();
+    let mut text = format!(
+        "{HEAD}#ifndef SHMEM_API_H\n#define SHMEM_API_H\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+    );
+    for routine in &all {
+        text += &declared(routine, routine.name);
+    }
+    text += "\n/* The same for profilers: what a tool calls behind its own routines. */\n";
+    for routine in &all {
+        text += &declared(routine, routine.strong);
+    }
+    text += "\n#ifdef __cplusplus\n}\n#endif\n\n";
+    let groups = groups(&all);
+    text += CHOICE;
+    for (name, group) in &groups {
+        text += &generic(name, group);
+    }
+    text += "#endif\n\n#if defined(__cplusplus) && !defined(SHMEM_NO_GENERIC)\n";
+    for (name, group) in &groups {
+        for routine in group.typed.iter().chain(&group.with_context) {
+            let types = |routine: &Prototype| -> Vec<_> {
+                routine.arguments.iter().map(|(of, _)| base(of)).collect()
+            };
+            if !all.iter().any(|other| other.name == *name && types(other) == types(routine)) {
+                text += &overload(name, routine);
+            }
+        }
+    }
+    text + OVERLOADS + "#endif\n\n#endif\n"
+}
+
+/// `include/shmem/extension.h`.
+fn extension() -> String {
+    let mut text = format!(
+        "{HEAD}#ifndef SHMEM_EXTENSION_H\n#define SHMEM_EXTENSION_H\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+    );
+    for routine in prototypes().iter().filter(|routine| is_extension(routine.name)) {
+        text += &declared(routine, routine.name);
+        text += &declared(routine, routine.strong);
+    }
+    text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
+}
+
+fn holds(file: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/shmem").join(file);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "{} does not follow from the table: BLESS=1 writes it", path.display());
+}
+
+#[test]
+fn the_header_of_the_specification_follows_from_the_table() {
+    holds("api.h", &api());
+}
+
+#[test]
+fn the_header_of_extensions_follows_from_the_table() {
+    holds("extension.h", &extension());
+}
+
+#[test]
+fn no_routine_is_there_twice() {
+    let mut names = BTreeSet::new();
+    for routine in prototypes() {
+        assert!(names.insert(routine.name), "{}", routine.name);
+    }
+}

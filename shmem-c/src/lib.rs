@@ -1,0 +1,43 @@
+//! OpenSHMEM 1.5 and 1.6 for C and C++, on the runtime of `shmem-rt`.
+//!
+//! A thin layer: the [table](table) of routines, and functions that find the place a C address means and hand it to the
+//! runtime. There is one [world](world) in a process, which lives from the first `shmem_init` to the exit. Symmetric are the
+//! heaps, all segments, and the data of the executable ([`data`]).
+//!
+//! ```text
+//! setup heap rma stream amo wait order context thread signal extension      the one-sided families
+//! active_set collective combine long_double team lock                       what PEs do together
+//! data          the executable's variables as a segment
+//! symmetric     what a C address means
+//! world         the state of the process
+//! refusal       how a mistake of the caller is told
+//! table types   names and types of C
+//! ```
+
+#![allow(clippy::too_many_arguments, reason = "routines of C have those that they have")]
+
+pub mod active_set;
+pub mod amo;
+pub mod collective;
+pub mod combine;
+pub mod context;
+mod data;
+pub mod extension;
+#[cfg(test)]
+mod header;
+pub mod heap;
+pub mod lock;
+mod long_double;
+pub mod order;
+pub mod refusal;
+pub mod rma;
+pub mod setup;
+pub mod signal;
+pub mod stream;
+pub mod symmetric;
+mod table;
+pub mod team;
+pub mod types;
+pub mod wait;
+mod word;
+pub mod world;

@@ -1,0 +1,144 @@
+//! How a mistake of the caller is told: once, with the routine, the argument, what is allowed, and where the call stands.
+//!
+//! The place comes from debug information, or is the address and name of the first frame outside the library. Frames are taken
+//! from the standard library's backtrace: behind the exported function's own stands the caller's.
+
+use std::backtrace::Backtrace;
+use std::fmt;
+
+use shmem::raw;
+
+use crate::world;
+
+/// Ends the job with a message: `PE 2: shmem_put32: argument pe is 7: PEs are 0 to 3; at file.c:12`. Of an empty argument the
+/// call itself is what is wrong.
+#[cold]
+#[inline(never)]
+pub fn refuse(routine: &str, argument: &str, why: fmt::Arguments<'_>) -> ! {
+    let place = Place::of_the_call();
+    let what = if argument.is_empty() { String::new() } else { format!("argument {argument} ") };
+    let text = format!("{routine}: {what}{why}{place}");
+    end(1, &text)
+}
+
+/// Ends the job, or the process where there is none, with a message.
+pub fn end(code: i32, text: &str) -> ! {
+    match world::any() {
+        Some(world) => raw::job::abort(world, code, text),
+        None => {
+            shmem_launch::say::say(&format!("shmem: {text}"));
+            std::process::exit(code)
+        }
+    }
+}
+
+/// Where C calls the library.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file, and its line; or the name of the function, where there is no debug information.
+    pub file: String,
+    /// The line; 0: not known.
+    pub line: u32,
+}
+
+impl Place {
+    /// Where C calls the library, on this thread.
+    pub fn of_the_call() -> Self {
+        Self::in_frames(&Backtrace::force_capture().to_string()).unwrap_or_default()
+    }
+
+    /// The routine that C has called, on this thread.
+    pub fn routine() -> Option<String> {
+        let frames = Backtrace::force_capture().to_string();
+        let names = frames.lines().filter_map(|line| line.trim().split_once(": "));
+        let mut names = names.filter(|(number, _)| number.parse::<usize>().is_ok()).map(|(_, name)| name);
+        names.find(|name| is_exported(name)).map(|name| name.strip_prefix('p').unwrap_or(name).to_owned())
+    }
+
+    /// The frame behind the first exported one.
+    fn in_frames(frames: &str) -> Option<Self> {
+        let mut lines = frames.lines().map(str::trim).peekable();
+        let mut is_ours = false;
+        while let Some(line) = lines.next() {
+            let Some((number, name)) = line.split_once(": ") else { continue };
+            if number.parse::<usize>().is_err() {
+                continue;
+            }
+            let was_ours = is_ours;
+            is_ours = is_exported(name);
+            if was_ours && !is_ours {
+                let place = lines.peek().and_then(|next| next.strip_prefix("at "));
+                return Some(
+                    place.and_then(Self::parsed).unwrap_or_else(|| Self { file: name.to_owned(), line: 0 }),
+                );
+            }
+        }
+        None
+    }
+
+    /// `./file.c:12:7` or `./file.c:12`.
+    fn parsed(text: &str) -> Option<Self> {
+        let mut parts = text.rsplitn(3, ':');
+        let (last, before, rest) = (parts.next()?, parts.next()?, parts.next());
+        match (before.parse(), rest) {
+            (Ok(line), Some(file)) => Some(Self { file: file.to_owned(), line }),
+            _ => Some(Self {
+                file: text.strip_suffix(last)?.trim_end_matches(':').to_owned(),
+                line: last.parse().ok()?,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.file.as_str(), self.line) {
+            ("", _) => Ok(()),
+            (name, 0) => write!(f, "; in {name}"),
+            (file, line) => write!(f, "; at {file}:{line}"),
+        }
+    }
+}
+
+/// Whether a frame is that of a routine.
+fn is_exported(name: &str) -> bool {
+    let others = ["start_pes", "my_pe", "num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign"];
+    let name = name.strip_prefix('p').unwrap_or(name);
+    name.starts_with("shmem_") && !name.contains("::") && !name.starts_with("shmem_c")
+        || name.starts_with("shmemx_")
+        || others.iter().any(|other| name.trim_start_matches('_') == *other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAMES: &str = "   0: std::backtrace::Backtrace::create
+             at /rustc/library/std/src/backtrace.rs:331:13
+   1: shmem_c::refusal::refuse
+   2: shmem_c::rma::put
+             at ./shmem-c/src/rma.rs:7:9
+   3: pshmem_int_put
+             at ./shmem-c/src/table.rs:90:9
+   4: step
+             at ./ring.c:12:5
+   5: main
+";
+
+    #[test]
+    fn the_caller_stands_behind_the_exported_frame() {
+        assert_eq!(Place::in_frames(FRAMES), Some(Place { file: "./ring.c".to_owned(), line: 12 }));
+        let bare = FRAMES.replace("             at ./ring.c:12:5\n", "");
+        assert_eq!(Place::in_frames(&bare), Some(Place { file: "step".to_owned(), line: 0 }));
+        assert_eq!(Place::in_frames("   0: main\n"), None);
+        assert_eq!(Place::parsed("a.c:3"), Some(Place { file: "a.c".to_owned(), line: 3 }));
+    }
+
+    #[test]
+    fn a_place_is_told_as_far_as_it_is_known() {
+        let told = |file: &str, line| Place { file: file.to_owned(), line }.to_string();
+        assert_eq!(told("ring.c", 12), "; at ring.c:12");
+        assert_eq!(told("step", 0), "; in step");
+        assert_eq!(told("", 0), "");
+    }
+}

@@ -1,0 +1,444 @@
+//! Put and get: `shmem_put`, `shmem_get`, `shmem_p`, `shmem_g`, of types, of sizes, of bytes, and non-blocking.
+//!
+//! Where the address and the PE's slot are known at once, a transfer is a copy and a look at the PE's bell. Everything else is
+//! cold: early and late calls, other nodes, observed jobs, further segments, and mistakes. So there is one test of each here.
+
+use std::ffi::c_int;
+use std::panic::Location;
+
+use shmem_core::context::untyped;
+use shmem_core::observe::Family;
+use shmem_core::transport::Remote;
+
+use crate::refusal::refuse;
+use crate::table::routines;
+use crate::types::{Ctx, Item, LongDouble};
+use crate::world::stream;
+use crate::{data, symmetric, world};
+
+routines! {
+    numbers {
+        ctx "" "_p" (dest: *mut T, value: T, pe: c_int) [shmem_p 0] = p::<T>;
+        ctx "" "_g" (source: *const T, pe: c_int) -> T [shmem_g 0] = g::<T>;
+    }
+    standard_rma {
+        ctx "" "_put" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_put 0] = put::<T>;
+        ctx "" "_get" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_get 0] = get::<T>;
+        ctx "" "_put_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_put_nbi 0] = put_nbi::<T>;
+        ctx "" "_get_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_get_nbi 0] = get_nbi::<T>;
+    }
+    sizes {
+        ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>;
+        ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>;
+        ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put_nbi::<T>;
+        ctx "get" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get_nbi::<T>;
+    }
+    mem {
+        ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>;
+        ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>;
+        ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put_nbi::<T>;
+        ctx "get" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get_nbi::<T>;
+    }
+}
+
+/// Where a PE has what lies at an address here, and where its slot starts, if an operation goes there straight away.
+#[inline(always)]
+pub(crate) fn near<T>(ctx: Ctx, routine: &str, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
+    let offset = symmetric::offset(pointer)?;
+    let base = stream(ctx, routine).base(pe);
+    let slot: *mut u8 = std::ptr::with_exposed_provenance_mut(base);
+    (base != 0).then(|| (slot.wrapping_add(offset).cast(), slot))
+}
+
+/// The same of so many bytes.
+#[inline(always)]
+pub(crate) fn near_range<T>(
+    ctx: Ctx,
+    routine: &str,
+    pointer: *const T,
+    bytes: usize,
+    pe: c_int,
+) -> Option<(*mut u8, *mut u8)> {
+    let offset = symmetric::range(pointer, bytes)?;
+    let base = stream(ctx, routine).base(pe);
+    let slot: *mut u8 = std::ptr::with_exposed_provenance_mut(base);
+    (base != 0).then(|| (slot.wrapping_add(offset), slot))
+}
+
+/// The place of so many bytes of a PE, for the cold way; refused if there is none.
+pub(crate) fn remote<T>(
+    ctx: Ctx,
+    routine: &str,
+    pointer: *const T,
+    bytes: usize,
+    argument: &str,
+    pe: c_int,
+) -> Remote {
+    let pe = stream(ctx, routine).pe(routine, pe);
+    let place = symmetric::locate(pointer, bytes, routine, argument);
+    Remote { pe, segment: place.segment, offset: place.offset }
+}
+
+/// Bytes of so many elements; refused where that is no number.
+#[inline(always)]
+pub(crate) fn bytes_of<T>(routine: &str, elements: usize) -> usize {
+    elements.checked_mul(size_of::<T>()).unwrap_or_else(|| too_many(routine, elements, size_of::<T>()))
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(routine: &str, elements: usize, each: usize) -> ! {
+    world::current(routine);
+    let most = isize::MAX as usize / each;
+    refuse(routine, "nelems", format_args!("is {elements}: elements of {each} bytes are at most {most}"))
+}
+
+#[inline(always)]
+pub(crate) unsafe fn p<T: Item>(ctx: Ctx, routine: &'static str, dest: *mut T, value: T, pe: c_int) {
+    let Some((to, slot)) = near(ctx, routine, dest, pe) else {
+        // SAFETY: the caller's promise.
+        return unsafe { p_far(ctx, routine, dest, value, pe) };
+    };
+    // SAFETY: the place is symmetric memory of a PE of this node (`near`).
+    unsafe { untyped::store(to, value) };
+    // SAFETY: the start of its slot (`near`).
+    unsafe { untyped::ring(slot) };
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn p_far<T: Item>(ctx: Ctx, routine: &'static str, dest: *mut T, value: T, pe: c_int) {
+    // SAFETY: a value of the own stack.
+    unsafe { put_far(ctx, routine, dest.cast(), (&raw const value).cast(), size_of::<T>(), pe, Family::P) };
+}
+
+#[inline(always)]
+pub(crate) unsafe fn g<T: Item>(ctx: Ctx, routine: &'static str, source: *const T, pe: c_int) -> T {
+    match near(ctx, routine, source, pe) {
+        // SAFETY: the place is symmetric memory of a PE of this node (`near`).
+        Some((from, _)) => unsafe { untyped::load(from) },
+        // SAFETY: the caller's promise.
+        None => unsafe { g_far(ctx, routine, source, pe) },
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn g_far<T: Item>(ctx: Ctx, routine: &'static str, source: *const T, pe: c_int) -> T {
+    let mut value = T::zeroed();
+    // SAFETY: a value of the own stack.
+    unsafe { get_far(ctx, routine, (&raw mut value).cast(), source.cast(), size_of::<T>(), pe, Family::G) };
+    value
+}
+
+#[inline(always)]
+unsafe fn put<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { put_as(ctx, routine, dest, source, nelems, pe, Family::Put) };
+}
+
+#[inline(always)]
+unsafe fn put_nbi<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { put_as(ctx, routine, dest, source, nelems, pe, Family::PutNbi) };
+}
+
+#[inline(always)]
+unsafe fn put_as<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+    family: Family,
+) {
+    let bytes = bytes_of::<T>(routine, nelems);
+    let Some((to, slot)) = near_range(ctx, routine, dest, bytes, pe) else {
+        // SAFETY: the caller's promise.
+        return unsafe { put_far(ctx, routine, dest.cast(), source.cast(), bytes, pe, family) };
+    };
+    // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
+    unsafe { untyped::copy(to, source.cast(), bytes) };
+    // SAFETY: the start of its slot (`near_range`).
+    unsafe { untyped::ring(slot) };
+}
+
+/// Writes bytes to a PE the cold way.
+///
+/// # Safety
+///
+/// They must be readable for as long as the family says.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn put_far(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: c_int,
+    family: Family,
+) {
+    let endpoint = stream(ctx, routine).endpoint(routine);
+    if bytes == 0 {
+        stream(ctx, routine).pe(routine, pe);
+        return;
+    }
+    let to = remote(ctx, routine, dest, bytes, "dest", pe);
+    // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller).
+    unsafe { untyped::put(endpoint, to, source, bytes, family, Location::caller()) };
+}
+
+#[inline(always)]
+unsafe fn get<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { get_as(ctx, routine, dest, source, nelems, pe, Family::Get) };
+}
+
+#[inline(always)]
+unsafe fn get_nbi<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { get_as(ctx, routine, dest, source, nelems, pe, Family::GetNbi) };
+}
+
+#[inline(always)]
+unsafe fn get_as<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe: c_int,
+    family: Family,
+) {
+    let bytes = bytes_of::<T>(routine, nelems);
+    match near_range(ctx, routine, source, bytes, pe) {
+        // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be written
+        // (caller).
+        Some((from, _)) => unsafe { untyped::copy(dest.cast(), from, bytes) },
+        // SAFETY: the caller's promise.
+        None => unsafe { get_far(ctx, routine, dest.cast(), source.cast(), bytes, pe, family) },
+    }
+}
+
+/// Reads bytes of a PE the cold way.
+///
+/// # Safety
+///
+/// As many must be writable for as long as the family says.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn get_far(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: c_int,
+    family: Family,
+) {
+    let endpoint = stream(ctx, routine).endpoint(routine);
+    if bytes == 0 || data::is_constant(source.addr(), bytes) {
+        stream(ctx, routine).pe(routine, pe);
+        // SAFETY: constants of the program, which all PEs have; as many bytes can be written (caller).
+        return unsafe { untyped::copy(dest, source, bytes) };
+    }
+    let from = remote(ctx, routine, source, bytes, "source", pe);
+    // SAFETY: so many bytes lie in the segment (`remote`), and as many are writable (caller).
+    unsafe { untyped::get(endpoint, dest, from, bytes, family, Location::caller()) };
+}
+
+// `long double` is passed as no type of Rust is: on the stack, and given back in a register of the x87 (System V x86-64), or
+// in a vector register (AAPCS64). So its `p` and `g` change that into pointers.
+
+/// Writes a `long double`.
+///
+/// # Safety
+///
+/// As [`p`].
+pub(crate) unsafe extern "C" fn longdouble_p(
+    ctx: Ctx,
+    dest: *mut LongDouble,
+    value: *const LongDouble,
+    pe: c_int,
+) {
+    let routine = if ctx == Ctx::DEFAULT { "shmem_longdouble_p" } else { "shmem_ctx_longdouble_p" };
+    // SAFETY: what was passed, on the caller's stack.
+    let value = unsafe { value.read_unaligned() };
+    // SAFETY: the caller's promise.
+    unsafe { p(ctx, routine, dest, value, pe) };
+}
+
+/// Reads a `long double`.
+///
+/// # Safety
+///
+/// As [`g`].
+pub(crate) unsafe extern "C" fn longdouble_g(
+    ctx: Ctx,
+    into: *mut LongDouble,
+    source: *const LongDouble,
+    pe: c_int,
+) {
+    let routine = if ctx == Ctx::DEFAULT { "shmem_longdouble_g" } else { "shmem_ctx_longdouble_g" };
+    // SAFETY: the caller's promise.
+    let value = unsafe { g(ctx, routine, source, pe) };
+    // SAFETY: room for a result, on the stack of the assembly below.
+    unsafe { into.write_unaligned(value) };
+}
+
+#[cfg(target_arch = "x86_64")]
+core::arch::global_asm!(
+    ".pushsection .text.shmem_longdouble,\"ax\",@progbits",
+    ".globl pshmem_longdouble_p",
+    ".type pshmem_longdouble_p, @function",
+    "pshmem_longdouble_p:",
+    // dest, pe; the value lies above the return address.
+    ".cfi_startproc",
+    "mov ecx, esi",
+    "mov rsi, rdi",
+    "xor edi, edi",
+    "lea rdx, [rsp + 8]",
+    "jmp {p}",
+    ".cfi_endproc",
+    ".globl pshmem_ctx_longdouble_p",
+    ".type pshmem_ctx_longdouble_p, @function",
+    "pshmem_ctx_longdouble_p:",
+    // ctx, dest, pe.
+    ".cfi_startproc",
+    "mov ecx, edx",
+    "lea rdx, [rsp + 8]",
+    "jmp {p}",
+    ".cfi_endproc",
+    ".globl pshmem_longdouble_g",
+    ".type pshmem_longdouble_g, @function",
+    "pshmem_longdouble_g:",
+    // source, pe.
+    ".cfi_startproc",
+    "sub rsp, 24",
+    ".cfi_adjust_cfa_offset 24",
+    "mov ecx, esi",
+    "mov rdx, rdi",
+    "mov rsi, rsp",
+    "xor edi, edi",
+    "call {g}",
+    "fld tbyte ptr [rsp]",
+    "add rsp, 24",
+    ".cfi_adjust_cfa_offset -24",
+    "ret",
+    ".cfi_endproc",
+    ".globl pshmem_ctx_longdouble_g",
+    ".type pshmem_ctx_longdouble_g, @function",
+    "pshmem_ctx_longdouble_g:",
+    // ctx, source, pe.
+    ".cfi_startproc",
+    "sub rsp, 24",
+    ".cfi_adjust_cfa_offset 24",
+    "mov ecx, edx",
+    "mov rdx, rsi",
+    "mov rsi, rsp",
+    "call {g}",
+    "fld tbyte ptr [rsp]",
+    "add rsp, 24",
+    ".cfi_adjust_cfa_offset -24",
+    "ret",
+    ".cfi_endproc",
+    ".popsection",
+    p = sym longdouble_p,
+    g = sym longdouble_g,
+);
+
+#[cfg(target_arch = "aarch64")]
+core::arch::global_asm!(
+    ".globl pshmem_longdouble_p",
+    ".type pshmem_longdouble_p, %function",
+    "pshmem_longdouble_p:",
+    "stp x29, x30, [sp, #-32]!",
+    "str q0, [sp, #16]",
+    "mov w3, w1",
+    "mov x1, x0",
+    "mov x0, #0",
+    "add x2, sp, #16",
+    "bl {p}",
+    "ldp x29, x30, [sp], #32",
+    "ret",
+    ".globl pshmem_ctx_longdouble_p",
+    ".type pshmem_ctx_longdouble_p, %function",
+    "pshmem_ctx_longdouble_p:",
+    "stp x29, x30, [sp, #-32]!",
+    "str q0, [sp, #16]",
+    "mov w3, w2",
+    "add x2, sp, #16",
+    "bl {p}",
+    "ldp x29, x30, [sp], #32",
+    "ret",
+    ".globl pshmem_longdouble_g",
+    ".type pshmem_longdouble_g, %function",
+    "pshmem_longdouble_g:",
+    "stp x29, x30, [sp, #-32]!",
+    "mov w3, w1",
+    "mov x2, x0",
+    "add x1, sp, #16",
+    "mov x0, #0",
+    "bl {g}",
+    "ldr q0, [sp, #16]",
+    "ldp x29, x30, [sp], #32",
+    "ret",
+    ".globl pshmem_ctx_longdouble_g",
+    ".type pshmem_ctx_longdouble_g, %function",
+    "pshmem_ctx_longdouble_g:",
+    "stp x29, x30, [sp, #-32]!",
+    "mov w3, w2",
+    "mov x2, x1",
+    "add x1, sp, #16",
+    "bl {g}",
+    "ldr q0, [sp, #16]",
+    "ldp x29, x30, [sp], #32",
+    "ret",
+    p = sym longdouble_p,
+    g = sym longdouble_g,
+);
+
+core::arch::global_asm!(
+    ".weak shmem_longdouble_p",
+    ".type shmem_longdouble_p, %function",
+    ".set shmem_longdouble_p, pshmem_longdouble_p",
+    ".weak shmem_ctx_longdouble_p",
+    ".type shmem_ctx_longdouble_p, %function",
+    ".set shmem_ctx_longdouble_p, pshmem_ctx_longdouble_p",
+    ".weak shmem_longdouble_g",
+    ".type shmem_longdouble_g, %function",
+    ".set shmem_longdouble_g, pshmem_longdouble_g",
+    ".weak shmem_ctx_longdouble_g",
+    ".type shmem_ctx_longdouble_g, %function",
+    ".set shmem_ctx_longdouble_g, pshmem_ctx_longdouble_g",
+);

@@ -1,0 +1,248 @@
+//! Start and end, who is there, and what is reached by loads and stores.
+//!
+//! Initialisations are counted: the last `shmem_finalize` closes the library, and the job itself is left when the process
+//! exits, since it could not be joined again. A process that exits with status 0 before it has finalised does so then; another
+//! status ends the job, as its launcher sees. A panic of the runtime is one message with the routine, and the end of the job:
+//! nothing unwinds into C.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::panic;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use shmem::thread::Multiple;
+use shmem::version::OPENSHMEM;
+use shmem_core::context::untyped;
+
+use crate::refusal::{self, Place, refuse};
+use crate::table::routines;
+use crate::team;
+use crate::types::{Team, threads};
+use crate::world::{self, CWorld};
+use crate::{data, symmetric};
+
+routines! {
+    once {
+        plain "init" "" () [] = init;
+        plain "init_thread" "" (requested: c_int, provided: *mut c_int) -> c_int [] = init_thread;
+        plain "query_thread" "" (provided: *mut c_int) [] = query_thread;
+        plain "query_initialized" "" (initialized: *mut c_int) [] = query_initialized;
+        plain "finalize" "" () [] = finalize;
+        plain "global_exit" "" (status: c_int) [] = global_exit;
+        named "start_pes" "" (npes: c_int) [] = start_pes;
+        plain "my_pe" "" () -> c_int [] = my_pe;
+        plain "n_pes" "" () -> c_int [] = n_pes;
+        named "_my_pe" "" () -> c_int [] = my_pe;
+        named "_num_pes" "" () -> c_int [] = n_pes;
+        named "my_pe" "" () -> c_int [] = my_pe;
+        named "num_pes" "" () -> c_int [] = n_pes;
+        plain "pe_accessible" "" (pe: c_int) -> c_int [] = pe_accessible;
+        plain "addr_accessible" "" (addr: *const c_void, pe: c_int) -> c_int [] = addr_accessible;
+        plain "ptr" "" (dest: *const c_void, pe: c_int) -> *mut c_void [] = ptr;
+        plain "team_ptr" "" (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void [] = team_ptr;
+        plain "info_get_version" "" (major: *mut c_int, minor: *mut c_int) [] = info_get_version;
+        plain "info_get_name" "" (name: *mut c_char) [] = info_get_name;
+        plain "pcontrol" "" (level: c_int) [] = pcontrol;
+        plain "set_cache_inv" "" () [] = nothing;
+        plain "clear_cache_inv" "" () [] = nothing;
+        plain "set_cache_line_inv" "" (dest: *mut c_void) [] = nothing_of;
+        plain "clear_cache_line_inv" "" (dest: *mut c_void) [] = nothing_of;
+        plain "udcflush" "" () [] = nothing;
+        plain "udcflush_line" "" (dest: *mut c_void) [] = nothing_of;
+    }
+}
+
+/// What `shmem_info_get_name` tells, and `SHMEM_VENDOR_STRING` is.
+pub const VENDOR: &std::ffi::CStr = c"shmem-rt";
+
+/// Size of the default heap where nobody says another one: address space, until it is touched.
+const HEAP: &str = "512M";
+
+/// Initialisations that were not finalised.
+static DEPTH: Mutex<usize> = Mutex::new(0);
+/// The level of the first one.
+static LEVEL: AtomicI32 = AtomicI32::new(threads::SINGLE);
+/// Whether the exit is watched.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    /// As atexit(3), with the status (glibc).
+    fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+fn init(_: &'static str) {
+    start(threads::SINGLE);
+}
+
+fn start_pes(_: &'static str, _npes: c_int) {
+    if !world::is_open() {
+        start(threads::SINGLE);
+    }
+}
+
+unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_int) -> c_int {
+    if !(threads::SINGLE..=threads::MULTIPLE).contains(&requested) {
+        refuse(
+            routine,
+            "requested",
+            format_args!("is {requested}: levels are SHMEM_THREAD_SINGLE (0) to SHMEM_THREAD_MULTIPLE (3)"),
+        );
+    }
+    start(requested);
+    if !provided.is_null() {
+        // SAFETY: C gives a variable to be written.
+        unsafe { provided.write(LEVEL.load(Ordering::Relaxed)) };
+    }
+    0
+}
+
+fn start(level: c_int) {
+    let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
+    *depth += 1;
+    LEVEL.fetch_max(level, Ordering::Relaxed);
+    if *depth > 1 {
+        return;
+    }
+    LEVEL.store(level, Ordering::Relaxed);
+    world::open(join);
+}
+
+/// Joins the job.
+fn join() -> CWorld {
+    if ["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"].iter().all(|name| std::env::var_os(name).is_none()) {
+        // SAFETY: the program is in its first `shmem_init`, where it uses its environment as little as in any `setenv` of its
+        // own.
+        unsafe { std::env::set_var("SHMEM_SYMMETRIC_SIZE", HEAP) };
+    }
+    data::describe();
+    let world = shmem::init::<Multiple>().unwrap_or_else(|error| refusal::end(2, &error.to_string()));
+    // SAFETY: a program in C has no references to its variables.
+    let adopted = unsafe { data::adopt(&world) };
+    if let Err(error) = adopted {
+        shmem::raw::job::abort(&world, 1, &error);
+    }
+    untyped::expect_fences();
+    tell_panics(world.my_pe());
+    if !WATCHED.swap(true, Ordering::Relaxed) {
+        // SAFETY: a function that lives as long as the process.
+        unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+    }
+    world
+}
+
+/// A panic is the end of the job: C has no frames that it could unwind.
+fn tell_panics(pe: usize) {
+    panic::set_hook(Box::new(move |info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic");
+        let (routine, place) = (Place::routine(), Place::of_the_call());
+        let routine = routine.map(|name| format!("{name}: ")).unwrap_or_default();
+        let place = match (place.file.as_str(), info.location()) {
+            ("", Some(location)) => format!("; in the library, at {location}"),
+            _ => place.to_string(),
+        };
+        _ = pe;
+        refusal::end(1, &format!("{routine}{text}{place}"));
+    }));
+}
+
+fn finalize(routine: &'static str) {
+    let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
+    let world = world::current(routine);
+    if *depth == 1 {
+        shmem::raw::job::quiet_all(world);
+        world.barrier_all();
+        world::close();
+    }
+    *depth -= 1;
+}
+
+extern "C" fn at_exit(status: c_int, _: *mut c_void) {
+    if status != 0 {
+        return;
+    }
+    // SAFETY: the process is exiting, and what its other threads do is its own mistake.
+    drop(unsafe { world::take() });
+}
+
+fn query_thread(routine: &'static str, provided: *mut c_int) {
+    world::current(routine);
+    // SAFETY: C gives a variable to be written.
+    unsafe { provided.write(LEVEL.load(Ordering::Relaxed)) };
+}
+
+fn query_initialized(_: &'static str, initialized: *mut c_int) {
+    // SAFETY: C gives a variable to be written.
+    unsafe { initialized.write(c_int::from(world::is_open())) };
+}
+
+fn global_exit(routine: &'static str, status: c_int) {
+    let world = world::current(routine);
+    let message = if status == 0 { String::new() } else { format!("{routine}({status})") };
+    shmem::raw::job::abort(world, status, &message)
+}
+
+fn my_pe(routine: &'static str) -> c_int {
+    world::current(routine).my_pe() as c_int
+}
+
+fn n_pes(routine: &'static str) -> c_int {
+    world::current(routine).n_pes() as c_int
+}
+
+fn pe_accessible(routine: &'static str, pe: c_int) -> c_int {
+    let size = world::current(routine).n_pes();
+    c_int::from(usize::try_from(pe).is_ok_and(|pe| pe < size))
+}
+
+fn addr_accessible(routine: &'static str, addr: *const c_void, pe: c_int) -> c_int {
+    let endpoint = world::default_stream().endpoint(routine);
+    c_int::from(pe_accessible(routine, pe) == 1 && symmetric::is_symmetric(endpoint, addr.addr(), 1))
+}
+
+fn ptr(routine: &'static str, dest: *const c_void, pe: c_int) -> *mut c_void {
+    let pe = world::default_stream().pe(routine, pe);
+    pointer_to(routine, dest, pe)
+}
+
+fn team_ptr(routine: &'static str, team: Team, dest: *const c_void, pe: c_int) -> *mut c_void {
+    let Some(team) = team::find(routine, "team", team) else { return std::ptr::null_mut() };
+    let Some(pe) = usize::try_from(pe).ok().and_then(|rank| team.pe(rank)) else {
+        let last = team.size() - 1;
+        refuse(routine, "pe", format_args!("is {pe}: PEs of the team are 0 to {last}"))
+    };
+    pointer_to(routine, dest, pe)
+}
+
+/// A symmetric address on a PE, as a pointer of this process, if there is one. The own one is the address itself.
+fn pointer_to(routine: &str, dest: *const c_void, pe: shmem::Pe) -> *mut c_void {
+    let endpoint = world::default_stream().endpoint(routine);
+    let Some(place) = symmetric::find(endpoint, dest.addr(), 1) else { return std::ptr::null_mut() };
+    if pe.number() == endpoint.me().number() {
+        return dest.cast_mut();
+    }
+    endpoint.mapped(pe, place.offset).map_or(std::ptr::null_mut(), <*mut u8>::cast)
+}
+
+unsafe fn info_get_version(_: &'static str, major: *mut c_int, minor: *mut c_int) {
+    // SAFETY: C gives a variable to be written.
+    unsafe { major.write(OPENSHMEM.major as c_int) };
+    // SAFETY: C gives a variable to be written.
+    unsafe { minor.write(OPENSHMEM.minor as c_int) };
+}
+
+unsafe fn info_get_name(_: &'static str, name: *mut c_char) {
+    let text = VENDOR.to_bytes_with_nul();
+    // SAFETY: C gives `SHMEM_MAX_NAME_LEN` bytes, which are more.
+    unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), name.cast(), text.len()) };
+}
+
+/// What a profiler may take over; here it does nothing.
+fn pcontrol(_: &'static str, _level: c_int) {}
+
+/// What caches once needed.
+fn nothing(_: &'static str) {}
+
+/// The same of an address.
+fn nothing_of(_: &'static str, _dest: *mut c_void) {}

@@ -1,0 +1,211 @@
+//! Signals: put with a signal behind it, and signals alone.
+
+use std::ffi::c_int;
+use std::panic::Location;
+
+use shmem_core::context::untyped::{self, Looks};
+use shmem_core::observe::Family;
+use shmem_core::transport::{AtomicOp, Remote, SignalOp, Width};
+
+use crate::refusal::refuse;
+use crate::rma::{bytes_of, near, near_range, remote};
+use crate::symmetric;
+use crate::table::routines;
+use crate::types::{Ctx, Item};
+use crate::wait::{Comparison, now, wait_for};
+use crate::world::{self, stream};
+
+routines! {
+    standard_rma {
+        ctx "" "_put_signal"
+            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
+            [shmem_put_signal 0] = put_signal::<T>;
+        ctx "" "_put_signal_nbi"
+            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
+            [shmem_put_signal_nbi 0] = put_signal_nbi::<T>;
+    }
+    sizes {
+        ctx "put" "_signal"
+            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
+            [] = put_signal::<T>;
+        ctx "put" "_signal_nbi"
+            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
+            [] = put_signal_nbi::<T>;
+    }
+    mem {
+        ctx "put" "_signal"
+            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
+            [] = put_signal::<T>;
+        ctx "put" "_signal_nbi"
+            (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
+            [] = put_signal_nbi::<T>;
+    }
+    once {
+        ctx "signal_set" "" (sig_addr: *mut u64, signal: u64, pe: c_int) [] = signal_set;
+        ctx "signal_add" "" (sig_addr: *mut u64, signal: u64, pe: c_int) [] = signal_add;
+        plain "signal_fetch" "" (sig_addr: *const u64) -> u64 [] = signal_fetch;
+        plain "signal_wait_until" "" (sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64 [] = signal_wait_until;
+    }
+}
+
+/// What a signal is changed by: `SHMEM_SIGNAL_SET` or `SHMEM_SIGNAL_ADD`; refused if it is neither.
+#[inline(always)]
+fn change(routine: &'static str, sig_op: c_int, signal: u64) -> SignalOp {
+    match sig_op {
+        0 => SignalOp::Set(signal),
+        1 => SignalOp::Add(signal),
+        _ => {
+            world::current(routine);
+            refuse(
+                routine,
+                "sig_op",
+                format_args!(
+                    "is {sig_op}: a signal is changed by SHMEM_SIGNAL_SET (0) or SHMEM_SIGNAL_ADD (1)"
+                ),
+            )
+        }
+    }
+}
+
+unsafe fn put_signal<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    sig_addr: *mut u64,
+    signal: u64,
+    sig_op: c_int,
+    pe: c_int,
+) {
+    let op = change(routine, sig_op, signal);
+    // SAFETY: the caller's promise.
+    unsafe { put_and_signal(ctx, routine, dest, source, nelems, sig_addr, op, pe, Family::PutSignal) };
+}
+
+unsafe fn put_signal_nbi<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    sig_addr: *mut u64,
+    signal: u64,
+    sig_op: c_int,
+    pe: c_int,
+) {
+    let op = change(routine, sig_op, signal);
+    // SAFETY: the caller's promise.
+    unsafe { put_and_signal(ctx, routine, dest, source, nelems, sig_addr, op, pe, Family::PutSignalNbi) };
+}
+
+#[inline(always)]
+unsafe fn put_and_signal<T: Item>(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    sig_addr: *mut u64,
+    op: SignalOp,
+    pe: c_int,
+    family: Family,
+) {
+    let bytes = bytes_of::<T>(routine, nelems);
+    let near = near_range(ctx, routine, dest, bytes, pe).zip(symmetric::offset(sig_addr));
+    let Some(((to, slot), signal)) = near else {
+        // SAFETY: the caller's promise.
+        return unsafe {
+            put_and_signal_far(ctx, routine, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family)
+        };
+    };
+    // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
+    unsafe { untyped::copy(to, source.cast(), bytes) };
+    // SAFETY: the signal lies in the same slot (`offset`), and C's words are aligned.
+    unsafe { untyped::near_signal(slot, signal, op) };
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn put_and_signal_far(
+    ctx: Ctx,
+    routine: &'static str,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    sig_addr: *mut u64,
+    op: SignalOp,
+    pe: c_int,
+    family: Family,
+) {
+    let signal = remote(ctx, routine, sig_addr, 8, "sig_addr", pe);
+    // Of no bytes any address will do.
+    let to = if bytes == 0 { signal } else { remote(ctx, routine, dest, bytes, "dest", pe) };
+    let endpoint = stream(ctx, routine).endpoint(routine);
+    // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller); C's words are aligned.
+    unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family, Location::caller()) };
+}
+
+unsafe fn signal_set(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, signal: u64, pe: c_int) {
+    // SAFETY: the caller's promise.
+    unsafe { signal_alone(ctx, routine, sig_addr, SignalOp::Set(signal), pe) };
+}
+
+unsafe fn signal_add(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, signal: u64, pe: c_int) {
+    // SAFETY: the caller's promise.
+    unsafe { signal_alone(ctx, routine, sig_addr, SignalOp::Add(signal), pe) };
+}
+
+#[inline(always)]
+unsafe fn signal_alone(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
+    match near(ctx, routine, sig_addr, pe) {
+        Some((word, slot)) => {
+            let offset = word.addr() - slot.addr();
+            // SAFETY: the place is in the slot of a PE of this node (`near`), and C's words are aligned.
+            unsafe { untyped::near_signal(slot, offset, op) };
+        }
+        // SAFETY: the caller's promise.
+        None => unsafe { signal_far(ctx, routine, sig_addr, op, pe) },
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn signal_far(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
+    let place: Remote = remote(ctx, routine, sig_addr, 8, "sig_addr", pe);
+    let endpoint = stream(ctx, routine).endpoint(routine);
+    let (op, family) = match op {
+        SignalOp::Set(value) => (AtomicOp::Set(value), Family::SignalSet),
+        SignalOp::Add(value) => (AtomicOp::Add(value), Family::SignalAdd),
+    };
+    // SAFETY: the word lies in the segment (`remote`), and C's words are aligned.
+    unsafe { untyped::update(endpoint, place, Width::W8, op, family, Location::caller()) };
+}
+
+/// The looks at a signal of the calling PE; refused if there is none.
+fn looks(routine: &'static str, sig_addr: *const u64, family: Family) -> Looks {
+    let offset = symmetric::offset(sig_addr);
+    let offset = offset.unwrap_or_else(|| symmetric::locate(sig_addr, 8, routine, "sig_addr").offset);
+    Looks { family, offset, bytes: 8, location: Location::caller() }
+}
+
+unsafe fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {
+    let looks = looks(routine, sig_addr, Family::SignalFetch);
+    let endpoint = world::default_stream().endpoint(routine);
+    // SAFETY: eight bytes of symmetric memory (`looks`), aligned as C's words are.
+    untyped::look(endpoint, looks, || unsafe { now(sig_addr.cast::<crate::types::UInt64>()) }.0)
+}
+
+unsafe fn signal_wait_until(routine: &'static str, sig_addr: *mut u64, cmp: c_int, value: u64) -> u64 {
+    let looks = looks(routine, sig_addr, Family::WaitUntil);
+    let comparison = Comparison::of(routine, cmp);
+    let endpoint = world::default_stream().endpoint(routine);
+    let mut signal = 0;
+    let done = || {
+        // SAFETY: eight bytes of symmetric memory (`looks`), aligned as C's words are.
+        signal = unsafe { now(sig_addr.cast::<crate::types::UInt64>()) }.0;
+        comparison.holds(&signal, &value)
+    };
+    wait_for(endpoint, routine, looks, done, || endpoint.waiting().name_of(looks.offset));
+    signal
+}

@@ -1,0 +1,175 @@
+//! What a C address means: an offset in the slot of every PE.
+//!
+//! Most addresses lie in the default heap, whose range is known here; then comes the executable's data, and then all segments,
+//! by the runtime's table. Where a transfer begins and ends in one of the first two, nothing else is looked at.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use shmem_core::context::Endpoint;
+use shmem_core::object::SymAddr;
+
+use crate::data;
+use crate::refusal::refuse;
+use crate::world;
+
+/// Where the own slot starts.
+static MINE: AtomicUsize = AtomicUsize::new(0);
+/// Where the default heap starts in it.
+static FIRST: AtomicUsize = AtomicUsize::new(0);
+/// Its bytes; 0 until the library is open.
+static SPAN: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes of the largest value that [`offset`] looks at: its end is within the range, too.
+const LARGEST: usize = 16;
+
+/// Where something symmetric lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of its segment.
+    pub segment: u32,
+    /// Bytes from the start of a slot.
+    pub offset: usize,
+}
+
+/// The offset of a value of at most sixteen bytes, where that is known at once.
+#[inline(always)]
+pub fn offset<T>(pointer: *const T) -> Option<usize> {
+    let address = pointer.addr();
+    let offset = address.wrapping_sub(MINE.load(Ordering::Relaxed));
+    if offset.wrapping_sub(FIRST.load(Ordering::Relaxed)) < SPAN.load(Ordering::Relaxed) {
+        return Some(offset);
+    }
+    data::offset(address)
+}
+
+/// The offset of so many bytes, where that is known at once.
+#[inline(always)]
+pub fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
+    let offset = pointer.addr().wrapping_sub(MINE.load(Ordering::Relaxed));
+    let inside = offset.wrapping_sub(FIRST.load(Ordering::Relaxed));
+    let span = SPAN.load(Ordering::Relaxed);
+    if inside < span && bytes <= span - inside {
+        return Some(offset);
+    }
+    let (first, last) = (data::offset(pointer.addr())?, pointer.addr().checked_add(bytes.saturating_sub(1))?);
+    data::offset(last).map(|_| first)
+}
+
+/// Where so many bytes lie; refused, with what is near, if they are not symmetric.
+pub fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> Place {
+    world::current(routine);
+    let endpoint = world::default_stream().endpoint(routine);
+    find(endpoint, pointer.addr(), bytes)
+        .unwrap_or_else(|| missed(endpoint, pointer.addr(), bytes, routine, argument))
+}
+
+/// The same as an address of the runtime.
+pub fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SymAddr {
+    let place = locate(pointer, bytes, routine, argument);
+    SymAddr::assume(world::default_stream().endpoint(routine).mine(place.offset))
+}
+
+/// Whether so many bytes lie in symmetric memory.
+pub fn is_symmetric(endpoint: &Endpoint, address: usize, bytes: usize) -> bool {
+    find(endpoint, address, bytes).is_some()
+}
+
+/// Where so many bytes lie, if they are symmetric.
+pub fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<Place> {
+    let offset = address.wrapping_sub(endpoint.mine(0).addr());
+    let offset = match endpoint.segments().find(offset, bytes) {
+        Some(segment) => return Some(Place { segment, offset }),
+        None => data::offset(address)?,
+    };
+    let segment = endpoint.segments().find(offset, bytes)?;
+    Some(Place { segment, offset })
+}
+
+#[cold]
+#[inline(never)]
+fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argument: &str) -> ! {
+    let list = endpoint.segments().list();
+    let mine = endpoint.mine(0).addr();
+    if let Some(why) = data::refusal(address) {
+        refuse(routine, argument, format_args!("is {address:#x}, which is not symmetric: {why}"));
+    }
+    let ranges = Ranges {
+        address,
+        bytes,
+        segments: list
+            .into_iter()
+            .filter(|(index, _)| *index != shmem_core::segment::SYSTEM)
+            .map(|(_, segment)| (mine + segment.start, segment.bytes, segment.name.to_string()))
+            .collect(),
+    };
+    refuse(routine, argument, format_args!("{ranges}"))
+}
+
+/// An address that lies in no segment, and the segments.
+struct Ranges {
+    address: usize,
+    bytes: usize,
+    segments: Vec<(usize, usize, String)>,
+}
+
+impl fmt::Display for Ranges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, bytes, segments } = self;
+        write!(f, "is {address:#x}")?;
+        if let Some((start, length, name)) =
+            segments.iter().find(|(start, length, _)| (*start..start + length).contains(address))
+        {
+            let room = start + length - address;
+            return write!(
+                f,
+                ": {bytes} bytes from there on are more than the {room} that `{name}` has left"
+            );
+        }
+        write!(
+            f,
+            ": no symmetric memory; symmetric are the variables of the executable, what shmem_malloc gives"
+        )?;
+        let nearest = segments.iter().min_by_key(|(start, length, _)| {
+            let behind = address.saturating_sub(start + length);
+            start.saturating_sub(*address).max(behind)
+        });
+        if let Some((start, length, name)) = nearest {
+            write!(f, "; nearest is {start:#x}..{:#x} (`{name}`)", start + length)?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes the default heap's range.
+pub(crate) fn open(endpoint: &Endpoint) {
+    let list = endpoint.segments().list();
+    if let Some((_, heap)) = list.iter().find(|(index, _)| *index == 1) {
+        MINE.store(endpoint.mine(0).addr(), Ordering::Relaxed);
+        FIRST.store(heap.start, Ordering::Relaxed);
+        SPAN.store(heap.bytes.saturating_sub(LARGEST - 1), Ordering::Release);
+    }
+}
+
+/// Knows no range any more.
+pub(crate) fn close() {
+    SPAN.store(0, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_miss_names_what_is_near() {
+        let segments = vec![(0x1000, 0x100, "default".to_owned()), (0x9000, 0x100, "fast".to_owned())];
+        let text = |address, bytes| Ranges { address, bytes, segments: segments.clone() }.to_string();
+        assert_eq!(
+            text(0x10f8, 16),
+            "is 0x10f8: 16 bytes from there on are more than the 8 that `default` has left"
+        );
+        assert!(text(0x8fff, 1).ends_with("nearest is 0x9000..0x9100 (`fast`)"), "{}", text(0x8fff, 1));
+        assert!(text(0, 1).ends_with("nearest is 0x1000..0x1100 (`default`)"), "{}", text(0, 1));
+        assert!(text(usize::MAX, 1).ends_with("(`fast`)"));
+    }
+}

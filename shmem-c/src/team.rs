@@ -1,0 +1,236 @@
+//! Teams: `shmem_team_t`.
+//!
+//! A handle is a constant, or the number of a place in a table with the turn in which it was taken. So a handle of a team that
+//! was destroyed is known for one, whoever has its place now, and copies of handles are equal as numbers are.
+
+use std::ffi::{c_int, c_long};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use shmem::{Team, TeamConfig as Config};
+
+use crate::refusal::refuse;
+use crate::table::routines;
+use crate::types::{self, TEAM_NUM_CONTEXTS, TeamConfig};
+use crate::world;
+
+routines! {
+    once {
+        plain "team_my_pe" "" (team: types::Team) -> c_int [] = my_pe;
+        plain "team_n_pes" "" (team: types::Team) -> c_int [] = n_pes;
+        plain "team_get_config" "" (team: types::Team, config_mask: c_long, config: *mut TeamConfig) -> c_int []
+            = get_config;
+        plain "team_translate_pe" "" (src_team: types::Team, src_pe: c_int, dest_team: types::Team) -> c_int []
+            = translate;
+        plain "team_split_strided" "" (
+            parent_team: types::Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig,
+            config_mask: c_long, new_team: *mut types::Team
+        ) -> c_int [] = split_strided;
+        plain "team_split_2d" "" (
+            parent_team: types::Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long,
+            xaxis_team: *mut types::Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long,
+            yaxis_team: *mut types::Team
+        ) -> c_int [] = split_2d;
+        plain "team_destroy" "" (team: types::Team) [] = destroy;
+    }
+}
+
+/// What routines give where they fail.
+pub(crate) const FAILURE: c_int = -1;
+
+/// Places for teams: more than there can be at once.
+const PLACES: usize = 128;
+
+/// The handle of the first place in the first turn: no constant is as large.
+const FIRST: usize = PLACES;
+
+/// What lies in each place.
+static TEAMS: [AtomicPtr<Made>; PLACES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
+
+/// How often each place was taken.
+static TURNS: Mutex<[usize; PLACES]> = Mutex::new([0; PLACES]);
+
+/// A team that the program has made.
+struct Made {
+    handle: types::Team,
+    team: Team,
+    /// Contexts that the program said it would create.
+    contexts: c_int,
+}
+
+impl Made {
+    /// Keeps a team; gives its handle.
+    fn keep(team: Team, contexts: c_int) -> types::Team {
+        let mut turns = TURNS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let free = (0..PLACES).find(|place| TEAMS[*place].load(Ordering::Relaxed).is_null());
+        let place = free.unwrap_or_else(|| unreachable!("the runtime has fewer teams"));
+        let handle = types::Team(FIRST + turns[place] * PLACES + place);
+        turns[place] += 1;
+        let made = Box::into_raw(Box::new(Self { handle, team, contexts }));
+        TEAMS[place].store(made, Ordering::Release);
+        handle
+    }
+
+    /// What a handle stands for, if that has not been destroyed.
+    fn of(handle: types::Team) -> Option<&'static Self> {
+        let place = &TEAMS[handle.0 % PLACES];
+        // SAFETY: null, or from `keep`: it lives until the program destroys the team, and a program that uses it meanwhile has not
+        // kept what the specification asks.
+        let made = unsafe { place.load(Ordering::Acquire).as_ref() }?;
+        (made.handle == handle).then_some(made)
+    }
+
+    /// Takes what a handle stands for.
+    fn take(handle: types::Team) -> Option<Box<Self>> {
+        Self::of(handle)?;
+        let made = TEAMS[handle.0 % PLACES].swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: from `keep`, and taken once, by the swap.
+        (!made.is_null()).then(|| unsafe { Box::from_raw(made) })
+    }
+}
+
+/// The team that a handle stands for; `None` of `SHMEM_TEAM_INVALID`. Refused if it was destroyed.
+pub fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'static Team> {
+    let world = world::current(routine);
+    match handle {
+        types::Team::WORLD => Some(world.team()),
+        types::Team::SHARED => Some(world.node_team()),
+        types::Team::INVALID => None,
+        made => Some(Made::of(made).map_or_else(|| refuse_gone(routine, argument), |made| &made.team)),
+    }
+}
+
+/// The team that a handle stands for; refused if it is none.
+pub fn required(routine: &str, argument: &str, handle: types::Team) -> &'static Team {
+    find(routine, argument, handle).unwrap_or_else(|| {
+        refuse(routine, argument, format_args!("is SHMEM_TEAM_INVALID: give a team, or SHMEM_TEAM_WORLD"))
+    })
+}
+
+#[cold]
+fn refuse_gone(routine: &str, argument: &str) -> ! {
+    refuse(routine, argument, format_args!("is no team: it was destroyed, or never made"))
+}
+
+fn my_pe(routine: &'static str, team: types::Team) -> c_int {
+    find(routine, "team", team).map_or(FAILURE, |team| team.rank() as c_int)
+}
+
+fn n_pes(routine: &'static str, team: types::Team) -> c_int {
+    find(routine, "team", team).map_or(FAILURE, |team| team.size() as c_int)
+}
+
+unsafe fn get_config(
+    routine: &'static str,
+    team: types::Team,
+    mask: c_long,
+    config: *mut TeamConfig,
+) -> c_int {
+    if find(routine, "team", team).is_none() {
+        return FAILURE;
+    }
+    if mask & TEAM_NUM_CONTEXTS != 0 {
+        // Of the world and of the node's team there is no limit.
+        let contexts = Made::of(team).map_or(c_int::MAX, |made| made.contexts);
+        // SAFETY: C gives a configuration to be written, where it asks for something of it.
+        unsafe { config.write(TeamConfig { num_contexts: contexts }) };
+    }
+    0
+}
+
+fn translate(routine: &'static str, source: types::Team, pe: c_int, dest: types::Team) -> c_int {
+    let source = find(routine, "src_team", source);
+    let (Some(source), Some(dest)) = (source, find(routine, "dest_team", dest)) else { return FAILURE };
+    let rank = usize::try_from(pe).ok().and_then(|rank| source.translate(rank, dest));
+    rank.map_or(FAILURE, |rank| rank as c_int)
+}
+
+/// Contexts that a program says it will create from a team.
+///
+/// # Safety
+///
+/// Where the mask names a field, there must be a configuration.
+unsafe fn contexts(config: *const TeamConfig, mask: c_long) -> c_int {
+    if mask & TEAM_NUM_CONTEXTS == 0 || config.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { config.read() }.num_contexts
+}
+
+/// Of the runtime: what programs say of contexts is a wish, and binds nobody.
+fn unlimited() -> Config {
+    Config::with_contexts(usize::MAX)
+}
+
+unsafe fn split_strided(
+    routine: &'static str,
+    parent: types::Team,
+    start: c_int,
+    stride: c_int,
+    size: c_int,
+    config: *const TeamConfig,
+    mask: c_long,
+    new: *mut types::Team,
+) -> c_int {
+    // SAFETY: C gives a handle to be written.
+    unsafe { new.write(types::Team::INVALID) };
+    let Some(parent) = find(routine, "parent_team", parent) else { return FAILURE };
+    // What is negative is in no team, and so many are in none either.
+    let [start, size] = [start, size].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+    let split = parent.split_strided(world::current(routine), start, stride as isize, size, &unlimited());
+    let Ok(made) = split else { return FAILURE };
+    if let Some(team) = made {
+        // SAFETY: C gives a configuration where its mask says so.
+        let contexts = unsafe { contexts(config, mask) };
+        // SAFETY: C gives a handle to be written.
+        unsafe { new.write(Made::keep(team, contexts)) };
+    }
+    0
+}
+
+unsafe fn split_2d(
+    routine: &'static str,
+    parent: types::Team,
+    range: c_int,
+    x_config: *const TeamConfig,
+    x_mask: c_long,
+    x_team: *mut types::Team,
+    y_config: *const TeamConfig,
+    y_mask: c_long,
+    y_team: *mut types::Team,
+) -> c_int {
+    for team in [x_team, y_team] {
+        // SAFETY: C gives handles to be written.
+        unsafe { team.write(types::Team::INVALID) };
+    }
+    let Some(parent) = find(routine, "parent_team", parent) else { return FAILURE };
+    let width = usize::try_from(range).unwrap_or(0);
+    let split = parent.split_2d(world::current(routine), width, &unlimited(), &unlimited());
+    let Ok((row, column)) = split else { return FAILURE };
+    for (team, config, mask, handle) in [(row, x_config, x_mask, x_team), (column, y_config, y_mask, y_team)]
+    {
+        // SAFETY: C gives a configuration where its mask says so.
+        let contexts = unsafe { contexts(config, mask) };
+        // SAFETY: C gives handles to be written.
+        unsafe { handle.write(Made::keep(team, contexts)) };
+    }
+    0
+}
+
+fn destroy(routine: &'static str, team: types::Team) {
+    if team == types::Team::INVALID {
+        return;
+    }
+    if [types::Team::WORLD, types::Team::SHARED].contains(&team) {
+        refuse(
+            routine,
+            "team",
+            format_args!("is a team that is there from the start: it cannot be destroyed"),
+        );
+    }
+    let world = world::current(routine);
+    let made = Made::take(team).unwrap_or_else(|| refuse_gone(routine, "team"));
+    // A member that has contexts of it still may go on using them.
+    let _ = made.team.destroy(world);
+}

@@ -1,0 +1,410 @@
+//! What C programs hand over: its types, as types of their own where C tells apart what Rust does not.
+//!
+//! `long`, `long long`, `int64_t` and `ptrdiff_t` are one type of Rust and four families of routines. Each is a transparent
+//! struct here, so that a row of the [table](crate::table) knows what its type is called in C.
+
+use std::ffi::{c_char, c_int, c_long, c_void};
+
+use bytemuck::{Pod, Zeroable};
+
+/// A type of C, by its name in a prototype.
+pub trait Spelled {
+    /// As C writes it.
+    fn spelled() -> String;
+}
+
+macro_rules! spelled {
+    ($($type:ty = $name:literal;)*) => {$(
+        impl Spelled for $type {
+            fn spelled() -> String {
+                $name.to_owned()
+            }
+        }
+    )*};
+}
+spelled! {
+    () = "void";
+    c_int = "int";
+    c_long = "long";
+    c_void = "void";
+    c_char = "char";
+    f64 = "double";
+    u32 = "uint32_t";
+    u64 = "uint64_t";
+    usize = "size_t";
+    isize = "ptrdiff_t";
+    Ctx = "shmem_ctx_t";
+    Team = "shmem_team_t";
+    TeamConfig = "shmem_team_config_t";
+    SessionConfig = "shmem_ctx_session_config_t";
+    PartitionInfo = "shmemx_partition_info_t";
+}
+
+impl<T: Spelled> Spelled for *mut T {
+    fn spelled() -> String {
+        let name = T::spelled();
+        let space = if name.ends_with('*') { "" } else { " " };
+        format!("{name}{space}*")
+    }
+}
+
+impl<T: Spelled> Spelled for *const T {
+    fn spelled() -> String {
+        let name = T::spelled();
+        if name.ends_with('*') { format!("{name}const *") } else { format!("const {name} *") }
+    }
+}
+
+/// An element of C's: any bytes are one, and it moves as its bytes.
+pub trait Item: Pod + Spelled {}
+
+/// An element that is compared, in waits.
+pub trait Compared: Item + PartialOrd {}
+
+/// A word of atomic operations.
+pub trait Word: Item {
+    /// Its bits, in the low ones.
+    fn bits(self) -> u64;
+    /// What has these bits.
+    fn of(bits: u64) -> Self;
+    /// One, where it is a number that is added.
+    const ONE: u64;
+}
+
+macro_rules! items {
+    ($($(#[$doc:meta])* $type:ident($inner:ty) = $name:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(transparent)]
+        pub struct $type(pub $inner);
+
+        // SAFETY: a number, of which all zeroes is one.
+        unsafe impl Zeroable for $type {}
+        // SAFETY: a transparent struct of a number, of which any bits are one.
+        unsafe impl Pod for $type {}
+
+        impl Spelled for $type {
+            fn spelled() -> String {
+                $name.to_owned()
+            }
+        }
+
+        impl Item for $type {}
+    )*};
+}
+items! {
+    /// `float`.
+    Float(f32) = "float";
+    /// `double`.
+    Double(f64) = "double";
+    /// `char`.
+    Char(c_char) = "char";
+    /// `signed char`.
+    SChar(i8) = "signed char";
+    /// `short`.
+    Short(i16) = "short";
+    /// `int`.
+    Int(i32) = "int";
+    /// `long`.
+    Long(i64) = "long";
+    /// `long long`.
+    LongLong(i64) = "long long";
+    /// `unsigned char`.
+    UChar(u8) = "unsigned char";
+    /// `unsigned short`.
+    UShort(u16) = "unsigned short";
+    /// `unsigned int`.
+    UInt(u32) = "unsigned int";
+    /// `unsigned long`.
+    ULong(u64) = "unsigned long";
+    /// `unsigned long long`.
+    ULongLong(u64) = "unsigned long long";
+    /// `int8_t`.
+    Int8(i8) = "int8_t";
+    /// `int16_t`.
+    Int16(i16) = "int16_t";
+    /// `int32_t`.
+    Int32(i32) = "int32_t";
+    /// `int64_t`.
+    Int64(i64) = "int64_t";
+    /// `uint8_t`.
+    UInt8(u8) = "uint8_t";
+    /// `uint16_t`.
+    UInt16(u16) = "uint16_t";
+    /// `uint32_t`.
+    UInt32(u32) = "uint32_t";
+    /// `uint64_t`.
+    UInt64(u64) = "uint64_t";
+    /// `size_t`.
+    Size(usize) = "size_t";
+    /// `ptrdiff_t`.
+    PtrDiff(isize) = "ptrdiff_t";
+}
+
+/// `long double`: 16 bytes, of which Rust knows no number.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub struct LongDouble(pub [u64; 2]);
+
+// SAFETY: all zeroes are a value.
+unsafe impl Zeroable for LongDouble {}
+// SAFETY: two words, which fill it, and of which any bits are a value.
+unsafe impl Pod for LongDouble {}
+
+impl Spelled for LongDouble {
+    fn spelled() -> String {
+        "long double".to_owned()
+    }
+}
+
+impl Item for LongDouble {}
+
+/// `float complex`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ComplexFloat {
+    /// The real part.
+    pub re: f32,
+    /// The imaginary part.
+    pub im: f32,
+}
+
+// SAFETY: all zeroes are a value.
+unsafe impl Zeroable for ComplexFloat {}
+// SAFETY: two numbers, which fill it, and of which any bits are a value.
+unsafe impl Pod for ComplexFloat {}
+
+impl Spelled for ComplexFloat {
+    fn spelled() -> String {
+        "shmem_complex_float".to_owned()
+    }
+}
+
+impl Item for ComplexFloat {}
+
+/// `double complex`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ComplexDouble {
+    /// The real part.
+    pub re: f64,
+    /// The imaginary part.
+    pub im: f64,
+}
+
+// SAFETY: all zeroes are a value.
+unsafe impl Zeroable for ComplexDouble {}
+// SAFETY: two numbers, which fill it, and of which any bits are a value.
+unsafe impl Pod for ComplexDouble {}
+
+impl Spelled for ComplexDouble {
+    fn spelled() -> String {
+        "shmem_complex_double".to_owned()
+    }
+}
+
+impl Item for ComplexDouble {}
+
+/// Elements of so many bytes, and no number: what `put64` and `putmem` move.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Bytes<const N: usize>(pub [u8; N]);
+
+// SAFETY: all zeroes are a value.
+unsafe impl<const N: usize> Zeroable for Bytes<N> {}
+// SAFETY: a transparent struct of bytes, of which any bits are a value.
+unsafe impl<const N: usize> Pod for Bytes<N> {}
+
+impl<const N: usize> Spelled for Bytes<N> {
+    fn spelled() -> String {
+        "void".to_owned()
+    }
+}
+
+impl<const N: usize> Item for Bytes<N> {}
+
+macro_rules! compared {
+    ($($type:ident)*) => {$(
+        impl PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool {
+                self.0 == other.0
+            }
+        }
+        impl PartialOrd for $type {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                self.0.partial_cmp(&other.0)
+            }
+        }
+        impl Compared for $type {}
+    )*};
+}
+compared! {
+    Float Double Char SChar Short Int Long LongLong UChar UShort UInt ULong ULongLong Int8 Int16 Int32 Int64 UInt8 UInt16
+    UInt32 UInt64 Size PtrDiff
+}
+
+macro_rules! words {
+    ($($type:ident($unsigned:ty as $inner:ty))*) => {$(
+        impl Word for $type {
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                u64::from(self.0 as $unsigned)
+            }
+            #[inline(always)]
+            fn of(bits: u64) -> Self {
+                Self(bits as $unsigned as $inner)
+            }
+            const ONE: u64 = 1;
+        }
+    )*};
+}
+words! {
+    Int(u32 as i32) Long(u64 as i64) LongLong(u64 as i64) UInt(u32 as u32) ULong(u64 as u64) ULongLong(u64 as u64)
+    Int32(u32 as i32) Int64(u64 as i64) UInt32(u32 as u32) UInt64(u64 as u64)
+}
+
+macro_rules! wide_words {
+    ($($type:ident($inner:ty))*) => {$(
+        impl Word for $type {
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.0 as u64
+            }
+            #[inline(always)]
+            fn of(bits: u64) -> Self {
+                Self(bits as $inner)
+            }
+            const ONE: u64 = 1;
+        }
+    )*};
+}
+wide_words! { Size(usize) PtrDiff(isize) }
+
+impl Word for Float {
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        u64::from(self.0.to_bits())
+    }
+    #[inline(always)]
+    fn of(bits: u64) -> Self {
+        Self(f32::from_bits(bits as u32))
+    }
+    const ONE: u64 = 0x3f80_0000;
+}
+
+impl Word for Double {
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self.0.to_bits()
+    }
+    #[inline(always)]
+    fn of(bits: u64) -> Self {
+        Self(f64::from_bits(bits))
+    }
+    const ONE: u64 = 0x3ff0_0000_0000_0000;
+}
+
+/// `shmem_ctx_t`: [`Ctx::DEFAULT`], [`Ctx::INVALID`], or the address of a [stream](crate::world::Stream).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Ctx(pub usize);
+
+impl Ctx {
+    /// `SHMEM_CTX_DEFAULT`.
+    pub const DEFAULT: Self = Self(0);
+    /// `SHMEM_CTX_INVALID`.
+    pub const INVALID: Self = Self(usize::MAX);
+}
+
+/// `shmem_team_t`: a constant, or the address of a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Team(pub usize);
+
+impl Team {
+    /// `SHMEM_TEAM_INVALID`.
+    pub const INVALID: Self = Self(0);
+    /// `SHMEM_TEAM_WORLD`.
+    pub const WORLD: Self = Self(1);
+    /// `SHMEM_TEAM_SHARED`.
+    pub const SHARED: Self = Self(2);
+}
+
+/// `shmem_team_config_t`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TeamConfig {
+    /// Contexts that the team may have.
+    pub num_contexts: c_int,
+}
+
+/// `SHMEM_TEAM_NUM_CONTEXTS`: the field of a [`TeamConfig`] that is meant.
+pub const TEAM_NUM_CONTEXTS: c_long = 1;
+
+/// `shmem_ctx_session_config_t`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SessionConfig {
+    /// Operations of the session, at most.
+    pub total_ops: usize,
+}
+
+/// `SHMEM_CTX_SESSION_TOTAL_OPS`: the field of a [`SessionConfig`] that is meant.
+pub const SESSION_TOTAL_OPS: c_long = 1;
+
+/// `SHMEM_CTX_SESSION_BATCH`.
+pub const SESSION_BATCH: c_long = 1;
+
+/// What `shmemx_partition_info` tells.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PartitionInfo {
+    /// Its number.
+    pub id: c_int,
+    /// Bytes of its heap.
+    pub size: usize,
+    /// Bytes of the pages that it was given on this PE.
+    pub page_size: usize,
+    /// Its name, closed by a zero.
+    pub name: [c_char; 32],
+}
+
+/// `SHMEM_THREAD_SINGLE` to `SHMEM_THREAD_MULTIPLE`.
+pub mod threads {
+    use std::ffi::c_int;
+
+    /// One thread.
+    pub const SINGLE: c_int = 0;
+    /// The first thread alone communicates.
+    pub const FUNNELED: c_int = 1;
+    /// One thread at a time does.
+    pub const SERIALIZED: c_int = 2;
+    /// Any does.
+    pub const MULTIPLE: c_int = 3;
+}
+
+/// Options of contexts.
+pub mod options {
+    use std::ffi::c_long;
+
+    /// `SHMEM_CTX_SERIALIZED`.
+    pub const SERIALIZED: c_long = 1;
+    /// `SHMEM_CTX_PRIVATE`.
+    pub const PRIVATE: c_long = 2;
+    /// `SHMEM_CTX_NOSTORE`.
+    pub const NOSTORE: c_long = 4;
+}
+
+/// What a row of the table has for a type where it has none.
+pub type Nothing = ();
+
+/// Elements of one byte.
+pub type Bytes1 = Bytes<1>;
+/// Elements of two bytes.
+pub type Bytes2 = Bytes<2>;
+/// Elements of four bytes.
+pub type Bytes4 = Bytes<4>;
+/// Elements of eight bytes.
+pub type Bytes8 = Bytes<8>;
+/// Elements of sixteen bytes.
+pub type Bytes16 = Bytes<16>;

@@ -1,0 +1,388 @@
+//! Point-to-point synchronisation: `shmem_wait_until`, `shmem_test`, and their forms for several words.
+//!
+//! What is waited for may change by a put, an atomic operation, or a plain store of another thread; see
+//! [`untyped`](shmem_core::context::untyped) for who wakes whom. Where a call stands is looked for when it takes long enough to
+//! be told, and not when it sleeps.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::panic::Location;
+use std::ptr;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use shmem_core::context::Endpoint;
+use shmem_core::context::untyped::{self, Looks};
+use shmem_core::observe::Family;
+use shmem_core::system::Activity;
+use shmem_core::text::Text;
+
+use crate::refusal::{Place, refuse};
+use crate::symmetric;
+use crate::table::routines;
+use crate::types::{Compared, Item, Long};
+use crate::world;
+
+routines! {
+    waited {
+        plain "" "_wait_until" (ivar: *mut T, cmp: c_int, cmp_value: T) [shmem_wait_until 0] = wait_until::<T>;
+        plain "" "_wait_until_all" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T)
+            [shmem_wait_until_all 0] = wait_until_all::<T>;
+        plain "" "_wait_until_any" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
+            [shmem_wait_until_any 0] = wait_until_any::<T>;
+        plain "" "_wait_until_some"
+            (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
+            [shmem_wait_until_some 0] = wait_until_some::<T>;
+        plain "" "_wait_until_all_vector"
+            (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T)
+            [shmem_wait_until_all_vector 0] = wait_until_all_vector::<T>;
+        plain "" "_wait_until_any_vector"
+            (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
+            [shmem_wait_until_any_vector 0] = wait_until_any_vector::<T>;
+        plain "" "_wait_until_some_vector"
+            (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
+            [shmem_wait_until_some_vector 0] = wait_until_some_vector::<T>;
+        plain "" "_test" (ivar: *mut T, cmp: c_int, cmp_value: T) -> c_int [shmem_test 0] = test::<T>;
+        plain "" "_test_all" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> c_int
+            [shmem_test_all 0] = test_all::<T>;
+        plain "" "_test_any" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
+            [shmem_test_any 0] = test_any::<T>;
+        plain "" "_test_some"
+            (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
+            [shmem_test_some 0] = test_some::<T>;
+        plain "" "_test_all_vector"
+            (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> c_int
+            [shmem_test_all_vector 0] = test_all_vector::<T>;
+        plain "" "_test_any_vector"
+            (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
+            [shmem_test_any_vector 0] = test_any_vector::<T>;
+        plain "" "_test_some_vector"
+            (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
+            [shmem_test_some_vector 0] = test_some_vector::<T>;
+    }
+    old_waited {
+        plain "" "_wait" (ivar: *mut T, cmp_value: T) [] = wait::<T>;
+    }
+    once {
+        plain "wait" "" (ivar: *mut Long, cmp_value: Long) [] = wait::<Long>;
+        plain "wait_until" "" (ivar: *mut Long, cmp: c_int, cmp_value: Long) [] = wait_until::<Long>;
+    }
+}
+
+/// What a word is compared by: `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    Different,
+    Greater,
+    LessOrEqual,
+    Less,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// As C numbers them; refused if it is none.
+    pub(crate) fn of(routine: &str, cmp: c_int) -> Self {
+        match cmp {
+            0 => Self::Equal,
+            1 => Self::Different,
+            2 => Self::Greater,
+            3 => Self::LessOrEqual,
+            4 => Self::Less,
+            5 => Self::GreaterOrEqual,
+            _ => refuse(
+                routine,
+                "cmp",
+                format_args!(
+                    "is {cmp}: comparisons are SHMEM_CMP_EQ (0), _NE (1), _GT (2), _LE (3), _LT (4) and _GE (5)"
+                ),
+            ),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn holds<T: PartialOrd>(self, word: &T, value: &T) -> bool {
+        match self {
+            Self::Equal => word == value,
+            Self::Different => word != value,
+            Self::Greater => word > value,
+            Self::LessOrEqual => word <= value,
+            Self::Less => word < value,
+            Self::GreaterOrEqual => word >= value,
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::Different => "!=",
+            Self::Greater => ">",
+            Self::LessOrEqual => "<=",
+            Self::Less => "<",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+}
+
+/// A word now. What the PE that wrote it did before its last fence is visible behind it.
+///
+/// # Safety
+///
+/// It must be readable, and aligned for its size.
+#[inline]
+pub(crate) unsafe fn now<T: Item>(word: *const T) -> T {
+    let word = word.cast_mut();
+    match size_of::<T>() {
+        // SAFETY: the caller's promise.
+        1 => bytemuck::cast(unsafe { AtomicU8::from_ptr(word.cast()) }.load(Ordering::Acquire)),
+        // SAFETY: the caller's promise.
+        2 => bytemuck::cast(unsafe { AtomicU16::from_ptr(word.cast()) }.load(Ordering::Acquire)),
+        // SAFETY: the caller's promise.
+        4 => bytemuck::cast(unsafe { AtomicU32::from_ptr(word.cast()) }.load(Ordering::Acquire)),
+        // SAFETY: the caller's promise.
+        _ => bytemuck::cast(unsafe { AtomicU64::from_ptr(word.cast()) }.load(Ordering::Acquire)),
+    }
+}
+
+/// Words that are waited for, as C names them.
+#[derive(Clone, Copy)]
+struct Words<T> {
+    routine: &'static str,
+    words: *const T,
+    count: usize,
+    /// Which are left out; null: none is.
+    status: *const c_int,
+    comparison: Comparison,
+    values: Values<T>,
+}
+
+/// What words are compared with.
+#[derive(Clone, Copy)]
+enum Values<T> {
+    One(T),
+    Each(*const T),
+}
+
+impl<T: Compared> Words<T> {
+    fn one(routine: &'static str, word: *const T, cmp: c_int, value: T) -> Self {
+        Self::new(routine, word, 1, ptr::null(), cmp, Values::One(value))
+    }
+
+    fn new(
+        routine: &'static str,
+        words: *const T,
+        count: usize,
+        status: *const c_int,
+        cmp: c_int,
+        values: Values<T>,
+    ) -> Self {
+        world::current(routine);
+        let comparison = Comparison::of(routine, cmp);
+        if count > 0 && symmetric::range(words, size_of::<T>()).is_none() {
+            symmetric::locate(words, size_of::<T>(), routine, "ivar");
+        }
+        Self { routine, words, count, status, comparison, values }
+    }
+
+    /// Whether a word is one of those that count.
+    fn counts(&self, at: usize) -> bool {
+        // SAFETY: null, or as many numbers as there are words, from C.
+        self.status.is_null() || unsafe { self.status.wrapping_add(at).read() } == 0
+    }
+
+    /// Whether any of them counts.
+    fn any_counts(&self) -> bool {
+        (0..self.count).any(|at| self.counts(at))
+    }
+
+    fn holds(&self, at: usize) -> bool {
+        // SAFETY: C gives so many words.
+        let word = unsafe { now(self.words.wrapping_add(at)) };
+        match self.values {
+            Values::One(value) => self.comparison.holds(&word, &value),
+            Values::Each(values) => {
+                // SAFETY: C gives as many values as words.
+                let value = unsafe { values.wrapping_add(at).read() };
+                self.comparison.holds(&word, &value)
+            }
+        }
+    }
+
+    /// The first that counts and holds.
+    fn first(&self) -> Option<usize> {
+        (0..self.count).find(|at| self.counts(*at) && self.holds(*at))
+    }
+
+    /// Whether all that count hold.
+    fn all(&self) -> bool {
+        (0..self.count).all(|at| !self.counts(at) || self.holds(at))
+    }
+
+    /// Writes which hold; gives how many.
+    ///
+    /// # Safety
+    ///
+    /// There must be room for as many numbers as there are words.
+    unsafe fn some(&self, indices: *mut usize) -> usize {
+        let mut found = 0;
+        for at in (0..self.count).filter(|at| self.counts(*at)) {
+            if self.holds(at) {
+                // SAFETY: fewer have been written than there are words (caller).
+                unsafe { indices.wrapping_add(found).write(at) };
+                found += 1;
+            }
+        }
+        found
+    }
+
+    fn looks(&self, endpoint: &Endpoint, family: Family) -> Looks {
+        let offset = symmetric::offset(self.words)
+            .unwrap_or_else(|| self.words.addr().wrapping_sub(endpoint.mine(0).addr()));
+        let bytes = if self.count == 1 { size_of::<T>() } else { 0 };
+        Looks { family, offset, bytes, location: Location::caller() }
+    }
+
+    fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R {
+        let endpoint = world::default_stream().endpoint(self.routine);
+        untyped::look(endpoint, self.looks(endpoint, family), look)
+    }
+
+    fn wait(&self, family: Family, done: impl FnMut() -> bool) {
+        let endpoint = world::default_stream().endpoint(self.routine);
+        let looks = self.looks(endpoint, family);
+        let subject = || {
+            let name = endpoint.waiting().name_of(looks.offset);
+            let of = if self.count > 1 { format!(", {} words", self.count) } else { String::new() };
+            format!("{name}{of} {}", self.comparison.sign())
+        };
+        wait_for(endpoint, self.routine, looks, done, subject);
+    }
+}
+
+/// Waits until `done`.
+pub(crate) fn wait_for(
+    endpoint: &Endpoint,
+    routine: &'static str,
+    looks: Looks,
+    done: impl FnMut() -> bool,
+    subject: impl Fn() -> String,
+) {
+    let times = Cell::new(0);
+    untyped::wait(endpoint, looks, done, || {
+        // The first time it begins to sleep; later ones are told.
+        let place = if times.replace(times.get() + 1) > 0 { Place::of_the_call() } else { Place::default() };
+        Activity {
+            operation: Text::head(routine),
+            subject: Text::head(&subject()),
+            file: Text::tail(&place.file),
+            line: place.line,
+            ..Activity::NONE
+        }
+    });
+}
+
+fn wait_until<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) {
+    let words = Words::one(routine, ivar, cmp, value);
+    words.wait(Family::WaitUntil, || words.holds(0));
+}
+
+fn wait<T: Compared>(routine: &'static str, ivar: *mut T, value: T) {
+    wait_until(routine, ivar, 1, value);
+}
+
+fn test<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) -> c_int {
+    let words = Words::one(routine, ivar, cmp, value);
+    words.look(Family::Test, || c_int::from(words.holds(0)))
+}
+
+/// The forms of several words, with one value and with a value for each.
+macro_rules! forms {
+    ($($form:ident / $vector:ident ($($indices:ident)?) $(-> $result:ty)? = $all:expr;)*) => {$(
+        unsafe fn $form<T: Compared>(
+            routine: &'static str,
+            ivars: *mut T,
+            nelems: usize,
+            $($indices: *mut usize,)?
+            status: *const c_int,
+            cmp: c_int,
+            value: T,
+        ) $(-> $result)? {
+            let words = Words::new(routine, ivars, nelems, status, cmp, Values::One(value));
+            ($all)(words $(, $indices)?)
+        }
+
+        unsafe fn $vector<T: Compared>(
+            routine: &'static str,
+            ivars: *mut T,
+            nelems: usize,
+            $($indices: *mut usize,)?
+            status: *const c_int,
+            cmp: c_int,
+            values: *mut T,
+        ) $(-> $result)? {
+            let words = Words::new(routine, ivars, nelems, status, cmp, Values::Each(values));
+            ($all)(words $(, $indices)?)
+        }
+    )*};
+}
+forms! {
+    wait_until_all / wait_until_all_vector () = all_wait;
+    wait_until_any / wait_until_any_vector () -> usize = any_wait;
+    wait_until_some / wait_until_some_vector (indices) -> usize = some_wait;
+    test_all / test_all_vector () -> c_int = all_test;
+    test_any / test_any_vector () -> usize = any_test;
+    test_some / test_some_vector (indices) -> usize = some_test;
+}
+
+fn all_wait<T: Compared>(words: Words<T>) {
+    words.wait(Family::WaitUntilAll, || words.all());
+}
+
+fn any_wait<T: Compared>(words: Words<T>) -> usize {
+    if !words.any_counts() {
+        return usize::MAX;
+    }
+    let mut found = None;
+    words.wait(Family::WaitUntilAny, || {
+        found = words.first();
+        found.is_some()
+    });
+    found.unwrap_or(usize::MAX)
+}
+
+fn some_wait<T: Compared>(words: Words<T>, indices: *mut usize) -> usize {
+    if !words.any_counts() {
+        return 0;
+    }
+    words.wait(Family::WaitUntilSome, || words.first().is_some());
+    // SAFETY: C gives room for as many numbers as words.
+    unsafe { words.some(indices) }
+}
+
+fn all_test<T: Compared>(words: Words<T>) -> c_int {
+    words.look(Family::TestAll, || c_int::from(words.all()))
+}
+
+fn any_test<T: Compared>(words: Words<T>) -> usize {
+    words.look(Family::TestAny, || words.first().unwrap_or(usize::MAX))
+}
+
+fn some_test<T: Compared>(words: Words<T>, indices: *mut usize) -> usize {
+    // SAFETY: C gives room for as many numbers as words.
+    words.look(Family::TestSome, || unsafe { words.some(indices) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_are_those_of_their_names() {
+        let holds = |cmp| [1, 2, 3].map(|word| Comparison::of("test", cmp).holds(&word, &2));
+        assert_eq!(holds(0), [false, true, false]);
+        assert_eq!(holds(1), [true, false, true]);
+        assert_eq!(holds(2), [false, false, true]);
+        assert_eq!(holds(3), [true, true, false]);
+        assert_eq!(holds(4), [true, false, false]);
+        assert_eq!(holds(5), [false, true, true]);
+    }
+}

@@ -1,0 +1,117 @@
+/* pes: 2 */
+/* status: nonzero */
+/* env: SHMEM_CHECK=1 */
+/* cases: pe=shmem_long_p.*pe.*7 pe-negative=shmem_long_get.*-1 pe-atomic=shmem_int_atomic_add.*2 */
+/* cases: pe-context=shmem_ctx_long_put.*9 pe-signal=shmem_putmem_signal.*5 pe-nbi=shmem_putmem_nbi.*2 */
+/* cases: stack=shmem_long_put.*symmetric private=shmem_long_put.*symmetric private-atomic=shmem_long_atomic_inc.*symmetric */
+/* cases: private-wait=shmem_long_wait_until.*symmetric null=shmem_long_put beyond=shmem_putmem overflow=shmem_put64 */
+/* cases: before=shmem_my_pe|shmem_n_pes before-put=shmem_long_p after=shmem_barrier_all after-put=shmem_long_p */
+/* cases: root=shmem_long_broadcast.*root cmp=shmem_long_wait_until.*cmp signal-op=shmem_putmem_signal.*sig_op */
+/* cases: destroyed=shmem_ctx_long_p stride=shmem_long_iput.*stride free=shmem_free team=shmem_team_sync|shmem_sync */
+/* cases: unequal=malloc.*100.*bytes unequal-reduce=shmem_long_sum_reduce */
+/* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
+/* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
+/* Bad input: one message with the routine and what is wrong, and the job ends. */
+#include "check.h"
+
+static long word, words[16];
+static uint64_t flag;
+
+static int is(const char *argument, const char *name)
+{
+    return strcmp(argument, name) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    long local = 3, *private_memory = (long *)calloc(100, sizeof(long));
+    if (is(what, "before"))
+        return shmem_my_pe() + shmem_n_pes() * 0;
+    if (is(what, "before-put"))
+        shmem_long_p(&word, 1, 0);
+    begin();
+    long *heap = (long *)room(10 * sizeof(long));
+    shmem_barrier_all();
+    if (is(what, "after") || is(what, "after-put")) {
+        shmem_finalize();
+        if (is(what, "after"))
+            shmem_barrier_all();
+        shmem_long_p(&word, 1, 0);
+        return 0;
+    }
+    if (is(what, "unequal"))
+        shmem_malloc(me ? 100 : 200000);
+    if (is(what, "unequal-reduce"))
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, heap, me ? 1 : 2);
+    if (is(what, "gone-team")) {
+        /* Another one has its place. */
+        shmem_team_t gone, other;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &gone);
+        shmem_team_destroy(gone);
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &other);
+        shmem_team_sync(gone);
+    }
+    if (me == 0) {
+        if (is(what, "set"))
+            shmem_barrier(1, 0, 1, words);
+        if (is(what, "set-beyond"))
+            shmem_sync(0, 1, 2, words);
+        if (is(what, "lock-twice")) {
+            shmem_set_lock(&word);
+            shmem_set_lock(&word);
+        }
+        if (is(what, "lock-free"))
+            shmem_clear_lock(&word);
+        if (is(what, "pe"))
+            shmem_long_p(&word, 1, 7);
+        if (is(what, "pe-negative"))
+            shmem_long_get(&local, &word, 1, -1);
+        if (is(what, "pe-atomic"))
+            shmem_int_atomic_add((int *)&word, 1, npes);
+        if (is(what, "pe-context"))
+            shmem_ctx_long_put(SHMEM_CTX_DEFAULT, &word, &local, 1, 9);
+        if (is(what, "pe-signal"))
+            shmem_putmem_signal(&word, &local, 8, &flag, 1, SHMEM_SIGNAL_SET, 5);
+        if (is(what, "pe-nbi"))
+            shmem_putmem_nbi(&word, &local, 8, npes);
+        if (is(what, "stack"))
+            shmem_long_put(&local, heap, 1, 1);
+        if (is(what, "private"))
+            shmem_long_put(private_memory, heap, 1, 1);
+        if (is(what, "private-atomic"))
+            shmem_long_atomic_inc(private_memory, 1);
+        if (is(what, "private-wait"))
+            shmem_long_wait_until(private_memory, SHMEM_CMP_EQ, 1);
+        if (is(what, "null"))
+            shmem_long_put(NULL, heap, 1, 1);
+        if (is(what, "beyond")) {
+            char *large = (char *)calloc(1, (size_t)1 << 30);
+            shmem_putmem(heap, large, (size_t)1 << 30, 1);
+            shmem_putmem(words, large, (size_t)1 << 30, 1);
+        }
+        if (is(what, "overflow"))
+            shmem_put64(heap, words, SIZE_MAX / 4, 1);
+        if (is(what, "root"))
+            shmem_long_broadcast(SHMEM_TEAM_WORLD, words, heap, 1, 5);
+        if (is(what, "cmp"))
+            shmem_long_wait_until(&word, 99, 1);
+        if (is(what, "signal-op"))
+            shmem_putmem_signal(&word, &local, 8, &flag, 1, 77, 1);
+        if (is(what, "destroyed")) {
+            shmem_ctx_t context;
+            shmem_ctx_create(0, &context);
+            shmem_ctx_destroy(context);
+            shmem_ctx_long_p(context, &word, 1, 1);
+        }
+        if (is(what, "stride"))
+            shmem_long_iput(heap, words, 0, 1, 3, 1);
+        if (is(what, "free"))
+            shmem_free(private_memory);
+        if (is(what, "team"))
+            shmem_team_sync(SHMEM_TEAM_INVALID);
+    }
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,345 @@
+//! Globals of C programs, built as users build them: by every linker, position independent or not, with either library.
+//!
+//! The programs beside this file are compiled by `oshcc` of an installation: that of `OSHCC` and `OSHRUN` in the
+//! environment, or one that is made here, of what Cargo has built. Where there is no C compiler, this says so and passes.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The wrappers of an installation.
+struct Installed {
+    oshcc: PathBuf,
+    oshrun: PathBuf,
+}
+
+/// How a program is linked.
+struct Way {
+    name: &'static str,
+    compiler: &'static str,
+    options: &'static [&'static str],
+}
+
+const WAYS: [Way; 10] = [
+    Way { name: "ld", compiler: "gcc", options: &[] },
+    Way { name: "ld, no PIE", compiler: "gcc", options: &["-no-pie", "-fno-pie"] },
+    Way { name: "ld, static libshmem", compiler: "gcc", options: &["-static-shmem"] },
+    Way { name: "ld, static libshmem, no PIE", compiler: "gcc", options: &["-static-shmem", "-no-pie"] },
+    Way { name: "ld, bound at once", compiler: "gcc", options: &["-Wl,-z,now"] },
+    Way { name: "ld, nothing made read only", compiler: "gcc", options: &["-Wl,-z,norelro"] },
+    Way { name: "lld", compiler: "clang", options: &["-fuse-ld=lld"] },
+    Way { name: "lld, no PIE", compiler: "clang", options: &["-fuse-ld=lld", "-no-pie", "-fno-pie"] },
+    Way { name: "lld, static libshmem", compiler: "clang", options: &["-fuse-ld=lld", "-static-shmem"] },
+    Way { name: "AddressSanitizer", compiler: "gcc", options: &["-fsanitize=address"] },
+];
+
+/// The way that everything can be built.
+const PLAIN: &Way = &WAYS[0];
+
+fn installed() -> Option<&'static Installed> {
+    static INSTALLED: OnceLock<Option<Installed>> = OnceLock::new();
+    let found = INSTALLED.get_or_init(|| {
+        if !can("gcc", &[]) {
+            eprintln!("skipped: no C compiler (gcc) is here");
+            return None;
+        }
+        if let (Some(oshcc), Some(oshrun)) = (env::var_os("OSHCC"), env::var_os("OSHRUN")) {
+            // With or without `-np` behind it, as scripts have it.
+            let oshrun = oshrun.to_string_lossy().split(' ').next().unwrap_or_default().into();
+            return Some(Installed { oshcc: oshcc.into(), oshrun });
+        }
+        let prefix = temporary().join("installed");
+        let made = Command::new(folder().join("../../make.sh")).arg("--debug").arg(&prefix).output().unwrap();
+        assert!(made.status.success(), "{}", text(&made));
+        Some(Installed { oshcc: prefix.join("bin/oshcc"), oshrun: prefix.join("bin/oshrun") })
+    });
+    found.as_ref()
+}
+
+/// Whether a compiler makes a program with these options.
+fn can(compiler: &str, options: &[&str]) -> bool {
+    let to = temporary().join("nothing");
+    let options = options.iter().filter(|option| **option != "-static-shmem");
+    let made =
+        Command::new(compiler).args(options).arg(folder().join("nothing.c")).arg("-o").arg(to).output();
+    made.is_ok_and(|made| made.status.success())
+}
+
+fn build(installed: &Installed, way: &Way, sources: &[&str], name: &str) -> PathBuf {
+    let to = temporary().join(name);
+    let made = Command::new(&installed.oshcc)
+        .env("OSHCC_CC", way.compiler)
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"])
+        .args(way.options)
+        .args(sources.iter().map(|source| folder().join(source)))
+        .arg("-o")
+        .arg(&to)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}: {}", way.name, text(&made));
+    to
+}
+
+fn run(installed: &Installed, pes: u32, program: &Path, arguments: &[&str]) -> Output {
+    let mut job = Command::new(&installed.oshrun);
+    job.args(["-np", &pes.to_string(), "--timeout", "60"]).arg(program).args(arguments);
+    job.env("ASAN_OPTIONS", "detect_leaks=0").output().unwrap()
+}
+
+/// Builds a program in a way and runs it on three PEs, without a complaint.
+fn works(way: &Way, source: &str, name: &str) -> Option<String> {
+    let installed = installed()?;
+    if !can(way.compiler, way.options) {
+        eprintln!("skipped: {}: {} does not link so here", way.name, way.compiler);
+        return None;
+    }
+    let program = build(installed, way, &[source], name);
+    let output = run(installed, 3, &program, &[]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}: {}", way.name, text(&output));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/globals")
+}
+
+fn temporary() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+fn text(output: &Output) -> String {
+    let both = [output.stdout.as_slice(), &output.stderr].concat();
+    format!("{}: {}", output.status, String::from_utf8_lossy(&both))
+}
+
+#[test]
+fn they_are_symmetric_however_a_program_is_linked() {
+    for (k, way) in WAYS.iter().enumerate() {
+        works(way, "kinds.c", &format!("kinds-{k}"));
+    }
+}
+
+#[test]
+fn what_is_not_touched_takes_no_memory() {
+    for (k, way) in WAYS
+        .iter()
+        .enumerate()
+        .filter(|(_, way)| way.options.contains(&"-static-shmem") || way.options.is_empty())
+    {
+        works(way, "large.c", &format!("large-{k}"));
+    }
+}
+
+#[test]
+fn a_fork_has_its_own() {
+    for (k, way) in WAYS.iter().enumerate() {
+        works(way, "fork.c", &format!("fork-{k}"));
+    }
+}
+
+#[test]
+fn a_fork_may_be_a_job() {
+    let Some(installed) = installed() else { return };
+    let program = build(installed, PLAIN, &["parent.c"], "parent");
+    let output = Command::new(program).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
+fn copies_of_variables_of_libraries_are_the_programs() {
+    let Some(installed) = installed() else { return };
+    let library = temporary().join("libshared.so");
+    let made = Command::new("gcc")
+        .args(["-shared", "-fPIC"])
+        .arg(folder().join("shared.c"))
+        .arg("-o")
+        .arg(&library)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let to = temporary().join("copied");
+    let made = Command::new(&installed.oshcc)
+        .args(["-std=gnu11", "-no-pie", "-fno-pie"])
+        .arg(folder().join("copied.c"))
+        .arg(&library)
+        .arg(format!("-Wl,-rpath,{}", temporary().display()))
+        .arg("-o")
+        .arg(&to)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let output = run(installed, 2, &to, &[]);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(output.stdout, b"is symmetric\n", "{}", text(&output));
+}
+
+#[test]
+fn pes_of_different_programs_are_refused() {
+    let Some(installed) = installed() else { return };
+    let one = build(installed, PLAIN, &["kinds.c"], "one");
+    let other = build(installed, PLAIN, &["heap.c"], "other");
+    let choose =
+        format!("if [ $SHMRUN_PE = 0 ]; then exec {}; else exec {}; fi", one.display(), other.display());
+    let output = run(installed, 2, Path::new("sh"), &["-c", &choose]);
+    let text = text(&output);
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains("where PE 0 has `program: ") || text.contains("PE 0 has `program: "), "{text}");
+}
+
+/// Builds `heap.c` with a library that begins before libshmem.
+fn behind(installed: &Installed, source: &str) -> PathBuf {
+    let library = temporary().join(format!("lib{source}.so"));
+    let made = Command::new("gcc")
+        .args(["-shared", "-fPIC", "-pthread"])
+        .arg(folder().join(source))
+        .arg("-o")
+        .arg(&library)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let program = temporary().join(format!("behind-{source}"));
+    // Libraries begin in the opposite order to that in which they are named.
+    let made = Command::new(&installed.oshcc)
+        .args(["-std=gnu11", "-Wl,--no-as-needed"])
+        .arg(folder().join("heap.c"))
+        .arg("-lshmem")
+        .arg(&library)
+        .arg(format!("-Wl,-rpath,{}", temporary().display()))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    program
+}
+
+/// Runs what [`behind`] has built: all is well until a global is named.
+fn is_told_once(installed: &Installed, program: &Path, why: &str) {
+    let output = run(installed, 2, program, &[]);
+    let said = text(&output);
+    if said.contains("cannot seal") {
+        eprintln!("skipped: this kernel does not seal pages (Linux 6.10)");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("globals of the program are not symmetric").count(), 1, "{said}");
+    assert!(said.contains(why), "{said}");
+    let output = run(installed, 2, program, &["global"]);
+    let said = text(&output);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("it is a global of the program, and these are not symmetric here"), "{said}");
+}
+
+#[test]
+fn a_thread_before_the_program_is_told_once() {
+    let Some(installed) = installed() else { return };
+    is_told_once(installed, &behind(installed, "thread.c"), "had 2 threads before");
+}
+
+#[test]
+fn sealed_pages_are_told_once() {
+    let Some(installed) = installed() else { return };
+    is_told_once(installed, &behind(installed, "sealed.c"), "the program is sealed");
+}
+
+#[test]
+fn c_and_rust_are_one_program() {
+    let Some(installed) = installed() else { return };
+    let half = temporary().join("libhalf.a");
+    let made = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .args(["--edition=2024", "--crate-type=staticlib", "-Anon_upper_case_globals"])
+        .arg(folder().join("half.rs"))
+        .arg("-o")
+        .arg(&half)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    for library in [None, Some("-static-shmem")] {
+        let to = temporary().join(format!("with-rust{}", library.unwrap_or_default()));
+        let made = Command::new(&installed.oshcc)
+            .args(["-std=gnu11"])
+            .args(library)
+            .arg(folder().join("with_rust.c"))
+            .arg(&half)
+            .arg("-o")
+            .arg(&to)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", text(&made));
+        let output = run(installed, 3, &to, &[]);
+        assert!(output.status.success(), "{}", text(&output));
+    }
+}
+
+#[test]
+fn a_debugger_reads_and_writes_them() {
+    let Some(installed) = installed() else { return };
+    if Command::new("gdb").arg("--version").output().is_err() {
+        eprintln!("skipped: no gdb is here");
+        return;
+    }
+    let way = Way { name: "for gdb", compiler: "gcc", options: &["-g"] };
+    let program = build(installed, &way, &["kinds.c"], "debugged");
+    let mut gdb = Command::new("gdb");
+    gdb.args([
+        "-nx",
+        "-batch",
+        "-ex",
+        "set debuginfod enabled off",
+        "-ex",
+        "break shmem_finalize",
+        "-ex",
+        "run",
+    ]);
+    for command in ["frame function main", "print written", "set var zeros[3] = 4321", "print zeros[3]"] {
+        gdb.args(["-ex", command]);
+    }
+    let said = text(&gdb.arg(&program).output().unwrap());
+    if said.contains("ptrace") {
+        eprintln!("skipped: gdb may not trace here");
+        return;
+    }
+    assert!(said.contains("$1 = 1000") && said.contains("$2 = 4321"), "{said}");
+}
+
+#[test]
+fn pkg_config_finds_the_library() {
+    let Some(installed) = installed() else { return };
+    let prefix = installed.oshcc.parent().and_then(Path::parent).unwrap();
+    let asked = Command::new("pkg-config")
+        .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
+        .args(["--cflags", "--libs", "shmem"])
+        .output();
+    let Ok(asked) = asked else {
+        eprintln!("skipped: no pkg-config is here");
+        return;
+    };
+    assert!(asked.status.success(), "{}", text(&asked));
+    let options = String::from_utf8(asked.stdout).unwrap();
+    let program = temporary().join("by-pkg-config");
+    let made = Command::new("gcc")
+        .arg(folder().join("kinds.c"))
+        .args(options.split_whitespace())
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let output = run(installed, 2, &program, &[]);
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
+fn shmem_info_lists_them() {
+    let Some(installed) = installed() else { return };
+    for (name, option) in [("listed", None), ("listed-static", Some("-static-shmem"))] {
+        let options: Vec<_> = option.into_iter().collect();
+        let way = Way { name, compiler: "gcc", options: options.leak() };
+        let program = build(installed, &way, &["kinds.c"], name);
+        let info = installed.oshcc.with_file_name("shmem-info");
+        let said = text(&Command::new(info).arg("layout").arg(program).output().unwrap());
+        assert!(said.contains("globals of the program: 3 object(s), 8008 bytes"), "{said}");
+        assert!(["written", "constructed", "zeros"].iter().all(|name| said.contains(name)), "{said}");
+    }
+}

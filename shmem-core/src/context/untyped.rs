@@ -1,0 +1,401 @@
+//! The operations on addresses, for the C library: what Rust's types say is said by arguments, and nothing is lent.
+//!
+//! On the node a program in C goes straight to the arena by [`store`], [`load`], [`copy`], [`near_atomic`] and
+//! [`near_signal`]; everything else comes here by functions that take the endpoint, tell the observer, and find the way.
+//!
+//! C programs wait for what a put writes, and for plain stores of other threads, where Rust's wait for words of atomic
+//! operations. So [`wait`] announces itself and then makes all running threads of all processes that asked for it pass a
+//! fence ([`expect_fences`]), before it looks a last time: a put rings by a load and a branch alone ([`ring`]). Sleeps
+//! are short, for stores that nobody tells of.
+
+use core::panic::Location;
+use core::time::Duration;
+
+use bytemuck::Pod;
+
+use super::amo::{fetch_nbi_slow, fetching_slow, signal_on_node, update_slow};
+use super::order::{fence_through, quiet_pe_through, quiet_through};
+use super::slow::{get_slow, put_signal_slow, put_slow};
+use super::{strided, wait};
+use crate::endpoint::Endpoint;
+use crate::observe::{Call, Family};
+use crate::pe::Pe;
+use crate::strided::Level;
+use crate::system::Activity;
+use crate::transport::{AtomicOp, Remote, SessionOptions, SignalOp, Width, shm};
+
+/// The longest sleep of who waits: a plain store of another thread is seen so late.
+const LONGEST_SLEEP: Duration = Duration::from_millis(1);
+
+/// Commands of membarrier(2) (`linux/membarrier.h`).
+const GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+
+/// Writes a value.
+///
+/// # Safety
+///
+/// `to` must be writable symmetric memory of a PE of this node, for the size of a `T`.
+#[inline(always)]
+pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
+    // C programs may use other sizes at the same place, and need no alignment where their compiler needs none.
+    // SAFETY: the caller's promise; named, it needs no alignment for its numbers.
+    unsafe { shm::store(to, value, true) };
+}
+
+/// Reads a value.
+///
+/// # Safety
+///
+/// `from` must be readable for the size of a `T`.
+#[inline(always)]
+pub unsafe fn load<T: Pod>(from: *const T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { shm::load(from, true) }
+}
+
+/// Copies bytes, which others may change meanwhile, and which may overlap.
+///
+/// # Safety
+///
+/// `from` must be readable and `to` writable for as many bytes.
+#[inline(always)]
+pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { shm::put(to, from, bytes) };
+}
+
+/// Rings the bell of the PE whose slot starts at `slot`, behind stores, if somebody [waits](wait).
+///
+/// # Safety
+///
+/// `slot` must be the start of a mapped slot.
+#[inline(always)]
+pub unsafe fn ring(slot: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { Endpoint::bell_at(slot) }.ring_behind_any_store();
+}
+
+/// Changes a word of a PE on this node; gives what was there.
+///
+/// # Safety
+///
+/// `slot` must be the start of a mapped slot, and `word` an aligned word of that width in it.
+#[inline(always)]
+pub unsafe fn near_atomic(slot: *mut u8, word: *mut u8, width: Width, op: AtomicOp) -> u64 {
+    // SAFETY: the caller's promise.
+    let bell = unsafe { Endpoint::bell_at(slot) };
+    // SAFETY: the caller's promise.
+    unsafe { shm::atomic(word, width, op, bell) }
+}
+
+/// Changes a signal of a PE on this node.
+///
+/// # Safety
+///
+/// As [`near_atomic`], of eight bytes.
+#[inline(always)]
+pub unsafe fn near_signal(slot: *mut u8, offset: usize, op: SignalOp) {
+    signal_on_node(slot, offset, op);
+}
+
+/// Writes bytes to a PE wherever it is.
+///
+/// # Safety
+///
+/// `bytes` bytes must be readable for as long as the family says, and lie in the segment of every PE.
+pub unsafe fn put(
+    endpoint: &Endpoint,
+    to: Remote,
+    from: *const u8,
+    bytes: usize,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { put_slow(endpoint, to.pe, to.segment, to.offset, from, bytes, family, location) };
+    wake(endpoint, to.pe);
+}
+
+/// Reads bytes of a PE wherever it is.
+///
+/// # Safety
+///
+/// `bytes` bytes must be writable for as long as the family says, and lie in the segment of every PE.
+pub unsafe fn get(
+    endpoint: &Endpoint,
+    to: *mut u8,
+    from: Remote,
+    bytes: usize,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { get_slow(endpoint, to, from.pe, from.segment, from.offset, bytes, family, location) };
+}
+
+/// Writes bytes, and changes a signal behind them.
+///
+/// # Safety
+///
+/// As [`put`]; the signal must be an aligned one of eight bytes, on the PE of `to`.
+#[expect(clippy::too_many_arguments, reason = "those of a put and a signal")]
+pub unsafe fn put_signal(
+    endpoint: &Endpoint,
+    to: Remote,
+    from: *const u8,
+    bytes: usize,
+    signal: Remote,
+    op: SignalOp,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        put_signal_slow(
+            endpoint,
+            to.pe,
+            to.segment,
+            to.offset,
+            from,
+            bytes,
+            signal.segment,
+            signal.offset,
+            op,
+            family,
+            location,
+        );
+    }
+}
+
+/// Changes a word; gives what was there.
+///
+/// # Safety
+///
+/// The word must be an aligned one of that width on every PE.
+pub unsafe fn atomic(
+    endpoint: &Endpoint,
+    word: Remote,
+    width: Width,
+    op: AtomicOp,
+    family: Family,
+    location: &'static Location<'static>,
+) -> u64 {
+    let (code, a, b) = op.into_words();
+    fetching_slow(endpoint, word.pe, word.segment, word.offset, width, code, a, b, family, location)
+}
+
+/// Changes a word.
+///
+/// # Safety
+///
+/// As [`atomic`].
+pub unsafe fn update(
+    endpoint: &Endpoint,
+    word: Remote,
+    width: Width,
+    op: AtomicOp,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    let (code, a, b) = op.into_words();
+    update_slow(endpoint, word.pe, word.segment, word.offset, width, code, a, b, family, location);
+}
+
+/// Changes a word; what was there is written until the endpoint is quiet.
+///
+/// # Safety
+///
+/// As [`atomic`]; `before` must be aligned for the width, writable, and nobody else's, until the endpoint is quiet.
+pub unsafe fn atomic_nbi(
+    endpoint: &Endpoint,
+    before: *mut u8,
+    word: Remote,
+    width: Width,
+    op: AtomicOp,
+    family: Family,
+    location: &'static Location<'static>,
+) {
+    let (code, a, b) = op.into_words();
+    // SAFETY: the caller's promise.
+    unsafe {
+        fetch_nbi_slow(
+            endpoint,
+            word.pe,
+            word.segment,
+            word.offset,
+            width,
+            code,
+            a,
+            b,
+            before,
+            family,
+            location,
+        );
+    }
+}
+
+/// Writes blocks of `block` bytes. `align` is what all addresses and strides are multiples of.
+///
+/// # Safety
+///
+/// As [`put`], for every block; those of the destination do not overlap.
+#[inline]
+#[track_caller]
+pub unsafe fn put_blocks(
+    endpoint: &Endpoint,
+    to: Remote,
+    from: *const u8,
+    block: usize,
+    level: Level,
+    align: usize,
+    family: Family,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { strided::put_blocks(endpoint, to, from, block, level, align, family) };
+    wake(endpoint, to.pe);
+}
+
+/// Reads blocks of `block` bytes.
+///
+/// # Safety
+///
+/// As [`get`], for every block; those of the destination do not overlap.
+#[inline]
+#[track_caller]
+pub unsafe fn get_blocks(
+    endpoint: &Endpoint,
+    to: *mut u8,
+    from: Remote,
+    block: usize,
+    level: Level,
+    align: usize,
+    family: Family,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { strided::get_blocks(endpoint, to, from, block, level, align, family) };
+}
+
+/// Orders what an endpoint has issued.
+#[inline]
+#[track_caller]
+pub fn fence(endpoint: &Endpoint) {
+    fence_through(endpoint);
+}
+
+/// Completes what an endpoint has issued.
+#[inline]
+#[track_caller]
+pub fn quiet(endpoint: &Endpoint) {
+    quiet_through(endpoint, Location::caller());
+}
+
+/// Completes what an endpoint has issued for one PE.
+#[inline]
+#[track_caller]
+pub fn quiet_pe(endpoint: &Endpoint, pe: Pe) {
+    quiet_pe_through(endpoint, pe);
+}
+
+/// A wait for words of the calling PE, or a look at them: what observers are told.
+#[derive(Clone, Copy, Debug)]
+pub struct Looks {
+    /// Which routine.
+    pub family: Family,
+    /// Where the first word lies, and how many bytes there are.
+    pub offset: usize,
+    /// See there.
+    pub bytes: usize,
+    /// Where the call stands.
+    pub location: &'static Location<'static>,
+}
+
+/// Looks once, by `look`, and lets what has arrived be delivered before.
+pub fn look<R>(endpoint: &Endpoint, looks: Looks, look: impl FnOnce() -> R) -> R {
+    if endpoint.is_plain() {
+        return look();
+    }
+    endpoint.tell(looks.call(endpoint), || {
+        wait::progress(endpoint);
+        look()
+    })
+}
+
+/// Waits until `done`, which looks at words of the calling PE. `activity` says what is done, when it takes long.
+pub fn wait(
+    endpoint: &Endpoint,
+    looks: Looks,
+    mut done: impl FnMut() -> bool,
+    activity: impl Fn() -> Activity,
+) {
+    if endpoint.is_plain() && done() {
+        return;
+    }
+    let rest = || {
+        endpoint.waiting().until(
+            endpoint,
+            done,
+            |timeout, done| {
+                let timeout = timeout.map_or(LONGEST_SLEEP, |limit| limit.min(LONGEST_SLEEP));
+                endpoint.bell().sleep(Some(timeout), || {
+                    fence_others();
+                    done()
+                });
+            },
+            activity,
+        );
+    };
+    match endpoint.observer() {
+        None => rest(),
+        Some(_) => endpoint.tell(looks.call(endpoint), rest),
+    }
+}
+
+impl Looks {
+    fn call(&self, endpoint: &Endpoint) -> Call<'_> {
+        let call = Call::new(self.family, self.location).at(endpoint.me(), 0, self.offset, self.bytes);
+        match self.bytes {
+            4 => call.word(Width::W4, AtomicOp::Fetch),
+            8 => call.word(Width::W8, AtomicOp::Fetch),
+            _ => call,
+        }
+    }
+}
+
+/// Lets other processes of the node make the threads of this one pass a fence, when they [wait](wait).
+pub fn expect_fences() {
+    membarrier(REGISTER_GLOBAL_EXPEDITED);
+}
+
+/// Makes all threads that run, of all processes that [expect](expect_fences) it, pass a fence.
+fn fence_others() {
+    membarrier(GLOBAL_EXPEDITED);
+}
+
+/// Without it, where a kernel has none, a put may be seen after a short sleep.
+fn membarrier(command: libc::c_int) {
+    // SAFETY: these commands take no memory.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
+}
+
+/// Rings for a PE of this node, whose words may have changed by plain stores.
+fn wake(endpoint: &Endpoint, pe: Pe) {
+    if let Some(slot) = endpoint.mapped(pe, 0) {
+        // SAFETY: the start of the slot of a PE.
+        unsafe { ring(slot) };
+    }
+}
+
+/// Tells the way to other nodes what is to come on an endpoint.
+pub fn begin_session(endpoint: &Endpoint, options: SessionOptions) {
+    if let Some(far) = endpoint.far_if_any() {
+        far.transport.begin_session(far.channel, options);
+    }
+}
+
+/// Ends what [`begin_session`] began, with the same options.
+pub fn end_session(endpoint: &Endpoint, options: SessionOptions) {
+    if let Some(far) = endpoint.far_if_any() {
+        far.transport.end_session(far.channel, options);
+    }
+}
