@@ -59,7 +59,9 @@ extern "C" fn before_main() {
     let executable = Executable::of_this_process();
     // Nothing is written into statics while they are moved: those of a static library are among them.
     let moved = match &executable {
-        Some(executable) => executable.data().map_err(Failure::from).and_then(|data| moving::move_data(&data)),
+        Some(executable) => {
+            executable.data().map_err(Failure::from).and_then(|data| moving::move_data(&data))
+        }
         None => Err(Failure::Unknown),
     };
     _ = EXECUTABLE.set(executable);

@@ -87,6 +87,12 @@ fn request(routine: Routine, number: usize) -> Request {
     Request { case: format!("{operation}/{number}"), operation, numbers: format!("{number} {times}") }
 }
 
+/// What asks a program for each routine.
+#[cfg(test)]
+pub(crate) fn requests() -> impl Iterator<Item = Request> {
+    ROUTINES.into_iter().map(|(routine, number)| request(routine, number))
+}
+
 /// Those in which C and Rust do the same in the same order.
 fn is_shared(case: MicroCase) -> bool {
     !matches!(

@@ -214,7 +214,7 @@ impl Drop for Running {
 mod tests {
     use super::super::program;
     use super::*;
-    use crate::measure::collective;
+    use crate::measure::{c, collective};
     use crate::micro;
     use crate::strided::peers::{Operation, Transfer, request};
 
@@ -300,6 +300,7 @@ mod tests {
                     let collectives = collective::CASES.map(|case| case.request());
                     micro::requests().chain(collectives).collect::<Vec<_>>()
                 }
+                Peer::OshmemRoutines => c::requests().collect(),
                 _ => Operation::ALL
                     .into_iter()
                     .filter(|operation| operation.peer() == peer)
