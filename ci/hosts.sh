@@ -25,6 +25,11 @@ if ! is_inside; then
     if can_pretend openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge \
         iproute2 procps; then
         ci/install openssh-server openssh-client || true
+        # The examples in C, by the library as users have it.
+        ci/install gcc make || true
+        shmem-c/make.sh --debug "$bin/libshmem" >/dev/null
+        mkdir -p "$bin/c"
+        PATH=$bin/libshmem/bin:$PATH make --silent --directory="$bin/c" --makefile="$PWD/examples/c/Makefile"
         cargo test --workspace --no-run --test jobs --test ordered
         enter "$@"
     fi
@@ -89,6 +94,10 @@ tested() { # LAUNCHER NAME
     examples "$1" "$2"
     run "$1" "$bin/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check >"$said"
     grep "^equal to the serial solution, bit for bit" "$said" || fail "$said" "halo2d under $2 differs"
+    run "$1" "$bin/c/heat2d" --steps 50 --serial-check --output "$work/$2-c.png" >"$said"
+    grep -q "^equal to the serial solution, bit for bit" "$said" || fail "$said" "heat2d in C under $2 differs"
+    run "$1" "$bin/c/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check >"$said"
+    grep -q "^equal to the serial solution, bit for bit" "$said" || fail "$said" "halo2d in C under $2 differs"
     dies "$1" "$2" "$said"
     # All PEs on all hosts say why at once.
     ends "$1" "$2" abort "$said"

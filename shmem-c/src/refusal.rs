@@ -104,8 +104,7 @@ impl fmt::Display for Place {
 fn is_exported(name: &str) -> bool {
     let others = ["start_pes", "my_pe", "num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign"];
     let name = name.strip_prefix('p').unwrap_or(name);
-    name.starts_with("shmem_") && !name.contains("::") && !name.starts_with("shmem_c")
-        || name.starts_with("shmemx_")
+    ["shmem_", "shmemx_"].iter().any(|start| name.starts_with(start)) && !name.contains("::")
         || others.iter().any(|other| name.trim_start_matches('_') == *other)
 }
 
@@ -130,6 +129,8 @@ mod tests {
         assert_eq!(Place::in_frames(FRAMES), Some(Place { file: "./ring.c".to_owned(), line: 12 }));
         let bare = FRAMES.replace("             at ./ring.c:12:5\n", "");
         assert_eq!(Place::in_frames(&bare), Some(Place { file: "step".to_owned(), line: 0 }));
+        let context = FRAMES.replace("pshmem_int_put", "pshmem_ctx_int_put");
+        assert_eq!(Place::in_frames(&context), Place::in_frames(FRAMES));
         assert_eq!(Place::in_frames("   0: main\n"), None);
         assert_eq!(Place::parsed("a.c:3"), Some(Place { file: "a.c".to_owned(), line: 3 }));
     }

@@ -122,7 +122,7 @@ fn join() -> CWorld {
         shmem::raw::job::abort(&world, 1, &error);
     }
     untyped::expect_fences();
-    tell_panics(world.my_pe());
+    tell_panics();
     if !WATCHED.swap(true, Ordering::Relaxed) {
         // SAFETY: a function that lives as long as the process.
         unsafe { on_exit(at_exit, std::ptr::null_mut()) };
@@ -131,7 +131,7 @@ fn join() -> CWorld {
 }
 
 /// A panic is the end of the job: C has no frames that it could unwind.
-fn tell_panics(pe: usize) {
+fn tell_panics() {
     panic::set_hook(Box::new(move |info| {
         let payload = info.payload();
         let text = payload.downcast_ref::<&str>().copied();
@@ -142,7 +142,6 @@ fn tell_panics(pe: usize) {
             ("", Some(location)) => format!("; in the library, at {location}"),
             _ => place.to_string(),
         };
-        _ = pe;
         refusal::end(1, &format!("{routine}{text}{place}"));
     }));
 }
