@@ -167,6 +167,17 @@ unsafe fn put_as<T: Item>(
     pe: c_int,
     family: Family,
 ) {
+    // A single value needs no loop, and no look at where it ends.
+    if nelems == 1
+        && let Some((to, slot)) = near(ctx, routine, dest, pe)
+    {
+        // SAFETY: one value can be read (caller), wherever it lies.
+        let value = unsafe { source.read_unaligned() };
+        // SAFETY: the place is symmetric memory of a PE of this node (`near`).
+        unsafe { untyped::store(to, value) };
+        // SAFETY: the start of its slot (`near`).
+        return unsafe { untyped::ring(slot) };
+    }
     let bytes = bytes_of::<T>(routine, nelems);
     let Some((to, slot)) = near_range(ctx, routine, dest, bytes, pe) else {
         // SAFETY: the caller's promise.
