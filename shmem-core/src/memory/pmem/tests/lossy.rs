@@ -90,6 +90,17 @@ impl Lossy {
         seen.copy_from_slice(kept);
     }
 
+    /// The file is cut to nothing, and is as long as before: a file system loses that as a whole, with all that comes
+    /// behind, or keeps it. What the file has held is never seen again.
+    pub(super) fn cut(&self) -> Result<(), Errno> {
+        self.step()?;
+        let Bytes { seen, kept, written } = &mut *self.bytes.borrow_mut();
+        seen.fill(0);
+        kept.fill(0);
+        written.clear();
+        Ok(())
+    }
+
     /// Bytes as a reader sees them.
     pub(super) fn look(&self, at: u64, bytes: u64) -> Vec<u8> {
         self.bytes.borrow().seen[at as usize..(at + bytes) as usize].to_vec()
