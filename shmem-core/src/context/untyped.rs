@@ -65,7 +65,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { shm::put(to, from, bytes) };
 }
 
-/// Rings the bell of the PE whose slot starts at `slot`, behind stores, if somebody [waits](wait).
+/// Rings the bell of the PE whose slot starts at `slot`, behind stores, if somebody waits.
 ///
 /// # Safety
 ///
@@ -362,7 +362,7 @@ impl Looks {
     }
 }
 
-/// Lets other processes of the node make the threads of this one pass a fence, when they [wait](wait).
+/// Lets other processes of the node make the threads of this one pass a fence, when they wait.
 pub fn expect_fences() {
     membarrier(REGISTER_GLOBAL_EXPEDITED);
 }
