@@ -1,7 +1,7 @@
 //! Collectives of active sets, as they were before there were teams: of PEs at a stride, with words of the program to meet in.
 //!
 //! A set of all PEs is the world's team, and needs no words. Any other is known to nobody but its members, who cannot make a
-//! team of it alone, so they [meet](Set::meet) by tokens in `pSync`: in round `k` each adds one to the `k`-th word of the member
+//! team of it alone, so they meet by tokens in `pSync`: in round `k` each adds one to the `k`-th word of the member
 //! `2^k` behind it, and waits for one in its own, which it takes away. After as many rounds as the number of members has bits all
 //! are there, and what a member has of the next meeting already stays where it is. So between two calls all words are zero
 //! (`SHMEM_SYNC_VALUE`), as the specification has it, and nothing is remembered of a set.

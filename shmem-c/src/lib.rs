@@ -1,8 +1,8 @@
 //! OpenSHMEM 1.5 and 1.6 for C and C++, on the runtime of `shmem-rt`.
 //!
-//! A thin layer: the [table](table) of routines, and functions that find the place a C address means and hand it to the
-//! runtime. There is one [world](world) in a process, which lives from the first `shmem_init` to the exit. Symmetric are the
-//! heaps, all segments, and the data of the executable ([`data`]).
+//! A thin layer: the table of routines, and functions that find the place a C address means and hand it to the
+//! runtime. There is one world in a process, which lives from the first `shmem_init` to the exit. Symmetric are the
+//! heaps, all segments, and the data of the executable (`data`).
 //!
 //! ```text
 //! setup heap rma stream amo wait order context thread signal extension      the one-sided families

@@ -1,7 +1,7 @@
 //! What C programs hand over: its types, as types of their own where C tells apart what Rust does not.
 //!
 //! `long`, `long long`, `int64_t` and `ptrdiff_t` are one type of Rust and four families of routines. Each is a transparent
-//! struct here, so that a row of the [table](crate::table) knows what its type is called in C.
+//! struct here, so that a row of the table knows what its type is called in C.
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 

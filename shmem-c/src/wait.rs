@@ -1,7 +1,7 @@
 //! Point-to-point synchronisation: `shmem_wait_until`, `shmem_test`, and their forms for several words.
 //!
 //! What is waited for may change by a put, an atomic operation, or a plain store of another thread; see
-//! [`untyped`](shmem_core::context::untyped) for who wakes whom. Where a call stands is looked for when it takes long enough to
+//! [`untyped`] for who wakes whom. Where a call stands is looked for when it takes long enough to
 //! be told, and not when it sleeps.
 
 use std::cell::Cell;

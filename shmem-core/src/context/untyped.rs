@@ -4,7 +4,7 @@
 //! [`near_signal`]; everything else comes here by functions that take the endpoint, tell the observer, and find the way.
 //!
 //! C programs wait for what a put writes, and for plain stores of other threads, where Rust's wait for words of atomic
-//! operations. So [`wait`] announces itself and then makes all running threads of all processes that asked for it pass a
+//! operations. So `wait` announces itself and then makes all running threads of all processes that asked for it pass a
 //! fence ([`expect_fences`]), before it looks a last time: a put rings by a load and a branch alone ([`ring`]). Sleeps
 //! are short, for stores that nobody tells of.
 

@@ -1,7 +1,7 @@
 //! The globals of a program as a symmetric segment: memory that the process has had before it joined its job.
 //!
 //! The library of the C routines finds the pages of `.data` and `.bss` before `main` and moves them into a memfd, at
-//! the addresses that they have. The [segment](crate::segments) made here is that memfd, mapped a second time in the PE's
+//! the addresses that they have. The segment made here is that memfd, mapped a second time in the PE's
 //! slot, at one offset on all PEs: whoever reaches a slot reaches it, other nodes included. That all PEs run one program
 //! is compared with the rest of what they agree on before the start ([`describe_program`]).
 
