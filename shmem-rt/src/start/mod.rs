@@ -288,7 +288,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let site =
         Site { everyone, slot, cpus_per_pe, cpus, topology: OnceLock::new(), most_homes: OnceLock::new() };
     let resource = Box::new(resource);
-    let network = Network { resource, transport: transport_name, fabric, far: transport, own, meetings, counted };
+    let network =
+        Network { resource, transport: transport_name, fabric, far: transport, own, meetings, counted };
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, grants)),
         statics: names,

@@ -161,7 +161,8 @@ mod tests {
         let all: Vec<_> = (0..STREAMS).map(|_| streams.open(lane).unwrap()).collect();
         assert_eq!(streams.open(lane), None);
         streams.close(all[5]);
-        let again = streams.open(Lane { unit: 4, shared: true, tracking: Tracking::Events, patient: true }).unwrap();
+        let again =
+            streams.open(Lane { unit: 4, shared: true, tracking: Tracking::Events, patient: true }).unwrap();
         assert_eq!(again, all[5]);
         let stream = streams.get(again);
         assert_eq!((stream.unit(), stream.tracking(), stream.is_patient()), (4, Tracking::Events, true));
@@ -172,7 +173,9 @@ mod tests {
     #[test]
     fn events_are_counted_by_the_stream() {
         let streams = Streams::new();
-        let channel = streams.open(Lane { unit: 0, shared: false, tracking: Tracking::Events, patient: false }).unwrap();
+        let channel = streams
+            .open(Lane { unit: 0, shared: false, tracking: Tracking::Events, patient: false })
+            .unwrap();
         let stream = streams.get(channel);
         assert_eq!(stream.begin(channel, 8), Purpose::Event(channel.0));
         stream.expect();
@@ -183,7 +186,9 @@ mod tests {
     #[test]
     fn small_operations_of_a_hybrid_are_counted_and_large_ones_are_events() {
         let streams = Streams::new();
-        let channel = streams.open(Lane { unit: 0, shared: false, tracking: Tracking::Hybrid, patient: false }).unwrap();
+        let channel = streams
+            .open(Lane { unit: 0, shared: false, tracking: Tracking::Hybrid, patient: false })
+            .unwrap();
         let stream = streams.get(channel);
         assert_eq!(stream.begin(channel, Tracking::LARGE - 1), Purpose::Counted);
         assert_eq!(stream.events(), 0);

@@ -58,7 +58,9 @@ impl Engine {
         strided::each_fitting(pattern, self.limits.carries(bytes, borrows), |at, of, part| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
-            unsafe { self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::NOTHING, road) };
+            unsafe {
+                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::NOTHING, road)
+            };
         });
     }
 

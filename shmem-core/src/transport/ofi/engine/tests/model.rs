@@ -493,7 +493,11 @@ fn acknowledgements_that_nobody_waits_for_come_late() {
     (0..3).for_each(|_| say(0, patient));
     assert_eq!((answers(), network.engines[0].unanswered_by(1)), (0, 3));
     say(0, hasty);
-    assert_eq!((answers(), network.engines[0].unanswered_by(1)), (1, 0), "they go with what is answered at once");
+    assert_eq!(
+        (answers(), network.engines[0].unanswered_by(1)),
+        (1, 0),
+        "they go with what is answered at once"
+    );
     (0..3).for_each(|_| say(0, patient));
     assert_eq!(answers(), 0);
     (0..LOOKS).for_each(|_| network.engines[1].looked(&network.end(1)).unwrap());
