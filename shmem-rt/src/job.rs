@@ -93,6 +93,9 @@ pub(crate) struct Network {
     /// A stream of operations of the runtime's own there. What it sends is no part of what the program has started, so
     /// no quiet of the program waits for it.
     pub(crate) own: Option<Far>,
+    /// Another one, for words of meetings: that a word has come is seen by what its receiver sends, and nobody waits for it to
+    /// be acknowledged.
+    pub(crate) meetings: Option<Far>,
     /// The same, if what goes there is counted.
     pub(crate) counted: Option<Arc<CountedTransport>>,
 }
@@ -137,7 +140,7 @@ impl Job {
 
     /// Completes what the runtime itself has sent to other nodes.
     pub(crate) fn quiet_own(&self) {
-        if let Some(far) = &self.network.own {
+        for far in self.network.own.iter().chain(&self.network.meetings) {
             far.transport.quiet(far.channel);
         }
     }

@@ -79,7 +79,7 @@ impl Channels {
         let known = self.of_unit.get(&unit).copied().filter(|_| tracking == Tracking::Counter);
         let channel = match known {
             Some(channel) => channel,
-            None => open(Lane { unit, shared: locked, tracking })?.0,
+            None => open(Lane { unit, shared: locked, tracking, patient: false })?.0,
         };
         if tracking == Tracking::Counter {
             self.of_unit.insert(unit, channel);

@@ -46,4 +46,6 @@ pub struct Lane {
     pub shared: bool,
     /// How its operations are tracked.
     pub tracking: Tracking,
+    /// Whether nobody waits for its operations but at the end: what says that they are complete may come late.
+    pub patient: bool,
 }

@@ -331,9 +331,9 @@ impl Collective<'_> {
         );
     }
 
-    /// The runtime's own way to other nodes.
+    /// The way of meetings to other nodes.
     fn far(&self) -> &Far {
-        let far = self.team.job.network.own.as_ref();
+        let far = self.team.job.network.meetings.as_ref();
         far.unwrap_or_else(|| unreachable!("several nodes have a transport"))
     }
 

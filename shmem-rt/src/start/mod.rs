@@ -259,11 +259,14 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
-    let own = transport.as_ref().map(|transport| {
-        let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events };
-        let channel = transport.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
-        Far { transport: Arc::clone(transport), channel }
-    });
+    let runtime = |patient| {
+        transport.as_ref().map(|transport| {
+            let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient };
+            let channel = transport.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
+            Far { transport: Arc::clone(transport), channel }
+        })
+    };
+    let (own, meetings) = (runtime(false), runtime(true));
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
@@ -285,7 +288,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let site =
         Site { everyone, slot, cpus_per_pe, cpus, topology: OnceLock::new(), most_homes: OnceLock::new() };
     let resource = Box::new(resource);
-    let network = Network { resource, transport: transport_name, fabric, far: transport, own, counted };
+    let network =
+        Network { resource, transport: transport_name, fabric, far: transport, own, meetings, counted };
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, grants)),
         statics: names,

@@ -42,7 +42,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     // SAFETY: the only address is that which the provider gave for this very PE.
     unsafe { ofi.connect(Whereabouts::new(Box::new(address), each)) }.map_err(refused)?;
     ofi.trust_atomics();
-    let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter })?;
+    let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter, patient: false })?;
     // Behind the words of the runtime.
     let offset = size_of::<SystemArea>();
     let (word, sent) = (Remote { pe: me, segment: SYSTEM, offset }, 40_u64.to_ne_bytes());

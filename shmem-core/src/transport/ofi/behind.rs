@@ -41,9 +41,9 @@ impl Fabric {
     ) {
         let Change { channel, signal, op } = change;
         if self.engine.fits(bytes) && self.row().prefers_one_message(bytes) {
-            let line = self.line();
+            let (line, patient) = (self.line(), self.streams.get(channel).is_patient());
             // SAFETY: the caller's promise.
-            return unsafe { self.engine.put_signal(&line, channel, to, source, bytes, signal, op) };
+            return unsafe { self.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient) };
         }
         if bytes == 0 {
             // SAFETY: the caller's promise; a signal has 64 bits.

@@ -347,6 +347,9 @@ impl Port<'_> {
         if read.arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
             self.fabric.take(&read.arrivals[..read.arrived]);
         }
+        if !read.any {
+            self.fabric.looked();
+        }
         read.any
     }
 

@@ -3,7 +3,7 @@
 //! A fixed table, so that an operation finds its unit by an index. Channels that are counted together are one
 //! stream of their unit; those whose operations are events have one each, which counts what is under way.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::record::Purpose;
 use crate::exclusion::Mutex;
@@ -31,6 +31,7 @@ struct Open {
 pub(super) struct Stream {
     unit: AtomicU32,
     tracking: AtomicU32,
+    patient: AtomicBool,
     /// Events under way.
     events: AtomicU64,
     /// How many operations its unit had started when the last one of the stream was that is counted.
@@ -45,6 +46,7 @@ impl Streams {
         let stream = || Stream {
             unit: AtomicU32::new(0),
             tracking: AtomicU32::new(0),
+            patient: AtomicBool::new(false),
             events: AtomicU64::new(0),
             counted: AtomicU64::new(0),
         };
@@ -64,6 +66,7 @@ impl Streams {
         let stream = &self.streams[number as usize];
         stream.unit.store(lane.unit, Ordering::Relaxed);
         stream.tracking.store(lane.tracking as u32, Ordering::Relaxed);
+        stream.patient.store(lane.patient, Ordering::Relaxed);
         stream.counted.store(0, Ordering::Relaxed);
         Some(Channel(number))
     }
@@ -90,6 +93,12 @@ impl Stream {
     #[inline(always)]
     pub(super) fn unit(&self) -> usize {
         self.unit.load(Ordering::Relaxed) as usize
+    }
+
+    /// Whether nobody waits for it but at the end.
+    #[inline(always)]
+    pub(super) fn is_patient(&self) -> bool {
+        self.patient.load(Ordering::Relaxed)
     }
 
     /// How it is tracked.
@@ -148,21 +157,25 @@ mod tests {
     #[test]
     fn numbers_run_out_and_come_back() {
         let streams = Streams::new();
-        let lane = Lane { unit: 3, shared: false, tracking: Tracking::Hybrid };
+        let lane = Lane { unit: 3, shared: false, tracking: Tracking::Hybrid, patient: false };
         let all: Vec<_> = (0..STREAMS).map(|_| streams.open(lane).unwrap()).collect();
         assert_eq!(streams.open(lane), None);
         streams.close(all[5]);
-        let again = streams.open(Lane { unit: 4, shared: true, tracking: Tracking::Events }).unwrap();
+        let again =
+            streams.open(Lane { unit: 4, shared: true, tracking: Tracking::Events, patient: true }).unwrap();
         assert_eq!(again, all[5]);
         let stream = streams.get(again);
-        assert_eq!((stream.unit(), stream.tracking()), (4, Tracking::Events));
+        assert_eq!((stream.unit(), stream.tracking(), stream.is_patient()), (4, Tracking::Events, true));
         assert_eq!(streams.get(all[6]).tracking(), Tracking::Hybrid);
+        assert!(!streams.get(all[6]).is_patient());
     }
 
     #[test]
     fn events_are_counted_by_the_stream() {
         let streams = Streams::new();
-        let channel = streams.open(Lane { unit: 0, shared: false, tracking: Tracking::Events }).unwrap();
+        let channel = streams
+            .open(Lane { unit: 0, shared: false, tracking: Tracking::Events, patient: false })
+            .unwrap();
         let stream = streams.get(channel);
         assert_eq!(stream.begin(channel, 8), Purpose::Event(channel.0));
         stream.expect();
@@ -173,7 +186,9 @@ mod tests {
     #[test]
     fn small_operations_of_a_hybrid_are_counted_and_large_ones_are_events() {
         let streams = Streams::new();
-        let channel = streams.open(Lane { unit: 0, shared: false, tracking: Tracking::Hybrid }).unwrap();
+        let channel = streams
+            .open(Lane { unit: 0, shared: false, tracking: Tracking::Hybrid, patient: false })
+            .unwrap();
         let stream = streams.get(channel);
         assert_eq!(stream.begin(channel, Tracking::LARGE - 1), Purpose::Counted);
         assert_eq!(stream.events(), 0);
@@ -184,7 +199,7 @@ mod tests {
     #[test]
     fn a_stream_is_complete_with_its_last_operation_and_starts_anew() {
         let streams = Streams::new();
-        let lane = Lane { unit: 0, shared: true, tracking: Tracking::Counter };
+        let lane = Lane { unit: 0, shared: true, tracking: Tracking::Counter, patient: false };
         let channel = streams.open(lane).unwrap();
         assert_eq!(streams.get(channel).counted(), 0);
         [5, 9, 7].into_iter().for_each(|started| streams.get(channel).count(started));

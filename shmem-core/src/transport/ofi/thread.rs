@@ -111,6 +111,7 @@ fn run(fabric: &Fabric, stop: &Stop) {
             core::hint::spin_loop();
             continue;
         }
+        fabric.hurry();
         match fabric.first().unit.descriptor() {
             Some(arrival) => {
                 let limit = if fabric.is_under_way() { UNDER_WAY } else { WATCH };

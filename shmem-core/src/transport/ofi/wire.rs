@@ -91,6 +91,17 @@ impl Fabric {
         self.hand_signals_over();
     }
 
+    /// Nothing has come.
+    #[inline]
+    pub(super) fn looked(&self) {
+        self.engine.looked(self).unwrap_or_else(|fault| self.end(fault.to_string()));
+    }
+
+    /// Nobody looks for a while: what lingers is sent.
+    pub(super) fn hurry(&self) {
+        self.engine.hurry(self).unwrap_or_else(|fault| self.end(fault.to_string()));
+    }
+
     /// The wire, for somebody who waits.
     pub(super) fn line(&self) -> Line<'_> {
         self.line_with(self.first())

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
-use super::debts::{Answer, Read, Value};
+use super::debts::{Answer, Read, Standing, Value};
 use super::fault::{Fault, Flaw};
 use super::loan::Loan;
 use super::message::{self, Answers, Message, Sender, Spot, Wanted};
@@ -96,21 +96,25 @@ impl Engine {
         let peer = self.peer(from as usize);
         let window = self.limits.window;
         let freed = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
-        let is_new = match message {
-            Message::Put { channel, to, pattern, data, signal } => {
+        let standing = match message {
+            Message::Put { channel, to, pattern, data, signal, patient } => {
                 self.write(to, &pattern, data, signal)?;
                 let mut debts = peer.debts();
-                let is_new = debts.acknowledge(channel, window)?;
+                // A slot is wanted again.
+                let standing = match patient && slot.is_none() {
+                    true => debts.acknowledge_late(channel, window)?,
+                    false => debts.acknowledge(channel, window)?,
+                };
                 debts.free(freed);
-                is_new
+                standing
             }
             // Written there with the data that it is behind.
             Message::Atomic { wanted: Wanted::Acknowledgement(channel), word, width, op } => {
                 self.change(word, width, op)?;
                 let mut debts = peer.debts();
-                let is_new = debts.acknowledge(channel, window)?;
+                let standing = debts.acknowledge(channel, window)?;
                 debts.free(freed);
-                is_new
+                standing
             }
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
@@ -134,8 +138,10 @@ impl Engine {
                 return peer.requests().answered(1);
             }
         };
-        if is_new {
-            self.list(from);
+        match standing {
+            Standing::New => self.list(from),
+            Standing::Lingering => self.linger(from),
+            Standing::Same => {}
         }
         Ok(())
     }

@@ -3,6 +3,10 @@
 //! They are sent when there is room on the wire, by whoever makes progress. Until then they wait here, in
 //! queues that the sender's window bounds. Acknowledgements are counted, and go out together with the old
 //! values of words, one message for all that has come since the last.
+//!
+//! Of what a sender that has time has sent nobody waits for the acknowledgement. It [lingers](Standing::Lingering): it goes out
+//! with the next message of answers, or when half the window is taken by such, or when this PE has had nothing
+//! else to do for a while.
 
 use std::collections::VecDeque;
 
@@ -74,6 +78,17 @@ impl Batch {
     }
 }
 
+/// What a new debt changes for the PE that is owed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It must be listed: it is to be answered now.
+    New,
+    /// It must be listed among those whose acknowledgements linger.
+    Lingering,
+    /// Nothing: it is listed already.
+    Same,
+}
+
 /// What one PE is owed.
 #[derive(Default)]
 pub(super) struct Debts {
@@ -85,38 +100,65 @@ pub(super) struct Debts {
     /// Whether the PE wants to borrow.
     asks: bool,
     owed: u32,
+    /// Acknowledgements among them that linger.
+    lingering: u32,
     /// Whether the PE stands in the engine's list of those who are owed something.
     is_listed: bool,
+    /// Whether it stands in the list of those whose acknowledgements linger.
+    lingers: bool,
 }
 
 impl Debts {
-    /// Owes one acknowledgement more. Gives whether the PE must be listed.
+    /// Owes one acknowledgement more.
     ///
     /// # Errors
     ///
     /// If the window does not allow for it.
-    pub(super) fn acknowledge(&mut self, channel: u32, window: u16) -> Result<bool, Flaw> {
+    pub(super) fn acknowledge(&mut self, channel: u32, window: u16) -> Result<Standing, Flaw> {
         self.owe(window)?;
         self.add(Acknowledged { channel, count: 1 });
         Ok(self.list())
     }
 
+    /// Owes one acknowledgement more that may come late. A sender whose window is full waits for answers: half of it is
+    /// always left for what is answered at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`acknowledge`](Self::acknowledge).
+    pub(super) fn acknowledge_late(&mut self, channel: u32, window: u16) -> Result<Standing, Flaw> {
+        self.owe(window)?;
+        self.add(Acknowledged { channel, count: 1 });
+        if self.is_listed || self.lingering + 1 >= u32::from(window / 2) {
+            return Ok(self.list());
+        }
+        self.lingering += 1;
+        let is_known = core::mem::replace(&mut self.lingers, true);
+        Ok(if is_known { Standing::Same } else { Standing::Lingering })
+    }
+
+    /// The PE stands no more in the list of those whose acknowledgements linger.
+    pub(super) fn hurry(&mut self) -> Standing {
+        self.lingers = false;
+        if self.acknowledged.is_empty() { Standing::Same } else { self.list() }
+    }
+
     /// Owes a value; as [`acknowledge`](Self::acknowledge).
-    pub(super) fn give(&mut self, value: Value, window: u16) -> Result<bool, Flaw> {
+    pub(super) fn give(&mut self, value: Value, window: u16) -> Result<Standing, Flaw> {
         self.owe(window)?;
         self.values.push_back(value);
         Ok(self.list())
     }
 
     /// Owes blocks; as [`acknowledge`](Self::acknowledge).
-    pub(super) fn read(&mut self, read: Read, window: u16) -> Result<bool, Flaw> {
+    pub(super) fn read(&mut self, read: Read, window: u16) -> Result<Standing, Flaw> {
         self.owe(window)?;
         self.reads.push_back(read);
         Ok(self.list())
     }
 
     /// Owes the answer to whether there is something to lend; as [`acknowledge`](Self::acknowledge).
-    pub(super) fn ask(&mut self, window: u16) -> Result<bool, Flaw> {
+    pub(super) fn ask(&mut self, window: u16) -> Result<Standing, Flaw> {
         self.owe(window)?;
         self.asks = true;
         Ok(self.list())
@@ -149,6 +191,7 @@ impl Debts {
             batch.values.1 = count;
             batch.values.0.iter_mut().zip(self.values.drain(..count)).for_each(|(to, value)| *to = value);
             self.owed -= batch.answered();
+            self.lingering = 0;
             Some(Answer::Batch(batch))
         } else {
             let read = self.reads.pop_front();
@@ -194,7 +237,7 @@ impl Debts {
         }
     }
 
-    fn list(&mut self) -> bool {
-        !core::mem::replace(&mut self.is_listed, true)
+    fn list(&mut self) -> Standing {
+        if core::mem::replace(&mut self.is_listed, true) { Standing::Same } else { Standing::New }
     }
 }

@@ -25,6 +25,19 @@ enum Road {
     Written,
 }
 
+/// What follows the data of a put.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    signal: Option<(Spot, SignalOp)>,
+    /// Whether the acknowledgement may come late.
+    patient: bool,
+}
+
+impl Behind {
+    /// An acknowledgement as soon as may be.
+    const NOTHING: Self = Self { signal: None, patient: false };
+}
+
 impl Engine {
     /// Writes blocks.
     ///
@@ -45,7 +58,9 @@ impl Engine {
         strided::each_fitting(pattern, self.limits.carries(bytes, borrows), |at, of, part| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
-            unsafe { self.send_put(wire, channel, to, source.wrapping_add(of), &part, None, road) };
+            unsafe {
+                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::NOTHING, road)
+            };
         });
     }
 
@@ -83,7 +98,8 @@ impl Engine {
         bytes <= self.limits.carries(0, false)
     }
 
-    /// Writes bytes, and changes a signal of the same PE behind them, in one message.
+    /// Writes bytes, and changes a signal of the same PE behind them, in one message. If the sender is `patient`, its
+    /// acknowledgement may come late: nobody waits for the channel to be quiet but at the end.
     ///
     /// # Safety
     ///
@@ -102,11 +118,14 @@ impl Engine {
         bytes: usize,
         signal: Remote,
         op: SignalOp,
+        patient: bool,
     ) {
         assert!(self.fits(bytes), "{bytes} bytes and a signal fit no message");
-        let pattern = Pattern::contiguous(bytes);
+        let behind = Behind { signal: Some((signal.into(), op)), patient };
         // SAFETY: one block (caller).
-        unsafe { self.send_put(wire, channel, to, source, &pattern, Some((signal.into(), op)), Road::Sent) };
+        unsafe {
+            self.send_put(wire, channel, to, source, &Pattern::contiguous(bytes), behind, Road::Sent);
+        };
     }
 
     /// Changes a signal behind bytes of any number, for which no message has room: `write` writes both by one operation, the
@@ -264,11 +283,12 @@ impl Engine {
         to: Remote,
         source: *const u8,
         pattern: &Pattern,
-        signal: Option<(Spot, SignalOp)>,
+        behind: Behind,
         road: Road,
     ) {
         let from = self.sender(to.pe.number());
-        let put = Put { from, channel: channel.0, to: to.into(), pattern, signal };
+        let Behind { signal, patient } = behind;
+        let put = Put { from, channel: channel.0, to: to.into(), pattern, signal, patient };
         let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
         let write = &mut |buffer: &mut [u8]| {
             let data = put.write(buffer);

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! Answers say in the place of a segment which slots are free again, and loans which slot is the first. The last
-//! byte of a put's kind is the segment of its signal.
+//! byte of a put's kind is the segment of its signal, and the one before says what the signal is changed by, and whether
+//! the sender has time.
 //!
 //! Whoever reads one believes nothing: what does not fit together is a [`Flaw`].
 
@@ -81,6 +82,8 @@ pub(super) enum Message<'a> {
         pattern: Pattern,
         data: &'a [u8],
         signal: Option<(Spot, SignalOp)>,
+        /// Whether its acknowledgement may come late.
+        patient: bool,
     },
     /// Blocks are wanted.
     Get(Read),
@@ -168,9 +171,10 @@ impl<'a> Message<'a> {
                     to: distance,
                     from: packed,
                 })?;
-                let signal = reader.signal(b, c)?;
+                let (signal, patient) = (reader.signal(b & !PATIENT, c)?, b & PATIENT != 0);
                 reader.require(pattern.bytes())?;
-                Self::Put { channel: number, to, pattern, signal, data: reader.take(pattern.bytes()) }
+                let data = reader.take(pattern.bytes());
+                Self::Put { channel: number, to, pattern, data, signal, patient }
             }
             GET => {
                 reader.require(16)?;
@@ -230,6 +234,9 @@ impl<'a> Message<'a> {
 /// In the byte of an atomic's width: its old value is wanted.
 const WANTS_VALUE: u8 = 0x80;
 
+/// In the byte of a put's signal: its acknowledgement may come late.
+const PATIENT: u8 = 0x80;
+
 /// A put, to be written.
 pub(super) struct Put<'a> {
     pub(super) from: Sender,
@@ -238,6 +245,7 @@ pub(super) struct Put<'a> {
     /// The blocks at the target.
     pub(super) pattern: &'a Pattern,
     pub(super) signal: Option<(Spot, SignalOp)>,
+    pub(super) patient: bool,
 }
 
 impl Put<'_> {
@@ -256,6 +264,7 @@ impl Put<'_> {
             Some((_, SignalOp::Add(_))) => 2,
         };
         let depth = self.pattern.levels().len() as u8;
+        let signal = if self.patient { signal | PATIENT } else { signal };
         let of_signal = self.signal.map_or(0, |(spot, _)| segment_byte(spot));
         writer.head([PUT, depth, signal, of_signal], self.from, self.channel, self.to.segment);
         writer.u64(self.to.offset as u64);

@@ -9,6 +9,8 @@
 //! initiator                                    target
 //! put, update  --one message, a place in the window-->  arrived: carried out at once
 //!              <--acknowledgement, many in one message--  drain: what is owed is sent
+//! put of one that has time                              arrived: carried out at once
+//!              <--acknowledgement, of many                hurry: when there is nothing else to do
 //! get, atomic  --request-->                             arrived: queued, or carried out
 //!              <--data or value, into its destination--   drain
 //! long put     --written to a slot that was lent-->      landed: as above
@@ -47,14 +49,14 @@ mod wire;
 use std::collections::VecDeque;
 use std::sync::{MutexGuard, OnceLock, RwLockReadGuard};
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub use fault::{Fault, Flaw};
 pub use loan::{Place, SLOTS, Slot};
 pub use message::TOKEN;
 pub use wire::{Sent, Wire};
 
-use debts::Debts;
+use debts::{Debts, Standing};
 use loan::{Borrowed, Borrowers};
 use message::{MOST_BEFORE_DATA, Sender};
 use requests::Requests;
@@ -124,6 +126,12 @@ impl Limits {
     }
 }
 
+/// Looks without anything that has arrived, after which acknowledgements do not linger any more.
+const LOOKS: u32 = 256;
+
+/// In the place of looks: no acknowledgement lingers.
+const NOBODY: u32 = u32::MAX;
+
 /// What there is of another PE; made when it is first needed.
 type Entry = OnceLock<Box<Peer>>;
 
@@ -141,6 +149,9 @@ pub struct Engine {
     creditors: Mutex<VecDeque<u32>>,
     /// How many those are: a look at it costs no lock.
     owing: AtomicUsize,
+    /// PEs whose acknowledgements linger, and [looks](Self::looked) since there are any.
+    late: Mutex<Vec<u32>>,
+    looks: AtomicU32,
     borrowers: Borrowers,
     secret: Secret,
     /// Messages that were dropped.
@@ -207,6 +218,8 @@ impl Engine {
             segments: RwLock::new([None; MAX_SEGMENTS]),
             creditors: Mutex::default(),
             owing: AtomicUsize::new(0),
+            late: Mutex::default(),
+            looks: AtomicU32::new(NOBODY),
             borrowers: Borrowers::default(),
             secret,
             strangers: AtomicU64::new(0),
@@ -281,6 +294,53 @@ impl Engine {
     /// Whether somebody waits for an answer that found no room.
     pub fn owes(&self) -> bool {
         self.owing.load(Ordering::Relaxed) > 0
+    }
+
+    /// Somebody who makes progress has found nothing that has arrived. After some of these, acknowledgements that linger
+    /// [are sent](Self::hurry).
+    ///
+    /// # Errors
+    ///
+    /// As [`drain`](Self::drain).
+    #[inline]
+    pub fn looked(&self, wire: &dyn Wire) -> Result<(), Fault> {
+        let looks = self.looks.load(Ordering::Relaxed);
+        if looks == NOBODY {
+            return Ok(());
+        }
+        if looks < LOOKS {
+            // Of two at a time one may be lost.
+            _ = self.looks.compare_exchange(looks, looks + 1, Ordering::Relaxed, Ordering::Relaxed);
+            return Ok(());
+        }
+        self.hurry(wire)
+    }
+
+    /// Sends the acknowledgements that linger, as far as there is room: what follows is owed as everything else is. To be
+    /// called before nobody looks for a while.
+    ///
+    /// # Errors
+    ///
+    /// As [`drain`](Self::drain).
+    pub fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
+        let next = || {
+            let mut late = self.late.lock();
+            self.looks.store(NOBODY, Ordering::Relaxed);
+            late.pop()
+        };
+        while let Some(creditor) = next() {
+            if self.peer(creditor as usize).debts().hurry() == Standing::New {
+                self.list(creditor);
+            }
+        }
+        self.drain(wire)
+    }
+
+    /// An acknowledgement of a PE's lingers.
+    fn linger(&self, creditor: u32) {
+        let mut late = self.late.lock();
+        late.push(creditor);
+        self.looks.store(0, Ordering::Relaxed);
     }
 
     fn list(&self, creditor: u32) {

@@ -28,7 +28,8 @@ fn messages() -> Vec<Vec<u8>> {
     unsafe { engine.put(&end, channel, remote(1, 8), source.as_ptr(), &pattern) };
     // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe {
-        engine.put_signal(&end, channel, remote(1, 16), source.as_ptr(), 40, remote(1, 8), SignalOp::Add(1));
+        let (to, signal, add) = (remote(1, 16), remote(1, 8), SignalOp::Add(1));
+        engine.put_signal(&end, channel, to, source.as_ptr(), 40, signal, add, false);
     };
     // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &pattern) };
@@ -38,6 +39,12 @@ fn messages() -> Vec<Vec<u8>> {
     // So long that something is borrowed for the next one.
     // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &Pattern::contiguous(1000)) };
+    // Of one who has time.
+    // SAFETY: of no bytes; the signal is a word.
+    unsafe {
+        let signal = remote(1, 8);
+        engine.put_signal(&end, channel, signal, source.as_ptr(), 0, signal, SignalOp::Add(1), true);
+    }
     network.settle();
     network.sent.take().unwrap()
 }

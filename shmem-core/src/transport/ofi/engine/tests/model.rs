@@ -338,10 +338,11 @@ impl Cluster {
 
     fn put_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize) {
         self.signal(me, pe, area, bytes, |network, source, to, signal, op| {
-            let (engine, end) = (&network.engines[me], network.end(me));
+            let (engine, end, channel) = (&network.engines[me], network.end(me), Self::channel(me));
+            let patient = network.roll(2) == 0;
             // SAFETY: the source has so many bytes, the area more, and the signal is a word.
             unsafe {
-                engine.put_signal(&end, Self::channel(me), to, source.as_ptr(), source.len(), signal, op);
+                engine.put_signal(&end, channel, to, source.as_ptr(), bytes, signal, op, patient);
             };
         });
     }
@@ -459,6 +460,55 @@ fn acknowledgements_are_sent_together() {
     let sent = network.sent.take().unwrap();
     assert_eq!(sent.len(), 1, "one message for 30 updates on 3 channels");
     assert!((0..3).all(|channel| engine.is_quiet(Channel(channel))));
+}
+
+/// The words that each of two PEs sends the other in turn cost no acknowledgements but one in many.
+#[test]
+fn acknowledgements_that_nobody_waits_for_come_late() {
+    let network = Network::new(2, 4096, Limits { window: 16, ..Limits::DEFAULT }, 64, 5);
+    let (patient, hasty) = (Channel(1), Channel(2));
+    let say = |me: usize, channel| {
+        let (engine, end, word) = (&network.engines[me], network.end(me), remote(1 - me, 8));
+        let (nothing, patient) = (core::ptr::null(), channel == patient);
+        // SAFETY: of no bytes; the signal is a word.
+        unsafe { engine.put_signal(&end, channel, word, nothing, 0, word, SignalOp::Add(1), patient) };
+    };
+    let answers = || {
+        // Words, and what they are answered by.
+        for pe in [0, 1, 0, 1] {
+            network.deliver_all(pe);
+            network.engines[pe].drain(&network.end(pe)).unwrap();
+        }
+        let sent = network.sent.borrow_mut().replace(Vec::new()).unwrap_or_default();
+        sent.iter().filter(|message| message[0] == 5).count()
+    };
+    answers();
+    for _ in 0..7 {
+        (say(0, patient), say(1, patient));
+        assert_eq!(answers(), 0, "half a window may be unanswered");
+    }
+    (say(0, patient), say(1, patient));
+    assert_eq!(answers(), 2, "eight at a time are answered");
+    assert!(network.engines.iter().all(|engine| engine.is_quiet(patient)));
+    (0..3).for_each(|_| say(0, patient));
+    assert_eq!((answers(), network.engines[0].unanswered_by(1)), (0, 3));
+    say(0, hasty);
+    assert_eq!(
+        (answers(), network.engines[0].unanswered_by(1)),
+        (1, 0),
+        "they go with what is answered at once"
+    );
+    (0..3).for_each(|_| say(0, patient));
+    assert_eq!(answers(), 0);
+    (0..LOOKS).for_each(|_| network.engines[1].looked(&network.end(1)).unwrap());
+    assert_eq!(answers(), 0);
+    network.engines[1].looked(&network.end(1)).unwrap();
+    assert_eq!((answers(), network.engines[0].unanswered_by(1)), (1, 0), "and when nothing else comes");
+    say(0, patient);
+    assert_eq!(answers(), 0);
+    network.engines[1].hurry(&network.end(1)).unwrap();
+    assert_eq!(answers(), 1);
+    assert!(network.engines[0].is_quiet(patient) && network.engines[0].is_quiet(hasty));
 }
 
 /// A channel is quiet though another is not.

@@ -117,6 +117,7 @@ impl Network {
         } else {
             self.idle.set(self.idle.get() + 1);
             assert!(self.idle.get() < PATIENCE, "somebody waits, and nothing is under way");
+            pes.clone().for_each(|pe| self.engines[pe].looked(&self.end(pe)).unwrap());
         }
         for pe in pes {
             self.engines[pe].drain(&self.end(pe)).unwrap();

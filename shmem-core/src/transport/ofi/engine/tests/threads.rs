@@ -75,6 +75,7 @@ impl Wire for End<'_> {
             None => {}
         }
         self.0.engines[self.1].drain(self).unwrap();
+        self.0.engines[self.1].looked(self).unwrap();
         std::thread::yield_now();
     }
 }
@@ -115,6 +116,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
                 64,
                 remote(to, 8),
                 SignalOp::Add(1),
+                round % 2 == 0,
             );
         };
         engine.update(&end, channel, remote(to, 0), Width::W8, AtomicOp::Add(1));
