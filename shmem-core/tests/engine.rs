@@ -113,6 +113,7 @@ impl Wire for End<'_> {
                 }
             }
             self.0.engines[pe].drain(&End(self.0, pe)).unwrap();
+            self.0.engines[pe].looked(&End(self.0, pe)).unwrap();
         }
     }
 }
@@ -142,10 +143,13 @@ fn messages_allocate_nothing() {
     let mut round = |channel: Channel| {
         // SAFETY: both sides hold all blocks until the channel is quiet.
         unsafe { engine.put(&end, channel, remote(0), source.as_ptr(), &pattern) };
-        // SAFETY: both sides hold all blocks until the channel is quiet.
-        unsafe {
-            engine.put_signal(&end, channel, remote(0), source.as_ptr(), 64, remote(128), SignalOp::Add(1))
-        };
+        for patient in [false, true] {
+            let (signal, add) = (remote(128), SignalOp::Add(1));
+            // SAFETY: both sides hold all blocks until the channel is quiet.
+            unsafe {
+                engine.put_signal(&end, channel, remote(0), source.as_ptr(), 64, signal, add, patient);
+            };
+        }
         if engine.has_borrowed(&end, 1) {
             engine.signal_behind(&end, channel, remote(144), SignalOp::Add(1), |slot, bytes, write| {
                 end.try_write(1, slot, bytes, write)
