@@ -7,7 +7,7 @@ use shmem_core::context::untyped;
 use shmem_core::observe::Family;
 use shmem_core::transport::{AtomicOp, Width};
 
-use crate::rma::{near, remote};
+use crate::rma::{near, remote_word};
 use crate::table::routines;
 use crate::types::{Ctx, Word};
 use crate::world::stream;
@@ -95,9 +95,9 @@ unsafe fn fetching_far<T: Word>(
     pe: c_int,
     family: Family,
 ) -> T {
-    let place = remote(ctx, routine, word, size_of::<T>(), "dest", pe);
+    let place = remote_word(ctx, routine, word, "dest", pe);
     let endpoint = stream(ctx, routine).endpoint(routine);
-    // SAFETY: the word lies in the segment (`remote`), and C's words are aligned.
+    // SAFETY: the word lies in the segment aligned (`remote_word`).
     T::of(unsafe { untyped::atomic(endpoint, place, width::<T>(), op, family, Location::caller()) })
 }
 
@@ -129,9 +129,9 @@ unsafe fn update_far<T: Word>(
     pe: c_int,
     family: Family,
 ) {
-    let place = remote(ctx, routine, word, size_of::<T>(), "dest", pe);
+    let place = remote_word(ctx, routine, word, "dest", pe);
     let endpoint = stream(ctx, routine).endpoint(routine);
-    // SAFETY: the word lies in the segment (`remote`), and C's words are aligned.
+    // SAFETY: the word lies in the segment aligned (`remote_word`).
     unsafe { untyped::update(endpoint, place, width::<T>(), op, family, Location::caller()) };
 }
 
@@ -169,9 +169,9 @@ unsafe fn fetching_nbi_far<T: Word>(
     pe: c_int,
     family: Family,
 ) {
-    let place = remote(ctx, routine, word, size_of::<T>(), "dest", pe);
+    let place = remote_word(ctx, routine, word, "dest", pe);
     let endpoint = stream(ctx, routine).endpoint(routine);
-    // SAFETY: the word lies in the segment (`remote`), and C's words are aligned; C leaves the result's variable alone until
+    // SAFETY: the word lies in the segment aligned (`remote_word`); C leaves the result's variable alone until
     // it is quiet.
     unsafe {
         untyped::atomic_nbi(endpoint, before.cast(), place, width::<T>(), op, family, Location::caller());

@@ -65,9 +65,7 @@ struct Lock {
 impl Lock {
     fn of(routine: &'static str, lock: *mut c_long) -> Self {
         let world = world::current(routine);
-        if !lock.is_aligned() {
-            refuse(routine, "lock", format_args!("is {:#x}, which is no multiple of 8", lock.addr()));
-        }
+        symmetric::must_be_aligned(lock, routine, "lock");
         let place = symmetric::locate(lock, size_of::<c_long>(), routine, "lock");
         let Place { segment, offset } = place;
         let home = world.pes()[offset / size_of::<c_long>() % world.n_pes()];

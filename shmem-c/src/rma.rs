@@ -79,6 +79,18 @@ pub(crate) fn remote<T>(
     Remote { pe, segment: place.segment, offset: place.offset }
 }
 
+/// The place of a word that is changed atomically; refused as [`remote`], and where it is not aligned.
+pub(crate) fn remote_word<T>(
+    ctx: Ctx,
+    routine: &str,
+    pointer: *const T,
+    argument: &str,
+    pe: c_int,
+) -> Remote {
+    symmetric::must_be_aligned(pointer, routine, argument);
+    remote(ctx, routine, pointer, size_of::<T>(), argument, pe)
+}
+
 /// Bytes of so many elements; refused where that is no number.
 #[inline(always)]
 pub(crate) fn bytes_of<T>(routine: &str, elements: usize) -> usize {

@@ -70,13 +70,13 @@ unsafe extern "C" {
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
-fn init(_: &'static str) {
-    start(threads::SINGLE);
+fn init(routine: &'static str) {
+    start(routine, threads::SINGLE);
 }
 
-fn start_pes(_: &'static str, _npes: c_int) {
+fn start_pes(routine: &'static str, _npes: c_int) {
     if !world::is_open() {
-        start(threads::SINGLE);
+        start(routine, threads::SINGLE);
     }
 }
 
@@ -88,7 +88,7 @@ unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_
             format_args!("is {requested}: levels are SHMEM_THREAD_SINGLE (0) to SHMEM_THREAD_MULTIPLE (3)"),
         );
     }
-    start(requested);
+    start(routine, requested);
     if !provided.is_null() {
         // SAFETY: C gives a variable to be written.
         unsafe { provided.write(LEVEL.load(Ordering::Relaxed)) };
@@ -96,7 +96,8 @@ unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_
     0
 }
 
-fn start(level: c_int) {
+fn start(routine: &str, level: c_int) {
+    world::may_begin(routine);
     let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
     *depth += 1;
     LEVEL.fetch_max(level, Ordering::Relaxed);
@@ -126,6 +127,8 @@ fn join() -> CWorld {
     if !WATCHED.swap(true, Ordering::Relaxed) {
         // SAFETY: a function that lives as long as the process.
         unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+        // SAFETY: a function that lives as long as the process, and only stores words.
+        unsafe { libc::pthread_atfork(None, None, Some(world::forget)) };
     }
     world
 }

@@ -8,7 +8,7 @@ use shmem_core::observe::Family;
 use shmem_core::transport::{AtomicOp, Remote, SignalOp, Width};
 
 use crate::refusal::refuse;
-use crate::rma::{bytes_of, near, near_range, remote};
+use crate::rma::{bytes_of, near, near_range, remote, remote_word};
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{Ctx, Item};
@@ -138,11 +138,11 @@ unsafe fn put_and_signal_far(
     pe: c_int,
     family: Family,
 ) {
-    let signal = remote(ctx, routine, sig_addr, 8, "sig_addr", pe);
+    let signal = remote_word(ctx, routine, sig_addr, "sig_addr", pe);
     // Of no bytes any address will do.
     let to = if bytes == 0 { signal } else { remote(ctx, routine, dest, bytes, "dest", pe) };
     let endpoint = stream(ctx, routine).endpoint(routine);
-    // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller); C's words are aligned.
+    // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller); the word is aligned (`remote_word`).
     unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family, Location::caller()) };
 }
 
@@ -172,18 +172,19 @@ unsafe fn signal_alone(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, op: 
 #[cold]
 #[inline(never)]
 unsafe fn signal_far(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
-    let place: Remote = remote(ctx, routine, sig_addr, 8, "sig_addr", pe);
+    let place: Remote = remote_word(ctx, routine, sig_addr, "sig_addr", pe);
     let endpoint = stream(ctx, routine).endpoint(routine);
     let (op, family) = match op {
         SignalOp::Set(value) => (AtomicOp::Set(value), Family::SignalSet),
         SignalOp::Add(value) => (AtomicOp::Add(value), Family::SignalAdd),
     };
-    // SAFETY: the word lies in the segment (`remote`), and C's words are aligned.
+    // SAFETY: the word lies in the segment, and is aligned (`remote_word`).
     unsafe { untyped::update(endpoint, place, Width::W8, op, family, Location::caller()) };
 }
 
 /// The looks at a signal of the calling PE; refused if there is none.
 fn looks(routine: &'static str, sig_addr: *const u64, family: Family) -> Looks {
+    symmetric::must_be_aligned(sig_addr, routine, "sig_addr");
     let offset = symmetric::offset(sig_addr);
     let offset = offset.unwrap_or_else(|| symmetric::locate(sig_addr, 8, routine, "sig_addr").offset);
     Looks { family, offset, bytes: 8, location: Location::caller() }

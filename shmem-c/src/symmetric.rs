@@ -64,6 +64,14 @@ pub fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str)
         .unwrap_or_else(|| missed(endpoint, pointer.addr(), bytes, routine, argument))
 }
 
+/// Refuses the address of a word that is no multiple of its size.
+pub fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &str) {
+    if !pointer.is_aligned() {
+        let (address, bytes) = (pointer.addr(), size_of::<T>());
+        refuse(routine, argument, format_args!("is {address:#x}, which is no multiple of {bytes}"));
+    }
+}
+
 /// The same as an address of the runtime.
 pub fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SymAddr {
     let place = locate(pointer, bytes, routine, argument);

@@ -177,6 +177,9 @@ impl<T: Compared> Words<T> {
     ) -> Self {
         world::current(routine);
         let comparison = Comparison::of(routine, cmp);
+        if count > 0 {
+            symmetric::must_be_aligned(words, routine, "ivar");
+        }
         if count > 0 && symmetric::range(words, size_of::<T>()).is_none() {
             symmetric::locate(words, size_of::<T>(), routine, "ivar");
         }

@@ -30,6 +30,8 @@ static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
 const BEFORE: u8 = 0;
 const OPEN: u8 = 1;
 const CLOSED: u8 = 2;
+/// It was forked by a PE, and is none.
+const CHILD: u8 = 3;
 
 /// A stream of operations: what `shmem_ctx_t` points to.
 #[derive(Debug)]
@@ -268,6 +270,9 @@ pub fn with<R>(routine: &str, what: impl FnOnce(&'static CWorld) -> R) -> R {
 fn refuse_stage(routine: &str) -> ! {
     let why = match STAGE.load(Ordering::Relaxed) {
         BEFORE => format_args!("is called before shmem_init"),
+        CHILD => format_args!(
+            "is called in a process that a PE has forked, which is no PE of the job: call it in the parent, or execute a program that calls shmem_init"
+        ),
         _ => format_args!("is called after shmem_finalize"),
     };
     refuse(routine, "", why)
@@ -304,14 +309,33 @@ pub fn close() {
     DEFAULT.close();
 }
 
+/// Forgets the world in a process that was forked: the PE is its parent, and whatever the child does ends nothing of the
+/// job's.
+pub extern "C" fn forget() {
+    // Never dropped: to leave the job is the parent's.
+    if !WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel).is_null() {
+        close();
+        STAGE.store(CHILD, Ordering::Release);
+    }
+}
+
+/// Refused in the child of a PE.
+pub fn may_begin(routine: &str) {
+    if STAGE.load(Ordering::Acquire) == CHILD {
+        refuse_stage(routine);
+    }
+}
+
 /// Takes the world, to leave the job.
 ///
 /// # Safety
 ///
 /// Nobody uses the library any more.
 pub unsafe fn take() -> Option<Box<CWorld>> {
-    close();
     let world = WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel);
+    if !world.is_null() {
+        close();
+    }
     // SAFETY: from a box (`open`), and taken once, by the swap.
     (!world.is_null()).then(|| unsafe { Box::from_raw(world) })
 }

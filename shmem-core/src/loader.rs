@@ -13,6 +13,17 @@ unsafe impl Send for Loaded {}
 // SAFETY: a handle of the loader, which threads may ask at a time.
 unsafe impl Sync for Loaded {}
 
+/// What a program without a loader can be told.
+const NO_LOADER: &str =
+    "this program is linked statically as a whole, and has no loader for libraries: link it without -static";
+
+/// Whether somebody loads the libraries of this program: who is linked statically as a whole has nobody, and its C library
+/// crashes where it is asked to load what needs another one.
+fn has_loader() -> bool {
+    // SAFETY: asks for a number that the kernel has given with the program.
+    unsafe { libc::getauxval(libc::AT_BASE) != 0 }
+}
+
 /// Why a library, or a function of it, is not to be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -29,6 +40,9 @@ impl Loaded {
     ///
     /// The initialisers of the library run: they must be sound to run.
     pub unsafe fn open(name: &str) -> Result<Self, LoadError> {
+        if !has_loader() {
+            return Err(LoadError(NO_LOADER.to_owned()));
+        }
         let file = CString::new(name).map_err(|_| LoadError("its name has a zero in it".to_owned()))?;
         // SAFETY: a string that ends with a zero; the initialisers that run may run (caller).
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };

@@ -36,7 +36,8 @@ unsafe extern "C" fn before() {
     if data.has_libc {
         say(
             "shmem: `fork` in a program with globals that are symmetric, and in which the C library is linked statically: \
-             its variables would be shared as well; link it dynamically",
+             its variables would be shared as well; link it without -static (-static-shmem links this library alone so). A \
+             program that starts its own PEs does so by `fork`: start it with oshrun",
         );
         std::process::abort();
     }

@@ -11,8 +11,11 @@
 /* cases: unequal=malloc.*100.*bytes unequal-reduce=shmem_long_sum_reduce */
 /* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
 /* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
+/* cases: aligned=shmem_long_atomic_add.*multiple.of.8 aligned-wait=shmem_int_wait_until.*multiple.of.4 forked=shmem_long_p.*forked */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 static long word, words[16];
 static uint64_t flag;
@@ -69,6 +72,20 @@ int main(int argc, char **argv)
             shmem_long_get(&local, &word, 1, -1);
         if (is(what, "pe-atomic"))
             shmem_int_atomic_add((int *)&word, 1, npes);
+        if (is(what, "aligned"))
+            shmem_long_atomic_add((long *)((char *)words + 4), 1, 1);
+        if (is(what, "aligned-wait"))
+            shmem_int_wait_until((int *)((char *)words + 2), SHMEM_CMP_EQ, 0);
+        if (is(what, "forked")) {
+            int status = 0;
+            pid_t child = fork();
+            if (child == 0) {
+                shmem_long_p(&word, 1, 1);
+                _exit(0);
+            }
+            waitpid(child, &status, 0);
+            exit(status != 0);
+        }
         if (is(what, "pe-context"))
             shmem_ctx_long_put(SHMEM_CTX_DEFAULT, &word, &local, 1, 9);
         if (is(what, "pe-signal"))

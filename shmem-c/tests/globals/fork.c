@@ -41,6 +41,11 @@ int main(int argc, char **argv)
         }
         CHECK(ends(child) == 0);
         CHECK(number == 60 && zeros[7] == 'p' && zeros[99999] == 0);
+        /* What is done at its exit is the PE's business, and not the child's. */
+        child = fork();
+        if (child == 0)
+            exit(0);
+        CHECK(ends(child) == 0);
     }
     CHECK(system("true") == 0);
     shmem_barrier_all();
