@@ -43,7 +43,7 @@ fn all<S: ?Sized + Send + Sync + 'static>(
 /// Waits for `word` to reach `value` as `wait_until` does, without spinning.
 fn wait(bell: &Doorbell, word: &AtomicU32, value: u32) {
     while word.load(Ordering::Acquire) < value {
-        bell.sleep(None, || word.load(Ordering::Acquire) >= value);
+        bell.watch(None, || word.load(Ordering::Acquire) >= value);
     }
 }
 
@@ -55,7 +55,7 @@ fn doorbell_wakes_its_owner() {
             let shared = Arc::clone(&shared);
             move || {
                 shared.1.fetch_add(1, Ordering::AcqRel);
-                shared.0.ring();
+                shared.0.ring_watchers();
             }
         });
         wait(&shared.0, &shared.1, 1);
@@ -101,7 +101,7 @@ fn doorbell_is_heard_of_a_store_and_an_update() {
         });
         let done = || shared.1.iter().all(|word| word.load(Ordering::Acquire) == 1);
         while !done() {
-            shared.0.sleep(None, done);
+            shared.0.watch(None, done);
         }
         setter.join().unwrap();
         adder.join().unwrap();
@@ -130,9 +130,17 @@ fn doorbell_is_heard_from_two_ringers() {
 fn doorbell_wakes_two_waiters_of_one_pe() {
     bounded(2, || {
         let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
-        let waiters = [(); 2].map(|()| {
+        // One in a meeting.
+        let waiters = [true, false].map(|meets| {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || wait(&shared.0, &shared.1, 1))
+            thread::spawn(move || {
+                let (bell, word) = &*shared;
+                let has_come = || word.load(Ordering::Acquire) == 1;
+                while meets && !has_come() {
+                    bell.sleep(None, has_come);
+                }
+                wait(bell, word, 1);
+            })
         });
         shared.1.fetch_add(1, Ordering::AcqRel);
         shared.0.ring();

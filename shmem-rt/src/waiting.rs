@@ -20,7 +20,7 @@ pub(crate) fn until(
     endpoint.waiting().until(
         endpoint,
         done,
-        |timeout, done| bell.sleep(timeout, done),
+        |timeout, done| bell.watch(timeout, done),
         || Activity {
             operation: Text::head(operation),
             subject: Text::head(&subject()),

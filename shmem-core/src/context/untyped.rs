@@ -337,7 +337,7 @@ pub fn wait(
             done,
             |timeout, done| {
                 let timeout = timeout.map_or(LONGEST_SLEEP, |limit| limit.min(LONGEST_SLEEP));
-                endpoint.bell().sleep(Some(timeout), || {
+                endpoint.bell().watch(Some(timeout), || {
                     fence_others();
                     done()
                 });

@@ -124,7 +124,7 @@ pub(super) fn wait(
     endpoint.waiting().until(
         endpoint,
         done,
-        |timeout, done| endpoint.bell().sleep(timeout, done),
+        |timeout, done| endpoint.bell().watch(timeout, done),
         || Activity {
             operation: Text::head(family.name()),
             subject: Text::head(&subject()),

@@ -370,7 +370,7 @@ fn wait(endpoint: &Endpoint, turn: Turn, edge: usize, link: &Link, location: &'s
             endpoint,
             || has_come(endpoint, turn, link),
             |timeout, done| {
-                endpoint.bell().sleep(Some(timeout.map_or(NAP, |timeout| timeout.min(NAP))), done)
+                endpoint.bell().watch(Some(timeout.map_or(NAP, |timeout| timeout.min(NAP))), done)
             },
             || Activity {
                 operation: Text::head(Family::Halo.name()),

@@ -1,7 +1,9 @@
 //! The bell of one PE: rung by whoever changes a word the PE may be waiting for.
 //!
 //! The waiter announces itself, looks at its word again, and sleeps on the bell's epoch. The ringer
-//! has changed the word, then looks for announced sleepers. Either the ringer sees the announcement, or the waiter sees
+//! has changed the word, then looks for announced sleepers. Who waits in a meeting of the runtime waits for words that only the
+//! runtime changes; so operations of the program look for [watchers](Doorbell::watch) alone: a PE that sleeps in a barrier is not
+//! woken by all that is put to it meanwhile. Either the ringer sees the announcement, or the waiter sees
 //! the word, because a full fence stands on each side between what is written and what is looked at:
 //!
 //! 1. The waiter's is behind its announcement, a read-modify-write.
@@ -26,8 +28,11 @@ use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw, fence_af
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Doorbell {
-    sleepers: AtomicU32,
+    /// Sleepers that wait for words which operations of programs change.
+    watchers: AtomicU32,
     epoch: FutexWord,
+    /// All sleepers.
+    sleepers: AtomicU32,
 }
 
 impl Doorbell {
@@ -38,29 +43,38 @@ impl Doorbell {
         if !mutant("doorbell-no-fence") && !mutant("exchange-unsettled") {
             fence_after_rmw();
         }
-        self.look();
+        self.look(&self.sleepers);
     }
 
-    /// To be called after a store with release ordering to a word that the bell's owner may wait for.
+    /// As [`ring`](Self::ring), of a word of the program.
+    #[inline(always)]
+    pub fn ring_watchers(&self) {
+        if !mutant("doorbell-no-fence") {
+            fence_after_rmw();
+        }
+        self.look(&self.watchers);
+    }
+
+    /// To be called after a store with release ordering to a word of the program that the bell's owner may wait for.
     #[inline(always)]
     pub fn ring_behind_store(&self) {
         if !mutant("doorbell-no-fence-behind-store") {
             fence_after_store();
         }
-        self.look();
+        self.look(&self.watchers);
     }
 
-    /// To be called after any store, without a fence: whoever sleeps has made this thread pass one before it looked a last
+    /// To be called after any store of the program's, without a fence: whoever sleeps has made this thread pass one before it looked a last
     /// time, or sleeps a short time only (`context::untyped`).
     #[inline(always)]
     pub(crate) fn ring_behind_any_store(&self) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
-        self.look();
+        self.look(&self.watchers);
     }
 
     #[inline(always)]
-    fn look(&self) {
-        if self.sleepers.load(Ordering::Relaxed) != 0 {
+    fn look(&self, announced: &AtomicU32) {
+        if announced.load(Ordering::Relaxed) != 0 {
             self.wake();
         }
     }
@@ -71,16 +85,31 @@ impl Doorbell {
         self.epoch.wake_all();
     }
 
-    /// Sleeps until the bell is rung, unless `done` already holds; at most `timeout`. May return
+    /// Sleeps until the bell is rung for a word of the runtime, unless `done` already holds; at most `timeout`. May return
     /// early: the caller looks again.
-    pub fn sleep(&self, timeout: Option<Duration>, mut done: impl FnMut() -> bool) {
+    pub fn sleep(&self, timeout: Option<Duration>, done: impl FnMut() -> bool) {
+        self.sleep_as(None, timeout, done);
+    }
+
+    /// As [`sleep`](Self::sleep), for a word of any kind.
+    pub fn watch(&self, timeout: Option<Duration>, done: impl FnMut() -> bool) {
+        self.sleep_as(Some(&self.watchers), timeout, done);
+    }
+
+    fn sleep_as(&self, also: Option<&AtomicU32>, timeout: Option<Duration>, mut done: impl FnMut() -> bool) {
         let early = mutant("doorbell-late-announcement").then(&mut done);
         let epoch = self.epoch.load(Ordering::Acquire);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
+        if let Some(announced) = also {
+            announced.fetch_add(1, Ordering::SeqCst);
+        }
         fence_after_rmw();
         if !early.unwrap_or_else(done) {
             let late = mutant("doorbell-late-epoch").then(|| self.epoch.load(Ordering::Acquire));
             self.epoch.wait(late.unwrap_or(epoch), timeout);
+        }
+        if let Some(announced) = also {
+            announced.fetch_sub(1, Ordering::Relaxed);
         }
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
@@ -89,6 +118,33 @@ impl Doorbell {
 #[cfg(any(test, loom))]
 impl Default for Doorbell {
     fn default() -> Self {
-        Self { sleepers: AtomicU32::new(0), epoch: FutexWord::new(0) }
+        Self { watchers: AtomicU32::new(0), epoch: FutexWord::new(0), sleepers: AtomicU32::new(0) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_of_a_program_do_not_wake_who_sleeps_in_a_meeting() {
+        let bell = Doorbell::default();
+        let rings = |what: fn(&Doorbell)| {
+            let before = bell.epoch.load(Ordering::Relaxed);
+            what(&bell);
+            bell.epoch.load(Ordering::Relaxed) - before
+        };
+        let of_programs =
+            [Doorbell::ring_watchers, Doorbell::ring_behind_store, Doorbell::ring_behind_any_store];
+        assert_eq!((rings(Doorbell::ring), of_programs.map(rings)), (0, [0; 3]), "nobody sleeps");
+        bell.sleep(None, || {
+            assert_eq!((rings(Doorbell::ring), of_programs.map(rings)), (1, [0; 3]));
+            true
+        });
+        bell.watch(None, || {
+            assert_eq!((rings(Doorbell::ring), of_programs.map(rings)), (1, [1; 3]));
+            true
+        });
+        assert_eq!((rings(Doorbell::ring), of_programs.map(rings)), (0, [0; 3]));
     }
 }

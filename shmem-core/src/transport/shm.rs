@@ -107,7 +107,7 @@ pub(crate) unsafe fn atomic(word: *mut u8, width: Width, op: AtomicOp, bell: &Do
     // SAFETY: the caller's promise.
     let before = unsafe { apply(word, width, op) };
     if !matches!(op, AtomicOp::Fetch) {
-        bell.ring();
+        bell.ring_watchers();
     }
     before
 }

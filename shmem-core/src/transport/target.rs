@@ -145,7 +145,12 @@ impl Target {
         };
         // SAFETY: in bounds and aligned, as just checked (a slot starts on a page); words are
         // changed through here or `shm::atomic` only.
-        unsafe { super::shm::atomic(word, width, op, self.bell()) }
+        let before = unsafe { apply(word, width, op) };
+        // Whose word it is, the program's or the runtime's, a message does not say.
+        if !matches!(op, AtomicOp::Fetch) {
+            self.ring();
+        }
+        before
     }
 
     /// Rings the bell, after a read-modify-write.

@@ -22,5 +22,5 @@ pub(crate) fn land_all(endpoint: &Endpoint) {
 pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
     // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
     let bell = &unsafe { endpoint.system() }.doorbell;
-    endpoint.waiting().until(endpoint, done, |timeout, done| bell.sleep(timeout, done), activity);
+    endpoint.waiting().until(endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
 }
