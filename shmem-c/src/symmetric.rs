@@ -99,6 +99,17 @@ pub fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<Place> 
 fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argument: &str) -> ! {
     let list = endpoint.segments().list();
     let mine = endpoint.mine(0).addr();
+    if let Some(offset) = data::offset(address) {
+        let ends = list.iter().map(|(_, segment)| segment.start + segment.bytes).filter(|&end| end > offset);
+        let room = ends.min().map_or(0, |end| end - offset);
+        refuse(
+            routine,
+            argument,
+            format_args!(
+                "is {address:#x}: {bytes} bytes from there on are more than the {room} up to the end of the program's variables"
+            ),
+        );
+    }
     if let Some(why) = data::refusal(address) {
         refuse(routine, argument, format_args!("is {address:#x}, which is not symmetric: {why}"));
     }

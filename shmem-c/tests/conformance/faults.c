@@ -11,6 +11,7 @@
 /* cases: unequal=malloc.*100.*bytes unequal-reduce=shmem_long_sum_reduce */
 /* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
 /* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
+/* cases: variables=shmem_long_put.*640000.bytes.*end.of.the.program */
 /* cases: aligned=shmem_long_atomic_add.*multiple.of.8 aligned-wait=shmem_int_wait_until.*multiple.of.4 forked=shmem_long_p.*forked */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
@@ -72,6 +73,8 @@ int main(int argc, char **argv)
             shmem_long_get(&local, &word, 1, -1);
         if (is(what, "pe-atomic"))
             shmem_int_atomic_add((int *)&word, 1, npes);
+        if (is(what, "variables"))
+            shmem_long_put(words, heap, 80000, 1);
         if (is(what, "aligned"))
             shmem_long_atomic_add((long *)((char *)words + 4), 1, 1);
         if (is(what, "aligned-wait"))
