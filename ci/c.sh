@@ -26,7 +26,7 @@ cargo test --quiet --workspace --test globals
 programs() { # WHAT [VARIABLE=VALUE]...: those that are left out are of no use there
     local what=$1 before=$SECONDS
     shift
-    env OUT="$work/out" "$@" shmem-c/tests/conformance/run.sh || {
+    env OUT="$work/gcc" "$@" shmem-c/tests/conformance/run.sh || {
         echo "FAILED: programs in C: $what" >&2
         exit 1
     }
@@ -34,16 +34,17 @@ programs() { # WHAT [VARIABLE=VALUE]...: those that are left out are of no use t
 }
 
 programs 'processes of one host'
-programs 'checked mode' SHMEM_CHECK=1 CHECK=1 PES='2 3'
-programs 'static library' CFLAGS=-static-shmem PES=2 LIST='setup globals rma amo team_collective'
+# Of one build, but for what is built otherwise.
+programs 'checked mode' BUILT=1 SHMEM_CHECK=1 CHECK=1 PES='2 3'
+programs 'static library' OUT="$work/static" CFLAGS=-static-shmem PES=2 LIST='setup globals rma amo team_collective'
 if command -v clang >/dev/null; then
-    programs 'clang' OSHCC_CC=clang OSHCXX_CXX=clang++ PES=2
+    programs 'clang' OUT="$work/clang" OSHCC_CC=clang OSHCXX_CXX=clang++ PES=2
 fi
 if [ -n "${SHMEM_LIBFABRIC:-}" ] || ci/install libfabric1; then
     # Whatever other networks come and go on this machine.
     export SHMEM_OFI_INTERFACE=lo SHMEM_OFI_PROVIDER='tcp;ofi_rxm'
-    programs 'two PEs on each host' SHMRUN_HOSTS_AS='*x2' PES='3 4' CHECK=1
-    programs 'every PE on a host of its own' SHMRUN_HOSTS_AS='*x1' PES=2 CHECK=1
+    programs 'two PEs on each host' BUILT=1 SHMRUN_HOSTS_AS='*x2' PES='3 4' CHECK=1
+    programs 'every PE on a host of its own' BUILT=1 SHMRUN_HOSTS_AS='*x1' PES=2 CHECK=1
 else
     echo "left out: pretended hosts, which take libfabric"
 fi

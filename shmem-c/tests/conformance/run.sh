@@ -9,7 +9,7 @@
 #                  (oshrun -np)                         PES    numbers of PEs that are wanted at all (1 2 3 4 5)
 #   LIST           names of programs; others are left   SINCE  the library's version of OpenSHMEM (1.6)
 #   CFLAGS         further options of the compilers     CHECK  set: leave out what is wrong on purpose
-#   LOUD           set: programs may print
+#   LOUD           set: programs may print          BUILT  set: programs that are in OUT are not built again
 #   LDFLAGS        further options of the linker
 #
 # The head of a program, one line each:
@@ -45,7 +45,7 @@ build() { # file
 }
 export -f build
 
-programs=()
+programs=() sources=()
 for file in "$here"/*.c "$here"/*.cpp; do
     name=$(basename "$file")
     name=${name%.*}
@@ -53,10 +53,12 @@ for file in "$here"/*.c "$here"/*.cpp; do
     since=$(head_of "$file" since)
     [ "$(printf '%s\n' "${since:-1.0}" "$SINCE" | sort -V | tail -1)" = "$SINCE" ] || continue
     [ -z "${CHECK:-}" ] || [ -z "$(head_of "$file" status)" ] || continue
-    rm -f "$OUT/$name"
     programs+=("$file")
+    [ -n "${BUILT:-}" ] && [ -x "$OUT/$name" ] && continue
+    rm -f "$OUT/$name"
+    sources+=("$file")
 done
-[ ${#programs[@]} -gt 0 ] && printf '%s\0' "${programs[@]}" | xargs -0 -n1 -P"$(nproc)" bash -c 'build "$0"'
+[ ${#sources[@]} -gt 0 ] && printf '%s\0' "${sources[@]}" | xargs -0 -n1 -P"$(nproc)" bash -c 'build "$0"'
 
 passed=0
 failed=0
