@@ -76,10 +76,12 @@ routines! {
 
 /// Has places of calls found in C, and not in this library.
 pub(crate) fn open() {
-    collective::find_callers_by(|| {
+    let finds = || {
         let Place { file, line } = Place::of_the_call();
         (!file.is_empty()).then_some((file, line))
-    });
+    };
+    // SAFETY: frames are captured and read. A panic there would end the process in its hook (`setup`), before it unwinds.
+    unsafe { collective::find_callers_by(finds) };
 }
 
 fn barrier_all(routine: &'static str) {

@@ -22,7 +22,12 @@ pub enum Step {
 }
 
 /// Something that goes on beside the program. It never waits.
-pub trait Work: Send + Sync {
+///
+/// # Safety
+///
+/// [`go_on`](Self::go_on) must not unwind, nor begin another work. Whoever waits goes on with works, in a meeting as well: who left
+/// that by unwinding would be counted there all the same, come to the next one alone, and write what others read.
+pub unsafe trait Work: Send + Sync {
     /// Does all that can be done now.
     fn go_on(&self) -> Step;
 }
@@ -69,7 +74,8 @@ mod tests {
 
     struct Countdown(AtomicUsize);
 
-    impl Work for Countdown {
+    // SAFETY: it counts.
+    unsafe impl Work for Countdown {
         fn go_on(&self) -> Step {
             match self.0.fetch_sub(1, Ordering::Relaxed) {
                 1 => Step::Last,

@@ -49,12 +49,14 @@ impl Sealed {
     ///
     /// If it is no memfd, is not sealed, or has another size; and if the system refuses.
     pub fn open(memfd: impl AsFd, bytes: usize) -> io::Result<Self> {
+        // Asked for once: who is asked again may give another one than that which was looked at.
+        let memfd = memfd.as_fd();
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
-        let seals = rustix::fs::fcntl_get_seals(&memfd).unwrap_or(SealFlags::empty());
+        let seals = rustix::fs::fcntl_get_seals(memfd).unwrap_or(SealFlags::empty());
         if !seals.contains(WHOLLY) {
             return Err(invalid("its contents are not sealed".to_owned()));
         }
-        let size = rustix::fs::fstat(&memfd)?.st_size;
+        let size = rustix::fs::fstat(memfd)?.st_size;
         if bytes == 0 || u64::try_from(size) != Ok(bytes as u64) {
             return Err(invalid(format!("it has {size} bytes and not {bytes}")));
         }
@@ -62,7 +64,7 @@ impl Sealed {
         // one that writes, and refuse it. The pages are those of the memfd all the same, as nobody writes to them.
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start =
-            unsafe { rustix::mm::mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, &memfd, 0) }?;
+            unsafe { rustix::mm::mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, memfd, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::FAULT)?, bytes })
     }
 }
@@ -84,7 +86,26 @@ impl Drop for Sealed {
 
 #[cfg(all(test, not(miri)))]
 mod tests {
+    use core::cell::Cell;
+    use std::os::fd::BorrowedFd;
+
     use super::*;
+
+    /// Gives one memfd for so many looks, and then another one.
+    struct Changing<'f> {
+        looks: Cell<usize>,
+        first: &'f OwnedFd,
+        then: &'f OwnedFd,
+    }
+
+    impl AsFd for Changing<'_> {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            match self.looks.replace(self.looks.get().saturating_sub(1)) {
+                0 => self.then.as_fd(),
+                _ => self.first.as_fd(),
+            }
+        }
+    }
 
     #[test]
     fn what_is_sealed_is_read_and_cannot_be_changed() {
@@ -124,5 +145,15 @@ mod tests {
         let sealed = Sealed::make(b"some bytes").unwrap();
         assert_eq!(why(&sealed, 11), "it has 10 bytes and not 11");
         assert_eq!(why(&Sealed::make(b"").unwrap(), 0), "it has 0 bytes and not 0");
+    }
+
+    #[test]
+    fn what_is_mapped_is_what_was_found_sealed() {
+        let (first, then) = (Sealed::make(&[7; 4096]).unwrap(), map::memfd(None).unwrap());
+        rustix::fs::ftruncate(&then, 4096).unwrap();
+        for looks in 0..4 {
+            let opened = Sealed::open(Changing { looks: Cell::new(looks), first: &first, then: &then }, 4096);
+            assert!(opened.map_or(looks == 0, |sealed| sealed.as_ref() == [7; 4096]), "{looks}");
+        }
     }
 }

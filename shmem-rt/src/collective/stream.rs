@@ -317,6 +317,7 @@ pub(super) struct Group<'g> {
 impl Group<'_> {
     /// Combines them by the tree, and settles what comes of it. Of what is combined again nothing is lost by that: a NaN stays one.
     pub(super) fn combine<N: Pod>(self, op: &impl Fn(N, N) -> N, settled: &impl Fn(N) -> N) {
+        const { assert!(size_of::<N>() <= TILE, "a tile has room for a number") };
         let Self { members, operand, into, bytes } = self;
         let mut held = [[0_u128; TILE / size_of::<u128>()]; Radices::MOST];
         let mut combined = [0_u128; TILE / size_of::<u128>()];

@@ -18,7 +18,12 @@ thread_local! {
 }
 
 /// Has places of calls found out by a function, and no longer told as they are in Rust.
-pub fn find_callers_by(finds: fn() -> Option<Place>) {
+///
+/// # Safety
+///
+/// It must not unwind, nor call this library. It is asked while its thread is in a meeting: who left that by unwinding would
+/// be counted there all the same, come to the next one alone, and write what others read.
+pub unsafe fn find_callers_by(finds: fn() -> Option<Place>) {
     // The first one stays: it is the only one.
     let _ = FINDS.set(finds);
 }

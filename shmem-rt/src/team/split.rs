@@ -21,7 +21,7 @@ use shmem_core::system::FlightArea;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
-use crate::group::{Operation, Purpose, Team};
+use crate::group::{Operation, Purpose, Team, refuse_in_phase};
 use crate::members::Members;
 use crate::state::config::TeamConfig;
 use crate::state::indexes::Set;
@@ -172,6 +172,7 @@ impl Team {
             subject: &String::new,
             location: Some(Location::caller()),
         };
+        refuse_in_phase(token.endpoint());
         self.land(token.endpoint());
         let mine = [self.uses().contexts() as u64, self.uses().objects() as u64];
         let said = self.agree_on(token.endpoint(), &purpose).tell(mine);

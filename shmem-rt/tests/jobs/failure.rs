@@ -228,6 +228,7 @@ fn scenario() {
 struct Owner {
     world: Option<World>,
     context: Option<Context<Private>>,
+    team: Option<Team>,
     then: String,
 }
 
@@ -239,6 +240,7 @@ impl Drop for Owner {
             "load" => drop(GRID.here(&world).index(0).load()),
             "bind" => self.context.as_ref().unwrap().bind(&world).p(GRID.on(world.me()).index(0), 1.0),
             "barrier" => world.barrier_all(),
+            "destroy" => self.team.take().unwrap().destroy(&world).unwrap(),
             _ => return,
         }
         eprintln!("the world was had inside a phase");
@@ -246,15 +248,22 @@ impl Drop for Owner {
 }
 
 thread_local! {
-    static OWNER: RefCell<Owner> = const { RefCell::new(Owner { world: None, context: None, then: String::new() }) };
+    static OWNER: RefCell<Owner> =
+        const { RefCell::new(Owner { world: None, context: None, team: None, then: String::new() }) };
 }
 
 fn exit_inside_a_phase(world: World, then: &str) {
     OWNER.with_borrow_mut(|owner| {
         then.clone_into(&mut owner.then);
         owner.context = Some(world.create_ctx().unwrap());
-        let world = owner.world.insert(world);
         let me = world.my_pe();
+        let team = world.team().split_by(&world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+        if me == 0 {
+            // Nobody else comes to that.
+            std::mem::forget(team.start_barrier(&world));
+        }
+        owner.team = Some(team);
+        let world = owner.world.insert(world);
         world.local(&GRID, |_| {
             if me == 0 {
                 std::process::exit(0);
@@ -265,11 +274,11 @@ fn exit_inside_a_phase(world: World, then: &str) {
 
 #[test]
 fn a_process_that_ends_inside_a_phase_reaches_no_memory_any_more() {
-    for then in ["put", "load", "bind", "barrier", "nothing"] {
+    for then in ["put", "load", "bind", "barrier", "destroy", "nothing"] {
         let (outcome, said) = fails(job(&format!("exit inside a phase: {then}"), 2));
         assert!(!said.contains("the world was had"), "{then}: {said}");
         assert_says(&outcome.report, &["PE 0"]);
-        if ["bind", "barrier"].contains(&then) {
+        if ["bind", "barrier", "destroy"].contains(&then) {
             assert_says(&said, &["PE 0 is in a phase, inside which its process ends"]);
         }
     }

@@ -3,6 +3,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use shmem_core::endpoint::{Step, Work};
 use shmem_core::exclusion::Mutex;
 use shmem_core::system::Activity;
+use shmem_launch::say::say;
 
 use super::area::Area;
 use super::course::Course;
@@ -108,8 +109,18 @@ impl Flight {
     }
 }
 
-impl Work for Flight {
+// SAFETY: what would unwind ends the process (`Broken`). Plans, chunks and numbers are gone on with, and no work is begun.
+unsafe impl Work for Flight {
     fn go_on(&self) -> Step {
+        let broken = Broken(&self.activity);
+        let step = self.step();
+        core::mem::forget(broken);
+        step
+    }
+}
+
+impl Flight {
+    fn step(&self) -> Step {
         let Some(mut guard) = self.state.try_lock() else { return Step::Nothing };
         let Some(state) = guard.as_mut() else { return Step::Last };
         let mut moved = false;
@@ -135,6 +146,16 @@ impl Work for Flight {
         }
         *guard = None;
         Step::Last
+    }
+}
+
+/// Ends the process when it is dropped, by a panic: whoever waits is where others count on it, and cannot unwind.
+struct Broken<'f>(&'f Activity);
+
+impl Drop for Broken<'_> {
+    fn drop(&mut self) {
+        say(&format!("shmem: a panic {} ends the process: it goes on wherever this PE waits", self.0));
+        std::process::abort();
     }
 }
 
