@@ -2,11 +2,20 @@
 //!
 //! Nothing is allocated for no bytes, and nobody is met: the result is `NULL`. Where there is no room, the result is `NULL` on
 //! all PEs, which find that out alike. What pends when memory is given back is completed before.
+//!
+//! PEs that ask for different sizes get the largest of them, as programs from before OpenSHMEM 1.2 have it, in checked mode
+//! a message. An alignment that is no power of two is the next one. Alignments beyond those of the runtime are made from
+//! larger blocks.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_void};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shmem::{MemoryHints, SymAddr};
 use shmem_core::context::untyped;
+use shmem_core::heap::MAX_ALIGN;
+use shmem_core::memory::OWN_ALIGN;
+use shmem_launch::env::CheckChoice;
 
 use crate::refusal::refuse;
 use crate::symmetric;
@@ -37,29 +46,65 @@ routines! {
     }
 }
 
+/// Blocks that begin behind those of the heap, so that they are aligned to more than [`MAX_ALIGN`]: where the heap's begin.
+static SHIFTED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
 /// A block as C has it; of no bytes, or without room, `NULL`.
 fn block(
     routine: &str,
     bytes: usize,
-    allocate: impl FnOnce(&'static CWorld) -> shmem::Result<SymAddr>,
+    allocate: impl FnOnce(&'static CWorld, usize) -> shmem::Result<SymAddr>,
 ) -> *mut c_void {
     let world = world::current(routine);
     if bytes == 0 {
         return std::ptr::null_mut();
     }
-    allocate(world).map_or(std::ptr::null_mut(), |address| address.as_ptr().cast())
+    allocate(world, largest(world, bytes)).map_or(std::ptr::null_mut(), |address| address.as_ptr().cast())
+}
+
+/// The largest of the sizes that PEs ask for; the own one where they are compared.
+fn largest(world: &CWorld, bytes: usize) -> usize {
+    if shmem::raw::job::settings(world).check != CheckChoice::Off {
+        return bytes;
+    }
+    world.max(bytes)
 }
 
 fn malloc(routine: &'static str, size: usize) -> *mut c_void {
-    block(routine, size, |world| world.malloc(size))
+    block(routine, size, |world, size| world.malloc(size))
 }
 
 fn calloc(routine: &'static str, count: usize, size: usize) -> *mut c_void {
-    block(routine, count.saturating_mul(size), |world| world.calloc(count, size))
+    block(routine, count.saturating_mul(size), |world, bytes| world.calloc(bytes, 1))
 }
 
 fn align(routine: &'static str, alignment: usize, size: usize) -> *mut c_void {
-    block(routine, size, |world| world.align(alignment, size))
+    block(routine, size, |world, size| {
+        aligned(alignment, size, |alignment, size| world.align(alignment, size))
+    })
+}
+
+/// A block that is aligned to a power of two, or to the next one.
+fn aligned(
+    alignment: usize,
+    size: usize,
+    allocate: impl FnOnce(usize, usize) -> shmem::Result<SymAddr>,
+) -> shmem::Result<SymAddr> {
+    let alignment = alignment.checked_next_power_of_two().unwrap_or(usize::MAX);
+    if alignment <= MAX_ALIGN || alignment > OWN_ALIGN {
+        return allocate(alignment, size);
+    }
+    // The own slot begins at a multiple of every such alignment, so the same offset is aligned on all PEs.
+    let block = allocate(MAX_ALIGN, size.saturating_add(alignment - MAX_ALIGN))?;
+    let place = block.as_ptr();
+    let shifted = place.wrapping_add(place.addr().next_multiple_of(alignment) - place.addr());
+    shifts().insert(shifted.addr(), place.addr());
+    Ok(SymAddr::assume(shifted))
+}
+
+/// Where blocks that were shifted begin in the heap.
+fn shifts() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+    SHIFTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn malloc_with_hints(routine: &'static str, size: usize, hints: c_long) -> *mut c_void {
@@ -69,7 +114,7 @@ fn malloc_with_hints(routine: &'static str, size: usize, hints: c_long) -> *mut 
             all = all | hint;
         }
     }
-    block(routine, size, |world| world.malloc_with_hints(size, all))
+    block(routine, size, |world, size| world.malloc_with_hints(size, all))
 }
 
 fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void {
@@ -81,9 +126,19 @@ fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void 
         return std::ptr::null_mut();
     }
     let world = world::current(routine);
-    let address = symmetric::address(ptr, 1, routine, "ptr");
+    let size = largest(world, size);
+    let start = shifts().get(&ptr.addr()).copied().unwrap_or(ptr.addr());
+    let shift = ptr.addr() - start;
+    let address = symmetric::address(ptr.wrapping_byte_sub(shift), 1, routine, "ptr");
     untyped::quiet(world::default_stream().endpoint(routine));
-    world.realloc(address, size).map_or(std::ptr::null_mut(), |address| address.as_ptr().cast())
+    let Ok(moved) = world.realloc(address, size.saturating_add(shift)) else { return std::ptr::null_mut() };
+    let place: *mut c_void = moved.as_ptr().wrapping_add(shift).cast();
+    if shift > 0 {
+        let mut all = shifts();
+        all.remove(&ptr.addr());
+        all.insert(place.addr(), place.addr() - shift);
+    }
+    place
 }
 
 fn free(routine: &'static str, ptr: *mut c_void) {
@@ -91,7 +146,8 @@ fn free(routine: &'static str, ptr: *mut c_void) {
     if ptr.is_null() {
         return;
     }
-    let address = symmetric::address(ptr, 1, routine, "ptr");
+    let start = shifts().remove(&ptr.addr()).unwrap_or(ptr.addr());
+    let address = symmetric::address(ptr.with_addr(start), 1, routine, "ptr");
     untyped::quiet(world::default_stream().endpoint(routine));
     if let Err(error) = world.free(address) {
         refuse(routine, "ptr", format_args!("is {ptr:p}: {error}"));
@@ -107,13 +163,17 @@ fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'
 }
 
 fn partition_malloc(routine: &'static str, size: usize, partition: c_int) -> *mut c_void {
-    block(routine, size, |world| heap(routine, world, partition).malloc(size))
+    block(routine, size, |world, size| heap(routine, world, partition).malloc(size))
 }
 
 fn partition_calloc(routine: &'static str, count: usize, size: usize, partition: c_int) -> *mut c_void {
-    block(routine, count.saturating_mul(size), |world| heap(routine, world, partition).calloc(count, size))
+    let bytes = count.saturating_mul(size);
+    block(routine, bytes, |world, bytes| heap(routine, world, partition).calloc(bytes, 1))
 }
 
 fn partition_align(routine: &'static str, alignment: usize, size: usize, partition: c_int) -> *mut c_void {
-    block(routine, size, |world| heap(routine, world, partition).align(alignment, size))
+    block(routine, size, |world, size| {
+        let heap = heap(routine, world, partition);
+        aligned(alignment, size, |alignment, size| heap.align(alignment, size))
+    })
 }

@@ -176,17 +176,62 @@ unsafe fn split_strided(
     // SAFETY: C gives a handle to be written.
     unsafe { new.write(types::Team::INVALID) };
     let Some(parent) = find(routine, "parent_team", parent) else { return FAILURE };
-    // What is negative is in no team, and so many are in none either.
-    let [start, size] = [start, size].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-    let split = parent.split_strided(world::current(routine), start, stride as isize, size, &unlimited());
-    let Ok(made) = split else { return FAILURE };
-    if let Some(team) = made {
-        // SAFETY: C gives a configuration where its mask says so.
-        let contexts = unsafe { contexts(config, mask) };
-        // SAFETY: C gives a handle to be written.
-        unsafe { new.write(Made::keep(team, contexts)) };
+    let set = Set::of(parent.size(), start, stride, size);
+    let key = set.as_ref().and_then(|set| set.rank_of(parent.rank() as i64));
+    let colour = set.as_ref().filter(|_| key.is_some()).map(|set| set.colour(parent.size() as u64));
+    let split = parent.split_by(world::current(routine), colour, key.unwrap_or(0), &unlimited());
+    let (Ok(made), Some(set)) = (split, set) else { return FAILURE };
+    let Some(team) = made else { return 0 };
+    if team.size() as i64 != set.size {
+        let (named, came) = (set.size, team.size());
+        refuse(
+            routine,
+            "size",
+            format_args!(
+                "is {named}: so many PEs are to be a team, of which {came} have named the same ones"
+            ),
+        );
     }
+    // SAFETY: C gives a configuration where its mask says so.
+    let contexts = unsafe { contexts(config, mask) };
+    // SAFETY: C gives a handle to be written.
+    unsafe { new.write(Made::keep(team, contexts)) };
     0
+}
+
+/// Members of a team at a stride. PEs that are to be a team name the same ones, and others may name others.
+struct Set {
+    start: i64,
+    stride: i64,
+    size: i64,
+}
+
+impl Set {
+    /// What arguments name out of so many members; nothing, where one is named that there is not, or one twice, or none.
+    fn of(members: usize, start: c_int, stride: c_int, size: c_int) -> Option<Self> {
+        let set = Self { start: start.into(), stride: stride.into(), size: size.into() };
+        let is_in = |rank: i64| (0..members as i64).contains(&rank);
+        let last = set.start + set.stride * (set.size - 1);
+        (set.size > 0 && (set.stride != 0 || set.size == 1) && is_in(set.start) && is_in(last)).then_some(set)
+    }
+
+    /// Which of them a member is.
+    fn rank_of(&self, member: i64) -> Option<i64> {
+        let distance = member - self.start;
+        match self.stride {
+            0 => (distance == 0).then_some(0),
+            stride => (distance % stride == 0).then_some(distance / stride),
+        }
+        .filter(|rank| (0..self.size).contains(rank))
+    }
+
+    /// A number that no other set of so many members has.
+    fn colour(&self, members: u64) -> u64 {
+        // Of who is alone, any stride is the same one.
+        let stride =
+            if self.size == 1 { 0 } else { self.stride.unsigned_abs() << 1 | u64::from(self.stride < 0) };
+        (self.start as u64 * 2 * members + stride) * (members + 1) + self.size as u64
+    }
 }
 
 unsafe fn split_2d(

@@ -283,6 +283,11 @@ pub fn is_open() -> bool {
     STAGE.load(Ordering::Acquire) == OPEN
 }
 
+/// Whether the library was closed.
+pub fn is_closed() -> bool {
+    STAGE.load(Ordering::Acquire) == CLOSED
+}
+
 /// Opens the library on a world: the first time on a new one, later on the one that is there.
 pub fn open(new: impl FnOnce() -> CWorld) {
     let mut world = WORLD.load(Ordering::Acquire);

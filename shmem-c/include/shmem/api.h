@@ -3649,6 +3649,16 @@ int pshmem_test_lock(long *lock);
 }
 #endif
 
+static inline int shmem_long_long_and_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) {
+    return shmem_ulonglong_and_reduce(team, (unsigned long long *)dest, (const unsigned long long *)source, nreduce);
+}
+static inline int shmem_long_long_or_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) {
+    return shmem_ulonglong_or_reduce(team, (unsigned long long *)dest, (const unsigned long long *)source, nreduce);
+}
+static inline int shmem_long_long_xor_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) {
+    return shmem_ulonglong_xor_reduce(team, (unsigned long long *)dest, (const unsigned long long *)source, nreduce);
+}
+
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(SHMEM_NO_GENERIC)
 #define SHMEM_C11_FIRST(a, ...) a
 #define SHMEM_C11_SECOND(a, b, ...) b
@@ -3670,6 +3680,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_add, \
         long *: shmem_long_add, \
         long long *: shmem_longlong_add, \
+        unsigned int *: shmem_uint_atomic_add, \
+        unsigned long *: shmem_ulong_atomic_add, \
+        unsigned long long *: shmem_ulonglong_atomic_add, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_alltoall(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -3716,6 +3729,7 @@ static inline void shmem_c11_no_such_type(void) {}
         int16_t *: shmem_int16_and_reduce, \
         int32_t *: shmem_int32_and_reduce, \
         int64_t *: shmem_int64_and_reduce, \
+        long long *: shmem_long_long_and_reduce, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_atomic_add(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4148,12 +4162,18 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_cswap, \
         long *: shmem_long_cswap, \
         long long *: shmem_longlong_cswap, \
+        unsigned int *: shmem_uint_atomic_compare_swap, \
+        unsigned long *: shmem_ulong_atomic_compare_swap, \
+        unsigned long long *: shmem_ulonglong_atomic_compare_swap, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_fadd(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         int *: shmem_int_fadd, \
         long *: shmem_long_fadd, \
         long long *: shmem_longlong_fadd, \
+        unsigned int *: shmem_uint_atomic_fetch_add, \
+        unsigned long *: shmem_ulong_atomic_fetch_add, \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_add, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_fcollect(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4184,12 +4204,21 @@ static inline void shmem_c11_no_such_type(void) {}
         long *: shmem_long_fetch, \
         const long long *: shmem_longlong_fetch, \
         long long *: shmem_longlong_fetch, \
+        const unsigned int *: shmem_uint_atomic_fetch, \
+        unsigned int *: shmem_uint_atomic_fetch, \
+        const unsigned long *: shmem_ulong_atomic_fetch, \
+        unsigned long *: shmem_ulong_atomic_fetch, \
+        const unsigned long long *: shmem_ulonglong_atomic_fetch, \
+        unsigned long long *: shmem_ulonglong_atomic_fetch, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_finc(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         int *: shmem_int_finc, \
         long *: shmem_long_finc, \
         long long *: shmem_longlong_finc, \
+        unsigned int *: shmem_uint_atomic_fetch_inc, \
+        unsigned long *: shmem_ulong_atomic_fetch_inc, \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_inc, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_g(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4422,6 +4451,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_inc, \
         long *: shmem_long_inc, \
         long long *: shmem_longlong_inc, \
+        unsigned int *: shmem_uint_atomic_inc, \
+        unsigned long *: shmem_ulong_atomic_inc, \
+        unsigned long long *: shmem_ulonglong_atomic_inc, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_iput(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4501,6 +4533,7 @@ static inline void shmem_c11_no_such_type(void) {}
         int16_t *: shmem_int16_or_reduce, \
         int32_t *: shmem_int32_or_reduce, \
         int64_t *: shmem_int64_or_reduce, \
+        long long *: shmem_long_long_or_reduce, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_p(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4693,6 +4726,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_set, \
         long *: shmem_long_set, \
         long long *: shmem_longlong_set, \
+        unsigned int *: shmem_uint_atomic_set, \
+        unsigned long *: shmem_ulong_atomic_set, \
+        unsigned long long *: shmem_ulonglong_atomic_set, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_sum_exscan(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4758,6 +4794,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_swap, \
         long *: shmem_long_swap, \
         long long *: shmem_longlong_swap, \
+        unsigned int *: shmem_uint_atomic_swap, \
+        unsigned long *: shmem_ulong_atomic_swap, \
+        unsigned long long *: shmem_ulonglong_atomic_swap, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
@@ -5036,11 +5075,55 @@ static inline void shmem_c11_no_such_type(void) {}
         int16_t *: shmem_int16_xor_reduce, \
         int32_t *: shmem_int32_xor_reduce, \
         int64_t *: shmem_int64_xor_reduce, \
+        long long *: shmem_long_long_xor_reduce, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #endif
 
-#if defined(__cplusplus) && !defined(SHMEM_NO_GENERIC)
+#ifdef __cplusplus
+extern "C++" {
+#ifdef __GNUC__
+/* Complex numbers of C, which these compilers have in C++, too: they lie in memory as those of C++ do. */
+__extension__ typedef float _Complex shmem_c_complex_float;
+__extension__ typedef double _Complex shmem_c_complex_double;
+inline int shmem_complexd_sum_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#endif
+inline int shmem_complexd_prod_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_prod_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#endif
+inline int shmem_complexd_sum_inscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_inscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_inscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_inscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#endif
+inline int shmem_complexd_sum_exscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_exscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#endif
+inline int shmem_complexf_sum_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#endif
+inline int shmem_complexf_prod_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_prod_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#endif
+inline int shmem_complexf_sum_inscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_inscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#endif
+inline int shmem_complexf_sum_exscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_exscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#endif
+inline void shmem_complexf_sum_to_all(shmem_c_complex_float *dest, const shmem_c_complex_float *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_float *pwrk, long *psync) { return shmem_complexf_sum_to_all(reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_float *>(pwrk), psync); }
+inline void shmem_complexf_prod_to_all(shmem_c_complex_float *dest, const shmem_c_complex_float *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_float *pwrk, long *psync) { return shmem_complexf_prod_to_all(reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_float *>(pwrk), psync); }
+inline void shmem_complexd_sum_to_all(shmem_c_complex_double *dest, const shmem_c_complex_double *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_double *pwrk, long *psync) { return shmem_complexd_sum_to_all(reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_double *>(pwrk), psync); }
+inline void shmem_complexd_prod_to_all(shmem_c_complex_double *dest, const shmem_c_complex_double *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_double *pwrk, long *psync) { return shmem_complexd_prod_to_all(reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_double *>(pwrk), psync); }
+#endif
+#ifndef SHMEM_NO_GENERIC
 inline void shmem_add(int *dest, int value, int pe) { return shmem_int_add(dest, value, pe); }
 inline void shmem_add(long *dest, long value, int pe) { return shmem_long_add(dest, value, pe); }
 inline void shmem_add(long long *dest, long long value, int pe) { return shmem_longlong_add(dest, value, pe); }
@@ -5976,6 +6059,35 @@ inline int shmem_xor_reduce(shmem_team_t team, int64_t *dest, const int64_t *sou
 inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }
 inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_set(ctx, sig_addr, signal, pe); }
 inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
+inline int shmem_and_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_and_reduce(team, dest, source, nreduce); }
+inline int shmem_or_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_or_reduce(team, dest, source, nreduce); }
+inline int shmem_xor_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_xor_reduce(team, dest, source, nreduce); }
+inline unsigned int shmem_fetch(const unsigned int *source, int pe) { return shmem_uint_atomic_fetch(source, pe); }
+inline unsigned long shmem_fetch(const unsigned long *source, int pe) { return shmem_ulong_atomic_fetch(source, pe); }
+inline unsigned long long shmem_fetch(const unsigned long long *source, int pe) { return shmem_ulonglong_atomic_fetch(source, pe); }
+inline void shmem_set(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_set(dest, value, pe); }
+inline void shmem_set(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_set(dest, value, pe); }
+inline void shmem_set(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_set(dest, value, pe); }
+inline unsigned int shmem_swap(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_swap(dest, value, pe); }
+inline unsigned long shmem_swap(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_swap(dest, value, pe); }
+inline unsigned long long shmem_swap(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_swap(dest, value, pe); }
+inline unsigned int shmem_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe) { return shmem_uint_atomic_compare_swap(dest, cond, value, pe); }
+inline unsigned long shmem_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe) { return shmem_ulong_atomic_compare_swap(dest, cond, value, pe); }
+inline unsigned long long shmem_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe) { return shmem_ulonglong_atomic_compare_swap(dest, cond, value, pe); }
+inline unsigned int shmem_finc(unsigned int *dest, int pe) { return shmem_uint_atomic_fetch_inc(dest, pe); }
+inline unsigned long shmem_finc(unsigned long *dest, int pe) { return shmem_ulong_atomic_fetch_inc(dest, pe); }
+inline unsigned long long shmem_finc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_fetch_inc(dest, pe); }
+inline void shmem_inc(unsigned int *dest, int pe) { return shmem_uint_atomic_inc(dest, pe); }
+inline void shmem_inc(unsigned long *dest, int pe) { return shmem_ulong_atomic_inc(dest, pe); }
+inline void shmem_inc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_inc(dest, pe); }
+inline unsigned int shmem_fadd(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_fetch_add(dest, value, pe); }
+inline unsigned long shmem_fadd(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_fetch_add(dest, value, pe); }
+inline unsigned long long shmem_fadd(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_fetch_add(dest, value, pe); }
+inline void shmem_add(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_add(dest, value, pe); }
+inline void shmem_add(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_add(dest, value, pe); }
+inline void shmem_add(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_add(dest, value, pe); }
+#endif
+}
 #endif
 
 #endif

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::MutexGuard;
 
+use super::alignment::OWN_ALIGN;
 use super::error::MemoryError;
 use super::file_part;
 use super::layout::SlotLayout;
@@ -35,7 +36,7 @@ pub struct Arena {
 
 impl Arena {
     /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask
-    /// for. No memory is used yet.
+    /// for. No memory is used yet. The first slot starts at a multiple of [`OWN_ALIGN`].
     ///
     /// What is to be populated is compared with the memory that is left on the node. So each PE of a
     /// node calls this before any of them calls [`create`](Self::create).
@@ -44,12 +45,26 @@ impl Arena {
     ///
     /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
     pub fn reserve(layout: SlotLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
+        Self::reserve_for(0, layout, slots, machine)
+    }
+
+    /// As [`reserve`](Self::reserve), by the PE in slot `own`, which starts at a multiple of [`OWN_ALIGN`] then.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn reserve_for(
+        own: usize,
+        layout: SlotLayout,
+        slots: usize,
+        machine: Machine,
+    ) -> Result<Self, MemoryError> {
         let alike = layout.requests().iter().map(|request| request.placement.clone()).collect();
-        let arena = Self::addresses(layout, slots, machine)?;
+        let arena = Self::addresses(own, layout, slots, machine)?;
         arena.check(&vec![alike; slots])
     }
 
-    /// As [`reserve`](Self::reserve), for PEs whose memory comes from different nodes: `placements` says for
+    /// As [`reserve_for`](Self::reserve_for), for PEs whose memory comes from different nodes: `placements` says for
     /// each PE of the node where its partitions come from, in the order of the slots.
     ///
     /// # Errors
@@ -60,6 +75,7 @@ impl Arena {
     ///
     /// If a PE has another number of partitions.
     pub fn reserve_among(
+        own: usize,
         layout: SlotLayout,
         placements: &[Vec<Placement>],
         machine: Machine,
@@ -69,7 +85,7 @@ impl Arena {
             placements.iter().all(|placements| placements.len() == partitions),
             "PEs have the same partitions"
         );
-        Self::addresses(layout, placements.len(), machine)?.check(placements)
+        Self::addresses(own, layout, placements.len(), machine)?.check(placements)
     }
 
     fn check(self, placements: &[Vec<Placement>]) -> Result<Self, MemoryError> {
@@ -77,12 +93,19 @@ impl Arena {
         Ok(self)
     }
 
-    fn addresses(layout: SlotLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
+    fn addresses(
+        own: usize,
+        layout: SlotLayout,
+        slots: usize,
+        machine: Machine,
+    ) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
+        // Strides are multiples of the unit, and so all slots start at one, too.
+        let align = layout.unit().max(OWN_ALIGN);
         let reservation = layout
             .stride()
             .checked_mul(slots)
-            .and_then(|bytes| Reservation::new(bytes, layout.unit()).ok())
+            .and_then(|bytes| Reservation::new(bytes, align, own * layout.stride()).ok())
             .ok_or_else(|| limits::address_space(&layout, slots))?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }

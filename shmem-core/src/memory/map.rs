@@ -70,8 +70,8 @@ unsafe impl Send for Reservation {}
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Reserves `bytes` addresses, a multiple of a page, at a multiple of `align`.
-    pub(super) fn new(bytes: usize, align: usize) -> Result<Self, Errno> {
+    /// Reserves `bytes` addresses, a multiple of a page, of which number `origin` is a multiple of `align`.
+    pub(super) fn new(bytes: usize, align: usize, origin: usize) -> Result<Self, Errno> {
         let all = bytes.checked_add(align).ok_or(Errno::NOMEM)?;
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start = unsafe {
@@ -82,7 +82,7 @@ impl Reservation {
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )
         }?;
-        let head = start.cast::<u8>().align_offset(align);
+        let head = start.cast::<u8>().wrapping_add(origin).align_offset(align);
         let tail = all - head - bytes;
         let mut whole = Self { start: not_null(start)?, bytes: all };
         if head > 0 {

@@ -48,7 +48,7 @@ mod sysfs;
 #[cfg(test)]
 mod tests;
 
-pub use alignment::ADDRESS_ALIGN;
+pub use alignment::{ADDRESS_ALIGN, OWN_ALIGN};
 pub use arena::Arena;
 pub use error::MemoryError;
 pub use later::{LaterRange, LaterSegment};

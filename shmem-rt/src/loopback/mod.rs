@@ -59,7 +59,8 @@ pub(crate) fn run<L: ThreadLevel>(
     let mut files = persistent::open_all(&first, pes)?;
     let (mut arenas, mut memory) = (Vec::new(), Vec::new());
     for (pe, files) in files.iter().enumerate() {
-        let arena = Arena::reserve(first.layout.clone(), nodes.neighbours(pe).count(), Machine::default())?;
+        let (layout, slots) = (first.layout.clone(), nodes.neighbours(pe).count());
+        let arena = Arena::reserve_for(nodes.slot(pe), layout, slots, Machine::default())?;
         memory.push(arena.create_with(nodes.slot(pe), files)?);
         first.place_statics(arena.start_of(nodes.slot(pe)), files);
         arenas.push(Arc::new(arena));

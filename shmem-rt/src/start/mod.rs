@@ -96,7 +96,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
         .collect();
     let my_slot = pes[me].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
 
-    let arena = reserve(&setup, bootstrap.as_ref(), &pes, slots as usize)?;
+    let arena = reserve(&setup, bootstrap.as_ref(), &pes, my_slot, slots as usize)?;
     let files = persistent::open(&setup, bootstrap.as_ref())?;
     // What is left of the node's memory is looked at by all before anyone takes of it.
     bootstrap.fence().map_err(lost)?;
@@ -142,12 +142,12 @@ fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
 
 /// Reserves the addresses of the node's PEs. Where memory must be of a kind, it is checked that the nodes
 /// that have it have enough for all PEs: these differ, when PEs are bound to different ones.
-fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<Arena> {
+fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], own: usize, slots: usize) -> Result<Arena> {
     let lost = |error: std::io::Error| Error::Launcher(error.to_string());
     let (layout, machine) = (setup.layout.clone(), Machine::default());
     let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
     if !setup.table.specs().iter().any(mandatory) {
-        return Ok(Arena::reserve(layout, slots, machine)?);
+        return Ok(Arena::reserve_for(own, layout, slots, machine)?);
     }
     let mine = grants::encode_placements(layout.requests().iter().map(|request| &request.placement));
     let all = bootstrap.exchange("places", &mine).map_err(lost)?;
@@ -155,7 +155,7 @@ fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -
     let places = on_node.map(|(_, bytes)| grants::decode_placements(bytes)).collect::<Option<Vec<_>>>();
     let places = places.filter(|all| all.iter().all(|places| places.len() == layout.requests().len()));
     let places = places.ok_or_else(|| Error::Launcher("a PE's places are garbled".to_owned()))?;
-    Ok(Arena::reserve_among(layout, &places, machine)?)
+    Ok(Arena::reserve_among(own, layout, &places, machine)?)
 }
 
 /// The PEs of a job, by their numbers.

@@ -9,8 +9,8 @@ use shmem_grammar::{Kind, Policy, Traits};
 
 use super::{Tree, paged, plain, word};
 use crate::memory::{
-    Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, PmemFile, Request,
-    SlotLayout, map,
+    Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile,
+    Request, SlotLayout, map,
 };
 use crate::partition::{Pages, PartitionSpec};
 use crate::topology::Topology;
@@ -39,6 +39,17 @@ pub(super) fn mappings(arena: &Arena) -> usize {
         hex(from) < end && hex(to) > start
     };
     maps.lines().filter(inside).count()
+}
+
+#[test]
+fn the_own_place_starts_at_a_multiple_of_what_its_blocks_are_aligned_to() {
+    for slot in 0..5 {
+        let layout = SlotLayout::new(&[plain(1, M as u64)], 0, &Topology::default()).unwrap();
+        let unit = layout.unit();
+        let arena = Arena::reserve_for(slot, layout, 5, Machine::default()).unwrap();
+        assert!((arena.start_of(slot) as usize).is_multiple_of(OWN_ALIGN), "slot {slot}");
+        assert!((arena.base() as usize).is_multiple_of(unit), "slot {slot}");
+    }
 }
 
 #[test]

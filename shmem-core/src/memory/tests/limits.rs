@@ -131,7 +131,7 @@ fn among(
         |nodes: &[u32]| Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
     let layout = SlotLayout::new(&[plain(1, M), spec], 0, &Topology::default()).unwrap();
     let places = nodes.map(|nodes| vec![Placement::system(), place(nodes)]);
-    Arena::reserve_among(layout, &places, Machine::at(tree.root()))
+    Arena::reserve_among(0, layout, &places, Machine::at(tree.root()))
 }
 
 #[test]
