@@ -381,12 +381,16 @@ fn levels(pes: usize) -> Vec<Level> {
 
 #[cfg(test)]
 mod tests {
+    use shmem_core::transport::ofi::strided::Row;
+
     use super::*;
+    use crate::model::Model;
 
     #[test]
     fn two_nodes_bring_what_one_of_them_has() {
         let shape = Shape { nodes: 2, per_node: 1 };
-        let cost = |collective| Cost::of(collective, shape);
+        let model = Model::from(Row::TCP);
+        let cost = |collective| Cost::of(collective, shape, &model);
         let large = 1 << 20;
         // 8 chunks of 128 KiB, and the words of two messages to meet.
         let once = Cost { rounds: 2, messages: 10, bytes: (large + 10 * 8) as u64, unordered: 3 };
@@ -396,7 +400,7 @@ mod tests {
         assert_eq!(cost(Collective::Alltoall(large)), both);
         assert_eq!(cost(Collective::Sum(large)), Cost { rounds: 3, unordered: 6, ..both });
         // Objects in one chunk, but for what is combined.
-        let objects = |collective| Cost::on_objects(collective, shape);
+        let objects = |collective| Cost::on_objects(collective, shape, &model);
         let whole = Cost { rounds: 2, messages: 3, bytes: (large + 3 * 8) as u64, unordered: 0 };
         assert_eq!(objects(Collective::Broadcast(large)), whole);
         let whole = Cost { messages: 4, bytes: (2 * large + 4 * 8) as u64, ..whole };

@@ -108,10 +108,10 @@ pub(crate) fn plans(question: &Question, provider: &str, settings: &Settings) ->
         return Err(InfoError::Long { bytes, pes, most });
     }
     let (collective, shape) = (question.collective(), Shape { nodes: pes / per_node, per_node });
-    let taken = collective.way(shape, settings.collective_ways, symmetric);
     let (measured, warning) = calibration::load(settings.strided_table.as_deref());
     strided::install(measured.rows);
     let model = Model::from(strided::row_of(provider));
+    let taken = collective.way(shape, settings.collective_ways, symmetric, &model);
     let mut columns =
         Columns::new(["", "WAY", "PLAN", "ROUNDS", "MESSAGES", "BYTES", "TIME"], &[3, 4, 5, 6]).indented();
     let counted = |count: String| if shape.nodes == 1 { "-".to_owned() } else { count };
