@@ -11,13 +11,13 @@
 //! decided here is time alone. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
 //! such a one, whether it pays or not. Nothing is reached and nothing is sent: these are functions of numbers.
 
-use shmem_core::system::{CHUNK_BYTES, MIRROR_BYTES, MOST_TOLD};
+use shmem_core::system::{CHUNK_BYTES, MIRROR_BYTES};
 
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
 use super::census::Round;
 use super::passing::GRAIN;
-use super::plan::Radices;
+use super::plan::{Exchange, Radices, Rotation};
 use crate::group::Team;
 
 /// What the choice depends on of a team.
@@ -112,8 +112,7 @@ impl Shape {
             (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
             (Way::Direct, Pattern::Reduction(_)) if self.members > Self::MOST_DIRECT => false,
             (Way::Direct, _) => is_near && form == Form::Symmetric,
-            // Of each member there is a word.
-            (Way::Windows, Pattern::Alltoall(_)) => self.has_windows && self.members <= MOST_TOLD,
+            (Way::Windows, Pattern::Alltoall(_)) if self.members > Rotation::MOST_RANKS => false,
             (Way::Windows, _) => self.has_windows,
         };
         is_there && pattern.bytes() > 0
@@ -172,6 +171,9 @@ impl Pattern {
         }
     }
 }
+
+/// Members of a reduction that send each other all that they have. Of more there are [`radices`].
+pub(crate) const EXCHANGING: usize = Exchange::RANKS;
 
 /// How many groups of each level of a [reduction](super::plan::Levels) become one of the next.
 pub(crate) fn radices(members: usize) -> Vec<usize> {
@@ -251,7 +253,8 @@ mod tests {
             let goes = private(of(members, members), Reduction(1 << 20)) == Way::Windows;
             assert_eq!(goes, members > 1, "{members} members");
         }
-        assert_eq!(private(of(1025, 1025), Alltoall(1 << 20)), Way::Meetings, "each has a word");
+        assert_eq!(private(of(1025, 1025), Alltoall(1 << 20)), Way::Windows);
+        assert_eq!(private(of(1026, 1026), Alltoall(1 << 20)), Way::Meetings, "each other has a word");
         let team = Shape { has_windows: false, ..of(4, 2) };
         assert_eq!(private(team, Broadcast(1 << 20)), Way::Meetings, "it has no windows");
     }
