@@ -12,13 +12,13 @@
 //! [nearly](super::estimate), with what is known of the provider. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
 //! such a one, whether it pays or not. Nothing is reached and nothing is sent: these are functions of numbers.
 
-use shmem_core::system::{CHUNK_BYTES, MOST_TOLD};
+use shmem_core::system::CHUNK_BYTES;
 
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
 use super::passing::GRAIN;
 use super::placement::Placement;
-use super::plan::Radices;
+use super::plan::{Exchange, Radices, Rotation};
 use crate::group::Team;
 use crate::model::Model;
 
@@ -118,14 +118,17 @@ impl Shape {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
             (Way::Meetings, _) => return true,
-            (Way::Rings, Pattern::Reduction(_) | Pattern::ExactReduction(_) | Pattern::Alltoall(_)) => is_near && self.room_of_chunk() > 0,
+            (Way::Rings, Pattern::Reduction(_) | Pattern::ExactReduction(_) | Pattern::Alltoall(_)) => {
+                is_near && self.room_of_chunk() > 0
+            }
             (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
-            (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_)) if self.members > Self::MOST_DIRECT => {
+            (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_))
+                if self.members > Self::MOST_DIRECT =>
+            {
                 false
-            },
+            }
             (Way::Direct, _) => is_near && form == Form::Symmetric,
-            // Of each member there is a word.
-            (Way::Windows, Pattern::Alltoall(_)) => self.has_windows && self.members <= MOST_TOLD,
+            (Way::Windows, Pattern::Alltoall(_)) if self.members > Rotation::MOST_RANKS => false,
             (Way::Windows, _) => self.has_windows,
         };
         is_there && pattern.bytes() > 0
@@ -178,6 +181,9 @@ impl Pattern {
     }
 }
 
+/// Members of a reduction that send each other all that they have. Of more there are [`radices`].
+pub(crate) const EXCHANGING: usize = Exchange::RANKS;
+
 /// How many groups of each level of a [reduction](super::plan::Levels) become one of the next.
 pub(crate) fn radices(members: usize) -> Vec<usize> {
     Radices::of(members).each().to_vec()
@@ -187,7 +193,8 @@ pub(crate) fn radices(members: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    const NEAR: Shape = Shape { members: 0, nodes: 1, in_order: true, has_windows: false, model: Model::FREE };
+    const NEAR: Shape =
+        Shape { members: 0, nodes: 1, in_order: true, has_windows: false, model: Model::FREE };
 
     fn of(members: usize, nodes: usize) -> Shape {
         let model = Model { alpha: 17_000.0, gap: 8_000.0, beta: 0.25 };
@@ -252,10 +259,12 @@ mod tests {
                 let pattern: fn(usize) -> Pattern = pattern;
                 let ways = (3..=26).map(|k| private(shape, pattern(1 << k)) == Way::Windows);
                 let ways: Vec<_> = ways.collect();
-                // Reductions of many neighbours on each node make many short messages of levels.
-                let rises = ways.is_sorted() || matches!(pattern(0), ExactReduction(_));
-                assert!(!ways[0] && rises, "{:?} of {shape:?}: {ways:?}", pattern(1));
-                assert!(each > 1 || ways[ways.len() - 1], "{:?} of {shape:?}", pattern(1));
+                // Reductions of many neighbours on each node make many short messages of levels, and of two nodes
+                // both ways send as much.
+                let is_near =
+                    matches!(pattern(0), Reduction(_) | ExactReduction(_)) && (each > 1 || nodes == 2);
+                assert!(!ways[0] && (is_near || ways.is_sorted()), "{:?} of {shape:?}: {ways:?}", pattern(1));
+                assert!(is_near || ways[ways.len() - 1], "{:?} of {shape:?}", pattern(1));
             }
         }
         let slow = Model { gap: 80_000.0, ..of(4, 4).model };
@@ -268,7 +277,8 @@ mod tests {
             let goes = private(of(members, members), Reduction(1 << 20)) == Way::Windows;
             assert_eq!(goes, members > 1, "{members} members");
         }
-        assert_eq!(private(of(1025, 1025), Alltoall(1 << 20)), Way::Meetings, "each has a word");
+        assert_eq!(private(of(1025, 1025), Alltoall(1 << 20)), Way::Windows);
+        assert_eq!(private(of(1026, 1026), Alltoall(1 << 20)), Way::Meetings, "each other has a word");
         let team = Shape { has_windows: false, ..of(4, 2) };
         assert_eq!(private(team, Broadcast(1 << 20)), Way::Meetings, "it has no windows");
     }

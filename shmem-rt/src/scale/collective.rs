@@ -77,9 +77,9 @@ mod tests {
             for family in [Broadcast, Sum, ExactSum, Fcollect, Alltoall] {
                 for bytes in [8, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 2 << 20] {
                     let collective: Collective = family(bytes);
-                    let costs = collective.ways(shape, false).map(|way| {
-                        (way, Cost::of_way(way, collective, false, shape))
-                    });
+                    let costs = collective
+                        .ways(shape, false)
+                        .map(|way| (way, Cost::of_way(way, collective, false, shape)));
                     let costs: Vec<_> = costs.collect();
                     for provider in ["tcp;ofi_rxm", "sockets", "verbs;ofi_rxm", "cxi"] {
                         let model = Model::from(row_of(provider));

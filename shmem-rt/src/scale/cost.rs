@@ -157,7 +157,11 @@ mod tests {
             [Barrier, Broadcast(1 << 20), Sum(8), ExactSum(8), Scan(8), Fcollect(8), Alltoall(8)]
         {
             for per_node in [1, 2, 64] {
-                assert_eq!(Cost::of(collective, Shape { nodes: 1, per_node }, &Model::FREE).messages, 0, "{collective:?}");
+                assert_eq!(
+                    Cost::of(collective, Shape { nodes: 1, per_node }, &Model::FREE).messages,
+                    0,
+                    "{collective:?}"
+                );
             }
         }
     }

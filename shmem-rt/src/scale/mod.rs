@@ -10,7 +10,7 @@ mod cost;
 mod shape;
 mod streams;
 
+pub use crate::model::Model;
 pub use collective::Collective;
 pub use cost::Cost;
-pub use crate::model::Model;
 pub use shape::Shape;

@@ -292,8 +292,16 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let resource = Box::new(resource);
     // As PE 0 has measured it, which has just been told.
     let model = Model::from(transport.as_ref().map_or(Row::TCP, |transport| transport.costs()));
-    let network =
-        Network { resource, transport: transport_name, fabric, far: transport, own, model, meetings, counted };
+    let network = Network {
+        resource,
+        transport: transport_name,
+        fabric,
+        far: transport,
+        own,
+        model,
+        meetings,
+        counted,
+    };
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, grants)),
         statics: names,

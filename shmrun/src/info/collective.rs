@@ -168,6 +168,9 @@ fn plan(way: CollectiveWay, collective: Collective, symmetric: bool, shape: Shap
         (CollectiveWay::Windows, Collective::Alltoall(_)) => {
             format!("to each in turn, in chunks of {}", chunk())
         }
+        (CollectiveWay::Windows, _) if collective.groups(shape).is_empty() => {
+            format!("each gives the other all, in chunks of {}", chunk())
+        }
         (CollectiveWay::Windows, _) => format!("groups of {}, and back, in chunks of {}", each(), chunk()),
     }
 }

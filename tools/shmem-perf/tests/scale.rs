@@ -32,7 +32,8 @@ fn as_the_formula_says_of(way: CollectiveWay, world: &mut World, per_node: usize
     let shape = Shape { nodes: pes / per_node, per_node };
     let expect = |collective: Collective, (messages, bytes)| {
         let is_there = collective.ways(shape, false).any(|there| there == way);
-        let taken = if is_there { way } else { collective.way(shape, CollectiveWays::default(), false, &model()) };
+        let taken =
+            if is_there { way } else { collective.way(shape, CollectiveWays::default(), false, &model()) };
         let cost = Cost::of_way(taken, collective, false, shape);
         assert_eq!(
             (messages, bytes),
