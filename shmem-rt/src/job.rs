@@ -21,6 +21,7 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::Settings;
 
 use crate::members::Members;
+use crate::model::Model;
 use crate::observe::Observers;
 use crate::state::holdings::Holdings;
 use crate::state::indexes::Indexes;
@@ -93,6 +94,8 @@ pub(crate) struct Network {
     /// A stream of operations of the runtime's own there. What it sends is no part of what the program has started, so
     /// no quiet of the program waits for it.
     pub(crate) own: Option<Far>,
+    /// What messages cost there.
+    pub(crate) model: Model,
     /// Another one, for words of meetings: that a word has come is seen by what its receiver sends, and nobody waits for it to
     /// be acknowledged.
     pub(crate) meetings: Option<Far>,

@@ -36,7 +36,7 @@
 // panics                                                           how the panic of a PE is told
 // pes                                                              PEs in an order
 // members                                                          who is in a job and in a team
-// grants, held, initial, nearness, process, thread, version, waiting  ground
+// grants, held, initial, model, nearness, process, thread, version, waiting  ground
 // ```
 
 #[doc(hidden)]
@@ -62,6 +62,7 @@ mod job;
 mod lock;
 mod loopback;
 mod members;
+mod model;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod nearness;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::ofi::strided::Row;
 use super::{AtomicOp, Channel, Lane, Remote, SessionOptions, SignalOp, Transport, Until, Width};
 use crate::pe::Pe;
 use crate::strided::Pattern;
@@ -67,6 +68,10 @@ macro_rules! counted {
 unsafe impl Transport for CountedTransport {
     fn name(&self) -> &'static str {
         self.inner.name()
+    }
+
+    fn costs(&self) -> Row {
+        self.inner.costs()
     }
 
     fn units(&self) -> Option<usize> {

@@ -26,6 +26,7 @@ use core::time::Duration;
 
 use crate::pe::Pe;
 use crate::strided::Pattern;
+use ofi::strided::Row;
 
 /// One endpoint's stream of completions, given out by a [`Resource`](crate::context::Resource).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,6 +96,11 @@ pub struct Remote {
 pub unsafe trait Transport: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
+
+    /// What its operations cost, as far as it is known: the same on all PEs.
+    fn costs(&self) -> Row {
+        Row::TCP
+    }
 
     /// Units that this PE may use; `None`: as many as anybody likes.
     fn units(&self) -> Option<usize> {

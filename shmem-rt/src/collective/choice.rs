@@ -8,26 +8,32 @@
 //! | [`Windows`](Way::Windows) | between nodes by [windows](super::stream); what lies at one place of all members only past them |
 //!
 //! Every way gives the same result, bit for bit; that of a reduction is the one of the [tree](super::tree). So what is
-//! decided here is time alone. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
+//! decided here is time alone: on a node by what was measured once, and between nodes by what both ways would take
+//! [nearly](super::estimate), with what is known of the provider. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
 //! such a one, whether it pays or not. Nothing is reached and nothing is sent: these are functions of numbers.
 
-use shmem_core::system::{CHUNK_BYTES, MIRROR_BYTES, MOST_TOLD};
+use shmem_core::system::CHUNK_BYTES;
 
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
-use super::census::Round;
 use super::passing::GRAIN;
-use super::plan::Radices;
+use super::placement::Placement;
+use super::plan::{Exchange, Radices, Rotation};
 use crate::group::Team;
+use crate::model::Model;
 
-/// What the choice depends on of a team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the choice depends on of a team, which all of its members know alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) members: usize,
     /// How many nodes have members.
     pub(crate) nodes: usize,
+    /// Whether ranks follow each other node by node.
+    pub(crate) in_order: bool,
     /// Whether it has windows: the world has, and other teams if they find room.
     pub(crate) has_windows: bool,
+    /// What messages between nodes cost.
+    pub(crate) model: Model,
 }
 
 /// From whom to whom data go, and how many.
@@ -35,8 +41,10 @@ pub(crate) struct Shape {
 pub(crate) enum Pattern {
     /// From one to all: bytes of the root.
     Broadcast(usize),
-    /// From all, combined, to all: bytes of each member.
+    /// From all, combined by the tree, to all: bytes of each member.
     Reduction(usize),
+    /// From all, combined in any order, to all: bytes of each member.
+    ExactReduction(usize),
     /// From all to all: bytes of each member.
     Fcollect(usize),
     /// From each, a part for each: bytes of a part.
@@ -62,10 +70,6 @@ const LEAST_OF_RING: usize = 16 << 10;
 /// one more chunk is waited for.
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
 
-/// The least part for another member that is a message of its own where nodes have several: a message takes about as
-/// long as so many bytes.
-const LEAST_PART: usize = 4 << 10;
-
 impl Team {
     /// Which way data go, of the members of this team.
     pub(crate) fn way(&self, pattern: Pattern, form: Form) -> Way {
@@ -85,7 +89,13 @@ impl Shape {
     /// That of a team.
     pub(crate) fn of(team: &Team) -> Self {
         let (members, nodes) = (team.size(), team.node_count());
-        Self { members, nodes, has_windows: nodes > 1 && team.has_windows() == Some(true) }
+        Self {
+            members,
+            nodes,
+            in_order: nodes == 1 || Placement::of(team).is_in_order(),
+            has_windows: nodes > 1 && team.has_windows() == Some(true),
+            model: team.job.network.model,
+        }
     }
 
     /// Which way data go: the one that is asked for, if there is such a one, or the first that there is, and that pays.
@@ -93,7 +103,7 @@ impl Shape {
         if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, form)) {
             return way;
         }
-        let is_taken = |way: &Way| self.has(*way, pattern, form) && self.pays(*way, pattern);
+        let is_taken = |way: &Way| self.has(*way, pattern, form) && self.pays(*way, pattern, form);
         [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
     }
 
@@ -108,42 +118,34 @@ impl Shape {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
             (Way::Meetings, _) => return true,
-            (Way::Rings, Pattern::Reduction(_) | Pattern::Alltoall(_)) => is_near && self.room_of_chunk() > 0,
+            (Way::Rings, Pattern::Reduction(_) | Pattern::ExactReduction(_) | Pattern::Alltoall(_)) => {
+                is_near && self.room_of_chunk() > 0
+            }
             (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
-            (Way::Direct, Pattern::Reduction(_)) if self.members > Self::MOST_DIRECT => false,
+            (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_))
+                if self.members > Self::MOST_DIRECT =>
+            {
+                false
+            }
             (Way::Direct, _) => is_near && form == Form::Symmetric,
-            // Of each member there is a word.
-            (Way::Windows, Pattern::Alltoall(_)) => self.has_windows && self.members <= MOST_TOLD,
+            (Way::Windows, Pattern::Alltoall(_)) if self.members > Rotation::MOST_RANKS => false,
             (Way::Windows, _) => self.has_windows,
         };
         is_there && pattern.bytes() > 0
     }
 
     /// Whether a way that there is takes no longer than those behind it.
-    fn pays(self, way: Way, pattern: Pattern) -> bool {
+    fn pays(self, way: Way, pattern: Pattern, form: Form) -> bool {
         let others = self.members - 1;
         match (way, pattern) {
             (Way::Meetings, _) => true,
             (Way::Direct, _) => pattern.bytes() >= LEAST_DIRECT,
             (Way::Rings, Pattern::Broadcast(bytes) | Pattern::Fcollect(bytes)) => bytes >= LEAST_OF_RING,
             (Way::Rings, Pattern::Alltoall(part)) => part.saturating_mul(others) >= LEAST_OF_RING,
-            (Way::Rings, Pattern::Reduction(bytes)) => {
+            (Way::Rings, Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes)) => {
                 LEAST_SLICED.into_iter().any(|(members, least)| self.members >= members && bytes >= least)
             }
-            // What fits a meeting goes with it.
-            (Way::Windows, Pattern::Broadcast(bytes) | Pattern::Reduction(bytes)) => bytes > MIRROR_BYTES,
-            (Way::Windows, Pattern::Fcollect(bytes)) => {
-                // Blocks go round in as many steps as there are others, however short they are. Meetings bring them in
-                // fewer, if there is little.
-                let all = bytes.saturating_mul(self.members);
-                let met = all.div_ceil(MIRROR_BYTES) * Round::all(self.nodes).count();
-                all > MIRROR_BYTES && met >= others
-            }
-            (Way::Windows, Pattern::Alltoall(part)) => {
-                // Each part is a message of its own. Those of a node go together, if they are short.
-                let goes_apart = part >= LEAST_PART || self.nodes == self.members;
-                part.saturating_mul(others) > MIRROR_BYTES && goes_apart
-            }
+            (Way::Windows, _) => self.time_in_windows(pattern, form) < self.time_in_meetings(pattern),
         }
     }
 
@@ -154,10 +156,15 @@ impl Shape {
 }
 
 impl Pattern {
+    /// A reduction of so many bytes, of numbers that can be combined in any order or not.
+    pub(super) fn reduction(bytes: usize, is_exact: bool) -> Self {
+        if is_exact { Self::ExactReduction(bytes) } else { Self::Reduction(bytes) }
+    }
+
     fn family(self) -> CollectiveFamily {
         match self {
             Self::Broadcast(_) => CollectiveFamily::Broadcast,
-            Self::Reduction(_) => CollectiveFamily::Reduce,
+            Self::Reduction(_) | Self::ExactReduction(_) => CollectiveFamily::Reduce,
             Self::Fcollect(_) => CollectiveFamily::Fcollect,
             Self::Alltoall(_) => CollectiveFamily::Alltoall,
         }
@@ -167,11 +174,15 @@ impl Pattern {
         match self {
             Self::Broadcast(bytes)
             | Self::Reduction(bytes)
+            | Self::ExactReduction(bytes)
             | Self::Fcollect(bytes)
             | Self::Alltoall(bytes) => bytes,
         }
     }
 }
+
+/// Members of a reduction that send each other all that they have. Of more there are [`radices`].
+pub(crate) const EXCHANGING: usize = Exchange::RANKS;
 
 /// How many groups of each level of a [reduction](super::plan::Levels) become one of the next.
 pub(crate) fn radices(members: usize) -> Vec<usize> {
@@ -182,10 +193,12 @@ pub(crate) fn radices(members: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    const NEAR: Shape = Shape { members: 0, nodes: 1, has_windows: false };
+    const NEAR: Shape =
+        Shape { members: 0, nodes: 1, in_order: true, has_windows: false, model: Model::FREE };
 
     fn of(members: usize, nodes: usize) -> Shape {
-        Shape { members, nodes, has_windows: nodes > 1 }
+        let model = Model { alpha: 17_000.0, gap: 8_000.0, beta: 0.25 };
+        Shape { members, nodes, in_order: true, has_windows: nodes > 1, model }
     }
 
     fn private(shape: Shape, pattern: Pattern) -> Way {
@@ -221,37 +234,51 @@ mod tests {
         assert_eq!(private(of(16, 1), Pattern::Reduction(8)), Way::Meetings);
     }
 
-    /// A way that is taken from so many bytes on.
-    type Boundary = (Shape, fn(usize) -> Pattern, usize, Way);
+    #[test]
+    fn each_boundary_of_a_ring_is_where_it_is_said_to_be() {
+        use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
+        let cases: [(usize, fn(usize) -> Pattern, usize); 5] = [
+            (2, Broadcast, 16 << 10),
+            (2, Reduction, 32 << 10),
+            (5, Reduction, 16 << 10),
+            (3, Fcollect, 16 << 10),
+            (3, Alltoall, 8 << 10),
+        ];
+        for (members, pattern, least) in cases {
+            let way = |bytes| private(of(members, 1), pattern(bytes));
+            assert_eq!((way(least), way(least - 1)), (Way::Rings, Way::Meetings), "{:?}", pattern(least));
+        }
+    }
 
     #[test]
-    fn each_boundary_is_where_it_is_said_to_be() {
-        use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
-        let mirror = MIRROR_BYTES;
-        let cases: [Boundary; 12] = [
-            (of(2, 1), Broadcast, 16 << 10, Way::Rings),
-            (of(2, 1), Reduction, 32 << 10, Way::Rings),
-            (of(5, 1), Reduction, 16 << 10, Way::Rings),
-            (of(3, 1), Fcollect, 16 << 10, Way::Rings),
-            (of(3, 1), Alltoall, 8 << 10, Way::Rings),
-            (of(2, 2), Broadcast, mirror + 1, Way::Windows),
-            (of(6, 2), Reduction, mirror + 1, Way::Windows),
-            (of(2, 2), Fcollect, mirror / 2 + 1, Way::Windows),
-            (of(64, 4), Fcollect, 31 * 1024 + 1, Way::Windows),
-            (of(2, 2), Alltoall, mirror + 1, Way::Windows),
-            (of(1024, 64), Alltoall, 4 << 10, Way::Windows),
-            (of(1024, 1024), Alltoall, mirror / 1023 + 1, Way::Windows),
-        ];
-        for (shape, pattern, least, way) in cases {
-            assert_eq!(private(shape, pattern(least)), way, "{shape:?} {:?}", pattern(least));
-            assert_eq!(private(shape, pattern(least - 1)), Way::Meetings, "{shape:?} {:?}", pattern(least));
+    fn little_goes_with_the_meeting_and_much_through_windows() {
+        use Pattern::{Alltoall, Broadcast, ExactReduction, Fcollect, Reduction};
+        for (nodes, each) in [(2, 1), (3, 1), (16, 1), (64, 1), (2, 2), (4, 4), (64, 16)] {
+            let shape = of(nodes * each, nodes);
+            for pattern in [Broadcast, Reduction, ExactReduction, Fcollect, Alltoall] {
+                let pattern: fn(usize) -> Pattern = pattern;
+                let ways = (3..=26).map(|k| private(shape, pattern(1 << k)) == Way::Windows);
+                let ways: Vec<_> = ways.collect();
+                // Reductions of many neighbours on each node make many short messages of levels, and of two nodes
+                // both ways send as much.
+                let is_near =
+                    matches!(pattern(0), Reduction(_) | ExactReduction(_)) && (each > 1 || nodes == 2);
+                assert!(!ways[0] && (is_near || ways.is_sorted()), "{:?} of {shape:?}: {ways:?}", pattern(1));
+                assert!(is_near || ways[ways.len() - 1], "{:?} of {shape:?}", pattern(1));
+            }
         }
+        let slow = Model { gap: 80_000.0, ..of(4, 4).model };
+        let costly = Shape { model: slow, ..of(64, 64) };
+        let bytes = 16 << 10;
+        assert_eq!(private(of(64, 64), Reduction(bytes)), Way::Windows);
+        assert_eq!(private(costly, Reduction(bytes)), Way::Meetings, "messages cost more there");
         for members in [1, 7, 11] {
             // One goes nowhere.
             let goes = private(of(members, members), Reduction(1 << 20)) == Way::Windows;
             assert_eq!(goes, members > 1, "{members} members");
         }
-        assert_eq!(private(of(1025, 1025), Alltoall(1 << 20)), Way::Meetings, "each has a word");
+        assert_eq!(private(of(1025, 1025), Alltoall(1 << 20)), Way::Windows);
+        assert_eq!(private(of(1026, 1026), Alltoall(1 << 20)), Way::Meetings, "each other has a word");
         let team = Shape { has_windows: false, ..of(4, 2) };
         assert_eq!(private(team, Broadcast(1 << 20)), Way::Meetings, "it has no windows");
     }

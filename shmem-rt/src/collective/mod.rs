@@ -38,6 +38,7 @@ pub(crate) mod cut;
 mod desk;
 mod direct;
 mod disagreement;
+mod estimate;
 mod far_reduction;
 mod flight;
 mod gather;

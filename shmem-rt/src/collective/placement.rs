@@ -107,11 +107,20 @@ impl Placement {
 
     /// Most values that the cover of as many nodes in a row has, on any node, where ranks are in order.
     pub(super) fn most_values(&self, nodes: usize) -> usize {
-        let units = (nodes * self.most).div_ceil(self.unit);
-        match units {
-            0..=3 => units,
-            _ => units.min(2 * units.ilog2() as usize + 2),
-        }
+        most_vertices((nodes * self.most).div_ceil(self.unit))
+    }
+}
+
+/// Most values that the cover of so many nodes in a row has, of nodes with as many ranks each.
+pub(super) fn most_values(nodes: usize, each: usize) -> usize {
+    most_vertices((nodes * each) >> each.trailing_zeros())
+}
+
+/// Most vertices of a tree over so many leaves in a row, wherever they begin.
+fn most_vertices(leaves: usize) -> usize {
+    match leaves {
+        0..=3 => leaves,
+        _ => leaves.min(2 * leaves.ilog2() as usize + 2),
     }
 }
 

@@ -215,7 +215,7 @@ impl Team {
         let is_here = extent == Extent::All || self.node_count() == 1;
         if let Some(place) = subject.place()
             && is_here
-            && self.is_in_place(Pattern::Reduction(place.bytes))
+            && self.is_in_place(Pattern::reduction(place.bytes, is_exact(op.rounds, family)))
         {
             let collective = collective.moving(place.bytes);
             with_purpose::<N>(&subject, family, place.bytes, |purpose| {
@@ -258,8 +258,9 @@ impl Collective<'_> {
     ) {
         let (team, bytes) = (self.team, size_of_val(data));
         let numbers: &mut [N] = bytemuck::cast_slice_mut(data);
+        let exact = is_exact(op.rounds, purpose.operation.family());
         let way = match extent {
-            Extent::All => self.way(purpose, Pattern::Reduction(bytes)),
+            Extent::All => self.way(purpose, Pattern::reduction(bytes, exact)),
             Extent::UpTo | Extent::Before => Way::Meetings,
         };
         match way {
@@ -272,7 +273,6 @@ impl Collective<'_> {
                 return self.reduce_flat(purpose, numbers, extent.members(team), op);
             }
             Way::Direct | Way::Meetings => {
-                let exact = is_exact(op.rounds, purpose.operation.family());
                 self.reduce_between_nodes(purpose, extent, numbers, exact, &op.op);
             }
         }

@@ -33,7 +33,8 @@
 //!   dropped, also by unwinding, and ends the process where that is not possible. It is a local variable of one
 //!   function, so nobody can forget it.
 //! * **What is read by a transfer is not written meanwhile**, by a collective: sources are shared; a result is sent on after it has
-//!   come, and what a reduction writes where it has sent from is made of what was sent (`plan/levels.rs`).
+//!   come, and what a reduction writes where it has sent from is made of what was sent (`plan/levels.rs`), or written when the
+//!   other has told that it has that (`plan/exchange.rs`).
 
 use core::mem::offset_of;
 use core::sync::atomic::Ordering;
@@ -41,6 +42,7 @@ use core::sync::atomic::Ordering;
 use bytemuck::Pod;
 use shmem_core::context::{Endpoint, Far};
 use shmem_core::pe::Pe;
+use shmem_core::primitive::mutant;
 use shmem_core::segment::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;
@@ -52,7 +54,9 @@ use super::carrier::Carrier;
 use super::cursor::Cursor;
 use super::cut::Cut;
 use super::partials::Partials;
-use super::plan::{Chunks, Departure, Levels, Memory, Place, Plan, Radices, Relay, Rotation, Trees};
+use super::plan::{
+    Chunks, Departure, Exchange, Levels, Memory, Place, Plan, Radices, Relay, Rotation, Trees,
+};
 use super::tree;
 use crate::group::{Collective, Purpose, Team};
 
@@ -85,12 +89,18 @@ impl Collective<'_> {
         settled: &impl Fn(N) -> N,
     ) {
         let (team, bytes) = (self.team, data.len());
-        let radices = Radices::of(team.size());
+        let (radices, grain) = (Radices::of(team.size()), size_of::<N>());
+        let combine = |group: Group<'_>| group.combine(op, settled);
         // What is combined comes to a window, wherever it goes from there.
+        let given = |cut| Given { source: Buffer::read(&[]), own: None, cut };
+        if team.size() == Exchange::RANKS {
+            let cut = Cut::in_windows(bytes);
+            let plan = Exchange::new(team.rank(), Chunks::new(bytes, cut.most, grain), cut.slots);
+            return self.stream(purpose, &plan, &given(cut), data, combine);
+        }
         let cut = Cut::in_windows(bytes / radices.each()[0]);
-        let plan = Levels::new(team.rank(), radices, bytes, cut.most, size_of::<N>(), cut.slots);
-        let given = Given { source: Buffer::read(&[]), own: None, cut };
-        self.stream(purpose, &plan, &given, data, |group| group.combine(op, settled));
+        let plan = Levels::new(team.rank(), radices, bytes, cut.most, grain, cut.slots);
+        self.stream(purpose, &plan, &given(cut), data, combine);
     }
 
     /// Writes what each member has to `all`.
@@ -129,9 +139,12 @@ impl Collective<'_> {
         let window = window.unwrap_or_else(|| unreachable!("it is its own"));
         window.clear(plan.words());
         let count = self.next_meeting();
-        self.meet(purpose);
+        if !mutant("stream-unopened") {
+            self.meet(purpose);
+        }
         let Given { source, own, cut } = *given;
-        let mut cursor = Cursor::new(plan.departures(), [plan.arrivals(), plan.arrivals()], cut.slots);
+        let arrivals = [plan.arrivals(), plan.arrivals()];
+        let mut cursor = Cursor::new(plan.departures(), arrivals, cut.slots, plan.notice());
         // Declared before what is told to read the bytes, and dropped behind it.
         let under_way = UnderWay(far);
         let mut stream = Stream { team, endpoint, far, window, source, result, cut, combine };
@@ -363,7 +376,9 @@ struct UnderWay<'f>(&'f Far);
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         let failed = Incomplete;
-        self.0.transport.quiet(self.0.channel);
+        if !mutant("stream-without-quiet") {
+            self.0.transport.quiet(self.0.channel);
+        }
         core::mem::forget(failed);
     }
 }
@@ -380,3 +395,6 @@ impl Drop for Incomplete {
         std::process::abort();
     }
 }
+
+#[cfg(test)]
+mod tests;

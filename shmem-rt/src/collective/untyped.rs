@@ -282,7 +282,7 @@ pub unsafe fn reduce(
     };
     let collective = team.enter(endpoint, Some(location)).moving(from.bytes);
     tell(endpoint, Family::HereLoad, location, from);
-    if team.node_count() == 1 && team.is_in_place(Pattern::Reduction(from.bytes)) {
+    if team.node_count() == 1 && team.is_in_place(Pattern::ExactReduction(from.bytes)) {
         collective.fold_directly(&purpose, combined.into(), places, fold);
     } else {
         if from.offset != to.offset && from.bytes > 0 {

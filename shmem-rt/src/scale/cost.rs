@@ -4,8 +4,8 @@ use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
 use super::collective::Collective;
-use super::model::Model;
 use super::shape::Shape;
+use crate::model::Model;
 
 /// What a collective costs between nodes, all of them together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,15 +22,16 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// That of a collective in a job that asks for no ways, of data that lie wherever the program has them.
-    pub fn of(collective: Collective, shape: Shape) -> Self {
-        let way = collective.way(shape, CollectiveWays::default(), false);
+    /// That of a collective in a job that asks for no ways and knows this of messages, of data that lie wherever the program has
+    /// them.
+    pub fn of(collective: Collective, shape: Shape, model: &Model) -> Self {
+        let way = collective.way(shape, CollectiveWays::default(), false, model);
         Self::of_way(way, collective, false, shape)
     }
 
     /// That of a collective on symmetric objects, likewise.
-    pub fn on_objects(collective: Collective, shape: Shape) -> Self {
-        let way = collective.way(shape, CollectiveWays::default(), true);
+    pub fn on_objects(collective: Collective, shape: Shape, model: &Model) -> Self {
+        let way = collective.way(shape, CollectiveWays::default(), true, model);
         Self::of_way(way, collective, true, shape)
     }
 
@@ -156,7 +157,11 @@ mod tests {
             [Barrier, Broadcast(1 << 20), Sum(8), ExactSum(8), Scan(8), Fcollect(8), Alltoall(8)]
         {
             for per_node in [1, 2, 64] {
-                assert_eq!(Cost::of(collective, Shape { nodes: 1, per_node }).messages, 0, "{collective:?}");
+                assert_eq!(
+                    Cost::of(collective, Shape { nodes: 1, per_node }, &Model::FREE).messages,
+                    0,
+                    "{collective:?}"
+                );
             }
         }
     }

@@ -7,11 +7,10 @@
 
 mod collective;
 mod cost;
-mod model;
 mod shape;
 mod streams;
 
+pub use crate::model::Model;
 pub use collective::Collective;
 pub use cost::Cost;
-pub use model::Model;
 pub use shape::Shape;

@@ -5,6 +5,7 @@ use core::ops::Range;
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use crate::collective::choice;
+use crate::model::Model;
 
 /// Contributions end at multiples of it.
 const GRAIN: usize = 16;
@@ -25,8 +26,9 @@ impl Shape {
     }
 
     /// What the choice of a way depends on.
-    pub(super) fn choice(self) -> choice::Shape {
-        choice::Shape { members: self.pes(), nodes: self.nodes, has_windows: self.nodes > 1 }
+    pub(super) fn choice(self, model: &Model) -> choice::Shape {
+        let (members, nodes) = (self.pes(), self.nodes);
+        choice::Shape { members, nodes, in_order: true, has_windows: nodes > 1, model: *model }
     }
 
     /// Rounds of a census of the nodes.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::collective::Collective;
 use super::cost::Cost;
 use super::shape::Shape;
-use crate::collective::choice::radices;
+use crate::collective::choice::{EXCHANGING, radices};
 use crate::collective::cut::Cut;
 
 /// Most arrivals whose senders are told together that they may: a quarter of the window, and no more than these.
@@ -40,18 +40,20 @@ impl Collective {
                 Some(Cut::of(bytes, symmetric, shape.pes() > 2))
             }
             Self::Alltoall(bytes) => Some(Cut::of(bytes, symmetric, false)),
-            // Of what one of a group is given, between items. What is combined goes through windows, wherever data lie.
+            // Of what one is given, between items. What is combined goes through windows, wherever data lie.
             Self::Sum(bytes) | Self::ExactSum(bytes) => {
-                let cut = Cut::in_windows(bytes / self.groups(shape).first()?);
+                let share = self.groups(shape).first().map_or(1, |members| *members);
+                let cut = Cut::in_windows(bytes / share);
                 Some(Cut { most: cut.most / GRAIN * GRAIN, ..cut })
             }
         }
     }
 
-    /// How many groups become one at each level of a reduction through windows; nothing of other collectives.
+    /// How many groups become one at each level of a reduction through windows; nothing of one between two, nor of other
+    /// collectives.
     pub fn groups(self, shape: Shape) -> Vec<usize> {
         match self {
-            Self::Sum(_) | Self::ExactSum(_) => radices(shape.pes()),
+            Self::Sum(_) | Self::ExactSum(_) if shape.pes() > EXCHANGING => radices(shape.pes()),
             _ => Vec::new(),
         }
     }
@@ -68,6 +70,9 @@ impl Cost {
         let cut = cut.unwrap_or_else(|| panic!("{collective:?} of {} PEs has no windows", shape.pes()));
         match collective {
             Collective::Broadcast(bytes) => Self::of_trees(bytes, cut, shape),
+            Collective::Sum(bytes) | Collective::ExactSum(bytes) if shape.pes() <= EXCHANGING => {
+                Self::of_exchange(bytes, cut, shape)
+            }
             Collective::Sum(bytes) | Collective::ExactSum(bytes) => {
                 Self::of_levels(bytes, cut, &levels(shape.pes()), shape)
             }
@@ -121,7 +126,7 @@ impl Cost {
         let chunks = bytes.div_ceil(cut.most);
         let ways = others.min(2);
         let (mut far, mut hops) = ([0; 2], 0);
-        for (way, far) in far.iter_mut().enumerate().take(ways) {
+        for (way, far) in far.iter_mut().enumerate().take(ways.min(chunks)) {
             // The second tree is the first one turned round, or moved on by one.
             let pe = |place: usize| match (way, others % 2) {
                 (0, _) => place,
@@ -146,6 +151,15 @@ impl Cost {
         let bytes = (0..chunks).map(|number| far[number % ways] * length(number)).sum();
         let each = (0..chunks).map(|number| number % ways);
         Self::of_arrivals(Arrivals { each, hops, bytes }, cut.slots, |way| far[way], shape)
+    }
+
+    /// A reduction of two: each is sent all that the other has, and tells it of each quarter of a window that has landed.
+    fn of_exchange(bytes: usize, cut: Cut, shape: Shape) -> Self {
+        let chunks = bytes.div_ceil(cut.most);
+        let told = chunks.div_ceil((cut.slots / 4).min(MOST_TOLD_TOGETHER));
+        // The last chunk, and that it has landed.
+        let cost = Self::of_chunks(2 * chunks, 2 * told, 2, 2 * bytes, shape);
+        Self { unordered: chunks as u64 - 1, ..cost }
     }
 
     /// A reduction in groups of groups, and back: PEs that hold the same slice of a block cut it and deal the pieces.
@@ -381,12 +395,14 @@ fn levels(pes: usize) -> Vec<Level> {
 
 #[cfg(test)]
 mod tests {
+    use shmem_launch::env::CollectiveWay;
+
     use super::*;
 
     #[test]
     fn two_nodes_bring_what_one_of_them_has() {
         let shape = Shape { nodes: 2, per_node: 1 };
-        let cost = |collective| Cost::of(collective, shape);
+        let cost = |collective| Cost::of_way(CollectiveWay::Windows, collective, false, shape);
         let large = 1 << 20;
         // 8 chunks of 128 KiB, and the words of two messages to meet.
         let once = Cost { rounds: 2, messages: 10, bytes: (large + 10 * 8) as u64, unordered: 3 };
@@ -394,9 +410,11 @@ mod tests {
         let both = Cost { rounds: 2, messages: 18, bytes: (2 * large + 18 * 8) as u64, unordered: 7 };
         assert_eq!(cost(Collective::Fcollect(large)), both);
         assert_eq!(cost(Collective::Alltoall(large)), both);
-        assert_eq!(cost(Collective::Sum(large)), Cost { rounds: 3, unordered: 6, ..both });
+        // And of each quarter of a window that it has landed.
+        let sum = Cost { rounds: 3, messages: 26, bytes: (2 * large + 26 * 8) as u64, ..both };
+        assert_eq!(cost(Collective::Sum(large)), sum);
         // Objects in one chunk, but for what is combined.
-        let objects = |collective| Cost::on_objects(collective, shape);
+        let objects = |collective| Cost::of_way(CollectiveWay::Windows, collective, true, shape);
         let whole = Cost { rounds: 2, messages: 3, bytes: (large + 3 * 8) as u64, unordered: 0 };
         assert_eq!(objects(Collective::Broadcast(large)), whole);
         let whole = Cost { messages: 4, bytes: (2 * large + 4 * 8) as u64, ..whole };

@@ -34,6 +34,7 @@ use shmem_core::pe::Pe;
 use shmem_core::strided::advice;
 use shmem_core::sync::Patience;
 use shmem_core::system::Stage;
+use shmem_core::transport::ofi::strided::Row;
 use shmem_core::transport::{CountedTransport, Lane, Tracking, Transport};
 use shmem_launch::bootstrap::{self, Bootstrap};
 use shmem_launch::cpus::Cpus;
@@ -48,6 +49,7 @@ use crate::grants::{self, by_partition};
 use crate::group::Team;
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
 use crate::members::{Directory, Members};
+use crate::model::Model;
 use crate::observe::{NodePes, Observers};
 use crate::persistent;
 use crate::report;
@@ -288,8 +290,18 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let site =
         Site { everyone, slot, cpus_per_pe, cpus, topology: OnceLock::new(), most_homes: OnceLock::new() };
     let resource = Box::new(resource);
-    let network =
-        Network { resource, transport: transport_name, fabric, far: transport, own, meetings, counted };
+    // As PE 0 has measured it, which has just been told.
+    let model = Model::from(transport.as_ref().map_or(Row::TCP, |transport| transport.costs()));
+    let network = Network {
+        resource,
+        transport: transport_name,
+        fabric,
+        far: transport,
+        own,
+        model,
+        meetings,
+        counted,
+    };
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, grants)),
         statics: names,

@@ -108,10 +108,10 @@ pub(crate) fn plans(question: &Question, provider: &str, settings: &Settings) ->
         return Err(InfoError::Long { bytes, pes, most });
     }
     let (collective, shape) = (question.collective(), Shape { nodes: pes / per_node, per_node });
-    let taken = collective.way(shape, settings.collective_ways, symmetric);
     let (measured, warning) = calibration::load(settings.strided_table.as_deref());
     strided::install(measured.rows);
     let model = Model::from(strided::row_of(provider));
+    let taken = collective.way(shape, settings.collective_ways, symmetric, &model);
     let mut columns =
         Columns::new(["", "WAY", "PLAN", "ROUNDS", "MESSAGES", "BYTES", "TIME"], &[3, 4, 5, 6]).indented();
     let counted = |count: String| if shape.nodes == 1 { "-".to_owned() } else { count };
@@ -167,6 +167,9 @@ fn plan(way: CollectiveWay, collective: Collective, symmetric: bool, shape: Shap
         }
         (CollectiveWay::Windows, Collective::Alltoall(_)) => {
             format!("to each in turn, in chunks of {}", chunk())
+        }
+        (CollectiveWay::Windows, _) if collective.groups(shape).is_empty() => {
+            format!("each gives the other all, in chunks of {}", chunk())
         }
         (CollectiveWay::Windows, _) => format!("groups of {}, and back, in chunks of {}", each(), chunk()),
     }

@@ -101,7 +101,7 @@ pub fn table(model: &Model) -> String {
     let mut columns = Columns::new(heads, &[1, 2, 3, 4, 5]);
     for (name, collective) in COLLECTIVES {
         for shape in SHAPES {
-            let cost = Cost::of(collective, shape);
+            let cost = Cost::of(collective, shape, model);
             columns.push([
                 name.to_owned(),
                 format!("{} x {}", shape.nodes, shape.per_node),
@@ -123,7 +123,7 @@ mod tests {
     fn what_is_predicted_grows_with_the_job() {
         let model = Model { alpha: 20_000.0, gap: 4_000.0, beta: 0.5 };
         for (name, collective) in COLLECTIVES {
-            let times = SHAPES.map(|shape| Cost::of(collective, shape).time(shape, &model));
+            let times = SHAPES.map(|shape| Cost::of(collective, shape, &model).time(shape, &model));
             // Nodes of more PEs do more of a sum inside, so it may be a little less.
             let grows = |two: &[f64]| two[1] > 0.95 * two[0];
             assert!(times.windows(2).all(grows), "{name}: {times:?}");

@@ -3,8 +3,14 @@
 use shmem::TeamConfig;
 use shmem::env::{CollectiveWay, CollectiveWays};
 use shmem::prelude::*;
-use shmem::scale::{Collective, Cost, Shape};
+use shmem::scale::{Collective, Cost, Model, Shape};
+use shmem_core::transport::ofi::strided::Row;
 use shmem_perf::scale::Start;
+
+/// What jobs go by over the transport inside one process, which costs nothing that is known.
+fn model() -> Model {
+    Model::from(Row::TCP)
+}
 
 /// Counts one collective, on all PEs together.
 fn counted(world: &mut World, collective: impl FnOnce(&World)) -> (u64, u64) {
@@ -26,7 +32,8 @@ fn as_the_formula_says_of(way: CollectiveWay, world: &mut World, per_node: usize
     let shape = Shape { nodes: pes / per_node, per_node };
     let expect = |collective: Collective, (messages, bytes)| {
         let is_there = collective.ways(shape, false).any(|there| there == way);
-        let taken = if is_there { way } else { collective.way(shape, CollectiveWays::default(), false) };
+        let taken =
+            if is_there { way } else { collective.way(shape, CollectiveWays::default(), false, &model()) };
         let cost = Cost::of_way(taken, collective, false, shape);
         assert_eq!(
             (messages, bytes),
@@ -52,7 +59,7 @@ fn as_the_formula_says(world: &mut World, per_node: usize) {
     let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
     let shape = Shape { nodes: pes / per_node, per_node };
     let expect = |collective, (messages, bytes)| {
-        let cost = Cost::of(collective, shape);
+        let cost = Cost::of(collective, shape, &model());
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{collective:?} of {shape:?}");
     };
     expect(Collective::Barrier, counted(world, World::barrier_all));
@@ -90,7 +97,7 @@ fn as_the_formula_says(world: &mut World, per_node: usize) {
 fn on_objects_as_the_formula_says(world: &mut World, items: usize, shape: Shape) {
     let (pes, root, bytes) = (world.n_pes(), world.pe(0).unwrap(), 8 * items);
     let expect = |collective, (messages, bytes)| {
-        let cost = Cost::on_objects(collective, shape);
+        let cost = Cost::on_objects(collective, shape, &model());
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{collective:?} on objects of {shape:?}");
     };
     let (from, to) = (world.alloc(shmem::zeroed(items * pes)), world.alloc(shmem::zeroed(items * pes)));
@@ -194,7 +201,7 @@ fn teams_send_as_the_world_does(world: &mut World, per_node: usize) {
         let bytes = size_of_val(&data[..]);
         team.sum(world, &mut data[..]);
         let counted = counted(world, |world| team.sum(world, &mut data[..]));
-        let cost = Cost::of(Collective::Sum(bytes), shape);
+        let cost = Cost::of(Collective::Sum(bytes), shape, &model());
         assert_eq!(counted, (cost.messages, cost.bytes), "team {round} of {shape:?}");
         team.destroy(world).unwrap();
     }

@@ -6,6 +6,7 @@ use super::operation::{Local, Target};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
 use super::signals::Change;
+use super::strided::Row;
 use super::{Fabric, Ofi};
 use crate::libfabric::Refused;
 use crate::libfabric::bindings::FI_INJECT;
@@ -200,6 +201,10 @@ pub(super) fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, 
 unsafe impl Transport for Ofi {
     fn name(&self) -> &'static str {
         "ofi"
+    }
+
+    fn costs(&self) -> Row {
+        *self.fabric.row()
     }
 
     fn units(&self) -> Option<usize> {

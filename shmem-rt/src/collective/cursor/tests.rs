@@ -1,18 +1,20 @@
 //! All nodes of a team in one place: what each does is carried out on a network of numbers, in any order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use proptest::prelude::*;
 use shmem_core::system::MOST_TOLD;
+use shmem_launch::env::CollectiveWay;
 
-use super::super::plan::{Chunks, Levels, Memory, Plan, Radices, Relay, Rotation, Trees};
+use super::super::plan::{Chunks, Exchange, Levels, Memory, Plan, Radices, Relay, Rotation, Trees};
 use super::*;
 use crate::collective::plan::Place;
 
 /// Something on its way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Parcel {
-    Chunk { to: usize, slot: usize, data: Vec<u64>, lands: Option<usize> },
+    Chunk { from: usize, place: Place, to: usize, slot: usize, data: Vec<u64>, lands: Option<usize> },
     Word { to: usize, word: usize, more: u64 },
 }
 
@@ -58,7 +60,8 @@ impl Carrier for Node {
         self.sent.0 += 1;
         self.sent.2 += data.len();
         assert_ne!(departure.to, self.number, "a node sends to itself");
-        self.out.push(Parcel::Chunk { to: departure.to, slot, data, lands });
+        let (from, place, to) = (self.number, departure.from, departure.to);
+        self.out.push(Parcel::Chunk { from, place, to, slot, data, lands });
     }
 
     fn tell(&mut self, node: usize, word: usize, chunks: u64) {
@@ -156,8 +159,8 @@ impl Case {
         }
     }
 
-    /// Runs all nodes; `pick` chooses what is delivered next of so many parcels.
-    fn run(self, pick: &mut dyn FnMut(usize) -> usize) -> Vec<Node> {
+    /// Runs all nodes to the end, if `pick` lets them come there.
+    fn run(self, pick: &mut Pick<'_>) -> Option<Vec<Node>> {
         let Self { family, nodes, bytes, chunk, slots, .. } = self;
         let chunks = Chunks::new(bytes, chunk, 1);
         match family {
@@ -165,6 +168,9 @@ impl Case {
                 (0..nodes).map(|node| Trees::new(nodes, node, root, chunks, slots)).collect(),
                 pick,
             ),
+            Family::Sum if nodes == Exchange::RANKS => {
+                self.run_plans((0..nodes).map(|node| Exchange::new(node, chunks, slots)).collect(), pick)
+            }
             Family::Sum => {
                 let radices = Radices::of(nodes);
                 let plan = |node| Levels::new(node, radices, bytes, chunk, 1, slots);
@@ -178,14 +184,17 @@ impl Case {
         }
     }
 
-    fn run_plans<P: Plan>(self, plans: Vec<P>, pick: &mut dyn FnMut(usize) -> usize) -> Vec<Node> {
+    fn run_plans<P: Plan>(self, plans: Vec<P>, pick: &mut Pick<'_>) -> Option<Vec<Node>> {
         let mut nodes: Vec<Node> = (0..self.nodes).map(|number| self.node(number)).collect();
         for (plan, node) in plans.iter().zip(&mut nodes) {
             node.told.truncate(plan.words());
         }
         let mut cursors: Vec<_> = plans
             .iter()
-            .map(|plan| Cursor::new(plan.departures(), [plan.arrivals(), plan.arrivals()], self.slots))
+            .map(|plan| {
+                let arrivals = [plan.arrivals(), plan.arrivals()];
+                Cursor::new(plan.departures(), arrivals, self.slots, plan.notice())
+            })
             .collect();
         let mut done: BTreeSet<usize> = BTreeSet::new();
         let mut under_way: Vec<Parcel> = Vec::new();
@@ -198,9 +207,11 @@ impl Case {
         };
         (0..self.nodes).for_each(|number| poll(number, &mut nodes, &mut under_way));
         while !under_way.is_empty() {
-            let parcel = under_way.remove(pick(under_way.len()));
+            let next = pick(under_way.len(), &|| like(&nodes, &under_way))?;
+            let parcel = under_way.remove(next);
             let to = match parcel {
-                Parcel::Chunk { to, slot, data, lands } => {
+                Parcel::Chunk { from, place, to, slot, data, lands } => {
+                    assert_eq!(nodes[from].read(place), data, "node {from} has written what is being sent");
                     if let Some(at) = lands {
                         nodes[to].result[at..][..data.len()].copy_from_slice(&data);
                     }
@@ -217,30 +228,42 @@ impl Case {
             poll(to, &mut nodes, &mut under_way);
         }
         assert_eq!(done.len(), self.nodes, "{self:?}: only {done:?} have come to the end");
-        nodes
+        Some(nodes)
     }
 
-    fn check(self, pick: &mut dyn FnMut(usize) -> usize) -> Vec<Node> {
-        let nodes = self.run(pick);
+    fn check(self, pick: &mut Pick<'_>) -> Option<Vec<Node>> {
+        let nodes = self.run(pick)?;
         for node in &nodes {
             assert_eq!(node.result, self.expected(node.number), "{self:?}, node {}", node.number);
             assert!(node.slots.iter().all(Option::is_none), "{self:?}");
         }
-        nodes
+        Some(nodes)
     }
 }
 
-/// Every order of delivery, by counting through what is picked: `run` is asked again until no choice is left.
-fn in_every_order(most: usize, mut run: impl FnMut(&mut dyn FnMut(usize) -> usize)) -> bool {
-    let mut choices: Vec<(usize, usize)> = Vec::new();
+/// Chooses what is delivered next of so many parcels, or that this leads nowhere new. What all is like can be asked for.
+type Pick<'p> = dyn FnMut(usize, &dyn Fn() -> u64) -> Option<usize> + 'p;
+
+/// A number for what nodes have and what is on its way to them, in whatever order it was sent. How far cursors have come
+/// follows from that.
+fn like(nodes: &[Node], under_way: &[Parcel]) -> u64 {
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let parcels = under_way.iter().map(|parcel| hasher.hash_one(parcel));
+    parcels.fold(hasher.hash_one(nodes), u64::wrapping_add)
+}
+
+/// Every order of delivery, by counting through what is picked: `run` is asked again until no choice is left that leads to
+/// anything new. Whether there were so few.
+fn in_every_order(most: usize, mut run: impl FnMut(&mut Pick<'_>)) -> bool {
+    let (mut choices, mut seen): (Vec<(usize, usize)>, _) = (Vec::new(), HashSet::new());
     for _ in 0..most {
         let mut depth = 0;
-        run(&mut |of| {
+        run(&mut |of, like| {
             if depth == choices.len() {
-                choices.push((0, of));
+                seen.insert(like()).then(|| choices.push((0, of)))?;
             }
             depth += 1;
-            choices[depth - 1].0
+            Some(choices[depth - 1].0)
         });
         while choices.last().is_some_and(|(choice, of)| choice + 1 == *of) {
             choices.pop();
@@ -278,18 +301,13 @@ proptest! {
             Family::Broadcast { root } => Family::Broadcast { root: root % nodes },
             family => family,
         };
-        let mut state = seed;
-        let mut pick = |of: usize| {
-            state = mixed(state, of as u64);
-            (state >> 33) as usize % of
-        };
-        Case { family, nodes, bytes, chunk, slots, is_direct }.check(&mut pick);
+        Case { family, nodes, bytes, chunk, slots, is_direct }.check(&mut at_random(seed));
     }
 }
 
 /// Messages with chunks, messages that tell, and bytes, of all nodes.
 fn sent(case: Case) -> (usize, usize, usize) {
-    let nodes = case.check(&mut |_| 0);
+    let nodes = case.check(&mut |_, _| Some(0)).unwrap();
     nodes.iter().fold((0, 0, 0), |all, node| (all.0 + node.sent.0, all.1 + node.sent.1, all.2 + node.sent.2))
 }
 
@@ -307,11 +325,11 @@ fn every_byte_goes_as_often_as_it_must() {
 }
 
 /// A choice of what is delivered next that looks like none.
-fn at_random(seed: u64) -> impl FnMut(usize) -> usize {
+fn at_random(seed: u64) -> impl FnMut(usize, &dyn Fn() -> u64) -> Option<usize> {
     let mut state = seed;
-    move |of| {
+    move |of, _| {
         state = mixed(state, of as u64);
-        (state >> 33) as usize % of
+        Some((state >> 33) as usize % of)
     }
 }
 
@@ -331,7 +349,7 @@ fn no_node_sends_much_more_than_twice_what_it_reduces() {
     for nodes in (2..=64).chain([97, 101, 131]) {
         let bytes = 40 * nodes;
         let case = Case { family: Family::Sum, nodes, bytes, chunk: bytes, slots: 16, is_direct: false };
-        let most = case.run(&mut |_| 0).iter().map(|node| node.sent.2).max().unwrap();
+        let most = case.run(&mut |_, _| Some(0)).unwrap().iter().map(|node| node.sent.2).max().unwrap();
         let least = 2 * bytes * (nodes - 1) / nodes;
         assert!(16 * most <= 17 * least, "of {nodes} nodes one sends {most} of {bytes}");
     }
@@ -360,23 +378,78 @@ fn who_sends_is_told_of_a_quarter_of_the_window_at_a_time_and_of_nothing_behind_
 }
 
 #[test]
+fn two_who_exchange_are_told_of_every_chunk() {
+    let told =
+        |bytes| sent(Case { family: Family::Sum, nodes: 2, bytes, chunk: 1, slots: 16, is_direct: false }).1;
+    assert_eq!([1, 4, 5, 16, 17, 40].map(told), [2, 2, 4, 8, 10, 20]);
+}
+
+#[test]
 fn every_order_of_delivery_of_few_chunks_leads_to_the_result() {
-    let all = |case: Case, most| in_every_order(most, |pick| drop(case.check(pick)));
+    use Family::{Alltoall, Broadcast, Fcollect, Sum};
+    let broadcast = Broadcast { root: 1 };
     for is_direct in [false, true] {
-        let case = |family, nodes, bytes| Case { family, nodes, bytes, chunk: 1, slots: 2, is_direct };
-        for root in 0..2 {
-            assert!(all(case(Family::Broadcast { root }, 2, 3), 100_000));
+        let all = |nodes, family, bytes, slots, most| {
+            let case = Case { family, nodes, bytes, chunk: 1, slots, is_direct };
+            in_every_order(most, |pick| drop(case.check(pick)))
+        };
+        for (nodes, family, bytes, slots) in [
+            (2, broadcast, 3, 2),
+            (2, Sum, 3, 2),
+            (2, Sum, 5, 4),
+            (2, Fcollect, 3, 2),
+            (2, Alltoall, 3, 2),
+            (3, broadcast, 3, 2),
+            (3, Sum, 3, 4),
+            (3, Fcollect, 2, 2),
+            (3, Alltoall, 2, 2),
+            (4, broadcast, 2, 2),
+            (4, Fcollect, 1, 2),
+        ] {
+            assert!(all(nodes, family, bytes, slots, 100_000), "{family:?} of {bytes} among {nodes}");
         }
-        assert!(all(case(Family::Broadcast { root: 1 }, 3, 2), 200_000));
-        assert!(all(case(Family::Sum, 2, 2), 200_000));
-        assert!(all(case(Family::Fcollect, 2, 3), 200_000));
-        assert!(all(case(Family::Alltoall, 2, 3), 200_000));
         // Of more there are too many: those that differ late.
-        for nodes in [2, 3, 4] {
-            for family in [Family::Broadcast { root: 0 }, Family::Sum, Family::Fcollect, Family::Alltoall] {
-                let slots = if matches!(family, Family::Sum) { 4 } else { 2 };
-                all(Case { slots, ..case(family, nodes, 3 * nodes) }, 500);
-            }
+        for (nodes, family, bytes, slots) in
+            [(3, Sum, 9, 4), (4, Sum, 8, 4), (4, Fcollect, 3, 2), (4, Alltoall, 3, 2)]
+        {
+            all(nodes, family, bytes, slots, 300);
+        }
+    }
+}
+
+/// With nothing but messages that take time, all of them as much.
+fn rounds(case: Case) -> u64 {
+    let (mut rounds, mut left) = (0, 0);
+    let nodes = case.check(&mut |of, _| {
+        if left == 0 {
+            (rounds, left) = (rounds + 1, of);
+        }
+        left -= 1;
+        // What is sent meanwhile goes to the end.
+        Some(0)
+    });
+    assert!(nodes.is_some());
+    rounds
+}
+
+#[test]
+fn messages_wait_for_each_other_as_often_as_the_formulas_say() {
+    use crate::scale::{Collective, Cost, Shape};
+    for nodes in (2..=32).chain([37, 48, 64]) {
+        let shape = Shape { nodes, per_node: 1 };
+        let expect = |family, collective: Collective, bytes, chunk| {
+            // As many slots as chunks, for which nobody waits.
+            let case = Case { family, nodes, bytes, chunk, slots: 256, is_direct: false };
+            let cost = Cost::of_way(CollectiveWay::Windows, collective, false, shape);
+            let meeting = shape.rounds() as u64;
+            assert_eq!(rounds(case), cost.rounds - meeting, "{collective:?} among {nodes}");
+        };
+        // One chunk, or one for each who combines.
+        expect(Family::Broadcast { root: 0 }, Collective::Broadcast(1), 1, 1);
+        expect(Family::Fcollect, Collective::Fcollect(1), 1, 1);
+        expect(Family::Alltoall, Collective::Alltoall(1), 1, 1);
+        if nodes <= 32 {
+            expect(Family::Sum, Collective::Sum(8 * nodes), nodes, nodes);
         }
     }
 }

@@ -5,7 +5,9 @@ use shmem_core::system::MOST_SLOTS;
 
 use super::area::Area;
 use crate::collective::cursor::Cursor;
-use crate::collective::plan::{Arrival, Chunks, Departure, Levels, Plan, Radices, Relay, Rotation, Trees};
+use crate::collective::plan::{
+    Arrival, Chunks, Departure, Exchange, Levels, Plan, Radices, Relay, Rotation, Trees,
+};
 
 /// The least chunk: a shorter one takes about as long.
 const LEAST: usize = 2 << 10;
@@ -27,6 +29,10 @@ impl Course {
     /// Combines items of `grain` bytes; nothing, if there is nothing to combine.
     pub(super) fn reduction(area: &Area, bytes: usize, grain: usize) -> Option<Self> {
         chunks(area, bytes)?;
+        if area.size() == Exchange::RANKS {
+            let chunks = Chunks::new(bytes, chunk(area, bytes), grain);
+            return Some(Self::of(&Exchange::new(area.rank(), chunks, MOST_SLOTS)));
+        }
         let radices = Radices::of(area.size());
         let most = chunk(area, bytes / radices.each()[0]);
         Some(Self::of(&Levels::new(area.rank(), radices, bytes, most, grain, MOST_SLOTS)))
@@ -47,7 +53,8 @@ impl Course {
     fn of(plan: &impl Plan) -> Self {
         let departures: Vec<Departure> = plan.departures().collect();
         let arrivals = Arrivals { all: plan.arrivals().collect(), next: 0 };
-        let cursor = Cursor::new(departures.into_iter(), [arrivals.clone(), arrivals], MOST_SLOTS);
+        let cursor =
+            Cursor::new(departures.into_iter(), [arrivals.clone(), arrivals], MOST_SLOTS, plan.notice());
         Self { cursor, words: plan.words() }
     }
 }

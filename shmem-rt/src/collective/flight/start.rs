@@ -6,7 +6,6 @@ use shmem_core::context::{Collected, Contribution, Destination, Endpoint, Initia
 use shmem_core::data::PlainData;
 use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::pe::Pe;
-use shmem_core::system::MOST_TOLD;
 
 use super::area::Area;
 use super::course::Course;
@@ -17,6 +16,7 @@ use super::started::Started;
 use super::wait::wait_until;
 use super::work::{Flight, Freight};
 use crate::collective::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
+use crate::collective::plan::Rotation;
 use crate::collective::subject::{Subject, word_of, word_of_place};
 use crate::group::{Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
@@ -265,7 +265,7 @@ impl Team {
         let mut given = source.read(token, |source| Hold::of(bytemuck::cast_slice(source)));
         let bytes = part * size;
         let mut result = Hold::new(given.bytes());
-        let is_told = members <= MOST_TOLD + 1;
+        let is_told = members <= Rotation::MOST_RANKS;
         if is_told {
             let own = bytes * self.rank()..bytes * (self.rank() + 1);
             result.bytes_mut()[own.clone()].copy_from_slice(&given.bytes_mut()[own]);

@@ -10,7 +10,7 @@
 //! what it is. The first chunks, as many as there are slots, may be sent at any time. Each later one waits until its
 //! slot is free: the receiver tells the sender, in a word that is theirs for this, how many of its chunks may come
 //! besides. What is [told](Departure::clearance) so is counted, and every one is waited for, so nothing of a plan is
-//! under way when all ranks have come to its end.
+//! under way when all ranks have come to its end. ([`Exchange`] has words that say more.)
 //!
 //! **No circle.** All ranks send, and expect, in the order of one key that they share (the chunk; or the block and
 //! the step; or the turn of a wave, the step, the slice, the piece and how far it goes). Of all chunks that are yet to come take the first in that order: whoever sends
@@ -22,19 +22,22 @@
 //! follow each other node by node, few chunks cross: of a relay each once, and of levels what the members of a node
 //! have made of theirs together.
 //!
-//! There are four plans, and a family takes the only one that it has:
+//! There are five plans. A family takes the only one that it has, and a reduction of two ranks one of its own:
 //!
 //! | plan | for | chunks |
 //! |---|---|---|
 //! | [`Trees`] | broadcast | every second one along one of two trees, of which each has those as leaves that send in the other |
 //! | [`Levels`] | reductions | each combines a part, level by level, and gives it back the same way |
+//! | [`Exchange`] | reductions of two | each sends all that it has, and combines what comes |
 //! | [`Relay`] | fcollect | the blocks of all go round |
 //! | [`Rotation`] | alltoall | to each in turn, the one `t` ranks further on in step `t` |
 
 mod arrival;
 mod chunks;
 mod departure;
+mod exchange;
 mod levels;
+mod notice;
 mod place;
 mod radices;
 mod relay;
@@ -45,7 +48,9 @@ mod trees;
 pub(in crate::collective) use arrival::{Arrival, Fate};
 pub(in crate::collective) use chunks::Chunks;
 pub(in crate::collective) use departure::Departure;
+pub(in crate::collective) use exchange::Exchange;
 pub(in crate::collective) use levels::Levels;
+pub(in crate::collective) use notice::Notice;
 pub(in crate::collective) use place::{Memory, Place};
 pub(in crate::collective) use radices::Radices;
 pub(in crate::collective) use relay::Relay;
@@ -62,4 +67,9 @@ pub(in crate::collective) trait Plan {
 
     /// Words in which it is told what it may send.
     fn words(&self) -> usize;
+
+    /// Of what it is told there.
+    fn notice(&self) -> Notice {
+        Notice::Emptied
+    }
 }

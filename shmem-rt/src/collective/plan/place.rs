@@ -1,5 +1,5 @@
 /// Bytes of the calling PE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::collective) struct Place {
     pub(in crate::collective) memory: Memory,
     pub(in crate::collective) at: usize,
@@ -7,7 +7,7 @@ pub(in crate::collective) struct Place {
 }
 
 /// Which memory of the calling PE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::collective) enum Memory {
     /// What it gives: it does not change while the plan runs.
     Source,

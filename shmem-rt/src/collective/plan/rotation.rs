@@ -1,3 +1,5 @@
+use shmem_core::system::MOST_TOLD;
+
 use super::{Arrival, Chunks, Departure, Fate, Memory, Place, Plan};
 
 /// An alltoall: in step `t` each rank sends its part for the rank `t` further on, and is sent the part of the rank
@@ -11,6 +13,9 @@ pub(in crate::collective) struct Rotation {
 }
 
 impl Rotation {
+    /// Most ranks: a rank has a word for each other one.
+    pub(in crate::collective) const MOST_RANKS: usize = MOST_TOLD + 1;
+
     /// For `rank`, whose parts for all ranks are the source, in their order; the result is what all have for it.
     pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
         Self { ranks, rank, chunks, slots }

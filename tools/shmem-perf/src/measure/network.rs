@@ -230,7 +230,7 @@ fn small(runner: &mut Runner, pes: usize, model: &Model, provider: &str) -> Done
     let (job, shape) = (Asked { pes, ..job }, Shape { nodes: pes, per_node: 1 });
     let mut records = runner.records(&job)?;
     for case in MEASURED_CASES {
-        let predicted = Cost::of(case.into(), shape).time(shape, model);
+        let predicted = Cost::of(case.into(), shape, model).time(shape, model);
         let name = Name::Scale(case.operation, case.bytes, pes);
         for record in records.iter_mut().filter(|record| record.is(&name)) {
             let mut beside = Samples::new();

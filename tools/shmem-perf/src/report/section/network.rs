@@ -79,7 +79,7 @@ pub(super) fn steps(plan: &Plan) -> Vec<Step> {
             for (state, model) in State::ALL.iter().zip(models) {
                 for (name, collective) in COLLECTIVES {
                     for shape in SHAPES {
-                        let microseconds = Cost::of(collective, shape).time(shape, &model) / 1e3;
+                        let microseconds = Cost::of(collective, shape, &model).time(shape, &model) / 1e3;
                         let table = format!("predicted, {}", state.name());
                         runner.fact(Fact::new(&table, name, column(shape), format!("{microseconds:.1}")));
                     }

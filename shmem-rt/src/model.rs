@@ -26,6 +26,9 @@ impl From<Row> for Model {
 }
 
 impl Model {
+    /// Of messages that cost nothing.
+    pub(crate) const FREE: Self = Self { alpha: 0.0, gap: 0.0, beta: 0.0 };
+
     /// Messages of `bytes` bytes in all that are waited for together.
     pub fn messages(&self, messages: usize, bytes: usize) -> f64 {
         self.alpha + messages.saturating_sub(1) as f64 * self.gap + bytes as f64 * self.beta
