@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #ifdef __cplusplus
+/* Also where a program includes this in `extern "C"`. */
+extern "C++" {
 #include <complex>
+}
 #endif
 
 #define SHMEM_MAJOR_VERSION 1

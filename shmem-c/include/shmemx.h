@@ -19,4 +19,14 @@ typedef struct {
 
 #include <shmem/extension.h>
 
+/* What programs for another library take from here. PEs that share memory are those of a node. A hint may always be left out of
+   account. Threads are told apart by themselves, and so what names them is not called. */
+#define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
+#define SHMEMX_MALLOC_NO_BARRIER (1L << 2)
+
+static inline void shmemx_register_gettid(uint64_t (*gettid)(void))
+{
+    (void)gettid;
+}
+
 #endif

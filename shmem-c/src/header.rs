@@ -22,6 +22,22 @@ const SAME: [(&str, &str); 10] = [
     ("ptrdiff_t", "long"),
 ];
 
+/// Generic names that were deprecated, and those that took their place: the old ones take all types of the new ones.
+const OLD: [(&str, &str); 8] = [
+    ("shmem_fetch", "shmem_atomic_fetch"),
+    ("shmem_set", "shmem_atomic_set"),
+    ("shmem_swap", "shmem_atomic_swap"),
+    ("shmem_cswap", "shmem_atomic_compare_swap"),
+    ("shmem_finc", "shmem_atomic_fetch_inc"),
+    ("shmem_inc", "shmem_atomic_inc"),
+    ("shmem_fadd", "shmem_atomic_fetch_add"),
+    ("shmem_add", "shmem_atomic_add"),
+];
+
+/// Parts of the names of routines that other libraries had as extensions.
+const BEFORE: [&str; 7] =
+    ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
+
 /// Names that programs have for their own: exported, and not declared.
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
@@ -71,6 +87,26 @@ fn long_double() -> Vec<Prototype> {
     ]
 }
 
+/// Reductions by bits of `long long`, which no type of a fixed size is here: functions of the header for the generic names.
+fn long_long() -> Vec<Prototype> {
+    let make = |name, generic| {
+        let (of, pointer) = ("long long".to_owned(), |text: &str| format!("{text}long long *"));
+        let arguments = vec![
+            ("shmem_team_t".to_owned(), "team"),
+            (pointer(""), "dest"),
+            (pointer("const "), "source"),
+            ("size_t".to_owned(), "nreduce"),
+        ];
+        let generic = Some((generic, 1));
+        Prototype { name, strong: name, result: "int".to_owned(), arguments, of, generic, has_context: false }
+    };
+    vec![
+        make("shmem_long_long_and_reduce", "shmem_and_reduce"),
+        make("shmem_long_long_or_reduce", "shmem_or_reduce"),
+        make("shmem_long_long_xor_reduce", "shmem_xor_reduce"),
+    ]
+}
+
 /// Whether it is in `shmemx.h`, and in no specification.
 fn is_extension(name: &str) -> bool {
     name.starts_with("shmemx_") || name.starts_with("shmem_partition_") || name.starts_with("shmem_kind_")
@@ -117,6 +153,12 @@ fn groups(all: &[Prototype]) -> BTreeMap<&'static str, Group<'_>> {
         if seen.insert((name, routine.has_context, base(&routine.of))) {
             if routine.has_context { &mut group.with_context } else { &mut group.typed }.push(routine);
         }
+    }
+    for (old, new) in OLD {
+        let typed = groups[new].typed.clone();
+        let group = groups.entry(old).or_default();
+        let known: Vec<_> = group.typed.iter().map(|routine| base(&routine.of)).collect();
+        group.typed.extend(typed.into_iter().filter(|routine| !known.contains(&base(&routine.of))));
     }
     groups
 }
@@ -185,6 +227,12 @@ static inline void shmem_c11_no_such_type(void) {}
 
 ";
 
+const COMPLEX: &str = "\
+/* Complex numbers of C, which these compilers have in C++, too: they lie in memory as those of C++ do. */
+__extension__ typedef float _Complex shmem_c_complex_float;
+__extension__ typedef double _Complex shmem_c_complex_double;
+";
+
 const OVERLOADS: &str = "\
 inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }
 inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_set(ctx, sig_addr, signal, pe); }
@@ -205,12 +253,29 @@ fn api() -> String {
         text += &declared(routine, routine.strong);
     }
     text += "\n#ifdef __cplusplus\n}\n#endif\n\n";
+    let long_long = long_long();
+    for routine in &long_long {
+        let unsigned = routine.name.replace("long_long", "ulonglong");
+        _ = write!(
+            text,
+            "static inline {} {{\n    return {unsigned}(team, (unsigned long long *)dest, \
+             (const unsigned long long *)source, nreduce);\n}}\n",
+            declared(routine, routine.name).trim_end_matches(";\n"),
+        );
+    }
+    text += "\n";
+    let all: Vec<_> = all.into_iter().chain(long_long).collect();
     let groups = groups(&all);
     text += CHOICE;
     for (name, group) in &groups {
         text += &generic(name, group);
     }
-    text += "#endif\n\n#if defined(__cplusplus) && !defined(SHMEM_NO_GENERIC)\n";
+    text += "#endif\n\n#ifdef __cplusplus\nextern \"C++\" {\n#ifdef __GNUC__\n";
+    text += COMPLEX;
+    for routine in all.iter().filter(|routine| routine.of.starts_with("shmem_complex")) {
+        text += &of_c(routine);
+    }
+    text += "#endif\n#ifndef SHMEM_NO_GENERIC\n";
     for (name, group) in &groups {
         for routine in group.typed.iter().chain(&group.with_context) {
             let types = |routine: &Prototype| -> Vec<_> {
@@ -221,7 +286,28 @@ fn api() -> String {
             }
         }
     }
-    text + OVERLOADS + "#endif\n\n#endif\n"
+    text + OVERLOADS + "#endif\n}\n#endif\n\n#endif\n"
+}
+
+/// What C++ calls with complex numbers of C: the routine of those of C++, and its generic name.
+fn of_c(routine: &Prototype) -> String {
+    let is_complex = |of: &str| of.contains("shmem_complex_");
+    let of_c = |of: &str| of.replace("shmem_complex_", "shmem_c_complex_");
+    let parameters: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(&of_c(of), name)).collect();
+    let arguments = routine.arguments.iter().map(|(of, name)| match is_complex(of) {
+        true => format!("reinterpret_cast<{of}>({name})"),
+        false => (*name).to_owned(),
+    });
+    let (parameters, arguments) = (parameters.join(", "), arguments.collect::<Vec<_>>().join(", "));
+    let one = |name: &str| {
+        format!(
+            "inline {}({parameters}) {{ return {}({arguments}); }}\n",
+            joined(&routine.result, name),
+            routine.name
+        )
+    };
+    let generic = routine.generic.map(|(name, _)| format!("#ifndef SHMEM_NO_GENERIC\n{}#endif\n", one(name)));
+    one(routine.name) + &generic.unwrap_or_default()
 }
 
 /// `include/shmem/extension.h`.
@@ -233,7 +319,15 @@ fn extension() -> String {
         text += &declared(routine, routine.name);
         text += &declared(routine, routine.strong);
     }
-    text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
+    text += "\n#ifdef __cplusplus\n}\n#endif\n\n/* What other libraries called these routines before OpenSHMEM 1.6 had them. */\n";
+    let all = prototypes();
+    let before = all.iter().filter(|routine| BEFORE.iter().any(|part| routine.name.contains(part)));
+    let generic = before.clone().filter_map(|routine| routine.generic).map(|(name, _)| name);
+    let names: BTreeSet<_> = before.clone().map(|routine| routine.name).chain(generic).collect();
+    for name in names {
+        _ = writeln!(text, "#define {} {name}", name.replacen("shmem_", "shmemx_", 1));
+    }
+    text + "\n#endif\n"
 }
 
 fn holds(file: &str, text: &str) {

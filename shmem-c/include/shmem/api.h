@@ -3649,6 +3649,16 @@ int pshmem_test_lock(long *lock);
 }
 #endif
 
+static inline int shmem_long_long_and_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) {
+    return shmem_ulonglong_and_reduce(team, (unsigned long long *)dest, (const unsigned long long *)source, nreduce);
+}
+static inline int shmem_long_long_or_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) {
+    return shmem_ulonglong_or_reduce(team, (unsigned long long *)dest, (const unsigned long long *)source, nreduce);
+}
+static inline int shmem_long_long_xor_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) {
+    return shmem_ulonglong_xor_reduce(team, (unsigned long long *)dest, (const unsigned long long *)source, nreduce);
+}
+
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(SHMEM_NO_GENERIC)
 #define SHMEM_C11_FIRST(a, ...) a
 #define SHMEM_C11_SECOND(a, b, ...) b
@@ -3670,6 +3680,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_add, \
         long *: shmem_long_add, \
         long long *: shmem_longlong_add, \
+        unsigned int *: shmem_uint_atomic_add, \
+        unsigned long *: shmem_ulong_atomic_add, \
+        unsigned long long *: shmem_ulonglong_atomic_add, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_alltoall(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -3716,6 +3729,7 @@ static inline void shmem_c11_no_such_type(void) {}
         int16_t *: shmem_int16_and_reduce, \
         int32_t *: shmem_int32_and_reduce, \
         int64_t *: shmem_int64_and_reduce, \
+        long long *: shmem_long_long_and_reduce, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_atomic_add(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4148,12 +4162,18 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_cswap, \
         long *: shmem_long_cswap, \
         long long *: shmem_longlong_cswap, \
+        unsigned int *: shmem_uint_atomic_compare_swap, \
+        unsigned long *: shmem_ulong_atomic_compare_swap, \
+        unsigned long long *: shmem_ulonglong_atomic_compare_swap, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_fadd(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         int *: shmem_int_fadd, \
         long *: shmem_long_fadd, \
         long long *: shmem_longlong_fadd, \
+        unsigned int *: shmem_uint_atomic_fetch_add, \
+        unsigned long *: shmem_ulong_atomic_fetch_add, \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_add, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_fcollect(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4184,12 +4204,21 @@ static inline void shmem_c11_no_such_type(void) {}
         long *: shmem_long_fetch, \
         const long long *: shmem_longlong_fetch, \
         long long *: shmem_longlong_fetch, \
+        const unsigned int *: shmem_uint_atomic_fetch, \
+        unsigned int *: shmem_uint_atomic_fetch, \
+        const unsigned long *: shmem_ulong_atomic_fetch, \
+        unsigned long *: shmem_ulong_atomic_fetch, \
+        const unsigned long long *: shmem_ulonglong_atomic_fetch, \
+        unsigned long long *: shmem_ulonglong_atomic_fetch, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_finc(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         int *: shmem_int_finc, \
         long *: shmem_long_finc, \
         long long *: shmem_longlong_finc, \
+        unsigned int *: shmem_uint_atomic_fetch_inc, \
+        unsigned long *: shmem_ulong_atomic_fetch_inc, \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_inc, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_g(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4422,6 +4451,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_inc, \
         long *: shmem_long_inc, \
         long long *: shmem_longlong_inc, \
+        unsigned int *: shmem_uint_atomic_inc, \
+        unsigned long *: shmem_ulong_atomic_inc, \
+        unsigned long long *: shmem_ulonglong_atomic_inc, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_iput(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4501,6 +4533,7 @@ static inline void shmem_c11_no_such_type(void) {}
         int16_t *: shmem_int16_or_reduce, \
         int32_t *: shmem_int32_or_reduce, \
         int64_t *: shmem_int64_or_reduce, \
+        long long *: shmem_long_long_or_reduce, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_p(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4693,6 +4726,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_set, \
         long *: shmem_long_set, \
         long long *: shmem_longlong_set, \
+        unsigned int *: shmem_uint_atomic_set, \
+        unsigned long *: shmem_ulong_atomic_set, \
+        unsigned long long *: shmem_ulonglong_atomic_set, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_sum_exscan(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4758,6 +4794,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_swap, \
         long *: shmem_long_swap, \
         long long *: shmem_longlong_swap, \
+        unsigned int *: shmem_uint_atomic_swap, \
+        unsigned long *: shmem_ulong_atomic_swap, \
+        unsigned long long *: shmem_ulonglong_atomic_swap, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
@@ -5036,14 +5075,61 @@ static inline void shmem_c11_no_such_type(void) {}
         int16_t *: shmem_int16_xor_reduce, \
         int32_t *: shmem_int32_xor_reduce, \
         int64_t *: shmem_int64_xor_reduce, \
+        long long *: shmem_long_long_xor_reduce, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #endif
 
-#if defined(__cplusplus) && !defined(SHMEM_NO_GENERIC)
+#ifdef __cplusplus
+extern "C++" {
+#ifdef __GNUC__
+/* Complex numbers of C, which these compilers have in C++, too: they lie in memory as those of C++ do. */
+__extension__ typedef float _Complex shmem_c_complex_float;
+__extension__ typedef double _Complex shmem_c_complex_double;
+inline int shmem_complexd_sum_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#endif
+inline int shmem_complexd_prod_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_prod_reduce(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce); }
+#endif
+inline int shmem_complexd_sum_inscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_inscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_inscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_inscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#endif
+inline int shmem_complexd_sum_exscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_exscan(shmem_team_t team, shmem_c_complex_double *dest, const shmem_c_complex_double *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nelems); }
+#endif
+inline int shmem_complexf_sum_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#endif
+inline int shmem_complexf_prod_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_prod_reduce(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce); }
+#endif
+inline int shmem_complexf_sum_inscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_inscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#endif
+inline int shmem_complexf_sum_exscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#ifndef SHMEM_NO_GENERIC
+inline int shmem_sum_exscan(shmem_team_t team, shmem_c_complex_float *dest, const shmem_c_complex_float *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nelems); }
+#endif
+inline void shmem_complexf_sum_to_all(shmem_c_complex_float *dest, const shmem_c_complex_float *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_float *pwrk, long *psync) { return shmem_complexf_sum_to_all(reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_float *>(pwrk), psync); }
+inline void shmem_complexf_prod_to_all(shmem_c_complex_float *dest, const shmem_c_complex_float *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_float *pwrk, long *psync) { return shmem_complexf_prod_to_all(reinterpret_cast<shmem_complex_float *>(dest), reinterpret_cast<const shmem_complex_float *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_float *>(pwrk), psync); }
+inline void shmem_complexd_sum_to_all(shmem_c_complex_double *dest, const shmem_c_complex_double *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_double *pwrk, long *psync) { return shmem_complexd_sum_to_all(reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_double *>(pwrk), psync); }
+inline void shmem_complexd_prod_to_all(shmem_c_complex_double *dest, const shmem_c_complex_double *source, int nreduce, int start, int log_stride, int size, shmem_c_complex_double *pwrk, long *psync) { return shmem_complexd_prod_to_all(reinterpret_cast<shmem_complex_double *>(dest), reinterpret_cast<const shmem_complex_double *>(source), nreduce, start, log_stride, size, reinterpret_cast<shmem_complex_double *>(pwrk), psync); }
+#endif
+#ifndef SHMEM_NO_GENERIC
 inline void shmem_add(int *dest, int value, int pe) { return shmem_int_add(dest, value, pe); }
 inline void shmem_add(long *dest, long value, int pe) { return shmem_long_add(dest, value, pe); }
 inline void shmem_add(long long *dest, long long value, int pe) { return shmem_longlong_add(dest, value, pe); }
+inline void shmem_add(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_add(dest, value, pe); }
+inline void shmem_add(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_add(dest, value, pe); }
+inline void shmem_add(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_add(dest, value, pe); }
 inline int shmem_alltoall(shmem_team_t team, float *dest, const float *source, size_t nelems) { return shmem_float_alltoall(team, dest, source, nelems); }
 inline int shmem_alltoall(shmem_team_t team, double *dest, const double *source, size_t nelems) { return shmem_double_alltoall(team, dest, source, nelems); }
 inline int shmem_alltoall(shmem_team_t team, long double *dest, const long double *source, size_t nelems) { return shmem_longdouble_alltoall(team, dest, source, nelems); }
@@ -5081,6 +5167,7 @@ inline int shmem_and_reduce(shmem_team_t team, int8_t *dest, const int8_t *sourc
 inline int shmem_and_reduce(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce) { return shmem_int16_and_reduce(team, dest, source, nreduce); }
 inline int shmem_and_reduce(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce) { return shmem_int32_and_reduce(team, dest, source, nreduce); }
 inline int shmem_and_reduce(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce) { return shmem_int64_and_reduce(team, dest, source, nreduce); }
+inline int shmem_and_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_and_reduce(team, dest, source, nreduce); }
 inline void shmem_atomic_add(int *dest, int value, int pe) { return shmem_int_atomic_add(dest, value, pe); }
 inline void shmem_atomic_add(long *dest, long value, int pe) { return shmem_long_atomic_add(dest, value, pe); }
 inline void shmem_atomic_add(long long *dest, long long value, int pe) { return shmem_longlong_atomic_add(dest, value, pe); }
@@ -5378,9 +5465,15 @@ inline int shmem_collect(shmem_team_t team, unsigned long long *dest, const unsi
 inline int shmem_cswap(int *dest, int cond, int value, int pe) { return shmem_int_cswap(dest, cond, value, pe); }
 inline long shmem_cswap(long *dest, long cond, long value, int pe) { return shmem_long_cswap(dest, cond, value, pe); }
 inline long long shmem_cswap(long long *dest, long long cond, long long value, int pe) { return shmem_longlong_cswap(dest, cond, value, pe); }
+inline unsigned int shmem_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe) { return shmem_uint_atomic_compare_swap(dest, cond, value, pe); }
+inline unsigned long shmem_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe) { return shmem_ulong_atomic_compare_swap(dest, cond, value, pe); }
+inline unsigned long long shmem_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe) { return shmem_ulonglong_atomic_compare_swap(dest, cond, value, pe); }
 inline int shmem_fadd(int *dest, int value, int pe) { return shmem_int_fadd(dest, value, pe); }
 inline long shmem_fadd(long *dest, long value, int pe) { return shmem_long_fadd(dest, value, pe); }
 inline long long shmem_fadd(long long *dest, long long value, int pe) { return shmem_longlong_fadd(dest, value, pe); }
+inline unsigned int shmem_fadd(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_fetch_add(dest, value, pe); }
+inline unsigned long shmem_fadd(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_fetch_add(dest, value, pe); }
+inline unsigned long long shmem_fadd(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_fetch_add(dest, value, pe); }
 inline int shmem_fcollect(shmem_team_t team, float *dest, const float *source, size_t nelems) { return shmem_float_fcollect(team, dest, source, nelems); }
 inline int shmem_fcollect(shmem_team_t team, double *dest, const double *source, size_t nelems) { return shmem_double_fcollect(team, dest, source, nelems); }
 inline int shmem_fcollect(shmem_team_t team, long double *dest, const long double *source, size_t nelems) { return shmem_longdouble_fcollect(team, dest, source, nelems); }
@@ -5400,9 +5493,15 @@ inline double shmem_fetch(const double *source, int pe) { return shmem_double_fe
 inline int shmem_fetch(const int *source, int pe) { return shmem_int_fetch(source, pe); }
 inline long shmem_fetch(const long *source, int pe) { return shmem_long_fetch(source, pe); }
 inline long long shmem_fetch(const long long *source, int pe) { return shmem_longlong_fetch(source, pe); }
+inline unsigned int shmem_fetch(const unsigned int *source, int pe) { return shmem_uint_atomic_fetch(source, pe); }
+inline unsigned long shmem_fetch(const unsigned long *source, int pe) { return shmem_ulong_atomic_fetch(source, pe); }
+inline unsigned long long shmem_fetch(const unsigned long long *source, int pe) { return shmem_ulonglong_atomic_fetch(source, pe); }
 inline int shmem_finc(int *dest, int pe) { return shmem_int_finc(dest, pe); }
 inline long shmem_finc(long *dest, int pe) { return shmem_long_finc(dest, pe); }
 inline long long shmem_finc(long long *dest, int pe) { return shmem_longlong_finc(dest, pe); }
+inline unsigned int shmem_finc(unsigned int *dest, int pe) { return shmem_uint_atomic_fetch_inc(dest, pe); }
+inline unsigned long shmem_finc(unsigned long *dest, int pe) { return shmem_ulong_atomic_fetch_inc(dest, pe); }
+inline unsigned long long shmem_finc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_fetch_inc(dest, pe); }
 inline float shmem_g(const float *source, int pe) { return shmem_float_g(source, pe); }
 inline double shmem_g(const double *source, int pe) { return shmem_double_g(source, pe); }
 inline char shmem_g(const char *source, int pe) { return shmem_char_g(source, pe); }
@@ -5574,6 +5673,9 @@ inline void shmem_iget(shmem_ctx_t ctx, unsigned long long *dest, const unsigned
 inline void shmem_inc(int *dest, int pe) { return shmem_int_inc(dest, pe); }
 inline void shmem_inc(long *dest, int pe) { return shmem_long_inc(dest, pe); }
 inline void shmem_inc(long long *dest, int pe) { return shmem_longlong_inc(dest, pe); }
+inline void shmem_inc(unsigned int *dest, int pe) { return shmem_uint_atomic_inc(dest, pe); }
+inline void shmem_inc(unsigned long *dest, int pe) { return shmem_ulong_atomic_inc(dest, pe); }
+inline void shmem_inc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_inc(dest, pe); }
 inline void shmem_iput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { return shmem_float_iput(dest, source, dst, sst, nelems, pe); }
 inline void shmem_iput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { return shmem_double_iput(dest, source, dst, sst, nelems, pe); }
 inline void shmem_iput(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { return shmem_longdouble_iput(dest, source, dst, sst, nelems, pe); }
@@ -5639,6 +5741,7 @@ inline int shmem_or_reduce(shmem_team_t team, int8_t *dest, const int8_t *source
 inline int shmem_or_reduce(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce) { return shmem_int16_or_reduce(team, dest, source, nreduce); }
 inline int shmem_or_reduce(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce) { return shmem_int32_or_reduce(team, dest, source, nreduce); }
 inline int shmem_or_reduce(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce) { return shmem_int64_or_reduce(team, dest, source, nreduce); }
+inline int shmem_or_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_or_reduce(team, dest, source, nreduce); }
 inline void shmem_p(float *dest, float value, int pe) { return shmem_float_p(dest, value, pe); }
 inline void shmem_p(double *dest, double value, int pe) { return shmem_double_p(dest, value, pe); }
 inline void shmem_p(char *dest, char value, int pe) { return shmem_char_p(dest, value, pe); }
@@ -5800,6 +5903,9 @@ inline void shmem_set(double *dest, double value, int pe) { return shmem_double_
 inline void shmem_set(int *dest, int value, int pe) { return shmem_int_set(dest, value, pe); }
 inline void shmem_set(long *dest, long value, int pe) { return shmem_long_set(dest, value, pe); }
 inline void shmem_set(long long *dest, long long value, int pe) { return shmem_longlong_set(dest, value, pe); }
+inline void shmem_set(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_set(dest, value, pe); }
+inline void shmem_set(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_set(dest, value, pe); }
+inline void shmem_set(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_set(dest, value, pe); }
 inline int shmem_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems) { return shmem_char_sum_exscan(team, dest, source, nelems); }
 inline int shmem_sum_exscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems) { return shmem_schar_sum_exscan(team, dest, source, nelems); }
 inline int shmem_sum_exscan(shmem_team_t team, short *dest, const short *source, size_t nelems) { return shmem_short_sum_exscan(team, dest, source, nelems); }
@@ -5853,6 +5959,9 @@ inline double shmem_swap(double *dest, double value, int pe) { return shmem_doub
 inline int shmem_swap(int *dest, int value, int pe) { return shmem_int_swap(dest, value, pe); }
 inline long shmem_swap(long *dest, long value, int pe) { return shmem_long_swap(dest, value, pe); }
 inline long long shmem_swap(long long *dest, long long value, int pe) { return shmem_longlong_swap(dest, value, pe); }
+inline unsigned int shmem_swap(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_swap(dest, value, pe); }
+inline unsigned long shmem_swap(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_swap(dest, value, pe); }
+inline unsigned long long shmem_swap(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_swap(dest, value, pe); }
 inline int shmem_test(short *ivar, int cmp, short cmp_value) { return shmem_short_test(ivar, cmp, cmp_value); }
 inline int shmem_test(int *ivar, int cmp, int cmp_value) { return shmem_int_test(ivar, cmp, cmp_value); }
 inline int shmem_test(long *ivar, int cmp, long cmp_value) { return shmem_long_test(ivar, cmp, cmp_value); }
@@ -5973,9 +6082,12 @@ inline int shmem_xor_reduce(shmem_team_t team, int8_t *dest, const int8_t *sourc
 inline int shmem_xor_reduce(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce) { return shmem_int16_xor_reduce(team, dest, source, nreduce); }
 inline int shmem_xor_reduce(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce) { return shmem_int32_xor_reduce(team, dest, source, nreduce); }
 inline int shmem_xor_reduce(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce) { return shmem_int64_xor_reduce(team, dest, source, nreduce); }
+inline int shmem_xor_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_xor_reduce(team, dest, source, nreduce); }
 inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }
 inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_set(ctx, sig_addr, signal, pe); }
 inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
+#endif
+}
 #endif
 
 #endif
