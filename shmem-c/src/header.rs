@@ -294,7 +294,7 @@ fn of_c(routine: &Prototype) -> String {
     let is_complex = |of: &str| of.contains("shmem_complex_");
     let of_c = |of: &str| of.replace("shmem_complex_", "shmem_c_complex_");
     let parameters: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(&of_c(of), name)).collect();
-    let arguments: Vec<_> = routine.arguments.iter().map(|(of, name)| match is_complex(of) {
+    let arguments = routine.arguments.iter().map(|(of, name)| match is_complex(of) {
         true => format!("reinterpret_cast<{of}>({name})"),
         false => (*name).to_owned(),
     });

@@ -41,6 +41,7 @@ void pshmemx_getmem_strided(void *dest, const void *source, ptrdiff_t dst, ptrdi
 }
 #endif
 
+/* What other libraries called these routines before OpenSHMEM 1.6 had them. */
 #define shmemx_char_ibget shmem_char_ibget
 #define shmemx_char_ibput shmem_char_ibput
 #define shmemx_char_sum_exscan shmem_char_sum_exscan
