@@ -54,6 +54,13 @@ signal-first loopback long_signals::many_are_under_way
 signal-first loopback channel::every_message_comes_once_and_in_order_among_three
 signal-first shm histories::litmus::put_fence_put_with_signal
 signal-first loopback histories::litmus::put_fence_put_with_signal_in_a_scope
+signal-first loopback streams::between_two
+credit-early loopback streams::between_two
+exchange-unheard loopback streams::between_two
+stream-unopened loopback streams::between_three
+stream-without-quiet loopback direct::what_was_given_may_be_changed_at_once
+credit-early loopback flights::histories_of_three
+flight-unopened loopback flights::histories_of_three
 left-to-right shm direct::sums_are_those_of_the_tree_however_they_are_made
 left-to-right loopback direct::sums_are_those_of_the_tree_however_they_are_made
 next-root shm collectives::histories_of_3

@@ -97,43 +97,63 @@ fn with_purpose(subject: &Subject<'_>, root: Pe, bytes: usize, broadcast: impl F
 impl Collective<'_> {
     /// Gives every member what the one with a rank has in `data`, as many bytes on all.
     pub(super) fn spread(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
-        let Self { team, endpoint, .. } = *self;
-        match self.way(purpose, Pattern::Broadcast(data.len())) {
-            Way::Windows => return self.stream_broadcast(purpose, Buffer::changed(data), rank),
-            Way::Rings => return self.spread_by_ring(purpose, data, rank),
-            Way::Direct | Way::Meetings => {}
-        }
-        // At least one piece, so that empty data meets as well.
-        let empty = data.is_empty().then(Default::default);
-        for piece in data.chunks_mut(room_of_one(team)).chain(empty) {
-            let mut step = Step::next(self, piece.len());
-            if rank == team.rank() {
-                step.contribute(endpoint, 0, piece);
-            }
-            step.meet(self, purpose, || Shares::Of { rank, bytes: piece.len() });
-            // The root writes the next piece while the others read this one.
-            if rank != team.rank() {
-                step.read(self, rank, 0, piece);
-            }
+        if rank == self.team.rank() {
+            self.spread_from(purpose, data);
+        } else {
+            self.spread_to(purpose, data, rank);
         }
     }
 
-    /// As `spread`, in chunks: the root writes some while the others read those before.
-    fn spread_by_ring(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
-        let mut ring = Ring::new(self, purpose);
-        // The others begin when the first chunk is there.
-        let most = (data.len() / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK);
-        if rank == self.team.rank() {
-            for (k, chunk) in data.chunks(most).enumerate() {
-                let mut slot = ring.slot(k);
-                slot.write(0, chunk);
-                slot.show();
-                if k == 0 {
-                    self.meet(purpose);
-                }
-            }
-            return ring.take(data.len().div_ceil(most) - 1);
+    /// The root's part of `spread`, who only reads.
+    pub(super) fn spread_from(&self, purpose: &Purpose<'_>, data: &[u8]) {
+        let Self { team, endpoint, .. } = *self;
+        let rank = team.rank();
+        match self.way(purpose, Pattern::Broadcast(data.len())) {
+            Way::Windows => return self.stream_broadcast(purpose, Buffer::read(data), rank),
+            Way::Rings => return self.spread_by_ring(purpose, data),
+            Way::Direct | Way::Meetings => {}
         }
+        // At least one piece, so that empty data meets as well. The root writes the next one while the others read this one.
+        let empty: Option<&[u8]> = data.is_empty().then_some(&[]);
+        for piece in data.chunks(room_of_one(team)).chain(empty) {
+            let mut step = Step::next(self, piece.len());
+            step.contribute(endpoint, 0, piece);
+            step.meet(self, purpose, || Shares::Of { rank, bytes: piece.len() });
+        }
+    }
+
+    /// The others' part of `spread`, of what the one with a rank has.
+    pub(super) fn spread_to(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
+        match self.way(purpose, Pattern::Broadcast(data.len())) {
+            Way::Windows => return self.stream_broadcast(purpose, Buffer::changed(data), rank),
+            Way::Rings => return self.take_by_ring(purpose, data, rank),
+            Way::Direct | Way::Meetings => {}
+        }
+        let empty = data.is_empty().then(Default::default);
+        for piece in data.chunks_mut(room_of_one(self.team)).chain(empty) {
+            let mut step = Step::next(self, piece.len());
+            step.meet(self, purpose, || Shares::Of { rank, bytes: piece.len() });
+            step.read(self, rank, 0, piece);
+        }
+    }
+
+    /// As `spread_from`, in chunks: the root writes some while the others read those before.
+    fn spread_by_ring(&self, purpose: &Purpose<'_>, data: &[u8]) {
+        let (mut ring, most) = (Ring::new(self, purpose), most_of_chunk(data.len()));
+        for (k, chunk) in data.chunks(most).enumerate() {
+            let mut slot = ring.slot(k);
+            slot.write(0, chunk);
+            slot.show();
+            if k == 0 {
+                self.meet(purpose);
+            }
+        }
+        ring.take(data.len().div_ceil(most) - 1);
+    }
+
+    /// As `spread_to`, in chunks.
+    fn take_by_ring(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
+        let (mut ring, most) = (Ring::new(self, purpose), most_of_chunk(data.len()));
         self.meet(purpose);
         for (k, chunk) in data.chunks_mut(most).enumerate() {
             ring.read_to(k, rank, 0, chunk);
@@ -169,4 +189,9 @@ impl Collective<'_> {
         self.spread(purpose, &mut all, 0);
         all
     }
+}
+
+/// How long chunks of a ring are of so many bytes: the others begin when the first one is there.
+fn most_of_chunk(bytes: usize) -> usize {
+    (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK)
 }

@@ -104,10 +104,12 @@ pub unsafe fn broadcast(
             direct.on(root, from).copy_to(direct.on(team.rank(), to));
         }
         direct.leave_source(root);
+    } else if is_root {
+        // SAFETY: a place in a segment, which nobody writes before this returns (caller).
+        collective.spread_from(&purpose, unsafe { given(endpoint, from) });
     } else {
-        let place = if is_root { from } else { to };
-        // SAFETY: a place in a segment, which nobody else uses before this returns (caller). The root's is only read.
-        collective.spread(&purpose, unsafe { own(endpoint, place) }, root);
+        // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
+        collective.spread_to(&purpose, unsafe { own(endpoint, to) }, root);
     }
     drop(collective);
     if is_root && keeps && from.offset != to.offset {
@@ -139,7 +141,7 @@ pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), Places { 
     } else {
         tell(endpoint, Family::HereLoad, location, from);
         // SAFETY: a place in a segment, which nobody writes before this returns (caller).
-        let mine = unsafe { own(endpoint, from) };
+        let mine = unsafe { given(endpoint, from) };
         // SAFETY: a place in a segment, which nobody else uses before this returns, apart from the other one (caller).
         collective.gather_equal(&purpose, mine, unsafe { own(endpoint, to) });
     }
@@ -209,7 +211,7 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), Places { 
     } else {
         tell(endpoint, Family::HereLoad, location, from);
         // SAFETY: a place in a segment, which nobody writes before this returns (caller).
-        let source = unsafe { own(endpoint, from) };
+        let source = unsafe { given(endpoint, from) };
         // SAFETY: a place in a segment, which nobody else uses before this returns, apart from the other one (caller).
         collective.exchange(&purpose, source, unsafe { own(endpoint, to) });
     }
@@ -326,11 +328,24 @@ fn tile(ranks: usize, partials: &[u8]) -> usize {
     most
 }
 
-/// The calling PE's bytes at a place.
+/// The calling PE's bytes at a place, to be read: by others as well.
 ///
 /// # Safety
 ///
-/// The place lies in a segment, and while the result lives nobody else writes there; nor reads, if it is written.
+/// The place lies in a segment, and while the result lives nobody writes there.
+unsafe fn given(endpoint: &Endpoint, place: Place) -> &[u8] {
+    if place.bytes == 0 {
+        return &[];
+    }
+    // SAFETY: a place in a segment is memory of this PE, of which any bytes are a value, and nobody writes it (caller).
+    unsafe { core::slice::from_raw_parts(endpoint.mine(place.offset), place.bytes) }
+}
+
+/// The calling PE's bytes at a place, to be written.
+///
+/// # Safety
+///
+/// The place lies in a segment, and while the result lives nobody else uses it.
 #[expect(clippy::mut_from_ref, reason = "what it refers to is no part of the endpoint")]
 unsafe fn own(endpoint: &Endpoint, place: Place) -> &mut [u8] {
     if place.bytes == 0 {

@@ -23,6 +23,16 @@ static TABLE: [u64; 16];
 #[symmetric]
 static OTHER: [u64; 16];
 
+/// Elements of each PE of which none fit a meeting, and all an object that is written where it lies.
+const MANY: usize = 1 << 15;
+
+#[symmetric]
+static FIELD: [u64; MANY];
+#[symmetric]
+static WIDE: [u64; 4 * MANY];
+#[symmetric]
+static OUT: [u64; 4 * MANY];
+
 pub(crate) const SCENARIO: &str = "AGREEMENT_SCENARIO";
 
 /// What PEs can want differently of a partition that is equally large on all.
@@ -73,6 +83,33 @@ fn collect_nothing(world: &World<Multiple>, team: &Team, items: usize) {
 fn fill_scratch(world: &World<Multiple>) {
     for _ in 0..4 {
         world.max(&mut [2, !2, 8, !8, 8, !8, 0, !0, 0, !0_u64]);
+    }
+}
+
+/// How the data of a collective go, by how many they are and where they lie.
+#[derive(Clone, Copy)]
+enum Form {
+    Little,
+    Private,
+    Direct,
+}
+
+/// A collective of a family, of which data go in a form.
+fn collective(world: &World<Multiple>, family: &str, form: Form) {
+    let (pes, root) = (world.n_pes(), world.pes()[1]);
+    let items = if let Form::Little = form { 1 } else { MANY };
+    let (field, wide) = (FIELD.here(world).index(..items), WIDE.here(world).index(..items * pes));
+    let (mut mine, mut all) = (vec![1; items], vec![1; items * pes]);
+    match (family, form) {
+        ("broadcast", Form::Direct) => world.broadcast(field, root),
+        ("broadcast", _) => world.broadcast(&mut mine[..], root),
+        ("sum", Form::Direct) => world.sum(field),
+        ("sum", _) => world.sum(&mut mine[..]),
+        ("fcollect", Form::Direct) => world.fcollect(&field, wide),
+        ("fcollect", _) => world.fcollect(&mine[..], &mut all),
+        ("alltoall", Form::Direct) => world.alltoall(&wide, OUT.here(world).index(..items * pes)),
+        ("alltoall", _) => world.alltoall(&all.clone(), &mut all),
+        _ => panic!("there is no family {family}"),
     }
 }
 
@@ -202,6 +239,16 @@ fn run(world: &mut World<Multiple>) {
             let list = world.alloc(shmem::zeroed::<u16>(16)).unwrap();
             let of_zero = list.here(world).index(7);
             world.max(if me == 0 { of_zero } else { list.here(world).index(9) });
+        }
+        forms if forms.contains(" of ") => {
+            let (pair, family) = forms.split_once(" of ").unwrap();
+            let pair = match pair {
+                "little and much" => [Form::Little, Form::Private],
+                "little and an object" => [Form::Little, Form::Direct],
+                "an object and a copy" => [Form::Direct, Form::Private],
+                _ => panic!("there is no pair {pair}"),
+            };
+            collective(world, family, pair[usize::from(me != 0)]);
         }
         "threads" if me == 0 => {
             let meet = || {
@@ -358,6 +405,25 @@ fn the_object_is_named_and_the_part_of_it() {
         );
         let of_heap = fails("parts of a heap's", way);
         assert_says(&of_heap, &["PE 0 is in `max(heap object #1[7])` at", "in `max(heap object #1[9])` at"]);
+    }
+}
+
+/// Little data come with the words of a meeting, and many behind it; objects are written where they lie.
+#[test]
+fn who_has_little_and_who_has_much_find_each_other_and_so_do_those_of_other_forms() {
+    for family in ["broadcast", "sum", "fcollect", "alltoall"] {
+        for pair in ["little and much", "little and an object", "an object and a copy"] {
+            for way in WAYS {
+                let said = fails(&format!("{pair} of {family}"), way);
+                let told = said.lines().find(|line| line.contains("do not agree on what they do"));
+                let told = told.unwrap_or_else(|| panic!("{pair} of {family}, {way:?}: {said}"));
+                assert_says(told, &["PE 0 is in `"]);
+                let sides =
+                    [told.matches(&format!("in `{family}(")).count(), told.matches("agreement.rs:").count()];
+                assert_eq!(sides, [2, 2], "{pair} of {family}, {way:?}: {told}");
+                assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
+            }
+        }
     }
 }
 

@@ -198,3 +198,60 @@ fn a_quiet_waits_for_a_pe_that_is_stopped(world: &mut World) {
         assert!(took >= STOPPED, "quiet returned after {took:?}, while the PE was stopped");
     });
 }
+
+/// Stops PE 1 again and again, wherever in a large collective it is, while all go on with those.
+fn stopped_in_large_collectives(world: &mut World) {
+    const TIMES: usize = 8;
+    const STOPPED: Duration = Duration::from_millis(20);
+    let (me, pes, items) = (world.my_pe(), world.n_pes(), 100_000);
+    let mut processes = vec![0; pes];
+    world.fcollect(&u64::from(std::process::id()), &mut processes);
+    let process = i32::try_from(processes[1]).unwrap();
+    let stopper = (me == 0).then(|| {
+        std::thread::spawn(move || {
+            for time in 0..TIMES {
+                send(process, libc::SIGSTOP);
+                while !has_stopped(process) {
+                    std::thread::yield_now();
+                }
+                std::thread::sleep(STOPPED);
+                send(process, libc::SIGCONT);
+                // Somewhere else each time.
+                std::thread::sleep(STOPPED.mul_f64(0.1 * time as f64));
+            }
+        })
+    });
+    let number = |pe: usize, k: usize| (pe * 7 + k) as u64;
+    let numbers = |pe: usize| (0..items).map(move |k| number(pe, k));
+    for round in 0.. {
+        let sums = world.sum(numbers(me + round).collect::<Vec<_>>());
+        let sum = |k| (0..pes).map(|pe| number(pe + round, k)).sum::<u64>();
+        assert!((0..items).all(|k| sums[k] == sum(k)), "round {round}");
+        let root = round % pes;
+        let data = world.broadcast(numbers(me).collect::<Vec<_>>(), world.pe(root).unwrap());
+        assert!(data.into_iter().eq(numbers(root)), "round {round}");
+        let mut all = vec![0; items * pes];
+        world.fcollect(&numbers(me).collect::<Vec<_>>()[..], &mut all);
+        assert!(all.into_iter().eq((0..pes).flat_map(numbers)), "round {round}");
+        let goes_on = stopper.as_ref().is_some_and(|stopper| !stopper.is_finished());
+        if !world.team().or(world, goes_on) {
+            break;
+        }
+    }
+    stopper.into_iter().for_each(|stopper| stopper.join().unwrap());
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]
+fn one_of_two_is_stopped_in_large_collectives(world: &mut World) {
+    stopped_in_large_collectives(world);
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
+fn one_of_three_is_stopped_in_large_collectives(world: &mut World) {
+    stopped_in_large_collectives(world);
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "shm"))]
+fn one_on_a_node_is_stopped_in_large_collectives(world: &mut World) {
+    stopped_in_large_collectives(world);
+}

@@ -211,9 +211,9 @@ fn one_pe_is_complete_at_once(world: &mut World) {
     assert_eq!(started.wait(), [1.5, 2.5]);
 }
 
-/// There is no plan by levels for so many: eleven have an odd factor above 8.
+/// Groups of two, and of six, of which the last has five ranks: what is missing is dealt among these.
 #[shmem::test(pes = 11)]
-fn as_many_as_are_no_groups(world: &mut World) {
+fn as_many_as_fill_no_groups(world: &mut World) {
     let me = world.my_pe();
     for len in [1, 300, 3000] {
         let expected = world.sum(doubles(3, me, len));
