@@ -6086,35 +6086,6 @@ inline int shmem_xor_reduce(shmem_team_t team, long long *dest, const long long 
 inline int shmem_sync(shmem_team_t team) { return shmem_team_sync(team); }
 inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_set(ctx, sig_addr, signal, pe); }
 inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
-inline int shmem_and_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_and_reduce(team, dest, source, nreduce); }
-inline int shmem_or_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_or_reduce(team, dest, source, nreduce); }
-inline int shmem_xor_reduce(shmem_team_t team, long long *dest, const long long *source, size_t nreduce) { return shmem_long_long_xor_reduce(team, dest, source, nreduce); }
-inline unsigned int shmem_fetch(const unsigned int *source, int pe) { return shmem_uint_atomic_fetch(source, pe); }
-inline unsigned long shmem_fetch(const unsigned long *source, int pe) { return shmem_ulong_atomic_fetch(source, pe); }
-inline unsigned long long shmem_fetch(const unsigned long long *source, int pe) { return shmem_ulonglong_atomic_fetch(source, pe); }
-inline void shmem_set(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_set(dest, value, pe); }
-inline void shmem_set(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_set(dest, value, pe); }
-inline void shmem_set(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_set(dest, value, pe); }
-inline unsigned int shmem_swap(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_swap(dest, value, pe); }
-inline unsigned long shmem_swap(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_swap(dest, value, pe); }
-inline unsigned long long shmem_swap(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_swap(dest, value, pe); }
-inline unsigned int shmem_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe) { return shmem_uint_atomic_compare_swap(dest, cond, value, pe); }
-inline unsigned long shmem_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe) { return shmem_ulong_atomic_compare_swap(dest, cond, value, pe); }
-inline unsigned long long shmem_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe) { return shmem_ulonglong_atomic_compare_swap(dest, cond, value, pe); }
-inline unsigned int shmem_finc(unsigned int *dest, int pe) { return shmem_uint_atomic_fetch_inc(dest, pe); }
-inline unsigned long shmem_finc(unsigned long *dest, int pe) { return shmem_ulong_atomic_fetch_inc(dest, pe); }
-inline unsigned long long shmem_finc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_fetch_inc(dest, pe); }
-inline void shmem_inc(unsigned int *dest, int pe) { return shmem_uint_atomic_inc(dest, pe); }
-inline void shmem_inc(unsigned long *dest, int pe) { return shmem_ulong_atomic_inc(dest, pe); }
-inline void shmem_inc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_inc(dest, pe); }
-inline unsigned int shmem_fadd(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_fetch_add(dest, value, pe); }
-inline unsigned long shmem_fadd(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_fetch_add(dest, value, pe); }
-inline unsigned long long shmem_fadd(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_fetch_add(dest, value, pe); }
-inline void shmem_add(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_add(dest, value, pe); }
-inline void shmem_add(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_add(dest, value, pe); }
-inline void shmem_add(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_add(dest, value, pe); }
-#endif
-}
 #endif
 }
 #endif
