@@ -157,7 +157,7 @@ impl<'c> Parts<'c> {
         let taken = self.taken(team.node());
         for distance in first..first + width {
             let there = (team.node() + nodes - distance) % nodes;
-            for rank in self.ranks(team, there) {
+            for rank in self.placement.ranks_on(there) {
                 let place = match distance {
                     0 => endpoint.mapped(team.member(rank), scratch(team, self.half) + which * bytes),
                     _ => {
@@ -191,13 +191,6 @@ impl<'c> Parts<'c> {
         members * self.taken(node) * self.portion.bytes.1
     }
 
-    /// The ranks of a node.
-    fn ranks(&self, team: &Team, node: usize) -> impl Iterator<Item = usize> {
-        let follow = self.placement.is_in_order().then(|| self.placement.ranks(node));
-        let all = follow.clone().unwrap_or(0..team.size());
-        all.filter(move |rank| follow.is_some() || team.node_of(*rank) == node)
-    }
-
     /// The rank of the only member of a node.
     fn only_rank(&self, team: &Team, node: usize) -> usize {
         // Nodes are in the order of their first ranks.
@@ -211,7 +204,7 @@ impl<'c> Parts<'c> {
         let (nodes, room) = (team.node_count(), self.portion.room());
         (first..first + width).flat_map(move |distance| {
             let there = (team.node() + distance) % nodes;
-            let ranks = self.ranks(team, there).skip(slot).take(self.taken(there));
+            let ranks = self.placement.ranks_on(there).skip(slot).take(self.taken(there));
             ranks.enumerate().map(move |(k, rank)| (rank, (distance - first) * room + k * bytes))
         })
     }
