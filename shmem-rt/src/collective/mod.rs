@@ -38,6 +38,7 @@ pub(crate) mod cut;
 mod desk;
 mod direct;
 mod disagreement;
+mod extent;
 mod far_reduction;
 mod flight;
 mod gather;

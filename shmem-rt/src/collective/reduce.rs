@@ -15,6 +15,7 @@ use shmem_launch::env::CollectiveWay as Way;
 use super::buffer::Buffer;
 use super::choice::{Pattern, Shape};
 use super::direct::{Direct, tell};
+use super::extent::Extent;
 use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 use super::partials::Partials;
 use super::passing::GRAIN;
@@ -84,8 +85,8 @@ macro_rules! reductions {
             {
                 type Number<I> = <I as $reducible>::$number;
                 let (op, settled) = (Number::<X::Item>::$op, Number::<X::Item>::settled);
-                let op = Operator { op, settled, rounds: Number::<X::Item>::ROUNDS };
-                self.reduction(token, Family::$family, Extent::All, data, op)
+                let exact = is_exact(Number::<X::Item>::ROUNDS, Family::$family);
+                self.reduction(token, Family::$family, Extent::All, data, Operator { op, settled, exact })
             }
         )*}
     };
@@ -135,8 +136,8 @@ macro_rules! scans {
             {
                 type Number<I> = <I as Reducible>::Number;
                 let (op, settled) = (Number::<X::Item>::added, Number::<X::Item>::settled);
-                let op = Operator { op, settled, rounds: Number::<X::Item>::ROUNDS };
-                self.reduction(token, Family::$family, $extent, data, op)
+                let exact = is_exact(Number::<X::Item>::ROUNDS, Family::$family);
+                self.reduction(token, Family::$family, $extent, data, Operator { op, settled, exact })
             }
         )*}
     };
@@ -146,33 +147,6 @@ scans! {
     sum_inscan as SumInscan = Extent::UpTo;
     /// Each element becomes its sum over the members before the calling one: zero on the first.
     sum_exscan as SumExscan = Extent::Before;
-}
-
-/// Whose contributions a member combines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// Those of all members.
-    All,
-    /// Those of lower ranks, and its own.
-    UpTo,
-    /// Those of lower ranks.
-    Before,
-}
-
-impl Extent {
-    /// How many they are, from the lowest rank on.
-    pub(super) fn members(self, team: &Team) -> usize {
-        self.members_up_to(team.rank(), team.size())
-    }
-
-    /// How many they are for one rank of so many.
-    pub(super) fn members_up_to(self, rank: usize, members: usize) -> usize {
-        match self {
-            Self::All => members,
-            Self::UpTo => rank + 1,
-            Self::Before => rank,
-        }
-    }
 }
 
 /// Room for the operands of a tile of a direct reduction, and its result.
@@ -185,16 +159,18 @@ const LINE: usize = 64;
 const _: () = assert!(Shape::MOST_DIRECT == OPERANDS / LINE - 1);
 
 /// Whether numbers can be combined in any order: all but sums and products of those that round.
-fn is_exact(rounds: bool, family: Family) -> bool {
-    !(rounds && matches!(family, Family::Sum | Family::Prod | Family::SumInscan | Family::SumExscan))
+pub(super) fn is_exact(rounds: bool, family: Family) -> bool {
+    use Family::{Prod, ProdTo, Sum, SumExscan, SumInscan, SumTo};
+    !(rounds && matches!(family, Sum | Prod | SumInscan | SumExscan | SumTo | ProdTo))
 }
 
-/// How two numbers become one, and what the last of them is as a result.
+/// How two items become one, and what the last of them is as a result.
 #[derive(Clone, Copy)]
 pub(super) struct Operator<O, S> {
     pub(super) op: O,
     pub(super) settled: S,
-    pub(super) rounds: bool,
+    /// Whether the order makes no difference.
+    pub(super) exact: bool,
 }
 
 impl Team {
@@ -272,8 +248,7 @@ impl Collective<'_> {
                 return self.reduce_flat(purpose, numbers, extent.members(team), op);
             }
             Way::Direct | Way::Meetings => {
-                let exact = is_exact(op.rounds, purpose.operation.family());
-                self.reduce_between_nodes(purpose, extent, numbers, exact, &op.op);
+                self.reduce_between_nodes(purpose, extent, numbers, op.exact, &op.op);
             }
         }
         numbers.iter_mut().for_each(|number| *number = (op.settled)(*number));
@@ -287,7 +262,7 @@ impl Collective<'_> {
         if self.team.node_count() > 1 {
             self.reduce_between_nodes(purpose, Extent::All, &mut numbers, true, &op);
         } else {
-            let op = Operator { op, settled: |number| number, rounds: false };
+            let op = Operator { op, settled: |number| number, exact: true };
             self.reduce_flat(purpose, &mut numbers, self.team.size(), &op);
         }
         data.copy_from_slice(bytemuck::cast_slice(&numbers));

@@ -8,11 +8,12 @@ use shmem_core::pe::Pe;
 use shmem_core::primitive::mutant;
 
 use super::blocks::{Shares, room_of_each};
+use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
 use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
+use super::reduce::{Operator, is_exact};
 use super::step::Step;
 use super::subject::{Subject, word_of};
-use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -78,7 +79,9 @@ macro_rules! reductions {
                 let (op, settled) = (<<X::Item as $reducible>::$number>::$op, <<X::Item as $reducible>::$number>::settled);
                 let argument = Argument { subject: &subject, token };
                 let result = argument.changed(data, root.is_here(self), |_, data| {
-                    collective.reduce_to(Family::$family, &root, &subject, data, (op, settled));
+                    let exact = is_exact(<<X::Item as $reducible>::$number>::ROUNDS, Family::$family);
+                    let op = Operator { op, settled, exact };
+                    collective.reduce_to(Family::$family, &root, &subject, data, op);
                 });
                 root.is_here(self).then_some(result)
             }
@@ -278,7 +281,7 @@ impl Collective<'_> {
         root: &Root,
         subject: &Subject<'_>,
         data: Taken<'_>,
-        (op, settled): (impl Fn(N, N) -> N, impl Fn(N) -> N),
+        Operator { op, settled, exact }: Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) {
         let (bytes, name) = (data.given().len(), core::any::type_name::<N>());
         let numbers = bytes / size_of::<N>();
@@ -290,18 +293,9 @@ impl Collective<'_> {
             location: Some(subject.location()),
         };
         let collective = self.moving(bytes);
-        let members = collective.team.size();
-        collective.combine(
-            &purpose,
-            (numbers, data),
-            root.is_here(collective.team),
-            &|some: &mut [N], read| {
-                tree::fold_read_within(members, some, &op, &read);
-                some.iter_mut().for_each(|number| {
-                    *number = if mutant("nan-unsettled") { *number } else { settled(*number) }
-                });
-            },
-        );
+        let settled = |number| if mutant("nan-unsettled") { number } else { settled(number) };
+        let (op, here) = (Operator { op, settled, exact }, root.is_here(collective.team));
+        collective.combine(&purpose, (numbers, data), (Extent::All, here), &op);
     }
 
     /// Brings what each member has, `bytes_of` its rank and from `from` on, to who gives room for all of it in the order of ranks.

@@ -17,9 +17,10 @@ use shmem_core::partition::show_size;
 
 use super::choice::Pattern;
 use super::direct::{Direct, There, tell};
+use super::extent::Extent;
 use super::given::{Given, Taken};
 use super::partials::Partials;
-use super::reduce::{Extent, Operator};
+use super::reduce::Operator;
 use super::subject::word_of;
 use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
@@ -375,7 +376,7 @@ impl Collective<'_> {
             fold.apply(&mut left, &right);
             left
         };
-        let op = Operator { op, settled: |item| item, rounds: fold.rounds };
+        let op = Operator { op, settled: |item| item, exact: !fold.rounds };
         let items: &mut [[u8; N]] = bytemuck::cast_slice_mut(data);
         self.reduce(purpose, extent, items, &op);
     }
