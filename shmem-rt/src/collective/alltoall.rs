@@ -30,7 +30,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is one of another team.
+    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_alltoall`.
     #[track_caller]
@@ -106,7 +106,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If a stride is 0, a list is too short, or an object is one of another team.
+    /// If a stride is 0, a list is too short, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_alltoalls`.
     #[track_caller]

@@ -42,7 +42,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has not room for exactly that, or an object is one of another team.
+    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
     #[track_caller]
@@ -109,7 +109,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team.
+    /// If an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
@@ -151,7 +151,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has no room for that, or an object is one of another team.
+    /// If `all` has no room for that, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]

@@ -7,8 +7,8 @@
 //! Why that is sound: what a PE reads and writes here it could read and write by `get` and `put`. It holds a token, as for
 //! those, so no phase is open on it, and none can be on any member of the team before it has left
 //! (`shmem-rt/src/phase.rs`): to open one all must meet. The range is that of its own handle, which keeps these bytes
-//! reserved on all PEs that have the object (`Subject::of` refuses those of other teams), and the access is that of
-//! [`shared`]: it races with nobody, and no reference to the memory is made. So nothing rests on what the
+//! reserved on all PEs that have the object (`Subject::of` refuses those of teams that lack a member of this one), and the
+//! access is that of [`shared`]: it races with nobody, and no reference to the memory is made. So nothing rests on what the
 //! others have come for: if they lie, or hashes collide, bytes are mixed as if programs had put there.
 
 use std::panic::Location;

@@ -47,7 +47,7 @@ macro_rules! extremes {
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: MPI 4.1, `", $alias, "`.")]
             #[doc(alias = $alias)]

@@ -61,7 +61,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team. A panic inside `op` ends the job; a collective of the team that is called there
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job; a collective of the team that is called there
     /// is one.
     ///
     /// Source: MPI 4.1, `MPI_Allreduce` with an operation of `MPI_Op_create`.
@@ -96,7 +96,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is one of another team. A panic inside `op` ends the job.
+    /// If `root` is not a member, or an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Reduce` with an operation of `MPI_Op_create`.
     #[doc(alias = "MPI_Reduce")]
@@ -145,7 +145,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team. A panic inside `op` ends the job.
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Scan`.
     #[doc(alias = "MPI_Scan")]
@@ -176,7 +176,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team. A panic inside `op` ends the job.
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Exscan`.
     #[doc(alias = "MPI_Exscan")]

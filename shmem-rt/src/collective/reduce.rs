@@ -75,7 +75,7 @@ macro_rules! reductions {
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "_reduce`.")]
             #[track_caller]
@@ -126,7 +126,7 @@ macro_rules! scans {
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "`.")]
             #[track_caller]

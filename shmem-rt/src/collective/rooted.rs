@@ -64,7 +64,7 @@ macro_rules! reductions {
             ///
             /// # Panics
             ///
-            /// If `root` is not a member, or an object is one of another team.
+            /// If `root` is not a member, or an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: MPI 4.1, `MPI_Reduce`; ", "as `shmem_", stringify!($all), "_reduce` of OpenSHMEM 1.6.")]
             #[doc(alias = "MPI_Reduce")]
@@ -129,7 +129,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is one of another team.
+    /// If `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Gatherv`.
     #[doc(alias = "gather")]
@@ -177,7 +177,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` of the root has not room for exactly that, `root` is not a member, or an object is one of another team.
+    /// If `all` of the root has not room for exactly that, `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Gather`.
     #[doc(alias = "gather")]

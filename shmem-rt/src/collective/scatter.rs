@@ -44,7 +44,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` of the root is not as long as all parts, `root` is not a member, or an object is one of another team.
+    /// If `all` of the root is not as long as all parts, `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Scatter`.
     #[doc(alias = "scatter")]
@@ -103,7 +103,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` is not as long as all parts, or an object is one of another team.
+    /// If `all` is not as long as all parts, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
     #[doc(alias = "MPI_Reduce_scatter_block")]
@@ -144,7 +144,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` is not as long as all parts, or an object is one of another team. A panic inside `op` ends the job.
+    /// If `all` is not as long as all parts, or an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
     #[doc(alias = "MPI_Reduce_scatter_block")]

@@ -71,6 +71,7 @@ impl Team {
         let near = Members::of(all, (0..all.size()).filter(|number| all.node_of(*number) == here));
         let team = |index, members: Arc<Members>| {
             let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), members);
+            job.teams.indexes.lock().enter(index, &uses);
             Self::new(Arc::clone(job), endpoint, index, uses)
         };
         (team(WORLD, Arc::clone(all)), team(NODE, Arc::new(near)))

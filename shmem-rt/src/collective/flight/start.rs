@@ -32,7 +32,7 @@ macro_rules! reductions {
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: MPI 4.1, `MPI_Iallreduce`; OpenSHMEM 1.6, `shmem_", $blocking, "_reduce`.")]
             #[doc(alias = "MPI_Iallreduce")]
@@ -136,7 +136,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is one of another team.
+    /// If `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Ibcast`; OpenSHMEM 1.6, `shmem_broadcast`.
     #[doc(alias = "MPI_Ibcast")]
@@ -187,7 +187,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has not room for exactly that, or an object is one of another team.
+    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Iallgather`; OpenSHMEM 1.6, `shmem_fcollect`.
     #[doc(alias = "MPI_Iallgather")]
@@ -232,7 +232,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is one of another team.
+    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Ialltoall`; OpenSHMEM 1.6, `shmem_alltoall`.
     #[doc(alias = "MPI_Ialltoall")]
