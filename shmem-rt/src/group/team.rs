@@ -406,6 +406,13 @@ impl Collective<'_> {
         activity
     }
 
+    /// The same, also with the place where a program of another language calls: that is looked for when it is asked for the second
+    /// time, which takes long.
+    pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
+        let _ = self.activity(purpose, count);
+        self.activity(purpose, count)
+    }
+
     /// The number of its first meeting.
     pub(crate) fn began(&self) -> u64 {
         self.began

@@ -26,7 +26,9 @@ impl Course {
 
     /// Combines items of `grain` bytes; nothing, if there is nothing to combine.
     pub(super) fn reduction(area: &Area, bytes: usize, grain: usize) -> Option<Self> {
-        chunks(area, bytes)?;
+        if !is_brought(area, bytes) {
+            return None;
+        }
         let radices = Radices::of(area.size());
         let most = chunk(area, bytes / radices.each()[0]);
         Some(Self::of(&Levels::new(area.rank(), radices, bytes, most, grain, MOST_SLOTS)))
@@ -52,9 +54,14 @@ impl Course {
     }
 }
 
-/// Bytes as chunks, if anybody else is to have any.
+/// Whether anybody else is to have any bytes.
+fn is_brought(area: &Area, bytes: usize) -> bool {
+    area.size() > 1 && bytes > 0
+}
+
+/// Bytes as chunks, if there is anything to bring.
 fn chunks(area: &Area, bytes: usize) -> Option<Chunks> {
-    (area.size() > 1 && bytes > 0).then(|| Chunks::new(bytes, chunk(area, bytes), 1))
+    is_brought(area, bytes).then(|| Chunks::new(bytes, chunk(area, bytes), 1))
 }
 
 /// How long chunks are of so many bytes that come along one way: short enough that several are under way.
