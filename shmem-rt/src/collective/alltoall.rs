@@ -9,13 +9,12 @@ use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::buffer::Buffer;
-use super::choice::{Pattern, Shape};
+use super::choice::Pattern;
 use super::direct::{Direct, tell};
 use super::given::{Argument, Given, Taken};
 use super::packed::Packed;
 use super::parts::{Parts, Portion};
 use super::passing::GRAIN;
-use super::ring::Ring;
 use super::step::Step;
 use super::subject::{Subject, word_of_place};
 use crate::group::{Collective, Operation, Purpose, Team};
@@ -30,7 +29,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is one of another team.
+    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a
+    /// member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_alltoall`.
     #[track_caller]
@@ -106,7 +106,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If a stride is 0, a list is too short, or an object is one of another team.
+    /// If a stride is 0, a list is too short, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_alltoalls`.
     #[track_caller]
@@ -214,8 +214,18 @@ impl Collective<'_> {
             // All that there is for other nodes passes here, whatever its length.
             return self.exchange_between_nodes(purpose, source, into);
         }
-        if way == Way::Rings {
-            return self.exchange_by_ring(purpose, source, into);
+        if way == Way::Rings
+            && let Some(packed) = Packed::of(self, part, 1)
+        {
+            let pack = |to: usize, first: usize, room: &mut [u8]| {
+                shared::copy_slice(room, &source[to * part + first..][..room.len()]);
+            };
+            return packed.exchange(self, purpose, pack, |first, bytes, read| {
+                for distance in 1..members {
+                    let from = (rank + members - distance) % members;
+                    read(from, 0, &mut into[from * part + first..][..bytes]);
+                }
+            });
         }
         // Distances in a step, and bytes of a part in it.
         let width = (members - 1).min(SCRATCH_BYTES / GRAIN);
@@ -313,40 +323,6 @@ impl Collective<'_> {
             parts.contribute(self, source);
             self.meet_straight(purpose, &parts);
             parts.read(self, into);
-        }
-    }
-
-    /// As `exchange`, of what is for others, in chunks with a part for each: the next one is on its way while those of
-    /// the others are read.
-    fn exchange_by_ring(&self, purpose: &Purpose<'_>, source: &[u8], into: &mut [u8]) {
-        let (members, rank) = (self.team.size(), self.team.rank());
-        let part = source.len() / members;
-        let mut ring = Ring::new(self, purpose);
-        let most = (part / 4)
-            .next_multiple_of(GRAIN)
-            .clamp(8 << 10, Ring::CHUNK)
-            .min(Shape::of(self.team).room_of_chunk());
-        let chunks = part.div_ceil(most);
-        let range = |k: usize| k * most..(k * most + most).min(part);
-        for k in 0..=chunks {
-            if k < chunks {
-                let mut slot = ring.slot(k);
-                for distance in 1..members {
-                    let to = (rank + distance) % members;
-                    slot.write((distance - 1) * most, &source[to * part..][range(k)]);
-                }
-                slot.show();
-            }
-            if k == 0 {
-                self.meet(purpose);
-                continue;
-            }
-            let range = range(k - 1);
-            for distance in 1..members {
-                let from = (rank + members - distance) % members;
-                ring.read_to(k - 1, from, (distance - 1) * most, &mut into[from * part..][range.clone()]);
-            }
-            ring.take(k - 1);
         }
     }
 

@@ -146,9 +146,10 @@ impl Collective<'_> {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index()].stated[half(count)].write(words);
         }
-        // Who has started another number of collectives is at another place of the program. The mark is that of `opens`
-        // still, in the low bits.
-        let mark = purpose.fingerprint() ^ (self.team.started() << 32) >> 16;
+        // Who has started another number of collectives is at another place of the program. The number is that of the hash
+        // above the 16 low bits, which say still what `opens` does; of 2^32 and more the rest is enough to tell neighbours apart.
+        let started = u64::from(self.team.started() as u32);
+        let mark = purpose.fingerprint() ^ (started << 16);
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
             Meeting::Counter => self.meet_at_counter(purpose, mark, count, between),
@@ -341,9 +342,7 @@ impl Collective<'_> {
     #[cold]
     fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
-        // Asked for again, it says where a program of another language calls.
-        let _ = self.activity(purpose, count);
-        let mine = self.activity(purpose, count);
+        let mine = self.activity_with_place(purpose, count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);
         let is_asked = |rank: usize| match other {

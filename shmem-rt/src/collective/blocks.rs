@@ -107,19 +107,14 @@ impl Passing for Blocks<'_> {
             // It has contributed there already.
             return;
         }
-        let here = |rank: &usize| team.node_of(*rank) == team.node();
+        let here = self.placement.ranks_on(team.node());
         match &self.shares {
-            Shares::Of { rank, bytes } if here(rank) => self.put(collective, *rank, *bytes),
+            Shares::Of { rank, bytes } if team.node_of(*rank) == team.node() => {
+                self.put(collective, *rank, *bytes);
+            }
             Shares::Of { .. } => {}
-            Shares::Equal(bytes) if self.placement.is_in_order() => {
-                self.placement.ranks(team.node()).for_each(|rank| self.put(collective, rank, *bytes));
-            }
-            Shares::Equal(bytes) => {
-                (0..team.size()).filter(here).for_each(|rank| self.put(collective, rank, *bytes));
-            }
-            Shares::Each { bytes, .. } => {
-                (0..team.size()).filter(here).for_each(|rank| self.put(collective, rank, bytes[rank]));
-            }
+            Shares::Equal(bytes) => here.for_each(|rank| self.put(collective, rank, *bytes)),
+            Shares::Each { bytes, .. } => here.for_each(|rank| self.put(collective, rank, bytes[rank])),
         }
     }
 

@@ -39,7 +39,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is one of another team.
+    /// If `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_broadcast`.
     #[track_caller]

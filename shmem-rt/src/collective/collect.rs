@@ -13,6 +13,7 @@ use super::choice::{Form, Pattern};
 use super::direct::{Direct, tell};
 use super::gather::{LENGTH, SHORT};
 use super::given::{Argument, Given, Taken};
+use super::lengths::Lengths;
 use super::ring::Ring;
 use super::step::Step;
 use super::subject::{Subject, word_of_place};
@@ -42,7 +43,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has not room for exactly that, or an object is one of another team.
+    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
     #[track_caller]
@@ -89,7 +90,7 @@ impl Team {
                 result.destination(all, |all| {
                     let (collective, mut all) = (collective.moving(mine.len()), Some(all));
                     with_purpose(items, &mut |purpose| {
-                        collective.gather_at(purpose, mine, 0, |_| mine.len(), all.take());
+                        collective.gather_at(purpose, mine, 0, Lengths::Equal(mine.len()), all.take());
                     });
                 });
             });
@@ -109,7 +110,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team.
+    /// If an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
@@ -151,7 +152,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has no room for that, or an object is one of another team.
+    /// If `all` has no room for that, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
@@ -255,13 +256,9 @@ impl Collective<'_> {
                 bytemuck::cast_slice_mut(&mut lengths),
             );
             let all = room(lengths.iter().fold(0, |all: usize, items| all.saturating_add(*items as usize)));
-            return self.gather_at(
-                purpose,
-                mine,
-                0,
-                |rank| (lengths[rank] as usize).saturating_mul(size),
-                all,
-            );
+            let bytes: Vec<usize> =
+                lengths.iter().map(|items| (*items as usize).saturating_mul(size)).collect();
+            return self.gather_at(purpose, mine, 0, Lengths::Each(&bytes), all);
         }
         let is_far = team.node_count() > 1;
         // What each has told and sent in a step, and how much of it there is room for.
@@ -305,7 +302,7 @@ impl Collective<'_> {
         if is_far && done < longest {
             let bytes: Vec<usize> =
                 (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
-            return self.gather_at(purpose, mine, done, |rank| bytes[rank], all);
+            return self.gather_at(purpose, mine, done, Lengths::Each(&bytes), all);
         }
         while done < longest {
             let step = bring(done, most);

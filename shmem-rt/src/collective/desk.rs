@@ -75,7 +75,12 @@ impl<'c> Desk<'c> {
     }
 
     /// Numbers of a value.
+    ///
+    /// # Panics
+    ///
+    /// If they are aligned more than rooms are.
     pub(super) fn numbers<N>(&self) -> usize {
+        assert!(align_of::<N>() <= GRAIN, "numbers are aligned to {}", align_of::<N>());
         self.bytes / size_of::<N>()
     }
 
@@ -130,8 +135,8 @@ impl<'c> Desk<'c> {
     ) -> &'v [N] {
         let numbers = values * self.numbers::<N>();
         // SAFETY: a room on the first member of this node has as many (`new`), at a multiple of `GRAIN` from the start of a
-        // slot, and any bytes are numbers; the rest is the caller's promise. It is mapped for as long as the endpoint is
-        // borrowed.
+        // slot, which is enough for them (`numbers`), and any bytes are numbers; the rest is the caller's promise. It is mapped
+        // for as long as the endpoint is borrowed.
         unsafe { core::slice::from_raw_parts(self.start(collective, spot).cast_const().cast(), numbers) }
     }
 
@@ -148,8 +153,8 @@ impl<'c> Desk<'c> {
     ) -> &'v mut [N] {
         let numbers = values * self.numbers::<N>();
         // SAFETY: a room on the first member of this node has as many (`new`), at a multiple of `GRAIN` from the start of a
-        // slot, and any bytes are numbers; the rest is the caller's promise. It is mapped for as long as the endpoint is
-        // borrowed.
+        // slot, which is enough for them (`numbers`), and any bytes are numbers; the rest is the caller's promise. It is mapped
+        // for as long as the endpoint is borrowed.
         unsafe { core::slice::from_raw_parts_mut(self.start(collective, spot).cast(), numbers) }
     }
 
@@ -162,9 +167,9 @@ impl<'c> Desk<'c> {
         let Collective { team, endpoint, .. } = *collective;
         let from = endpoint.mapped(member, rooms::scratch(team, self.half));
         let from = from.unwrap_or_else(|| unreachable!("it is on this node"));
-        // SAFETY: the room has as many (`new`) and begins at a multiple of `GRAIN` from the start of a slot; any bytes are
-        // numbers. Its owner writes there again before the next meeting but one, which it cannot come to before this PE
-        // has come to the one in between.
+        // SAFETY: the room has as many (`new`) and begins at a multiple of `GRAIN` from the start of a slot, which is enough
+        // for them (`numbers`); any bytes are numbers. Its owner writes there again before the next meeting but one, which it
+        // cannot come to before this PE has come to the one in between.
         unsafe { core::slice::from_raw_parts(from.cast_const().cast(), self.numbers::<N>()) }
     }
 

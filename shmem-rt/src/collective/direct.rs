@@ -7,8 +7,8 @@
 //! Why that is sound: what a PE reads and writes here it could read and write by `get` and `put`. It holds a token, as for
 //! those, so no phase is open on it, and none can be on any member of the team before it has left
 //! (`shmem-rt/src/phase.rs`): to open one all must meet. The range is that of its own handle, which keeps these bytes
-//! reserved on all PEs that have the object (`Subject::of` refuses those of other teams), and the access is that of
-//! [`shared`]: it races with nobody, and no reference to the memory is made. So nothing rests on what the
+//! reserved on all PEs that have the object (`Subject::of` refuses those of teams that lack a member of this one), and the
+//! access is that of [`shared`]: it races with nobody, and no reference to the memory is made. So nothing rests on what the
 //! others have come for: if they lie, or hashes collide, bytes are mixed as if programs had put there.
 
 use std::panic::Location;
@@ -19,6 +19,7 @@ use shmem_core::observe::{Call, Family};
 use shmem_core::primitive::mutant;
 use shmem_core::shared;
 
+use super::extent::Extent as Ranks;
 use super::ring::Ring;
 use crate::group::{Collective, Purpose};
 
@@ -65,6 +66,49 @@ impl<'c> Direct<'c> {
         }
     }
 }
+
+impl Collective<'_> {
+    /// Every member makes a slice of what lies at one place of all members, and writes to each of them what that is to have, at
+    /// another one or there: nobody else reads that slice. `make` makes some of it in a part of `tile`, of so many ranks, of
+    /// which it is told how to read some of each.
+    pub(super) fn make_directly(
+        &self,
+        purpose: &Purpose<'_>,
+        extent: Ranks,
+        (from, to): (Extent, Extent),
+        tile: &mut [u8],
+        mut make: impl FnMut(usize, &mut [u8], &dyn Fn(usize, &mut [u8])),
+    ) {
+        let (members, rank) = (self.team.size(), self.team.rank());
+        let direct = Direct::meet(self, purpose);
+        let each = from.bytes.div_ceil(members).next_multiple_of(LINE);
+        let slice = (rank * each).min(from.bytes)..((rank + 1) * each).min(from.bytes);
+        for at in slice.clone().step_by(tile.len()) {
+            let bytes = tile.len().min(slice.end - at);
+            let tile = &mut tile[..bytes];
+            let read = |of: usize, into: &mut [u8]| direct.on(of, from).part(at, into.len()).read(into);
+            for distance in 0..members {
+                // Where a prefix goes nobody with a lower rank has its own, so what is overwritten is wanted no more.
+                let target = match extent {
+                    Ranks::All => (rank + distance) % members,
+                    Ranks::UpTo | Ranks::Before => members - 1 - distance,
+                };
+                // The result of a reduction is the same for all.
+                if extent != Ranks::All || distance == 0 {
+                    match extent.members_up_to(target, members) {
+                        0 => tile.fill(0),
+                        ranks => make(ranks, tile, &read),
+                    }
+                }
+                direct.on(target, to).part(at, bytes).write(tile);
+            }
+        }
+        direct.leave();
+    }
+}
+
+/// Bytes of a line of the cache, which slices do not share.
+pub(super) const LINE: usize = 64;
 
 impl There {
     /// The calling PE's own copy of an object, where that is mapped on all nodes.

@@ -1,18 +1,18 @@
-//! Reductions and scans between nodes: members of a node are added up first, and nodes bring each other what they have of
-//! [sums](super::sum) and [prefixes](super::prefix).
+//! Reductions and scans between nodes: members of a node are combined first, and nodes bring each other what they have of
+//! [sums](super::sum) and [prefixes](super::prefix). Items are numbers, or whatever else the program combines.
 
 use bytemuck::Pod;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::blocks::{is_alone, room_of_each};
 use super::desk::Desk;
-use super::partials::Partials;
+use super::extent::Extent;
+use super::passing::GRAIN;
 use super::placement::Placement;
 use super::prefix::Prefix;
-use super::reduce::Extent;
 use super::rooms;
 use super::sum::Sum;
-use super::tree::fold;
+use super::tree::{fold, with_partials};
 use crate::group::{Collective, Purpose};
 
 impl Collective<'_> {
@@ -26,25 +26,30 @@ impl Collective<'_> {
         exact: bool,
         op: &impl Fn(N, N) -> N,
     ) {
-        let team = self.team;
-        let in_order = Placement::of(team).is_in_order();
-        let most = match extent {
-            Extent::All if exact || in_order => Desk::most_of_sum(team, exact),
-            Extent::UpTo | Extent::Before if in_order => Desk::most_of_scan(team),
-            _ => return self.reduce_gathered(purpose, extent, data, op),
-        };
-        if most < size_of::<N>() {
-            // Nodes of very many members, and a number that is several.
+        let Some(most) = self.most_between_nodes::<N>(extent, exact) else {
             return self.reduce_gathered(purpose, extent, data, op);
-        }
+        };
         // At least one piece, so that empty data meets as well.
         let empty = data.is_empty().then(Default::default);
-        for piece in data.chunks_mut(most / size_of::<N>()).chain(empty) {
+        for piece in data.chunks_mut(most).chain(empty) {
             match extent {
                 Extent::All => self.add_up(purpose, piece, exact, op),
                 _ => self.scan(purpose, extent, piece, op),
             }
         }
+    }
+
+    /// How many numbers of each member are combined at one meeting, if nodes bring each other what they have of them: not of
+    /// ranks that are dealt out, nor of items that are large, or that rooms are not aligned for.
+    pub(super) fn most_between_nodes<N>(&self, extent: Extent, exact: bool) -> Option<usize> {
+        let in_order = Placement::of(self.team).is_in_order();
+        let most = match extent {
+            Extent::All if exact || in_order => Desk::most_of_sum(self.team, exact),
+            Extent::UpTo | Extent::Before if in_order => Desk::most_of_scan(self.team),
+            _ => return None,
+        };
+        let numbers = most.checked_div(size_of::<N>())?;
+        (numbers > 0 && align_of::<N>() <= GRAIN).then_some(numbers)
     }
 
     /// A piece of a reduction over all members.
@@ -83,8 +88,9 @@ impl Collective<'_> {
     }
 
     /// Every member gets the numbers of all, and combines them. For ranks that are dealt out to nodes in another order, of which
-    /// a node's cover would have nearly as many values as it has members.
-    fn reduce_gathered<N: Pod>(
+    /// a node's cover would have nearly as many values as it has members, and for what is larger than a room, on one node as
+    /// well.
+    pub(super) fn reduce_gathered<N: Pod>(
         &self,
         purpose: &Purpose<'_>,
         extent: Extent,
@@ -102,7 +108,7 @@ impl Collective<'_> {
             let operand = |rank: usize| &all[rank * numbers..][..numbers];
             match extent.members(team) {
                 0 => piece.fill(N::zeroed()),
-                members => fold(members, operand, piece, Partials::new().of(), op),
+                members => with_partials(members, |partials| fold(members, operand, piece, partials, op)),
             }
         }
     }

@@ -86,6 +86,20 @@ impl<'t> Taken<'t> {
             Self::Own(there) => there.part(at, from.len()).write(from),
         }
     }
+
+    /// Writes some of them as `read` gives them, which is asked for those from one of these on: of an object a few at a time.
+    pub(super) fn fill(&mut self, place: Range<usize>, read: &dyn Fn(usize, &mut [u8])) {
+        let there = match self {
+            Self::Private(bytes) => return read(0, &mut bytes[place]),
+            Self::Own(there) => there.part(place.start, place.len()),
+        };
+        let mut room = [0; 1 << 10];
+        for at in (0..place.len()).step_by(room.len()) {
+            let bytes = room.len().min(place.len() - at);
+            read(at, &mut room[..bytes]);
+            there.part(at, bytes).write(&room[..bytes]);
+        }
+    }
 }
 
 /// An argument of a collective: what it is about, and the token of the call.

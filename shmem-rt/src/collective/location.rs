@@ -3,12 +3,13 @@
 use shmem_core::context::{Collected, Initiator};
 use shmem_core::observe::Family;
 
+use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
 use super::located::Located;
 use super::number::Number;
 use super::partials::Partials;
+use super::reduce::Operator;
 use super::subject::{Subject, word_of};
-use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -46,7 +47,7 @@ macro_rules! extremes {
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: MPI 4.1, `", $alias, "`.")]
             #[doc(alias = $alias)]
@@ -104,14 +105,22 @@ impl Candidate {
         Located { value: self.number(), rank: rank as usize, index: index as usize }
     }
 
-    /// The better one, or the first of two that are alike.
-    fn better<N: Number>(self, behind: Self, op: impl Fn(N, N) -> N) -> Self {
-        match (self.is_there(), behind.is_there()) {
-            (_, false) => self,
-            (false, true) => behind,
-            (true, true) if beats(behind.number::<N>(), self.number(), op) => behind,
-            (true, true) => self,
+    /// The better one, or of two that are alike that of the lower rank: so it makes no difference in which order they come.
+    fn better<N: Number>(self, other: Self, op: impl Fn(N, N) -> N + Copy) -> Self {
+        if !self.is_there() || !other.is_there() {
+            return if self.is_there() { self } else { other };
         }
+        let (mine, others) = (self.number::<N>(), other.number::<N>());
+        match (beats(mine, others, op), beats(others, mine, op)) {
+            (true, false) => self,
+            (false, true) => other,
+            _ if self.rank() < other.rank() => self,
+            _ => other,
+        }
+    }
+
+    fn rank(self) -> u64 {
+        self.0[2]
     }
 }
 
@@ -137,7 +146,7 @@ impl Collective<'_> {
             location: Some(subject.location()),
         };
         let collective = self.moving(mine.len());
-        let (team, rank) = (collective.team, collective.team.rank());
+        let rank = collective.team.rank();
         let mut room = Partials::new();
         let room: &mut [N] = room.of();
         let mut best: Option<(usize, N)> = None;
@@ -153,14 +162,9 @@ impl Collective<'_> {
         let best = best.map(|(index, number)| Candidate::of(number, rank, index));
         let mut best = [best.unwrap_or(Candidate::NONE).0];
         let better = |a, b| Candidate(a).better(Candidate(b), op).0;
-        collective.combine(
-            &purpose,
-            (1, Taken::Private(bytemuck::cast_slice_mut(&mut best))),
-            true,
-            &|some, read| {
-                tree::fold_read_within(team.size(), some, &better, &read);
-            },
-        );
+        let better = Operator { op: better, settled: |found| found, exact: true };
+        let mine = Taken::Private(bytemuck::cast_slice_mut(&mut best));
+        collective.combine(&purpose, (1, mine), (Extent::All, true), &better);
         let best = Candidate(best[0]);
         best.is_there().then(|| best.located())
     }

@@ -1,8 +1,10 @@
 //! Reductions and scans by an operation of the program.
 //!
-//! Items may be of any size, so all of those at one place are brought together, and read one by one as the
-//! [tree](super::tree) combines them. The program's code runs between meetings: a panic there would leave the others waiting,
-//! and ends the job.
+//! Items may be of any size. On one node all of those at one place are brought together, and read one by one as the
+//! [tree](super::tree) combines them; between nodes they go as numbers do ([`far_reduction`](super::far_reduction),
+//! [`stream`](super::stream)), so the program's code runs on whoever has two to combine, also while it waits for more. A panic
+//! there would leave the others waiting, and ends the job. So are numbers [for one PE](super::rooted) and
+//! [places](super::location) combined.
 
 use std::panic::Location;
 
@@ -10,10 +12,17 @@ use bytemuck::Pod;
 use shmem_core::context::{Contribution, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
+use shmem_core::system::SCRATCH_BYTES;
+use shmem_launch::env::CollectiveWay as Way;
 
-use super::blocks::{Shares, room_of_each};
+use super::buffer::Buffer;
+use super::choice::Pattern;
+use super::extent::Extent;
 use super::given::{Argument, Taken};
 use super::made::{Made, Operands};
+use super::partials::Partials;
+use super::passing::GRAIN;
+use super::reduce::Operator;
 use super::rooted::Root;
 use super::step::Step;
 use super::subject::{Subject, word_of};
@@ -52,7 +61,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team. A panic inside `op` ends the job; a collective of the team that is called there
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job; a collective of the team that is called there
     /// is one.
     ///
     /// Source: MPI 4.1, `MPI_Allreduce` with an operation of `MPI_Op_create`.
@@ -68,7 +77,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, Family::Reduce, self.size(), data, op)
+        self.operation(token, Family::Reduce, Extent::All, data, op)
     }
 
     /// As [`reduce`](Self::reduce), for one member: on `root` the result is `Some` of what it would be there, on the others
@@ -87,7 +96,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is one of another team. A panic inside `op` ends the job.
+    /// If `root` is not a member, or an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Reduce` with an operation of `MPI_Op_create`.
     #[doc(alias = "MPI_Reduce")]
@@ -117,9 +126,8 @@ impl Team {
                 location: Some(subject.location()),
             };
             let collective = collective.moving(data.given().len());
-            collective.combine(&purpose, (items, data), root.is_here(self), &|some, read| {
-                guarded(&collective, &purpose, || tree::fold_read_within(self.size(), some, &op, &read));
-            });
+            let (op, here) = (guarded(&collective, &purpose, &op), root.is_here(self));
+            collective.combine(&purpose, (items, data), (Extent::All, here), &op);
         });
         root.is_here(self).then_some(result)
     }
@@ -137,7 +145,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team. A panic inside `op` ends the job.
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Scan`.
     #[doc(alias = "MPI_Scan")]
@@ -151,7 +159,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, Family::ReduceInscan, self.rank() + 1, data, op)
+        self.operation(token, Family::ReduceInscan, Extent::UpTo, data, op)
     }
 
     /// As [`reduce`](Self::reduce), over the members before the calling one: `Some` on all but the first, which has none
@@ -168,7 +176,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is one of another team. A panic inside `op` ends the job.
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Exscan`.
     #[doc(alias = "MPI_Exscan")]
@@ -182,17 +190,17 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        let result = self.operation(token, Family::ReduceExscan, self.rank(), data, op);
+        let result = self.operation(token, Family::ReduceExscan, Extent::Before, data, op);
         (self.rank() > 0).then_some(result)
     }
 
-    /// What those have in common that combine what the first `members` have.
+    /// What those have in common that combine what the members in `extent` have.
     #[track_caller]
     fn operation<X, R>(
         &self,
         token: &(impl Initiator + ?Sized),
         family: Family,
-        members: usize,
+        extent: Extent,
         data: X,
         op: impl Fn(X::Item, X::Item) -> X::Item,
     ) -> R
@@ -201,7 +209,8 @@ impl Team {
     {
         let subject = Subject::of::<X::Item>(self, data.place(token));
         let collective = self.enter(token.endpoint(), Some(subject.location()));
-        Argument { subject: &subject, token }.changed(data, members > 0, |items, data| {
+        let has_result = extent.members(self) > 0;
+        Argument { subject: &subject, token }.changed(data, has_result, |items, data| {
             let size = size_of::<X::Item>();
             let purpose = Purpose {
                 operation: Operation::of(family),
@@ -211,9 +220,8 @@ impl Team {
                 location: Some(subject.location()),
             };
             let collective = collective.moving(data.given().len());
-            collective.combine(&purpose, (items, data), members > 0, &|some, read| {
-                guarded(&collective, &purpose, || tree::fold_read_within(members, some, &op, &read));
-            });
+            let op = guarded(&collective, &purpose, &op);
+            collective.combine(&purpose, (items, data), (extent, has_result), &op);
         })
     }
 }
@@ -262,69 +270,119 @@ pub(super) fn type_of<F>(_: &F) -> u64 {
 }
 
 impl Collective<'_> {
-    /// Combines so many items of any size that members have, where there is to be a result: otherwise they stay. `fold` makes some
-    /// of them of what it reads of each rank.
+    /// Combines so many items of any size that members in `extent` have, where there is to be a result: otherwise they stay as
+    /// they are.
     pub(super) fn combine<I: Pod>(
         &self,
         purpose: &Purpose<'_>,
-        (items, mut data): (usize, Taken<'_>),
-        has_result: bool,
-        fold: &impl Fn(&mut [I], Operands<'_, I>),
+        (items, data): (usize, Taken<'_>),
+        (extent, has_result): (Extent, bool),
+        op: &Operator<impl Fn(I, I) -> I, impl Fn(I) -> I>,
     ) {
-        let (size, (bytes, at_once)) = (size_of::<I>(), room_of_each(self.team));
+        let size = size_of::<I>();
         if items == 0 || size == 0 {
             // There is nothing to combine.
-            return self.gather_equal(purpose, &[], &mut []);
+            return self.meet(purpose);
         }
-        let most = bytes / size;
-        if most == 0 || at_once < self.team.size() {
-            return self.combine_gathered(purpose, (items, data), has_result, fold);
+        if self.team.node_count() == 1 && size <= SCRATCH_BYTES {
+            return self.combine_here(purpose, (items, data), (extent, has_result), op);
         }
+        match data {
+            Taken::Private(bytes) if has_result => {
+                self.combine_all(purpose, extent, bytemuck::cast_slice_mut(bytes), op);
+            }
+            mut data => Partials::with(items, |copy| {
+                let copy = &mut copy[..items];
+                data.given().read(0, bytemuck::cast_slice_mut(copy));
+                self.combine_all(purpose, extent, copy, op);
+                if has_result {
+                    data.write(0, bytemuck::cast_slice(copy));
+                }
+            }),
+        }
+    }
+
+    /// As `combine`, on one node: every member reads what those in `extent` have where they have contributed it.
+    fn combine_here<I: Pod>(
+        &self,
+        purpose: &Purpose<'_>,
+        (items, mut data): (usize, Taken<'_>),
+        (extent, has_result): (Extent, bool),
+        op: &Operator<impl Fn(I, I) -> I, impl Fn(I) -> I>,
+    ) {
+        let (size, members) = (size_of::<I>(), extent.members(self.team));
         let mut made = Made::new();
+        let most = SCRATCH_BYTES / size;
         for first in (0..items).step_by(most) {
             let piece = first * size..items.min(first + most) * size;
-            let mut step = Step::next(self, piece.len());
+            let step = Step::next(self, piece.len());
             step.give(self.endpoint, 0, data.given(), piece.clone());
-            step.meet(self, purpose, || Shares::Equal(piece.len()));
+            self.meet(purpose);
             if has_result {
+                let fold = |some: &mut [I], read: Operands<'_, I>| op.fold_read(members, some, read);
                 let read = |rank: usize, at: usize, into: &mut [u8]| step.read(self, rank, at, into);
-                made.fold(piece.len() / size, fold, &read, &mut |at, made| {
+                made.fold(piece.len() / size, &fold, &read, &mut |at, made| {
                     data.write(piece.start + at, made)
                 });
             }
         }
     }
 
-    /// As `combine`, of items of which a step does not bring one of each member: one by one.
-    #[cold]
-    fn combine_gathered<I: Pod>(
+    /// As `combine`, of items that become the result on every member: between nodes as numbers are combined, or item by item if
+    /// they are larger than any room.
+    pub(super) fn combine_all<I: Pod>(
         &self,
         purpose: &Purpose<'_>,
-        (items, mut data): (usize, Taken<'_>),
-        has_result: bool,
-        fold: &impl Fn(&mut [I], Operands<'_, I>),
+        extent: Extent,
+        all: &mut [I],
+        op: &Operator<impl Fn(I, I) -> I, impl Fn(I) -> I>,
     ) {
-        let size = size_of::<I>();
-        let (mut item, mut all) = (vec![0; size], vec![0; size * self.team.size()]);
-        let mut made = Made::new();
-        for k in 0..items {
-            data.given().read(k * size, &mut item);
-            self.gather_equal(purpose, &item, &mut all);
-            if has_result {
-                let read = |rank: usize, at: usize, into: &mut [u8]| {
-                    into.copy_from_slice(&all[rank * size + at..][..into.len()]);
-                };
-                made.fold(1, fold, &read, &mut |_, made| data.write(k * size, made));
+        if self.team.node_count() == 1 {
+            self.reduce_gathered(purpose, extent, all, &op.op);
+        } else {
+            let pattern = Pattern::Reduction(size_of_val(all));
+            let may_stream = extent == Extent::All && may_stream::<I>();
+            if may_stream && self.way(purpose, pattern) == Way::Windows {
+                let all = Buffer::changed(bytemuck::cast_slice_mut(all));
+                return self.stream_reduction(purpose, all, &op.op, &op.settled);
             }
+            self.reduce_between_nodes(purpose, extent, all, op.exact, &op.op);
         }
+        all.iter_mut().for_each(|item| *item = (op.settled)(*item));
     }
 }
 
-/// Runs code of the program between the meetings of a collective: a panic there ends the job.
-pub(super) fn guarded(collective: &Collective<'_>, purpose: &Purpose<'_>, work: impl FnOnce()) {
-    let guard = Guard { collective, purpose };
-    work();
-    core::mem::forget(guard);
+impl<O, S> Operator<O, S> {
+    /// Makes some items of what `read` reads of so many ranks.
+    pub(super) fn fold_read<I: Pod>(&self, ranks: usize, some: &mut [I], read: Operands<'_, I>)
+    where
+        O: Fn(I, I) -> I,
+        S: Fn(I) -> I,
+    {
+        tree::fold_read_within(ranks, some, &self.op, &read);
+        some.iter_mut().for_each(|item| *item = (self.settled)(*item));
+    }
+}
+
+/// Whether items can be combined where they come in chunks: [there](super::stream) are tiles of so many bytes, aligned for
+/// numbers.
+pub(super) fn may_stream<I>() -> bool {
+    size_of::<I>() <= 1 << 10 && align_of::<I>() <= GRAIN
+}
+
+/// The program's operation: a panic inside it ends the job, since the others are in the same collective.
+pub(super) fn guarded<I>(
+    collective: &Collective<'_>,
+    purpose: &Purpose<'_>,
+    op: impl Fn(I, I) -> I,
+) -> Operator<impl Fn(I, I) -> I, impl Fn(I) -> I> {
+    let op = move |left, right| {
+        let guard = Guard { collective, purpose };
+        let both = op(left, right);
+        core::mem::forget(guard);
+        both
+    };
+    Operator { op, settled: |item| item, exact: false }
 }
 
 /// Dropped by a panic alone.

@@ -23,6 +23,9 @@ pub(super) struct Packed {
     is_ring: bool,
 }
 
+/// The least piece of a ring of which there are several: a shorter one takes about as long.
+const LEAST_CHUNK: usize = 8 << 10;
+
 /// A piece that has come: how its bytes are read, from those on that are named.
 pub(super) type Piece<'p> = &'p dyn Fn(usize, usize, &mut [u8]);
 
@@ -40,8 +43,13 @@ impl Packed {
         let shape = Shape::of(collective.team);
         let is_ring =
             collective.team.way(Pattern::Alltoall(items.saturating_mul(size)), Form::Private) == Way::Rings;
-        let most =
-            if is_ring { shape.room_of_chunk() } else { SCRATCH_BYTES / others.max(1) / GRAIN * GRAIN };
+        let most = if is_ring {
+            // Short enough that several are under way.
+            let some = (items.saturating_mul(size) / 4).next_multiple_of(GRAIN);
+            shape.room_of_chunk().min(some.max(LEAST_CHUNK).next_multiple_of(size))
+        } else {
+            SCRATCH_BYTES / others.max(1) / GRAIN * GRAIN
+        };
         let at_once = (most / size).min(items.max(1));
         let place = (at_once * size).next_multiple_of(GRAIN);
         (at_once > 0).then_some(Self { items, size, at_once, place, is_ring })

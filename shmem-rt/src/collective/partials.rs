@@ -14,6 +14,14 @@ impl Partials {
         align_of::<I>() <= align_of::<Self>() && size_of::<I>() <= Self::BYTES
     }
 
+    /// Lends room for so many items of whatever size, or for more: in the frame, if that is enough.
+    pub(super) fn with<I: Pod, R>(items: usize, work: impl FnOnce(&mut [I]) -> R) -> R {
+        if align_of::<I>() > align_of::<Self>() || items.saturating_mul(size_of::<I>()) > Self::BYTES {
+            return work(&mut vec![I::zeroed(); items]);
+        }
+        work(Self::new().of())
+    }
+
     /// Room with nothing in it.
     pub(super) const fn new() -> Self {
         Self([0; _])

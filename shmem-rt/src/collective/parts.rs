@@ -5,6 +5,7 @@ use core::ops::Range;
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::blocks::is_alone;
+use super::census::Round;
 use super::passing::Load;
 use super::placement::Placement;
 use super::rooms::{address, desk, mirror, scratch};
@@ -38,6 +39,14 @@ impl Portion {
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
         let placement = Placement::of(team);
         Self::all_of(placement.nodes(), placement.most(), part)
+    }
+
+    /// How many messages a node sends to bring parts of so many bytes.
+    pub(super) fn messages(team: &Team, part: usize) -> usize {
+        let others = team.node_count() - 1;
+        let rounds = Round::all(team.node_count()).count();
+        let of_one = |portion: Self| portion.distances().len();
+        Self::all(team, part).map(of_one).map(|sent| if sent < others { sent + rounds } else { sent }).sum()
     }
 
     /// Those of a team with so many nodes, of which the largest has so many members.
@@ -157,7 +166,7 @@ impl<'c> Parts<'c> {
         let taken = self.taken(team.node());
         for distance in first..first + width {
             let there = (team.node() + nodes - distance) % nodes;
-            for rank in self.ranks(team, there) {
+            for rank in self.placement.ranks_on(there) {
                 let place = match distance {
                     0 => endpoint.mapped(team.member(rank), scratch(team, self.half) + which * bytes),
                     _ => {
@@ -191,13 +200,6 @@ impl<'c> Parts<'c> {
         members * self.taken(node) * self.portion.bytes.1
     }
 
-    /// The ranks of a node.
-    fn ranks(&self, team: &Team, node: usize) -> impl Iterator<Item = usize> {
-        let follow = self.placement.is_in_order().then(|| self.placement.ranks(node));
-        let all = follow.clone().unwrap_or(0..team.size());
-        all.filter(move |rank| follow.is_some() || team.node_of(*rank) == node)
-    }
-
     /// The rank of the only member of a node.
     fn only_rank(&self, team: &Team, node: usize) -> usize {
         // Nodes are in the order of their first ranks.
@@ -211,7 +213,7 @@ impl<'c> Parts<'c> {
         let (nodes, room) = (team.node_count(), self.portion.room());
         (first..first + width).flat_map(move |distance| {
             let there = (team.node() + distance) % nodes;
-            let ranks = self.ranks(team, there).skip(slot).take(self.taken(there));
+            let ranks = self.placement.ranks_on(there).skip(slot).take(self.taken(there));
             ranks.enumerate().map(move |(k, rank)| (rank, (distance - first) * room + k * bytes))
         })
     }

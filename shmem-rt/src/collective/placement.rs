@@ -9,8 +9,8 @@ use crate::group::Team;
 pub(super) struct Placement {
     /// How many members the nodes before each have, and how many all have.
     before: Box<[u32]>,
-    /// Of each rank, how many lower ones are on its node; none if the ranks of each node follow each other.
-    slots: Option<Box<[u32]>>,
+    /// The ranks of each node behind those of the node before; none if they follow each other.
+    order: Option<Box<[u32]>>,
     /// Members of the node that has most.
     most: usize,
     /// The largest power of two of which all nodes begin with a multiple, if the ranks of each follow each other.
@@ -25,13 +25,11 @@ impl Placement {
 
     fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
         let mut counts = vec![0_u32; nodes];
-        let (mut slots, mut follow) = (Vec::with_capacity(ranks), true);
-        let mut last = 0;
+        let (mut last, mut follow) = (0, true);
         for rank in 0..ranks {
             let node = node_of(rank);
             follow &= node >= last;
             last = node;
-            slots.push(counts[node]);
             counts[node] += 1;
         }
         let most = counts.iter().copied().max().unwrap_or_default() as usize;
@@ -42,7 +40,16 @@ impl Placement {
         let before: Box<[u32]> = core::iter::once(0).chain(ends).collect();
         let bits = before[..nodes].iter().fold(0, |bits, first| bits | first);
         let unit = if bits == 0 { ranks.next_power_of_two() } else { 1 << bits.trailing_zeros() };
-        Self { before, slots: (!follow).then(|| slots.into()), most, unit }
+        let order = (!follow).then(|| {
+            let (mut order, mut ends) = (vec![0; ranks], before.clone());
+            for rank in 0..ranks {
+                let end = &mut ends[node_of(rank)];
+                order[*end as usize] = rank as u32;
+                *end += 1;
+            }
+            order.into()
+        });
+        Self { before, order, most, unit }
     }
 
     /// How many nodes there are.
@@ -73,20 +80,29 @@ impl Placement {
 
     /// How many lower ranks are on the node of a rank, which is on `node`.
     pub(super) fn slot(&self, rank: usize, node: usize) -> usize {
-        match &self.slots {
-            Some(slots) => slots[rank] as usize,
+        match &self.order {
+            Some(order) => order[self.places(node)].partition_point(|lower| (*lower as usize) < rank),
             None => rank - self.before[node] as usize,
         }
     }
 
     /// Whether the ranks of each node follow each other, and those of the nodes.
     pub(super) fn is_in_order(&self) -> bool {
-        self.slots.is_none()
+        self.order.is_none()
     }
 
     /// The ranks of a node, where they are in order.
     pub(super) fn ranks(&self, node: usize) -> Range<usize> {
-        self.before[node] as usize..self.before[node + 1] as usize
+        debug_assert!(self.is_in_order(), "the ranks of a node are no run");
+        self.places(node)
+    }
+
+    /// The ranks of a node from the lowest on, whether they are in order or not.
+    pub(super) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.places(node).map(|place| match &self.order {
+            Some(order) => order[place] as usize,
+            None => place,
+        })
     }
 
     /// The ranks of a node and of those before it, so many nodes together, where they are in order: rising runs, of
@@ -103,6 +119,11 @@ impl Placement {
                 if first == end { [0..0, 0..all] } else { [0..end, first..all] }
             }
         }
+    }
+
+    /// Where its ranks stand among those of all nodes, node by node.
+    fn places(&self, node: usize) -> Range<usize> {
+        self.before[node] as usize..self.before[node + 1] as usize
     }
 
     /// Most values that the cover of as many nodes in a row has, on any node, where ranks are in order.
@@ -163,6 +184,8 @@ mod tests {
             }
             for (node, size) in sizes.iter().enumerate() {
                 prop_assert_eq!(placement.members(node), *size);
+                let here: Vec<usize> = (0..ranks).filter(|rank| of[*rank] == node).collect();
+                prop_assert_eq!(placement.ranks_on(node).collect::<Vec<_>>(), here);
                 for count in 0..=nodes {
                     let inside = |of: usize| (node + nodes - of) % nodes < count;
                     let members = of.iter().filter(|of| inside(**of)).count();

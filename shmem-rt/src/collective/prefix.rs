@@ -8,9 +8,8 @@ use bytemuck::Pod;
 use super::census::Round;
 use super::cover::Cover;
 use super::desk::{Desk, Spot};
-use super::partials::Partials;
 use super::passing::{Load, Passing};
-use super::tree::Vertex;
+use super::tree::{Vertex, with_partials};
 use crate::group::Collective;
 
 /// The values of the nodes before each, of a team whose ranks lie in order. As a [sum](super::sum::Sum), but that
@@ -48,7 +47,9 @@ impl<'d, N: Pod, F: Fn(N, N) -> N> Prefix<'d, N, F> {
             before.values(values, tile).chain(here)
         };
         // The tree of the first ranks: vertices of the whole one are vertices of it, but for those that are cut.
-        Cover::of(from_ref(&(0..ranks)), ranks).fold(given, into, Partials::new().of(), &self.op);
+        let all = 0..ranks;
+        let cover = Cover::of(from_ref(&all), ranks);
+        with_partials(ranks, |partials| cover.fold(given, into, partials, &self.op));
     }
 
     /// The ranks of so many nodes before one, as far as there are any.
@@ -90,7 +91,9 @@ impl<'d, N: Pod, F: Fn(N, N) -> N> Prefix<'d, N, F> {
         let [both, lower, upper] = [&both, lower, upper].map(|run| Cover::of(from_ref(run), ranks));
         // SAFETY: only who acts for the node works at its desk, and what is joined lies elsewhere.
         let into = unsafe { self.desk.room_at::<N>(collective, into, both.len()) };
-        both.join((lower, lowers), (upper, uppers), into, Partials::new().of(), &self.op);
+        with_partials(ranks, |partials| {
+            both.join((lower, lowers), (upper, uppers), into, partials, &self.op);
+        });
         both.len()
     }
 }
@@ -109,7 +112,7 @@ impl<N: Pod, F: Fn(N, N) -> N> Passing for Prefix<'_, N, F> {
                 (Vertex::rank(rank), &all[tile.clone()])
             })
         };
-        cover.fold(given, own, Partials::new().of(), &self.op);
+        with_partials(team.size(), |partials| cover.fold(given, own, partials, &self.op));
     }
 
     fn load(&mut self, collective: &Collective<'_>, round: Round) -> Load {

@@ -14,13 +14,15 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::buffer::Buffer;
 use super::choice::{Pattern, Shape};
-use super::direct::{Direct, tell};
+use super::direct::{LINE, tell};
+use super::extent::Extent;
 use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 use super::partials::Partials;
 use super::passing::GRAIN;
 use super::ring::Ring;
 use super::step::Step;
 use super::subject::{Subject, word_of};
+use super::table::table;
 use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
@@ -47,11 +49,12 @@ macro_rules! of_the_world {
 }
 
 macro_rules! reductions {
-    ($($whose:ident: $(#[$doc:meta])* $name:ident($operands:ident: $reducible:ident::$number:ident) as $family:ident = $op:ident;)*) => {
-        $(of_the_world! { $whose: $(#[$doc])* $name($operands) })*
+    ($($whose:ident: $all:ident $of_all:ident, $to:ident $of_one:ident, $start:ident $started:ident,
+        ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
+        $(of_the_world! { $whose: #[doc = concat!("The ", $what, $note, ".")] $all($operands) })*
 
         impl Team {$(
-            $(#[$doc])*
+            #[doc = concat!("The ", $what, $note, ".")]
             ///
             /// Each element becomes the result over all members, the same bits on all of them. `data`
             /// has the same length on all members: `&mut x` is changed in place, a value `x` comes back as the result, and of
@@ -65,54 +68,32 @@ macro_rules! reductions {
             /// # fn main(world: &mut World) {
             /// # let team = world.team();
             /// let mut counts = vec![1_u64; 10];
-            #[doc = concat!("team.", stringify!($name), "(world, &mut counts);")]
-            #[doc = concat!("let of_one: u64 = team.", stringify!($name), "(world, counts[0]);")]
-            #[doc = concat!("team.", stringify!($name), "(world, &TABLE);")]
+            #[doc = concat!("team.", stringify!($all), "(world, &mut counts);")]
+            #[doc = concat!("let of_one: u64 = team.", stringify!($all), "(world, counts[0]);")]
+            #[doc = concat!("team.", stringify!($all), "(world, &TABLE);")]
             /// # let _ = of_one;
             /// # }
             /// ```
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
-            #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "_reduce`.")]
+            #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($all), "_reduce`.")]
             #[track_caller]
-            pub fn $name<X, R>(&self, token: &(impl Initiator + ?Sized), data: X) -> R
+            pub fn $all<X, R>(&self, token: &(impl Initiator + ?Sized), data: X) -> R
             where
                 X: $operands<R>,
             {
                 type Number<I> = <I as $reducible>::$number;
                 let (op, settled) = (Number::<X::Item>::$op, Number::<X::Item>::settled);
-                let op = Operator { op, settled, rounds: Number::<X::Item>::ROUNDS };
-                self.reduction(token, Family::$family, Extent::All, data, op)
+                let exact = $exact || !Number::<X::Item>::ROUNDS;
+                self.reduction(token, Family::$of_all, Extent::All, data, Operator { op, settled, exact })
             }
         )*}
     };
 }
-reductions! {
-    world:
-    /// Sum; integers wrap.
-    sum(Operands: Reducible::Number) as Sum = added;
-    world:
-    /// Product; integers wrap.
-    prod(Operands: Reducible::Number) as Prod = multiplied;
-    world:
-    /// Minimum.
-    min(Operands: Reducible::Number) as Min = lesser;
-    world:
-    /// Maximum.
-    max(Operands: Reducible::Number) as Max = greater;
-    team:
-    /// Bitwise and.
-    and(BitOperands: BitReducible::Bits) as And = anded;
-    team:
-    /// Bitwise or.
-    or(BitOperands: BitReducible::Bits) as Or = ored;
-    team:
-    /// Bitwise exclusive or.
-    xor(BitOperands: BitReducible::Bits) as Xor = xored;
-}
+table!(reductions);
 
 macro_rules! scans {
     ($($(#[$doc:meta])* $name:ident as $family:ident = $extent:expr;)*) => {
@@ -125,7 +106,7 @@ macro_rules! scans {
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "`.")]
             #[track_caller]
@@ -135,8 +116,8 @@ macro_rules! scans {
             {
                 type Number<I> = <I as Reducible>::Number;
                 let (op, settled) = (Number::<X::Item>::added, Number::<X::Item>::settled);
-                let op = Operator { op, settled, rounds: Number::<X::Item>::ROUNDS };
-                self.reduction(token, Family::$family, $extent, data, op)
+                let exact = !Number::<X::Item>::ROUNDS;
+                self.reduction(token, Family::$family, $extent, data, Operator { op, settled, exact })
             }
         )*}
     };
@@ -148,53 +129,19 @@ scans! {
     sum_exscan as SumExscan = Extent::Before;
 }
 
-/// Whose contributions a member combines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// Those of all members.
-    All,
-    /// Those of lower ranks, and its own.
-    UpTo,
-    /// Those of lower ranks.
-    Before,
-}
-
-impl Extent {
-    /// How many they are, from the lowest rank on.
-    pub(super) fn members(self, team: &Team) -> usize {
-        self.members_up_to(team.rank(), team.size())
-    }
-
-    /// How many they are for one rank of so many.
-    pub(super) fn members_up_to(self, rank: usize, members: usize) -> usize {
-        match self {
-            Self::All => members,
-            Self::UpTo => rank + 1,
-            Self::Before => rank,
-        }
-    }
-}
-
 /// Room for the operands of a tile of a direct reduction, and its result.
 const OPERANDS: usize = 8 << 10;
-
-/// Bytes of a line of the cache, which slices do not share.
-const LINE: usize = 64;
 
 // A tile of a direct reduction has a line, or more.
 const _: () = assert!(Shape::MOST_DIRECT == OPERANDS / LINE - 1);
 
-/// Whether numbers can be combined in any order: all but sums and products of those that round.
-fn is_exact(rounds: bool, family: Family) -> bool {
-    !(rounds && matches!(family, Family::Sum | Family::Prod | Family::SumInscan | Family::SumExscan))
-}
-
-/// How two numbers become one, and what the last of them is as a result.
+/// How two items become one, and what the last of them is as a result.
 #[derive(Clone, Copy)]
 pub(super) struct Operator<O, S> {
     pub(super) op: O,
     pub(super) settled: S,
-    pub(super) rounds: bool,
+    /// Whether the order makes no difference, as it does to sums and products of numbers that round.
+    pub(super) exact: bool,
 }
 
 impl Team {
@@ -215,7 +162,7 @@ impl Team {
         let is_here = extent == Extent::All || self.node_count() == 1;
         if let Some(place) = subject.place()
             && is_here
-            && self.is_in_place(Pattern::reduction(place.bytes, is_exact(op.rounds, family)))
+            && self.is_in_place(Pattern::reduction(place.bytes, op.exact))
         {
             let collective = collective.moving(place.bytes);
             with_purpose::<N>(&subject, family, place.bytes, |purpose| {
@@ -258,9 +205,8 @@ impl Collective<'_> {
     ) {
         let (team, bytes) = (self.team, size_of_val(data));
         let numbers: &mut [N] = bytemuck::cast_slice_mut(data);
-        let exact = is_exact(op.rounds, purpose.operation.family());
         let way = match extent {
-            Extent::All => self.way(purpose, Pattern::reduction(bytes, exact)),
+            Extent::All => self.way(purpose, Pattern::reduction(bytes, op.exact)),
             Extent::UpTo | Extent::Before => Way::Meetings,
         };
         match way {
@@ -273,7 +219,7 @@ impl Collective<'_> {
                 return self.reduce_flat(purpose, numbers, extent.members(team), op);
             }
             Way::Direct | Way::Meetings => {
-                self.reduce_between_nodes(purpose, extent, numbers, exact, &op.op);
+                self.reduce_between_nodes(purpose, extent, numbers, op.exact, &op.op);
             }
         }
         numbers.iter_mut().for_each(|number| *number = (op.settled)(*number));
@@ -287,7 +233,7 @@ impl Collective<'_> {
         if self.team.node_count() > 1 {
             self.reduce_between_nodes(purpose, Extent::All, &mut numbers, true, &op);
         } else {
-            let op = Operator { op, settled: |number| number, rounds: false };
+            let op = Operator { op, settled: |number| number, exact: true };
             self.reduce_flat(purpose, &mut numbers, self.team.size(), &op);
         }
         data.copy_from_slice(bytemuck::cast_slice(&numbers));
@@ -395,7 +341,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Every member combines a slice of what lies at one place of all members, and writes to each of them what that is to have.
+    /// Combines what lies at one place of all members where it lies, or, between nodes, past windows.
     fn reduce_directly<N: Pod>(
         &self,
         purpose: &Purpose<'_>,
@@ -403,42 +349,28 @@ impl Collective<'_> {
         place: Place,
         op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) {
-        let (members, rank) = (self.team.size(), self.team.rank());
+        let members = self.team.size();
         let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
         tell(self.endpoint, Family::HereLoad, location, place);
         if self.team.node_count() > 1 {
             let data = Buffer::object(self.endpoint, place);
             return self.stream_reduction(purpose, data, &op.op, &op.settled);
         }
-        let direct = Direct::meet(self, purpose);
-        let each = place.bytes.div_ceil(members).next_multiple_of(LINE);
-        let slice = (rank * each).min(place.bytes)..((rank + 1) * each).min(place.bytes);
         // The operands of a tile, and its result, stay in the first cache.
         let mut room = [0_u128; OPERANDS / size_of::<u128>()];
         let mut partials = Partials::new();
-        let tile = OPERANDS / (members + 1) / GRAIN * GRAIN;
-        let (operands, result) = bytemuck::cast_slice_mut::<u128, u8>(&mut room).split_at_mut(members * tile);
-        for at in slice.clone().step_by(tile) {
-            let bytes = tile.min(slice.end - at);
-            for (of, operand) in operands.chunks_exact_mut(tile).enumerate() {
-                direct.on(of, place).part(at, bytes).read(&mut operand[..bytes]);
-            }
-            let result: &mut [N] = bytemuck::cast_slice_mut(&mut result[..bytes]);
-            let operand = |of: usize| bytemuck::cast_slice(&operands[of * tile..][..bytes]);
-            for distance in 0..members {
-                let to = (rank + distance) % members;
-                // The result of a reduction is the same for all.
-                if extent != Extent::All || distance == 0 {
-                    match extent.members_up_to(to, members) {
-                        0 => result.fill(N::zeroed()),
-                        ranks => tree::fold(ranks, operand, result, partials.of(), &op.op),
-                    }
-                    result.iter_mut().for_each(|number| *number = (op.settled)(*number));
-                }
-                direct.on(to, place).part(at, bytes).write(bytemuck::cast_slice(result));
-            }
-        }
-        direct.leave();
+        let most = OPERANDS / (members + 1) / GRAIN * GRAIN;
+        let (operands, tile) = bytemuck::cast_slice_mut::<u128, u8>(&mut room).split_at_mut(members * most);
+        self.make_directly(purpose, extent, (place, place), &mut tile[..most], |ranks, tile, read| {
+            let bytes = tile.len();
+            operands.chunks_exact_mut(most).take(ranks).enumerate().for_each(|(of, operand)| {
+                read(of, &mut operand[..bytes]);
+            });
+            let operand = |of: usize| bytemuck::cast_slice(&operands[of * most..][..bytes]);
+            let result: &mut [N] = bytemuck::cast_slice_mut(tile);
+            tree::fold(ranks, operand, result, partials.of(), &op.op);
+            result.iter_mut().for_each(|number| *number = (op.settled)(*number));
+        });
     }
 }
 

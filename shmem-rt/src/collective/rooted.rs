@@ -8,11 +8,14 @@ use shmem_core::pe::Pe;
 use shmem_core::primitive::mutant;
 
 use super::blocks::{Shares, room_of_each};
+use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
+use super::lengths::Lengths;
 use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
+use super::reduce::Operator;
 use super::step::Step;
 use super::subject::{Subject, word_of};
-use super::tree;
+use super::table::table;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -37,11 +40,12 @@ macro_rules! of_the_world {
 }
 
 macro_rules! reductions {
-    ($($whose:ident: $(#[$doc:meta])* $name:ident($operands:ident: $reducible:ident::$number:ident) as $family:ident = $op:ident, like $all:ident;)*) => {
-        $(of_the_world! { $whose: $(#[$doc])* $name($operands) })*
+    ($($whose:ident: $all:ident $of_all:ident, $to:ident $of_one:ident, $start:ident $started:ident,
+        ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
+        $(of_the_world! { $whose: #[doc = concat!("The ", $what, " for one PE", $note, ".")] $to($operands) })*
 
         impl Team {$(
-            $(#[$doc])*
+            #[doc = concat!("The ", $what, " for one PE", $note, ".")]
             ///
             #[doc = concat!("As [`", stringify!($all), "`](Self::", stringify!($all), "), for one member:")]
             /// on `root` the result is `Some` of what it would be there, on the others `None`. What they have given stays as
@@ -53,61 +57,41 @@ macro_rules! reductions {
             /// # fn main(world: &mut World) {
             /// # let team = world.team();
             /// let root = team.pes()[0];
-            #[doc = concat!("if let Some(total) = team.", stringify!($name), "(world, 2_u64, root) {")]
+            #[doc = concat!("if let Some(total) = team.", stringify!($to), "(world, 2_u64, root) {")]
             ///     println!("of all members: {total}");
             /// }
             /// let mut counts = vec![1_u64; 10];
-            #[doc = concat!("team.", stringify!($name), "(world, &mut counts, root);")]
+            #[doc = concat!("team.", stringify!($to), "(world, &mut counts, root);")]
             /// # }
             /// ```
             ///
             /// # Panics
             ///
-            /// If `root` is not a member, or an object is one of another team.
+            /// If `root` is not a member, or an object is of a team that lacks a member.
             ///
             #[doc = concat!("Source: MPI 4.1, `MPI_Reduce`; ", "as `shmem_", stringify!($all), "_reduce` of OpenSHMEM 1.6.")]
             #[doc(alias = "MPI_Reduce")]
             #[track_caller]
-            pub fn $name<X, R>(&self, token: &(impl Initiator + ?Sized), data: X, root: Pe) -> Option<R>
+            pub fn $to<X, R>(&self, token: &(impl Initiator + ?Sized), data: X, root: Pe) -> Option<R>
             where
                 X: $operands<R>,
             {
-                let root = Root::of(self, root, stringify!($name));
+                let root = Root::of(self, root, stringify!($to));
                 let subject = Subject::of::<X::Item>(self, data.place(token));
                 let collective = self.enter(token.endpoint(), Some(subject.location()));
                 let (op, settled) = (<<X::Item as $reducible>::$number>::$op, <<X::Item as $reducible>::$number>::settled);
                 let argument = Argument { subject: &subject, token };
                 let result = argument.changed(data, root.is_here(self), |_, data| {
-                    collective.reduce_to(Family::$family, &root, &subject, data, (op, settled));
+                    let exact = $exact || !<<X::Item as $reducible>::$number>::ROUNDS;
+                    let op = Operator { op, settled, exact };
+                    collective.reduce_to(Family::$of_one, &root, &subject, data, op);
                 });
                 root.is_here(self).then_some(result)
             }
         )*}
     };
 }
-reductions! {
-    world:
-    /// Sum for one PE; integers wrap.
-    sum_to(Operands: Reducible::Number) as SumTo = added, like sum;
-    world:
-    /// Product for one PE; integers wrap.
-    prod_to(Operands: Reducible::Number) as ProdTo = multiplied, like prod;
-    world:
-    /// Minimum for one PE.
-    min_to(Operands: Reducible::Number) as MinTo = lesser, like min;
-    world:
-    /// Maximum for one PE.
-    max_to(Operands: Reducible::Number) as MaxTo = greater, like max;
-    team:
-    /// Bitwise and for one PE.
-    and_to(BitOperands: BitReducible::Bits) as AndTo = anded, like and;
-    team:
-    /// Bitwise or for one PE.
-    or_to(BitOperands: BitReducible::Bits) as OrTo = ored, like or;
-    team:
-    /// Bitwise exclusive or for one PE.
-    xor_to(BitOperands: BitReducible::Bits) as XorTo = xored, like xor;
-}
+table!(reductions);
 
 impl Team {
     /// What all members have, of any length on each, one behind the other in the order of ranks: `Some` on `root`, `None`
@@ -126,7 +110,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is one of another team.
+    /// If `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Gatherv`.
     #[doc(alias = "gather")]
@@ -174,7 +158,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` of the root has not room for exactly that, `root` is not a member, or an object is one of another team.
+    /// If `all` of the root has not room for exactly that, `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Gather`.
     #[doc(alias = "gather")]
@@ -203,7 +187,7 @@ impl Team {
                 location: Some(subject.location()),
             };
             let bytes = mine.len();
-            collective.moving(bytes).gather_at(&purpose, mine, 0, |_| bytes, all);
+            collective.moving(bytes).gather_at(&purpose, mine, 0, Lengths::Equal(bytes), all);
         };
         let unfit = source.given(mine, to.place(), |items, mine| {
             if !here {
@@ -278,7 +262,7 @@ impl Collective<'_> {
         root: &Root,
         subject: &Subject<'_>,
         data: Taken<'_>,
-        (op, settled): (impl Fn(N, N) -> N, impl Fn(N) -> N),
+        Operator { op, settled, exact }: Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) {
         let (bytes, name) = (data.given().len(), core::any::type_name::<N>());
         let numbers = bytes / size_of::<N>();
@@ -290,35 +274,26 @@ impl Collective<'_> {
             location: Some(subject.location()),
         };
         let collective = self.moving(bytes);
-        let members = collective.team.size();
-        collective.combine(
-            &purpose,
-            (numbers, data),
-            root.is_here(collective.team),
-            &|some: &mut [N], read| {
-                tree::fold_read_within(members, some, &op, &read);
-                some.iter_mut().for_each(|number| {
-                    *number = if mutant("nan-unsettled") { *number } else { settled(*number) }
-                });
-            },
-        );
+        let settled = |number| if mutant("nan-unsettled") { number } else { settled(number) };
+        let (op, here) = (Operator { op, settled, exact }, root.is_here(collective.team));
+        collective.combine(&purpose, (numbers, data), (Extent::All, here), &op);
     }
 
-    /// Brings what each member has, `bytes_of` its rank and from `from` on, to who gives room for all of it in the order of ranks.
+    /// Brings what each member has, from a byte on, to who gives room for all of it in the order of ranks.
     pub(super) fn gather_at(
         &self,
         purpose: &Purpose<'_>,
         mine: Given<'_>,
         from: usize,
-        bytes_of: impl Fn(usize) -> usize,
+        lengths: Lengths<'_>,
         mut all: Option<Taken<'_>>,
     ) {
         let Self { team, endpoint, .. } = *self;
         let (most, at_once) = room_of_each(team);
-        let longest = (0..team.size()).map(&bytes_of).max().unwrap_or_default();
+        let longest = lengths.longest();
         // At least one piece, so that empty data meets as well.
         for done in (from..longest.max(from + 1)).step_by(most) {
-            let left = |rank: usize| bytes_of(rank).saturating_sub(done).min(most);
+            let left = |rank: usize| lengths.of(rank).saturating_sub(done).min(most);
             // Where what the first ranks have begins, of all members.
             let mut start = 0;
             for first in (0..team.size()).step_by(at_once) {
@@ -328,17 +303,17 @@ impl Collective<'_> {
                     let from = done.min(mine.len());
                     step.give(endpoint, 0, mine, from..from + left(team.rank()));
                 }
-                let share = |from| if ranks.contains(&from) { left(from) } else { 0 };
-                step.meet(self, purpose, || match (1..team.size()).all(|rank| share(rank) == share(0)) {
-                    true => Shares::Equal(share(0)),
-                    false => Shares::each(team, share),
+                step.meet(self, purpose, || match lengths {
+                    // Who receives nothing need not look at all members.
+                    Lengths::Equal(_) if ranks.len() == team.size() => Shares::Equal(left(0)),
+                    _ => Shares::each(team, |rank| if ranks.contains(&rank) { left(rank) } else { 0 }),
                 });
                 if let Some(all) = &mut all {
                     for from in ranks {
                         if left(from) > 0 {
                             step.take(self, from, 0, all, start + done..start + done + left(from));
                         }
-                        start += bytes_of(from);
+                        start += lengths.of(from);
                     }
                 }
             }

@@ -1,22 +1,26 @@
 //! What one member has for each of the others, and sums of what all have for each.
 
+use bytemuck::Pod;
 use shmem_core::context::{Collected, Contribution, Initiator};
-use shmem_core::data::PlainData;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::blocks::Shares;
+use super::census::Round;
+use super::choice::{Pattern, Shape};
+use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
 use super::made::{Made, Operands};
 use super::number::{self, Number, Reducible};
-use super::operation::{guarded, type_of};
+use super::operation::{guarded, may_stream, type_of};
 use super::packed::{Packed, Piece};
+use super::parts::Portion;
 use super::passing::GRAIN;
+use super::reduce::Operator;
 use super::rooted::Root;
 use super::step::Step;
 use super::subject::{Subject, word_of};
-use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -40,7 +44,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` of the root is not as long as all parts, `root` is not a member, or an object is one of another team.
+    /// If `all` of the root is not as long as all parts, `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Scatter`.
     #[doc(alias = "scatter")]
@@ -99,7 +103,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` is not as long as all parts, or an object is one of another team.
+    /// If `all` is not as long as all parts, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
     #[doc(alias = "MPI_Reduce_scatter_block")]
@@ -120,10 +124,9 @@ impl Team {
                 location: Some(subject.location()),
             };
             let numbers = items * size / size_of::<Number<X::Item>>();
-            collective.fold_parts(&purpose, numbers, all, mine, &|numbers: &mut [_], read| {
-                tree::fold_read_within(self.size(), numbers, &Number::<X::Item>::added, &read);
-                numbers.iter_mut().for_each(|number| *number = number.settled());
-            });
+            let (op, settled) = (Number::<X::Item>::added, Number::<X::Item>::settled);
+            let op = Operator { op, settled, exact: !Number::<X::Item>::ROUNDS };
+            collective.fold_parts(&purpose, numbers, all, mine, &op);
         })
     }
 
@@ -141,7 +144,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` is not as long as all parts, or an object is one of another team. A panic inside `op` ends the job.
+    /// If `all` is not as long as all parts, or an object is of a team that lacks a member. A panic inside `op` ends the job.
     ///
     /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
     #[doc(alias = "MPI_Reduce_scatter_block")]
@@ -166,9 +169,7 @@ impl Team {
                 subject: &|| subject.show(items),
                 location: Some(subject.location()),
             };
-            collective.fold_parts(&purpose, items, all, mine, &|some: &mut [X::Item], read| {
-                guarded(&collective, &purpose, || tree::fold_read_within(self.size(), some, &op, &read));
-            });
+            collective.fold_parts(&purpose, items, all, mine, &guarded(&collective, &purpose, &op));
         })
     }
 
@@ -265,24 +266,45 @@ impl Collective<'_> {
         }
     }
 
-    /// Combines what all members have for the calling PE, so many items, by `fold`, which makes some at a time of what it reads
-    /// of each rank.
-    fn fold_parts<I: PlainData>(
+    /// Whether so many items for each are combined for all.
+    fn combines_for_all<I: Pod>(&self, purpose: &Purpose<'_>, items: usize, exact: bool) -> bool {
+        let (team, size) = (self.team, size_of::<I>());
+        if team.node_count() == 1 || items == 0 {
+            return false;
+        }
+        let at_once = self.most_between_nodes::<I>(Extent::All, exact).filter(|_| may_stream::<I>());
+        let (Some(at_once), all) = (at_once, items * team.size()) else { return false };
+        // Windows are taken where they would be the way.
+        self.way(purpose, Pattern::Reduction(all * size));
+        let reduced = all.div_ceil(at_once) * Round::all(team.node_count()).count();
+        let exchanged = || Portion::messages(team, items * size);
+        Shape::of(team).combines_for_all(team.job.settings.collective_ways, items * size, reduced, exchanged)
+    }
+
+    /// Combines what all members have for the calling PE, so many items.
+    fn fold_parts<I: Pod>(
         &self,
         purpose: &Purpose<'_>,
         items: usize,
         all: Given<'_>,
         mut mine: Taken<'_>,
-        fold: &impl Fn(&mut [I], Operands<'_, I>),
+        op: &Operator<impl Fn(I, I) -> I, impl Fn(I) -> I>,
     ) {
         let (size, rank) = (size_of::<I>(), self.team.rank());
+        if self.combines_for_all::<I>(purpose, items, op.exact) {
+            let mut combined = vec![I::zeroed(); items * self.team.size()];
+            all.read(0, bytemuck::cast_slice_mut(&mut combined));
+            self.combine_all(purpose, Extent::All, &mut combined, op);
+            return mine.write(0, bytemuck::cast_slice(&combined[rank * items..][..items]));
+        }
         let mut made = Made::new();
         let mut came = |first: usize, count: usize, read: Piece<'_>| {
             let read = |of: usize, at: usize, into: &mut [u8]| match of == rank {
                 true => all.read((rank * items + first) * size + at, into),
                 false => read(of, at, into),
             };
-            made.fold(count, fold, &read, &mut |at, made| mine.write(first * size + at, made));
+            let fold = |some: &mut [I], read: Operands<'_, I>| op.fold_read(self.team.size(), some, read);
+            made.fold(count, &fold, &read, &mut |at, made| mine.write(first * size + at, made));
         };
         if let Some(packed) = Packed::of(self, items, size) {
             let pack = |to: usize, first: usize, into: &mut [u8]| all.read((to * items + first) * size, into);

@@ -28,7 +28,7 @@ impl<'t> Subject<'t> {
     ///
     /// # Panics
     ///
-    /// If the object is one of another team.
+    /// If the object is of a team that lacks a member: who has none of it would be written to.
     #[inline]
     #[track_caller]
     pub(super) fn of<I>(team: &'t Team, place: Option<Extent>) -> Self {
@@ -44,6 +44,7 @@ impl<'t> Subject<'t> {
             && place.bytes > 0
             && team.job.teams.area.contains(&place.offset)
             && !team.uses().has_object_at(place)
+            && !is_of_larger_team(team, place)
         {
             refuse_stranger(team, place);
         }
@@ -101,12 +102,20 @@ pub(super) fn word_of_place(place: Option<Extent>) -> u64 {
     place.map_or(0, |place| place.offset as u64 + 1)
 }
 
+/// Whether an object is one of a team that all members of this one are in.
+#[cold]
+fn is_of_larger_team(team: &Team, place: Extent) -> bool {
+    let owner = team.job.teams.indexes.lock().owner(place).cloned();
+    owner.is_some_and(|owner| owner.contain(team.uses()))
+}
+
 #[cold]
 #[track_caller]
 fn refuse_stranger(team: &Team, place: Extent) -> ! {
     panic!(
-        "{} is an object of another team: collectives of a team take objects that this team has allocated, and symmetric \
-         objects of all PEs; call the collective of the team whose `alloc` gave the object",
+        "{} is an object of another team, in which not all members of this one are: collectives of a team take objects that \
+         this team has allocated, or one that contains it, and symmetric objects of all PEs; call the collective of the team \
+         whose `alloc` gave the object",
         team.job.name_of(place)
     )
 }

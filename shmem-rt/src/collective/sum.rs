@@ -8,9 +8,8 @@ use shmem_core::pe::Pe;
 use super::census::Round;
 use super::cover::Cover;
 use super::desk::{Desk, Spot};
-use super::partials::Partials;
 use super::passing::{Load, Passing};
-use super::tree::{Vertex, fold};
+use super::tree::{Vertex, fold, with_partials};
 use crate::group::Collective;
 
 /// The result of a reduction, for all members. What nodes have is one value for each vertex of their cover. If operations are
@@ -56,7 +55,9 @@ impl<'d, N: Pod, F: Fn(N, N) -> N> Sum<'d, N, F> {
         let [both, later, earlier] = runs.each_ref().map(|runs| Cover::of(runs, team.size()));
         // SAFETY: only who acts for the node works at its desk, and what is joined lies elsewhere.
         let into = unsafe { desk.room_at::<N>(collective, into, both.len()) };
-        both.join((earlier, earliers), (later, laters), into, Partials::new().of(), &self.op);
+        with_partials(team.size(), |partials| {
+            both.join((earlier, earliers), (later, laters), into, partials, &self.op);
+        });
     }
 
     /// How many values stand for so many nodes back from one.
@@ -96,17 +97,18 @@ impl<N: Pod, F: Fn(N, N) -> N> Passing for Sum<'_, N, F> {
         let own = unsafe { desk.room_at::<N>(collective, spot, values) };
         // SAFETY: all members of the node have come to this meeting, with a contribution of as many numbers.
         let contribution = |member: &Pe| unsafe { desk.contribution::<N>(collective, *member) };
-        let (mut partials, near) = (Partials::new(), team.neighbours());
+        let near = team.neighbours();
         if self.is_exact {
             let of = |k: usize| contribution(&near[k]);
-            return fold(near.len(), of, own, partials.of(), &self.op);
+            return with_partials(near.len(), |partials| fold(near.len(), of, own, partials, &self.op));
         }
         let ranks = desk.placement().ranks(team.node());
         let given = |tile: Range<usize>| {
             let vertices = ranks.clone().map(Vertex::rank);
             vertices.zip(near).map(move |(vertex, member)| (vertex, &contribution(member)[tile.clone()]))
         };
-        Cover::of(core::slice::from_ref(&ranks), team.size()).fold(given, own, partials.of(), &self.op);
+        let cover = Cover::of(core::slice::from_ref(&ranks), team.size());
+        with_partials(team.size(), |partials| cover.fold(given, own, partials, &self.op));
     }
 
     fn load(&mut self, collective: &Collective<'_>, round: Round) -> Load {
@@ -152,8 +154,11 @@ impl<N: Pod, F: Fn(N, N) -> N> Passing for Sum<'_, N, F> {
         if let Some(mine) = &mut self.alone
             && (self.is_exact || team.size() == 2)
         {
-            // Which of two is on the left makes no difference to any number.
-            return mine.iter_mut().zip(came).for_each(|(mine, came)| *mine = (self.op)(*mine, *came));
+            // Nodes are in the order of their first ranks.
+            return match team.node() {
+                0 => mine.iter_mut().zip(came).for_each(|(mine, came)| *mine = (self.op)(*mine, *came)),
+                _ => mine.iter_mut().zip(came).for_each(|(mine, came)| *mine = (self.op)(*came, *mine)),
+            };
         }
         let result = self.desk.result(team);
         let others = (before(collective, 1), others, came);

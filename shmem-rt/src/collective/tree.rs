@@ -171,19 +171,19 @@ pub(super) fn fold_slices<N>(
     Vertex::all(ranks).value_read(read, into, partials, combine);
 }
 
-/// As [`fold_read`], with room for what lies half made in the frame, if that is enough: not for items that are so large, or
-/// so aligned, that it is none for them.
+/// As [`fold_read`], with room for what lies half made, whatever the size of items.
 pub(super) fn fold_read_within<I: Pod>(
     ranks: usize,
     into: &mut [I],
     op: &impl Fn(I, I) -> I,
     read: &impl Fn(usize, usize, &mut [I]),
 ) {
-    let held = Vertex::all(ranks).depth();
-    if align_of::<I>() <= align_of::<Partials>() && held * size_of::<I>() <= size_of::<Partials>() {
-        return fold_read(ranks, read, into, Partials::new().of(), op);
-    }
-    fold_read(ranks, read, into, &mut vec![I::zeroed(); held], op);
+    with_partials(ranks, |partials| fold_read(ranks, read, into, partials, op));
+}
+
+/// Lends room for what lies half made while so many ranks are combined, or some of them.
+pub(super) fn with_partials<I: Pod, R>(ranks: usize, work: impl FnOnce(&mut [I]) -> R) -> R {
+    Partials::with(Vertex::all(ranks).depth(), work)
 }
 
 /// Cuts so many numbers into tiles of which as many as `held` fit `room`.

@@ -16,10 +16,11 @@ use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 
 use super::choice::Pattern;
-use super::direct::{Direct, There, tell};
+use super::direct::{Direct, LINE, There, tell};
+use super::extent::Extent;
 use super::given::{Given, Taken};
 use super::partials::Partials;
-use super::reduce::{Extent, Operator};
+use super::reduce::Operator;
 use super::subject::word_of;
 use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
@@ -390,51 +391,19 @@ impl Collective<'_> {
             fold.apply(&mut left, &right);
             left
         };
-        let op = Operator { op, settled: |item| item, rounds: fold.rounds };
+        let op = Operator { op, settled: |item| item, exact: !fold.rounds };
         let items: &mut [[u8; N]] = bytemuck::cast_slice_mut(data);
         self.reduce(purpose, extent, items, &op);
     }
 
-    /// Every member combines a slice of what lies at one place of all members, and writes to each of them what that is to
-    /// have, at another one or there. Nobody else reads that slice, so both may be one place.
-    fn fold_directly(&self, purpose: &Purpose<'_>, extent: Extent, places: Places, fold: Fold) {
-        let Places { from, to } = places;
-        let (members, rank) = (self.team.size(), self.team.rank());
-        let direct = Direct::meet(self, purpose);
-        let each = from.bytes.div_ceil(members).next_multiple_of(LINE);
-        let slice = (rank * each).min(from.bytes)..((rank + 1) * each).min(from.bytes);
+    /// Combines what lies at one place of all members, to another one or there, on one node.
+    fn fold_directly(&self, purpose: &Purpose<'_>, extent: Extent, Places { from, to }: Places, fold: Fold) {
         // A result, and what lies half made beside it, stay in the first cache.
         let (mut made, mut partials) = (Partials::new(), Partials::new());
         let (made, partials): (&mut [u8], &mut [u8]) = (made.of(), partials.of());
-        let most = tile(members, partials);
-        for at in slice.clone().step_by(most) {
-            let tile = &mut made[..most.min(slice.end - at)];
-            for distance in 0..members {
-                // Where a prefix goes nobody with a lower rank has its own, so what is overwritten is wanted no more.
-                let target = match extent {
-                    Extent::All => (rank + distance) % members,
-                    Extent::UpTo | Extent::Before => members - 1 - distance,
-                };
-                // The result of a reduction is the same for all.
-                if extent != Extent::All || distance == 0 {
-                    let read = |of: usize, into: &mut [u8]| {
-                        direct.on(of, from).part(at, into.len()).read(into);
-                    };
-                    match extent.members_up_to(target, members) {
-                        0 => tile.fill(0),
-                        ranks => {
-                            tree::fold_slices(ranks, &read, tile, partials, &|into, from| {
-                                fold.apply(into, from);
-                            });
-                        }
-                    }
-                }
-                direct.on(target, to).part(at, tile.len()).write(tile);
-            }
-        }
-        direct.leave();
+        let tile = &mut made[..tile(self.team.size(), partials)];
+        self.make_directly(purpose, extent, (from, to), tile, |ranks, tile, read| {
+            tree::fold_slices(ranks, &read, tile, partials, &|into, from| fold.apply(into, from));
+        });
     }
 }
-
-/// Bytes of a line of the cache, which slices do not share.
-const LINE: usize = 64;

@@ -71,6 +71,7 @@ impl Team {
         let near = Members::of(all, (0..all.size()).filter(|number| all.node_of(*number) == here));
         let team = |index, members: Arc<Members>| {
             let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), members);
+            job.teams.indexes.lock().enter(index, &uses);
             Self::new(Arc::clone(job), endpoint, index, uses)
         };
         (team(WORLD, Arc::clone(all)), team(NODE, Arc::new(near)))
@@ -403,6 +404,13 @@ impl Collective<'_> {
             activity.subject = Text::head(&format!("{subject}{comma}behind {started} that were started"));
         }
         activity
+    }
+
+    /// The same, also with the place where a program of another language calls: that is looked for when it is asked for the second
+    /// time, which takes long.
+    pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
+        let _ = self.activity(purpose, count);
+        self.activity(purpose, count)
     }
 
     /// The number of its first meeting.

@@ -13,11 +13,13 @@ pub enum Collective {
     Barrier,
     /// `broadcast`: bytes of the root.
     Broadcast(usize),
-    /// `sum` of floating-point numbers: bytes of each member.
+    /// `sum` of floating-point numbers, for all or for one (`sum_to`), or whatever else is done in order (`reduce`,
+    /// `reduce_to`): bytes of each member.
     Sum(usize),
-    /// `sum` of whole numbers, or whatever else can be done in any order: bytes of each member.
+    /// `sum` of whole numbers, for all or for one, or whatever else can be done in any order: bytes of each member. `min_at` and
+    /// `max_at` bring 40.
     ExactSum(usize),
-    /// `sum_inscan` or `sum_exscan`: bytes of each member.
+    /// `sum_inscan`, `sum_exscan`, or those by an operation of the program: bytes of each member.
     Scan(usize),
     /// `fcollect`: bytes of each member.
     Fcollect(usize),

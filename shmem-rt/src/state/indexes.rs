@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use shmem_core::object::Extent;
 use shmem_core::system::MAX_TEAMS;
 
 use super::uses::Uses;
@@ -26,8 +27,8 @@ pub(crate) struct Indexes {
 #[derive(Debug)]
 enum Entry {
     Free,
-    /// The world, and the node's team.
-    Permanent,
+    /// The world or the node's team, with what there is of it once it is made.
+    Permanent(Option<Arc<Uses>>),
     Made(Arc<Uses>),
 }
 
@@ -40,14 +41,28 @@ impl Indexes {
     /// Those of a PE that is in the first two teams.
     pub(crate) fn new() -> Self {
         let mut entries = [const { Entry::Free }; MAX_TEAMS];
-        entries[WORLD] = Entry::Permanent;
-        entries[NODE] = Entry::Permanent;
+        entries[WORLD] = Entry::Permanent(None);
+        entries[NODE] = Entry::Permanent(None);
         Self { entries }
+    }
+
+    /// Enters what there is of one of the first two teams.
+    pub(crate) fn enter(&mut self, index: usize, uses: &Arc<Uses>) {
+        self.entries[index] = Entry::Permanent(Some(Arc::clone(uses)));
     }
 
     /// Those of no team.
     pub(crate) fn free(&self) -> Set {
         self.set(|entry| matches!(entry, Entry::Free))
+    }
+
+    /// The team whose object lies at a place.
+    pub(crate) fn owner(&self, place: Extent) -> Option<&Arc<Uses>> {
+        let uses = self.entries.iter().filter_map(|entry| match entry {
+            Entry::Free | Entry::Permanent(None) => None,
+            Entry::Permanent(Some(uses)) | Entry::Made(uses) => Some(uses),
+        });
+        uses.into_iter().find(|uses| uses.has_object_at(place))
     }
 
     /// Those of teams of which this PE has nothing left.

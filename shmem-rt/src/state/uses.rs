@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard, OnceLock};
+use std::sync::{Arc, MutexGuard, OnceLock, Weak};
 
 use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Released;
@@ -28,6 +28,8 @@ pub(crate) struct Uses {
     objects: Mutex<Objects>,
     /// Where the window of each member lies, if they have taken room for it.
     window: OnceLock<Range<usize>>,
+    /// A team that was found to contain it, the last one.
+    within: Mutex<Weak<Self>>,
 }
 
 /// The objects of a team, numbered alike on all members.
@@ -52,6 +54,7 @@ impl Uses {
             released: Arc::default(),
             objects: Mutex::default(),
             window: OnceLock::new(),
+            within: Mutex::default(),
         })
     }
 
@@ -153,6 +156,18 @@ impl Uses {
     pub(crate) fn has_object_at(&self, Extent { offset, bytes }: Extent) -> bool {
         let is_inside = |range: &Range<usize>| range.start <= offset && offset + bytes <= range.end;
         self.lock().ranges.values().any(is_inside)
+    }
+
+    /// Whether all members of another team are in this one.
+    pub(crate) fn contain(self: &Arc<Self>, other: &Self) -> bool {
+        let mut within = other.within.lock();
+        // Nobody else has its address: a team that is gone is there as long as it is named.
+        let is_known = core::ptr::eq(within.as_ptr(), Arc::as_ptr(self));
+        if !is_known && other.members.iter().all(|pe| self.has_member(pe.number())) {
+            *within = Arc::downgrade(self);
+            return true;
+        }
+        is_known
     }
 
     /// A bit for each object, in the order of their numbers: whether its handle is gone here.

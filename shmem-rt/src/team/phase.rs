@@ -16,6 +16,7 @@
 //!    an agreed collective of that team, or of one in which it lies.
 //!    So whoever can name the bytes of an object of this team on p has a box of this very object, and is
 //!    a member.
+//!    A collective of a smaller team reads and writes such an object on its own members only, each by its own box.
 //! 5. No member has a token: each has lent its world exclusively to this call. All endpoints of members are
 //!    quiet, and the barriers in front of the body and behind it are the checked ones of the team, so (2) to
 //!    (7) of the argument for the world hold for the members.

@@ -250,6 +250,16 @@ fn run(world: &mut World<Multiple>) {
             };
             collective(world, family, pair[usize::from(me != 0)]);
         }
+        // Two for the last PE, with a barrier behind in which the others would wait for ever; and as chunks come.
+        "operation" => {
+            let last = world.pe(world.n_pes() - 1).unwrap();
+            let fails = || world.reduce_to([1_u64; 3], last, |_, _| panic!("the operation fails"));
+            let _ = catch_unwind(AssertUnwindSafe(fails));
+        }
+        "operation on much" => {
+            let fails = || world.reduce(vec![1_u64; 20_000], |_, _| panic!("the operation fails"));
+            let _ = catch_unwind(AssertUnwindSafe(fails));
+        }
         "threads" if me == 0 => {
             let meet = || {
                 let world = &*world;
@@ -346,6 +356,19 @@ fn are_found(scenario: &str, others: &str) {
             &["the PEs do not agree on what they do: ", "PE 0 is in `", others, "agreement.rs:"],
         );
         assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
+    }
+}
+
+#[test]
+fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
+    for (scenario, call) in
+        [("operation", "reduce_to(1 x [u64; 3] to PE "), ("operation on much", "reduce(20000 x u64)`")]
+    {
+        for way in WAYS {
+            let said = fails(scenario, way);
+            let panic = format!("a panic inside the operation of `{call}");
+            assert_says(&said, &["the operation fails", &panic, "agreement.rs:", "ends the job"]);
+        }
     }
 }
 

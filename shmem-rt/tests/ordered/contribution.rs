@@ -275,8 +275,8 @@ fn truth_is_combined_as_bits_are(world: &mut World) {
 
 #[shmem::test(pes = 3)]
 fn the_object_of_another_team_is_refused(world: &mut World) {
-    let pair = || world.team().split_strided(world, 0, 1, 2, &TeamConfig::default()).unwrap();
-    if let (Some(one), Some(other)) = (pair(), pair()) {
+    let first = |members| world.team().split_strided(world, 0, 1, members, &TeamConfig::default()).unwrap();
+    if let (Some(one), Some(other)) = (first(2), first(3)) {
         let object = one.alloc(world, [0_u64; 8]).unwrap();
         let message = |body: &dyn Fn()| {
             let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_err();
@@ -290,7 +290,7 @@ fn the_object_of_another_team_is_refused(world: &mut World) {
         ];
         for call in calls {
             let said = message(call);
-            let expected = "is an object of another team: collectives of a team take objects that this team has allocated";
+            let expected = "is an object of another team, in which not all members of this one are: collectives of a team take";
             assert!(said.contains(expected), "{said}");
         }
         one.sum(world, &object);

@@ -2,7 +2,7 @@
 //! give what a loop gives, and floating sums those of the tree.
 
 use shmem::prelude::*;
-use shmem::{Team, TeamConfig, zeroed};
+use shmem::{Team, TeamBox, TeamConfig, zeroed};
 
 const PES: usize = 4;
 /// Elements of each PE: below a direct form, a bit more, and some chunks that do not come out even.
@@ -228,6 +228,66 @@ fn a_part_of_no_elements_at_the_end_of_an_object_of_a_team_is_one_of_it(world: &
     let object = team.alloc(world, zeroed::<u64>(512)).unwrap();
     team.sum(world, object.here(world).index(512..));
     team.sum(world, object.here(world).index(511..));
+}
+
+/// They are on all members of a team inside it, and may be on more.
+#[shmem::test(pes = 4)]
+fn objects_of_a_team_are_taken_by_teams_inside_it(world: &mut World) {
+    let (me, config) = (world.my_pe(), TeamConfig::default());
+    let of_all = world.team().alloc(world, zeroed::<f64>(LENGTHS[3])).unwrap();
+    // PEs 3, 2 and 1, and of these 1 and 3.
+    let outer = world.team().split_by(world, (me > 0).then_some(0), -(me as i64), &config).unwrap();
+    if let Some(outer) = outer {
+        let list = || outer.alloc(world, zeroed::<u64>(2 * LENGTHS[4])).unwrap();
+        let (from, to) = (list(), list());
+        let inner = outer.split_by(world, (me != 2).then_some(0), me as i64, &config).unwrap();
+        if let Some(inner) = &inner {
+            LENGTHS.iter().for_each(|len| lists_inside(world, inner, *len, (&from, &to)));
+        }
+        for len in &LENGTHS[..4] {
+            let part = of_all.here(world).index(..*len);
+            part.fill(me as f64);
+            outer.sum(world, part);
+            assert!(part.to_vec().iter().all(|sum| *sum == 6.0), "{len}");
+        }
+        outer.barrier(world);
+        let is_untouched =
+            || [&from, &to].iter().all(|list| list.here(world).to_vec().iter().all(|x| *x == 0));
+        assert!(me != 2 || is_untouched(), "who is not in the team has nothing to do with it");
+    }
+    world.barrier_all();
+}
+
+/// Sends parts of objects between the two members of a team, in all families that write an object.
+fn lists_inside(world: &World, team: &Team, len: usize, (from, to): (&TeamBox<[u64]>, &TeamBox<[u64]>)) {
+    let (me, pes, rank) = (world.my_pe(), [1, 3], team.rank());
+    let given = row(3, me, 2 * len);
+    let (source, into) = (from.here(world).index(..2 * len), to.here(world).index(..2 * len));
+    source.copy_from(&given);
+    let exchanged: Vec<u64> =
+        pes.iter().flat_map(|pe| row(3, *pe, 2 * len)[rank * len..][..len].to_vec()).collect();
+    let collected: Vec<u64> = pes.iter().flat_map(|pe| row(3, *pe, len)).collect();
+    let mine = source.index(..len);
+    let calls: [(&dyn Fn(), &[u64]); 6] = [
+        (&|| team.alltoall(world, &source, into), &exchanged),
+        (&|| team.alltoalls(world, &source, 1, into, 1, len), &exchanged),
+        (&|| _ = team.alltoallv_into(world, &source, &[len; 2], into), &exchanged),
+        (&|| team.fcollect(world, &mine, into), &collected),
+        (&|| _ = team.collect_into(world, &mine, into), &collected),
+        (&|| team.start_fcollect(world, &mine, into).wait(), &collected),
+    ];
+    for (k, (call, expected)) in calls.into_iter().enumerate() {
+        into.fill(7);
+        call();
+        assert!(into.to_vec() == expected, "call {k}, {len} of each");
+    }
+    team.sum(world, source);
+    let sum = |k: usize| element(3, 1, k) + element(3, 3, k);
+    assert!(source.to_vec().into_iter().enumerate().all(|(k, x)| x == sum(k)), "{len}");
+    team.broadcast(world, into, team.pes()[0]);
+    assert!(into.to_vec() == collected, "{len}");
+    into.fill(0);
+    source.fill(0);
 }
 
 /// Who comes back first changes what the others may have yet to read.

@@ -2,7 +2,7 @@
 //! of unusual sizes, and what is refused.
 
 use shmem::prelude::*;
-use shmem::{Located, TeamConfig};
+use shmem::{Located, Team, TeamConfig};
 
 /// Larger than what lies half made in a frame, and more aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
@@ -54,6 +54,66 @@ fn items_of_any_size_are_combined_in_the_order_of_ranks(world: &mut World) {
     let all = vec![large; 5];
     assert_eq!(world.reduce_scatter(&all, large, sum), Large { numbers: [10; 1000] });
     assert_eq!(world.scatter_from(&vec![large; 5], large, third), Large { numbers: [2; 1000] });
+}
+
+/// The tree over ranks, as it is defined, of what each has, item by item.
+fn tree<T: Copy>(rows: &[Vec<T>], op: &impl Fn(T, T) -> T) -> Vec<T> {
+    match rows {
+        [one] => one.clone(),
+        _ => {
+            let (left, right) = rows.split_at(rows.len().next_power_of_two() / 2);
+            let (left, right) = (tree(left, op), tree(right, op));
+            left.into_iter().zip(right).map(|(left, right)| op(left, right)).collect()
+        }
+    }
+}
+
+/// Combines so many items of so many words by an operation that is neither commutative nor associative, in all ways.
+fn combines<const N: usize>(world: &World, team: &Team, len: usize) {
+    let of = |pe: usize, len: usize| -> Vec<[u64; N]> {
+        let word = |k: usize, i: usize| ((pe * len + k) * N + i) as u64;
+        (0..len).map(|k| std::array::from_fn(|i| word(k, i).wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect()
+    };
+    let op = |a: [u64; N], b: [u64; N]| -> [u64; N] {
+        std::array::from_fn(|i| a[i].wrapping_mul(3).rotate_left(1) ^ b[i])
+    };
+    let (me, rank, members) = (world.my_pe(), team.rank(), team.size());
+    let told = || format!("{len} items of {N} words among {:?}", team.pes());
+    let rows: Vec<_> = team.pes().iter().map(|pe| of(pe.number(), len)).collect();
+    let all = tree(&rows, &op);
+    assert!(team.reduce(world, of(me, len), op) == all, "{}", told());
+    assert!(team.reduce_inscan(world, of(me, len), op) == tree(&rows[..=rank], &op), "{}", told());
+    let mut before = of(me, len);
+    let found = team.reduce_exscan(world, &mut before[..], op);
+    assert_eq!(found.is_some(), rank > 0);
+    assert!(before == if rank == 0 { of(me, len) } else { tree(&rows[..rank], &op) }, "{}", told());
+    let (mut mine, root) = (of(me, len), len % members);
+    let found = team.reduce_to(world, &mut mine[..], team.pes()[root], op);
+    assert_eq!(found.is_some(), rank == root);
+    assert!(mine == if rank == root { all } else { of(me, len) }, "{}", told());
+    let parts: Vec<_> = team.pes().iter().map(|pe| of(pe.number(), len * members)).collect();
+    let part = |row: &Vec<[u64; N]>| row[rank * len..][..len].to_vec();
+    let mine = team.reduce_scatter(world, &parts[rank], of(me, len), op);
+    assert!(mine == tree(&parts.iter().map(part).collect::<Vec<_>>(), &op), "{}", told());
+}
+
+/// Few and many, of sizes that rooms hold many of, one, or none.
+#[shmem::test(pes = 5)]
+fn operations_are_carried_out_by_the_tree_however_large_items_are(world: &mut World) {
+    let (me, config) = (world.my_pe(), TeamConfig::default());
+    // In order; the first ones, backwards; and in an order in which those of a node do not follow each other.
+    for (members, keys) in [(5, [0; 5]), (2, [0; 5]), (4, [4, 3, 2, 1, 0]), (5, [0, 3, 1, 4, 2])] {
+        let team = world.team().split_by(world, (me < members).then_some(0), keys[me], &config).unwrap();
+        let Some(team) = team else { continue };
+        for len in [1, 300, 9000] {
+            combines::<3>(world, &team, len);
+        }
+        for len in [1, 70] {
+            combines::<128>(world, &team, len);
+            combines::<129>(world, &team, len);
+        }
+        combines::<3000>(world, &team, 2);
+    }
 }
 
 #[shmem::test(pes = 3)]

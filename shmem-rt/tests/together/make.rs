@@ -114,16 +114,22 @@ macro_rules! read {
 }
 
 /// A list for a collective to write, with something in it before; what is in it behind. In an object of all PEs, from an element
-/// on, where there is room.
+/// on, where there is room, or in one of the team, if it is as long on all members.
 macro_rules! list {
     ($maker:ident, $before:expr, $first:expr, |$into:ident| $call:expr) => {{
         let (object, mut before, first) = (T::object($maker.room).here($maker.world), $before, $first);
         match $maker.call.form {
-            Form::Object | Form::OfTeam if first + before.len() <= object.len() => {
+            Form::Object if first + before.len() <= object.len() => {
                 let $into = object.index(first..first + before.len());
                 $into.copy_from(&before);
                 $call;
                 $into.to_vec()
+            }
+            Form::OfTeam => {
+                let Ok(object) = $maker.team.alloc($maker.world, &before[..]) else { return };
+                let $into = &object;
+                $call;
+                object.here($maker.world).to_vec()
             }
             _ => {
                 let $into = &mut before;
@@ -134,14 +140,23 @@ macro_rules! list {
     }};
 }
 
-/// A list for a collective to read: the first elements of an object of all PEs, where there is room. What else is given of that
-/// object may lie there, too.
+/// A list for a collective to read: the first elements of an object of all PEs, where there is room, or of one of the team. What
+/// else is given of that of all PEs may lie there, too.
 macro_rules! listed {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
         let (object, mine) = (T::object($maker.room).here($maker.world), $mine);
         match $maker.call.form {
             Form::Object if mine.len() <= object.len() => {
                 let $given = &object.index(..mine.len());
+                $given.copy_from(&mine);
+                $call
+            }
+            Form::OfTeam => {
+                // As long on all members, of which some give less.
+                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed($maker.call.len)) else {
+                    return;
+                };
+                let $given = &object.here($maker.world).index(..mine.len());
                 $given.copy_from(&mine);
                 $call
             }
@@ -195,8 +210,10 @@ impl<L: ThreadLevel> Maker<'_, L> {
             }
             What::Alltoall => {
                 let part = len / size;
-                let mut found = vec![T::ZERO; part * size];
-                team.alltoall(world, &self.has::<T>(me, part * size), &mut found);
+                let source = self.has::<T>(me, part * size);
+                let found = list!(self, vec![T::ZERO; part * size], len, |into| {
+                    listed!(self, source, |x| team.alltoall(world, x, into));
+                });
                 let all = self.all::<T>(part * size);
                 let expected: Vec<&[T]> = all.iter().map(|row| &row[rank * part..][..part]).collect();
                 self.compare(&found, &expected.concat());
@@ -291,11 +308,13 @@ impl<L: ThreadLevel> Maker<'_, L> {
             }
             What::FcollectTo => {
                 let pe = team.pe(root).expect("a rank of the team");
-                let found =
-                    list!(self, vec![T::ZERO; if rank == root { size * len } else { 0 }], 0, |into| {
-                        read!(self, self.has::<T>(me, len), |x| team.fcollect_to(world, x, into, pe));
-                    });
-                self.compare(&found, &if rank == root { self.all(len).concat() } else { Vec::new() });
+                // Others may give nothing, and what they give is left alone.
+                let gives = rank == root || call.form == Form::OfTeam;
+                let before = vec![T::ZERO; if gives { size * len } else { 0 }];
+                let found = list!(self, before.clone(), 0, |into| {
+                    read!(self, self.has::<T>(me, len), |x| team.fcollect_to(world, x, into, pe));
+                });
+                self.compare(&found, &if rank == root { self.all(len).concat() } else { before });
             }
             What::ScatterFrom => {
                 let (pe, part) = (team.pe(root).expect("a rank of the team"), len / size);
@@ -332,8 +351,24 @@ impl<L: ThreadLevel> Maker<'_, L> {
                     |from: usize, to: usize| (0..to).map(|before| counts(from, before)).sum::<usize>();
                 let of_each: Vec<usize> = (0..size).map(|to| counts(rank, to)).collect();
                 let source = self.has::<T>(me, of_each.iter().sum());
-                let mut found = vec![T::ZERO; call.seed as usize % 9];
-                let came = team.alltoallv(world, &source, &of_each, &mut found);
+                let came;
+                let found = match call.form {
+                    Form::Value => {
+                        let mut found = vec![T::ZERO; call.seed as usize % 9];
+                        came = team.alltoallv(world, &source, &of_each, &mut found);
+                        found
+                    }
+                    _ => {
+                        let before = self.has::<T>(!me, len + 3);
+                        let mut found = list!(self, before.clone(), len, |into| {
+                            came = listed!(self, source, |x| team.alltoallv_into(world, x, &of_each, into));
+                        });
+                        let count = came.iter().sum();
+                        self.compare(&found[count..], &before[count..]);
+                        found.truncate(count);
+                        found
+                    }
+                };
                 assert_eq!(came, (0..size).map(|from| counts(from, rank)).collect::<Vec<_>>());
                 let parts = (0..size).map(|from| {
                     let sent = self.has::<T>(members[from], start(from, size));

@@ -83,14 +83,45 @@ fn as_the_formula_says(world: &mut World, per_node: usize) {
             expect(Collective::Sum(bytes), counted(world, |world| world.sum(&mut numbers[..])));
             assert_eq!(numbers[0], pes as f64);
             expect(Collective::Scan(bytes), counted(world, |world| world.sum_exscan(&mut data[..])));
+            for_one_and_by_operations(world, items, &expect);
             let mut all = vec![0; items * pes];
             expect(Collective::Fcollect(bytes), counted(world, |world| world.fcollect(&data[..], &mut all)));
         }
         if items < 300 || pes <= 8 {
             let (source, mut into) = (vec![1_u64; items * pes], vec![0; items * pes]);
             expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&source, &mut into)));
+            parts_of_sums(world, items, shape);
         }
     }
+}
+
+/// Of sums each PE has its part.
+fn parts_of_sums(world: &mut World, items: usize, shape: Shape) {
+    let expect = |exact, (messages, bytes)| {
+        let cost = Cost::of_parts_of_a_sum(8 * items, exact, shape);
+        assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{items} sums for each of {shape:?}");
+    };
+    let (whole, numbers) = (vec![1_u64; items * world.n_pes()], vec![1.0; items * world.n_pes()]);
+    let (mut mine, mut made) = (vec![0_u64; items], vec![0.0; items]);
+    expect(true, counted(world, |world| world.sum_scatter(&whole, &mut mine[..])));
+    expect(false, counted(world, |world| world.reduce_scatter(&numbers, &mut made[..], |a, b| a + b)));
+    let pes = world.n_pes();
+    assert!(mine.iter().all(|sum| *sum == pes as u64) && made.iter().all(|sum| *sum == pes as f64));
+}
+
+/// What is combined for one PE, by an operation of the program, or with its place goes as sums do.
+fn for_one_and_by_operations(world: &mut World, items: usize, expect: &impl Fn(Collective, (u64, u64))) {
+    let (root, bytes) = (world.pe(world.n_pes() - 1).unwrap(), 8 * items);
+    let (mut whole, mut numbers) = (vec![1_u64; items], vec![1.0; items]);
+    let less = |a: f64, b: f64| a - b;
+    expect(Collective::ExactSum(bytes), counted(world, |world| _ = world.sum_to(&mut whole[..], root)));
+    expect(Collective::ExactSum(bytes), counted(world, |world| _ = world.max_to(&mut numbers[..], root)));
+    expect(Collective::Sum(bytes), counted(world, |world| _ = world.sum_to(&mut numbers[..], root)));
+    expect(Collective::Sum(bytes), counted(world, |world| world.reduce(&mut numbers[..], less)));
+    expect(Collective::Sum(bytes), counted(world, |world| _ = world.reduce_to(&mut numbers[..], root, less)));
+    expect(Collective::Scan(bytes), counted(world, |world| world.reduce_inscan(&mut numbers[..], less)));
+    expect(Collective::Scan(bytes), counted(world, |world| _ = world.reduce_exscan(&mut numbers[..], less)));
+    expect(Collective::ExactSum(40), counted(world, |world| _ = world.min_at(&whole[..])));
 }
 
 /// The same on symmetric objects.

@@ -28,7 +28,9 @@ impl Course {
 
     /// Combines items of `grain` bytes; nothing, if there is nothing to combine.
     pub(super) fn reduction(area: &Area, bytes: usize, grain: usize) -> Option<Self> {
-        chunks(area, bytes)?;
+        if !is_brought(area, bytes) {
+            return None;
+        }
         if area.size() == Exchange::RANKS {
             let chunks = Chunks::new(bytes, chunk(area, bytes), grain);
             return Some(Self::of(&Exchange::new(area.rank(), chunks, MOST_SLOTS)));
@@ -59,9 +61,14 @@ impl Course {
     }
 }
 
-/// Bytes as chunks, if anybody else is to have any.
+/// Whether anybody else is to have any bytes.
+fn is_brought(area: &Area, bytes: usize) -> bool {
+    area.size() > 1 && bytes > 0
+}
+
+/// Bytes as chunks, if there is anything to bring.
 fn chunks(area: &Area, bytes: usize) -> Option<Chunks> {
-    (area.size() > 1 && bytes > 0).then(|| Chunks::new(bytes, chunk(area, bytes), 1))
+    is_brought(area, bytes).then(|| Chunks::new(bytes, chunk(area, bytes), 1))
 }
 
 /// How long chunks are of so many bytes that come along one way: short enough that several are under way.

@@ -18,64 +18,51 @@ use super::work::{Flight, Freight};
 use crate::collective::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 use crate::collective::plan::Rotation;
 use crate::collective::subject::{Subject, word_of, word_of_place};
+use crate::collective::table::table;
 use crate::group::{Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 macro_rules! reductions {
-    ($($(#[$doc:meta])* $name:ident, $blocking:literal ($operands:ident: $reducible:ident::$number:ident) as $family:ident = $op:ident;)*) => {
+    ($($whose:ident: $all:ident $of_all:ident, $to:ident $of_one:ident, $start:ident $started:ident,
+        ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
         impl Team {$(
-            $(#[$doc])*
-            #[doc = concat!("of what all members have, and goes on: what [`", $blocking, "`](Self::", $blocking, ") gives, the same bits")]
+            #[doc = concat!("Starts the ", $what)]
+            #[doc = concat!("of what all members have, and goes on: what [`", stringify!($all), "`](Self::", stringify!($all), ") gives, the same bits")]
             /// of it, is there when the result is [waited](Started::wait) for. `data` is as there, and is read before this returns.
             /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
             ///
             /// # Panics
             ///
-            /// If an object is one of another team.
+            /// If an object is of a team that lacks a member.
             ///
-            #[doc = concat!("Source: MPI 4.1, `MPI_Iallreduce`; OpenSHMEM 1.6, `shmem_", $blocking, "_reduce`.")]
+            #[doc = concat!("Source: MPI 4.1, `MPI_Iallreduce`; OpenSHMEM 1.6, `shmem_", stringify!($all), "_reduce`.")]
             #[doc(alias = "MPI_Iallreduce")]
             #[track_caller]
-            pub fn $name<'t, X, R>(&'t self, token: &'t (impl Initiator + ?Sized), data: X) -> Started<'t, R>
+            pub fn $start<'t, X, R>(&'t self, token: &'t (impl Initiator + ?Sized), data: X) -> Started<'t, R>
             where
                 X: $operands<R> + 't,
             {
                 type Of<I> = <I as $reducible>::$number;
                 let (op, settled) = (Of::<X::Item>::$op, Of::<X::Item>::settled);
-                self.start_reduction(token, Family::$family, data, op, settled)
+                self.start_reduction(token, Family::$started, data, op, settled)
             }
         )*}
 
         impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            #[doc = concat!("of what all PEs have, and goes on; see [`Team::", stringify!($name), "`].")]
+            #[doc = concat!("Starts the ", $what)]
+            #[doc = concat!("of what all PEs have, and goes on; see [`Team::", stringify!($start), "`].")]
             #[track_caller]
-            pub fn $name<'t, X, R>(&'t self, data: X) -> Started<'t, R>
+            pub fn $start<'t, X, R>(&'t self, data: X) -> Started<'t, R>
             where
                 X: $operands<R> + 't,
             {
-                self.team().$name(self, data)
+                self.team().$start(self, data)
             }
         )*}
     };
 }
-reductions! {
-    /// Starts the sum
-    start_sum, "sum" (Operands: Reducible::Number) as StartSum = added;
-    /// Starts the product
-    start_prod, "prod" (Operands: Reducible::Number) as StartProd = multiplied;
-    /// Starts the minimum
-    start_min, "min" (Operands: Reducible::Number) as StartMin = lesser;
-    /// Starts the maximum
-    start_max, "max" (Operands: Reducible::Number) as StartMax = greater;
-    /// Starts the bitwise and
-    start_and, "and" (BitOperands: BitReducible::Bits) as StartAnd = anded;
-    /// Starts the bitwise or
-    start_or, "or" (BitOperands: BitReducible::Bits) as StartOr = ored;
-    /// Starts the bitwise exclusive or
-    start_xor, "xor" (BitOperands: BitReducible::Bits) as StartXor = xored;
-}
+table!(reductions);
 
 impl Team {
     /// Starts to meet all members, and goes on. Who has [waited](Started::wait) for it knows that all have come to this call, and
@@ -136,7 +123,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is one of another team.
+    /// If `root` is not a member, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Ibcast`; OpenSHMEM 1.6, `shmem_broadcast`.
     #[doc(alias = "MPI_Ibcast")]
@@ -187,7 +174,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has not room for exactly that, or an object is one of another team.
+    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Iallgather`; OpenSHMEM 1.6, `shmem_fcollect`.
     #[doc(alias = "MPI_Iallgather")]
@@ -232,7 +219,8 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the lists differ in length, or cannot be divided by the number of members, or an object is one of another team.
+    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a
+    /// member.
     ///
     /// Source: MPI 4.1, `MPI_Ialltoall`; OpenSHMEM 1.6, `shmem_alltoall`.
     #[doc(alias = "MPI_Ialltoall")]

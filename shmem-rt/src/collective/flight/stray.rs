@@ -22,7 +22,7 @@ impl Collective<'_> {
         let there = theirs.map_or_else(|| "somewhere it did not say".to_owned(), |theirs| theirs.to_string());
         let here = match purpose.operation.name() {
             END => RETURNED.to_owned(),
-            _ => self.activity(purpose, count).to_string(),
+            _ => self.activity_with_place(purpose, count).to_string(),
         };
         let places = vec![(here, vec![endpoint.me().number()]), (there, vec![other.number()])];
         team.job.abort(1, &disagreement(places))
