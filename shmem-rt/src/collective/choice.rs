@@ -149,27 +149,15 @@ impl Shape {
         }
     }
 
-    /// Whether parts of so many bytes that each combines for itself are combined for all instead, and each takes its own: between
-    /// nodes, where all members of a node would send theirs. `reduced` is how many messages a node sends one behind the other if
-    /// that goes with meetings, and `exchanged` how many it sends if parts are brought by meetings to who combines them.
-    pub(crate) fn combines_for_all(
-        self,
-        asked: CollectiveWays,
-        part: usize,
-        reduced: usize,
-        exchanged: impl FnOnce() -> usize,
-    ) -> bool {
-        if self.nodes == 1 || part == 0 {
-            return false;
-        }
-        let all = part.saturating_mul(self.members);
-        let way = |pattern| self.way(asked, pattern, Form::Private);
-        match (way(Pattern::Reduction(all)), way(Pattern::Alltoall(part))) {
-            // Of much data each is sent twice, once to be combined and once to all.
-            (Way::Windows, _) => self.members > 2 * self.nodes || part < LEAST_PART && self.nodes > 2,
-            (_, Way::Windows) => false,
-            _ => reduced < exchanged(),
-        }
+    /// Whether parts of so many bytes that each combines for itself are sooner combined for all, where each takes its own: between
+    /// nodes, where all members of a node would send theirs.
+    pub(crate) fn combines_for_all(self, asked: CollectiveWays, part: usize, is_exact: bool) -> bool {
+        let time = |pattern| match self.way(asked, pattern, Form::Private) {
+            Way::Windows => self.time_in_windows(pattern, Form::Private),
+            _ => self.time_in_meetings(pattern),
+        };
+        let all = Pattern::reduction(part.saturating_mul(self.members), is_exact);
+        self.nodes > 1 && part > 0 && time(all) < time(Pattern::Alltoall(part))
     }
 
     /// Bytes of a ring's chunk for each other member. None, of very many.
@@ -321,15 +309,10 @@ mod tests {
 
     #[test]
     fn parts_are_combined_for_all_where_that_is_less() {
-        let combines = |shape: Shape, part, reduced, exchanged| {
-            shape.combines_for_all(CollectiveWays::default(), part, reduced, || exchanged)
-        };
-        // By messages, where all of it goes with meetings.
-        assert!(combines(of(64, 64), 8, 6, 63) && !combines(of(3, 3), 8, 2, 2));
-        // By bytes, where there is much.
-        assert!(combines(of(1024, 64), 64 << 10, 1, 1) && !combines(of(64, 64), 64 << 10, 1, 1));
-        assert!(combines(of(1000, 1000), 1 << 10, 1, 1) && !combines(of(2, 2), 64 << 10, 1, 1));
-        assert!(!combines(of(4, 1), 8, 0, 9) && !combines(of(64, 64), 0, 0, 9));
+        let combines = |shape: Shape, part| shape.combines_for_all(CollectiveWays::default(), part, true);
+        // A sum has few messages, and parts go straight.
+        assert!(combines(of(64, 64), 8) && !combines(of(2, 2), 64 << 10));
+        assert!(!combines(of(4, 1), 8) && !combines(of(64, 64), 0), "nothing goes between nodes");
     }
 
     #[test]

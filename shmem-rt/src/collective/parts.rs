@@ -5,7 +5,6 @@ use core::ops::Range;
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::blocks::is_alone;
-use super::census::Round;
 use super::passing::Load;
 use super::placement::Placement;
 use super::rooms::{address, desk, mirror, scratch};
@@ -39,14 +38,6 @@ impl Portion {
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
         let placement = Placement::of(team);
         Self::all_of(placement.nodes(), placement.most(), part)
-    }
-
-    /// How many messages a node sends to bring parts of so many bytes.
-    pub(super) fn messages(team: &Team, part: usize) -> usize {
-        let others = team.node_count() - 1;
-        let rounds = Round::all(team.node_count()).count();
-        let of_one = |portion: Self| portion.distances().len();
-        Self::all(team, part).map(of_one).map(|sent| if sent < others { sent + rounds } else { sent }).sum()
     }
 
     /// Those of a team with so many nodes, of which the largest has so many members.

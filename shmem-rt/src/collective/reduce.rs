@@ -160,8 +160,11 @@ impl Team {
         let collective = self.enter(token.endpoint(), Some(subject.location()));
         // Scans go through windows nowhere.
         let is_here = extent == Extent::All || self.node_count() == 1;
+        // Slices and tiles end at multiples of a grain, inside of some pairs of numbers.
+        let is_whole = GRAIN.is_multiple_of(size_of::<N>());
         if let Some(place) = subject.place()
             && is_here
+            && is_whole
             && self.is_in_place(Pattern::reduction(place.bytes, op.exact))
         {
             let collective = collective.moving(place.bytes);

@@ -7,7 +7,6 @@ use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::blocks::Shares;
-use super::census::Round;
 use super::choice::{Pattern, Shape};
 use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
@@ -15,7 +14,6 @@ use super::made::{Made, Operands};
 use super::number::{self, Number, Reducible};
 use super::operation::{guarded, may_stream, type_of};
 use super::packed::{Packed, Piece};
-use super::parts::Portion;
 use super::passing::GRAIN;
 use super::reduce::Operator;
 use super::rooted::Root;
@@ -272,13 +270,12 @@ impl Collective<'_> {
         if team.node_count() == 1 || items == 0 {
             return false;
         }
-        let at_once = self.most_between_nodes::<I>(Extent::All, exact).filter(|_| may_stream::<I>());
-        let (Some(at_once), all) = (at_once, items * team.size()) else { return false };
+        if !may_stream::<I>() || self.most_between_nodes::<I>(Extent::All, exact).is_none() {
+            return false;
+        }
         // Windows are taken where they would be the way.
-        self.way(purpose, Pattern::Reduction(all * size));
-        let reduced = all.div_ceil(at_once) * Round::all(team.node_count()).count();
-        let exchanged = || Portion::messages(team, items * size);
-        Shape::of(team).combines_for_all(team.job.settings.collective_ways, items * size, reduced, exchanged)
+        self.way(purpose, Pattern::reduction(items * team.size() * size, exact));
+        Shape::of(team).combines_for_all(team.job.settings.collective_ways, items * size, exact)
     }
 
     /// Combines what all members have for the calling PE, so many items.

@@ -37,15 +37,12 @@ impl Cost {
 
     /// That of sums of parts of so many bytes, of which each PE has its own (`sum_scatter`, `reduce_scatter`); whether they can be
     /// made in any order.
-    pub fn of_parts_of_a_sum(part: usize, exact: bool, shape: Shape) -> Self {
+    pub fn of_parts_of_a_sum(part: usize, exact: bool, shape: Shape, model: &Model) -> Self {
         let all = part * shape.pes();
-        let reduced = all.div_ceil(shape.summed_at_once(exact, false) / 8 * 8) * shape.rounds();
-        let exchanged = || Self::of_parts(part, shape).messages as usize / shape.nodes;
-        let asked = CollectiveWays::default();
-        match shape.choice().combines_for_all(asked, part, reduced, exchanged) {
-            true if exact => Self::of(Collective::ExactSum(all), shape),
-            true => Self::of(Collective::Sum(all), shape),
-            false => Self::of(Collective::Alltoall(part), shape),
+        match shape.choice(model).combines_for_all(CollectiveWays::default(), part, exact) {
+            true if exact => Self::of(Collective::ExactSum(all), shape, model),
+            true => Self::of(Collective::Sum(all), shape, model),
+            false => Self::of(Collective::Alltoall(part), shape, model),
         }
     }
 
@@ -162,12 +159,16 @@ impl Cost {
 
 #[cfg(test)]
 mod tests {
+    use shmem_core::transport::ofi::strided::Row;
+
     use super::*;
 
     #[test]
     fn parts_of_a_sum_take_as_many_rounds_as_the_documents_say() {
+        let model = Model::from(Row::TCP);
         let shapes = [(2, 1), (32, 2), (64, 16), (160, 64), (1000, 100)];
-        let rounds = |(nodes, per_node)| Cost::of_parts_of_a_sum(8, false, Shape { nodes, per_node }).rounds;
+        let rounds =
+            |(nodes, per_node)| Cost::of_parts_of_a_sum(8, false, Shape { nodes, per_node }, &model).rounds;
         assert_eq!(shapes.map(rounds), [1, 5, 42, 16, 24]);
     }
 

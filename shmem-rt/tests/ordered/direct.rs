@@ -3,6 +3,7 @@
 
 use shmem::prelude::*;
 use shmem::{Team, TeamBox, TeamConfig, zeroed};
+use shmem_core::context::Both;
 
 const PES: usize = 4;
 /// Elements of each PE: below a direct form, a bit more, and some chunks that do not come out even.
@@ -367,5 +368,19 @@ fn what_lies_between_strides_is_left_alone(world: &mut World) {
             _ => 7,
         };
         assert!(into.to_vec().into_iter().enumerate().all(|(at, x)| x == expected(at)), "{len} of each");
+    }
+}
+
+/// What a tuple is on its way is plain data, which an object may be of as well.
+#[shmem::test(pes = 3)]
+fn objects_of_pairs_are_not_cut_inside_of_a_pair(world: &mut World) {
+    let pairs = world.alloc(zeroed::<Both<u8, u64>>(10_000)).unwrap();
+    pairs.here(world).index(..).fill(Both::new(1, world.my_pe() as u64));
+    world.barrier_all();
+    world.sum(&pairs);
+    world.sum_inscan(pairs.here(world).index(..1));
+    for k in [1, 5_000, 9_999] {
+        let both = pairs.here(world).index(k).load();
+        assert_eq!(bytemuck::bytes_of(&both), [3, 3, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -98,7 +98,7 @@ fn as_the_formula_says(world: &mut World, per_node: usize) {
 /// Of sums each PE has its part.
 fn parts_of_sums(world: &mut World, items: usize, shape: Shape) {
     let expect = |exact, (messages, bytes)| {
-        let cost = Cost::of_parts_of_a_sum(8 * items, exact, shape);
+        let cost = Cost::of_parts_of_a_sum(8 * items, exact, shape, &model());
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{items} sums for each of {shape:?}");
     };
     let (whole, numbers) = (vec![1_u64; items * world.n_pes()], vec![1.0; items * world.n_pes()]);
