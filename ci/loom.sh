@@ -50,6 +50,8 @@ lines-taken-early lines_bring_contributions_through_five_meetings
 ring-filled-relaxed a_ring_brings_chunks_to_two_readers
 ring-taken-relaxed a_ring_brings_chunks_to_two_readers
 ring-written-early a_ring_brings_chunks_to_two_readers
+ring-left-early an_owner_leaves_behind_its_readers
+ring-taken-relaxed an_owner_leaves_behind_its_readers
 released-two-steps released_numbers_arrive_once
 TABLE
 exit "$failed"

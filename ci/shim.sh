@@ -57,6 +57,9 @@ done
 # What no provider's together have, where one demand does not hide another.
 under mr_prov_key,mr_endpoint,inject=0 rma::
 under max_msg=512,cq=4,eagain=3 nonblocking::
+# What members do together with much data, and beside the program.
+under mr_local,max_msg=4096 streams::between_two flights::histories_of_two --skip nodes
+under no_wait,reorder streams::between_two flights::histories_of_two --skip nodes
 # Ports that others have taken meanwhile.
 under taken=3 rma::structures
 under max_msg=4096,cq=4,eagain=3 long_signals::

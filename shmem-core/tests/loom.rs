@@ -446,3 +446,30 @@ fn a_ring_brings_chunks_to_two_readers() {
         readers.into_iter().for_each(|reader| reader.join().unwrap());
     });
 }
+
+/// One PE lets two others read what it has, and writes there when it has left.
+#[test]
+fn an_owner_leaves_behind_its_readers() {
+    bounded(2, || {
+        let rings = Arc::new([(); 3].map(|()| Ring::default()));
+        let readers = [1, 2].map(|me| {
+            let rings = Arc::clone(&rings);
+            thread::spawn(move || {
+                until(&rings, me, &|| rings[0].words.has(0));
+                // SAFETY: loom ends the model if another thread writes the cell now.
+                let found = rings[0].slots[0].with(|slot| unsafe { *slot });
+                assert_eq!(found, 1);
+                rings[me].words.take(0);
+                rings[0].bell.ring();
+            })
+        });
+        // SAFETY: loom ends the model if another thread uses the cell now.
+        let write = |value| rings[0].slots[0].with_mut(|slot| unsafe { *slot = value });
+        write(1);
+        rings[0].words.fill(0);
+        rings[1..].iter().for_each(|ring| ring.bell.ring());
+        until(&rings, 0, &|| rings[1..].iter().all(|ring| ring.words.has_taken(0)));
+        write(2);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}
