@@ -245,10 +245,13 @@ mod tests {
         assert_eq!(private(of(16, 1), Pattern::Reduction(8)), Way::Meetings);
     }
 
+    /// Members, and from how many bytes on they take rings.
+    type Boundary = (usize, fn(usize) -> Pattern, usize);
+
     #[test]
     fn each_boundary_of_a_ring_is_where_it_is_said_to_be() {
         use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
-        let cases: [(usize, fn(usize) -> Pattern, usize); 5] = [
+        let cases: [Boundary; 5] = [
             (2, Broadcast, 16 << 10),
             (2, Reduction, 32 << 10),
             (5, Reduction, 16 << 10),
