@@ -3,9 +3,10 @@
 //! Whoever makes [`Elements`] has checked every index, and has put those of one PE together. A
 //! [`Transport`](super::Transport) moves them by `pick` and `place`, and changes them, where they are words, by `each` and
 //! `fetch_each`, which take a [`Change`]. Each of these may come as a loop of single operations, which is what it is by
-//! default, or as messages that its target carries out.
+//! default, or as messages that its target carries out, by the [`kernel`] that a node has for its own memory.
 
 mod change;
+pub(crate) mod kernel;
 
 pub use change::{Change, EachOp, Operand};
 
