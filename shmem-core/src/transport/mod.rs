@@ -22,6 +22,7 @@ pub use atomic::{AtomicOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
 pub use indexed::{Change, EachOp, Elements, Operand};
 pub use lane::{Lane, Tracking};
+pub(crate) use until::Completes;
 pub use until::Until;
 
 use core::time::Duration;
@@ -246,9 +247,13 @@ pub unsafe trait Transport: Send + Sync {
         from: Elements<'_>,
         until: Until,
     ) {
+        // All of several are under way before the first is waited for.
+        let together = until == Until::Return && from.len() > 1;
+        let _end = together.then(|| Completes(|| self.quiet_pe(channel, from.first.pe)));
+        let until = if together { Until::Quiet } else { until };
         for (k, place) in from.places().enumerate() {
             let to = into.wrapping_add(indexed::position(positions, k) * from.size);
-            // SAFETY: the caller's promise, for one element.
+            // SAFETY: the caller's promise, for one element; what goes on is complete when `_end` is dropped.
             unsafe { self.get(channel, to, place, from.size, until) };
         }
     }
@@ -299,10 +304,13 @@ pub unsafe trait Transport: Send + Sync {
         until: Until,
     ) {
         let width = change.width;
+        let together = until == Until::Return && words.len() > 1;
+        let _end = together.then(|| Completes(|| self.quiet_pe(channel, words.first.pe)));
         for (k, word) in words.places().enumerate() {
             let to = before.wrapping_add(indexed::position(positions, k) * width.bytes());
-            if until == Until::Quiet {
-                // SAFETY: the caller's promise, for one word, and for its result until quiet.
+            if together || until == Until::Quiet {
+                // SAFETY: the caller's promise, for one word, and for its result until quiet, which comes when `_end` is
+                // dropped, or later.
                 unsafe { self.atomic_nbi(channel, word, width, change.at(k), to) };
                 continue;
             }

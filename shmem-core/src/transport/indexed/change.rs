@@ -68,6 +68,25 @@ impl EachOp {
         }
     }
 
+    /// The operand that leaves every word as it is, if two operands of the operation make one that does the work of both.
+    pub(crate) const fn neutral(self, width: Width) -> Option<u64> {
+        let (unsigned, signed, zero, nan) = match width {
+            Width::W4 => {
+                (u32::MAX as u64, i32::MAX as u64, (-0.0_f32).to_bits() as u64, f32::NAN.to_bits() as u64)
+            }
+            Width::W8 => (u64::MAX, i64::MAX as u64, (-0.0_f64).to_bits(), f64::NAN.to_bits()),
+        };
+        match self {
+            Self::Add | Self::Or | Self::Xor | Self::Max(Number::Unsigned) => Some(0),
+            Self::And | Self::Min(Number::Unsigned) => Some(unsigned),
+            Self::AddFloat => Some(zero),
+            Self::Min(Number::Signed) => Some(signed),
+            Self::Max(Number::Signed) => Some(signed ^ unsigned),
+            Self::Min(Number::Float) | Self::Max(Number::Float) => Some(nan),
+            Self::Fetch | Self::Set | Self::Swap | Self::CompareSwap => None,
+        }
+    }
+
     /// The operation with its operands. What it does not take is not looked at.
     #[inline(always)]
     pub fn with(self, operand: u64, expected: u64) -> AtomicOp {
@@ -96,7 +115,7 @@ pub enum Operand<'a> {
     Own(&'a [u8]),
 }
 
-impl Operand<'_> {
+impl<'a> Operand<'a> {
     /// That of word `k` of the list.
     ///
     /// # Panics
@@ -108,6 +127,18 @@ impl Operand<'_> {
             (Self::Same(bits), _) => bits,
             (Self::Own(packed), Width::W4) => u64::from(u32::from_ne_bytes(packed.as_chunks().0[k])),
             (Self::Own(packed), Width::W8) => u64::from_ne_bytes(packed.as_chunks().0[k]),
+        }
+    }
+
+    /// Those of words from `first` on, so many.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer.
+    pub(crate) fn part(self, first: usize, words: usize, width: Width) -> Self {
+        match self {
+            Self::Same(bits) => Self::Same(bits),
+            Self::Own(packed) => Self::Own(&packed[first * width.bytes()..][..words * width.bytes()]),
         }
     }
 
@@ -167,6 +198,25 @@ mod tests {
             assert_eq!(AtomicOp::from_words(whole.into_words()), whole);
         }
         assert_eq!(EachOp::of_code(EachOp::ALL.len() as u8), None);
+    }
+
+    #[test]
+    fn what_is_neutral_leaves_every_word_and_every_operand() {
+        let floats = [0.0, -0.0, 1.5, -7.0, f64::INFINITY, f64::MIN];
+        let bits: Vec<u64> = floats.iter().map(|float: &f64| float.to_bits()).collect();
+        let narrow: Vec<u64> = floats.iter().map(|float| u64::from((*float as f32).to_bits())).collect();
+        for op in EachOp::ALL {
+            for (width, values) in [(Width::W8, &bits), (Width::W4, &narrow)] {
+                let Some(neutral) = op.neutral(width) else {
+                    assert!(matches!(op, EachOp::Fetch | EachOp::Set | EachOp::Swap | EachOp::CompareSwap));
+                    continue;
+                };
+                for value in values {
+                    assert_eq!(op.with(neutral, 0).applied_to(*value, width), *value, "{op:?}");
+                    assert_eq!(op.with(*value, 0).applied_to(neutral, width), *value, "{op:?}");
+                }
+            }
+        }
     }
 
     #[test]

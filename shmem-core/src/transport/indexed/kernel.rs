@@ -150,7 +150,10 @@ impl Near<'_> {
         // One loop for each, in which nothing is left to decide.
         macro_rules! by {
             ($width:expr, |$k:ident| $op:expr) => {{
-                let expect = |place: *mut u8| shm::expect_write(place);
+                let expect = |place: *mut u8| match change.op {
+                    EachOp::Fetch => shm::expect_read(place),
+                    _ => shm::expect_write(place),
+                };
                 match before {
                     None => self.each(expect, |$k, word| {
                         // SAFETY: an aligned word of that width (caller).
