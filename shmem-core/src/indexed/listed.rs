@@ -2,9 +2,6 @@
 
 use core::ops::RangeFull;
 
-use super::distribution::Distribution;
-use super::distribution::sealed::Map;
-use super::over::Over;
 use crate::data::{Contents, SymmetricData};
 use crate::object::{On, PlaceIndex};
 use crate::pe::Pe;
@@ -42,7 +39,8 @@ impl ListIndex for usize {
     }
 }
 
-/// Elements of a place, or of an object over several PEs, by index: what [`On::at`] and [`Over::at`] give, and the verbs of
+/// Elements of a place, or of an object over several PEs, by index: what [`On::at`] and
+/// [`Over::at`](crate::indexed::Over::at) give, and the verbs of
 /// [`Indexed`](super::Indexed) take.
 #[derive(Debug)]
 pub struct Listed<'i, P, X> {
@@ -210,46 +208,5 @@ unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
     #[inline(always)]
     fn locate(self, index: usize) -> (usize, usize) {
         (0, index)
-    }
-}
-
-// SAFETY: each of the PEs has `share` elements at the offset (`Over`), for which the map was made, and for as many members as there
-// are PEs: that is what a map promises.
-unsafe impl<E: SymmetricData, D: Distribution> sealed::Spread for &Over<'_, E, D> {
-    type Item = E;
-
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.map().len()
-    }
-
-    #[inline(always)]
-    fn pes(&self) -> &[Pe] {
-        Over::pes(self)
-    }
-
-    #[inline(always)]
-    fn segment(self) -> u32 {
-        Over::segment(self)
-    }
-
-    #[inline(always)]
-    fn offset(self) -> usize {
-        Over::offset(self)
-    }
-
-    #[inline(always)]
-    fn share(self) -> usize {
-        Over::share(self)
-    }
-
-    #[inline(always)]
-    fn is_named(self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn locate(self, index: usize) -> (usize, usize) {
-        self.map().locate(index)
     }
 }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::distribution::Distribution;
 use super::distribution::sealed::Map;
+use super::listed::sealed::Spread;
 use super::listed::{ListIndex, Listed};
 use crate::data::{Contents, SymmetricData};
 use crate::object::{On, PlaceIndex, SymBox, Symmetric};
@@ -119,28 +120,6 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     }
 }
 
-impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
-    #[inline(always)]
-    pub(super) fn map(&self) -> &D::Map {
-        &self.map
-    }
-
-    #[inline(always)]
-    pub(super) fn segment(&self) -> u32 {
-        self.segment
-    }
-
-    #[inline(always)]
-    pub(super) fn offset(&self) -> usize {
-        self.offset
-    }
-
-    #[inline(always)]
-    pub(super) fn share(&self) -> usize {
-        self.share
-    }
-}
-
 impl<T: SymmetricData, D: Distribution> fmt::Debug for Over<'_, T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pes, segment, offset, map, .. } = self;
@@ -150,6 +129,47 @@ impl<T: SymmetricData, D: Distribution> fmt::Debug for Over<'_, T, D> {
             self.len(),
             pes.len()
         )
+    }
+}
+
+// SAFETY: each of the PEs has `share` elements at the offset (`Over`), for which the map was made, and for as many members as there
+// are PEs: that is what a map promises.
+unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
+    type Item = E;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.map.len()
+    }
+
+    #[inline(always)]
+    fn pes(&self) -> &[Pe] {
+        Over::pes(self)
+    }
+
+    #[inline(always)]
+    fn segment(self) -> u32 {
+        self.segment
+    }
+
+    #[inline(always)]
+    fn offset(self) -> usize {
+        self.offset
+    }
+
+    #[inline(always)]
+    fn share(self) -> usize {
+        self.share
+    }
+
+    #[inline(always)]
+    fn is_named(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn locate(self, index: usize) -> (usize, usize) {
+        self.map.locate(index)
     }
 }
 

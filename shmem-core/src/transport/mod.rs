@@ -14,6 +14,7 @@ pub(crate) mod indexed;
 mod lane;
 pub mod loopback;
 pub mod ofi;
+mod remote;
 pub mod shm;
 pub mod target;
 mod until;
@@ -22,6 +23,7 @@ pub use atomic::{AtomicOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
 pub use indexed::{Change, EachOp, Elements, Operand};
 pub use lane::{Lane, Tracking};
+pub use remote::Remote;
 pub(crate) use until::Completes;
 pub use until::Until;
 
@@ -65,17 +67,6 @@ impl SessionOptions {
     pub const fn total_ops(self, operations: usize) -> Self {
         Self { total_ops: Some(operations), ..self }
     }
-}
-
-/// Bytes in another PE's memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Remote {
-    /// The PE.
-    pub pe: Pe,
-    /// Index of the segment, which is the index of its key.
-    pub segment: u32,
-    /// Bytes from the start of the PE's slot.
-    pub offset: usize,
 }
 
 /// A way to PEs that are not on this node.
